@@ -88,6 +88,8 @@ MODULES = {
     "report/test_figures.py": "system",
     "report/test_perfetto.py": "system",
     "report/test_run_figures.py": "system",
+    "report/test_sweep_page.py": "system",
+    "report/test_sweep_page_in_chromium.py": "system",
     "report/test_statistics.py": "equality",
     "report/test_trace.py": "equality",
     "reproduce/calibration/test_lowest_of_a_search.py": "equality",

@@ -20,6 +20,7 @@ from numasim.cli import (
     runtimes,
     strategies,
     studies,
+    view,
     workloads,
 )
 from numasim.cli.examples import Commands, ExampleGroup
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "reproduce": studies.reproduce,
     "validate": studies.validate,
     "plot": plotting.plot,
+    "view": view.view,
     "calibrate": measurements.calibrate,
     "schema": formats.schema,
     "bench": measurements.bench,

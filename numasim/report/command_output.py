@@ -51,6 +51,7 @@ def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
     if draw:
         save_sweep_plots(directory, directory / "figures")
         console.print(f"figures: {directory / 'figures'}", highlight=False)
+    console.print(f"page: {directory / 'index.html'}", highlight=False)
     console.print(f"results: {directory / 'results.parquet'}", highlight=False)
 
 

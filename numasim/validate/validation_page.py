@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from numasim.files.owned_folder import owned_folder
+from numasim.html.page_templates import page_environment
 from numasim.report.figures.embedded import embedded, svg_text
-from numasim.reproduce.pages.report_page import TEMPLATES as SHARED_TEMPLATES
 from numasim.validate import verdict_text
 from numasim.validate.comparison_tables import validation_csv
 from numasim.validate.figure import comparison_figure
@@ -34,14 +32,7 @@ def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
 def page(every: Sequence[PartFindings]) -> str:
     """Return the whole page."""
     pictures = {found.part.name: embedded(svg_text(comparison_figure(found))) for found in every if found.comparisons}
-    environment = Environment(
-        loader=FileSystemLoader([TEMPLATES, SHARED_TEMPLATES]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = page_environment(TEMPLATES)
     environment.globals |= {"texts": verdict_text, "QUANTITIES": QUANTITIES}
     return environment.get_template("validation.html.jinja").render(
         every=every, pictures=pictures, where=measurement_origin(), met=all(found.met for found in every)

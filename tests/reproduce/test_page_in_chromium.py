@@ -1,30 +1,15 @@
-"""The page in headless Chromium, without a network: complete, quiet, and readable on a desk, on a phone, in the dark.
-
-Debian's chromium is asked through the playwright package, which brings no browser of its own here.
-"""
+"""The page in headless Chromium, without a network: complete, quiet, readable on a desk, on a phone, in the dark."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from headless_browser import WIDTHS, open_page, started_browser
 from made_up_findings import TABLES, made_up, written
-from playwright.sync_api import Browser, Page, sync_playwright
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIET = (  # what Chromium would look up for itself
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-WIDTHS = (1280, 390)
-LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
+from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +20,8 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip(f"no Chromium on the path (looked for {', '.join(NAMES)})")
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=list(QUIET), timeout=LONGEST_MS)
+    with started_browser() as started:
         yield started
-        started.close()
-
-
-def open_page(browser: Browser, **options: Any) -> Page:
-    """A page that waits as long as a busy machine needs."""
-    context = browser.new_context(offline=True, **options)
-    context.set_default_timeout(LONGEST_MS)
-    return context.new_page()
 
 
 @pytest.fixture(params=WIDTHS)

@@ -13,6 +13,12 @@ from numasim.sweep.store.results_store import ANSWERS, REPORT
 from numasim.sweep_report.reported_sweep import reported_sweep
 
 
+@pytest.fixture(autouse=True)
+def no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine of a toy cannot be drawn."""
+    monkeypatch.setattr("numasim.sweep_report.page.sweep_page.page_pictures", lambda *_: [])
+
+
 def sweep_and_report(sweep: ToySweep, directory: Path, runner: object = run_toy, **options: object) -> None:
     reported_sweep(sweep, directory, jobs=1, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
 

@@ -16,9 +16,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from numasim.files.owned_folder import owned_folder
+from numasim.html.page_templates import page_environment
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.figures.ablation_figure import ablation_figure
 from numasim.reproduce.figures.chain_figure import chain_figure, chains
@@ -111,14 +110,7 @@ def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
 
 
 def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=template.startswith("index.html"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = page_environment(TEMPLATES, escaped=template.startswith("index.html"))
     environment.globals |= {"texts": number_text, "layout": table_layout, "METRICS": METRICS, "Role": Role}
     environment.globals |= {"file_stem": file_stem, "shown": shown_groups}
     environment.globals |= {"bound_sentence": bound_sentence, "m": markdown_text}

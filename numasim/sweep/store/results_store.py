@@ -5,7 +5,8 @@ graphs/           task graphs that were made in Python and to which spec.yaml re
 provenance.json   the specification, and the versions that wrote here
 shards/           the runs, a file for each batch; the only source of the tables
 *.parquet         the tables, made from the shards when every run has ended
-answers.csv       what follows from the tables (numasim/sweep_report)
+answers.csv       what follows from the tables (numasim/sweep_report),
+index.html        and a page to read
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ NODE_PAIRS = "node_pairs.parquet"
 TIMING = "timing.parquet"
 TABLES = (WORKERS, NODE_PAIRS, TIMING, RESULTS)
 ANSWERS = "answers.csv"
-REPORT = (ANSWERS,)
+PAGE = "index.html"
+REPORT = (ANSWERS, PAGE)
 
 
 def _earlier(directory: Path) -> tuple[str, ...] | None:

@@ -1,0 +1,171 @@
+"""The cells of a sweep as what the plot of its page is drawn from: the estimate of every column in every cell.
+
+A page is for reading: a sweep of more cells than it holds keeps evenly spaced values of its longest axes, and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from numasim.engine.columns import DESCRIBED
+from numasim.report.chosen_axes import choose_axes, is_numeric, varying_columns
+from numasim.report.comparison_cells import finished, numbers, plain_value
+from numasim.report.estimates import DRAWN_COLUMNS, RATIOS_OF_SUMS, estimate, mean_intervals
+from numasim.report.figures.style import LINE_COLOURS
+from numasim.report.unit_text import BYTE_UNITS, TIME_UNITS
+
+MOST_NUMBERS = 120_000  # about a megabyte of page
+FEWEST_VALUES = 3  # that an axis keeps
+DIGITS = 7  # of a number; intervals are wider than what the others add
+
+FloatArray = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PageCells:
+    """What the plot is drawn from, as plain data, and what was left out of it, in sentences."""
+
+    plot: dict[str, Any]
+    left_out: tuple[str, ...]
+
+    @property
+    def json(self) -> str:
+        """The data as JSON that may stand inside of a script element: no character of it opens or closes anything."""
+        text = json.dumps(self.plot, separators=(",", ":"), allow_nan=False)
+        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def page_cells(frame: pd.DataFrame) -> PageCells | None:
+    """Return the cells of the finished runs of a results table; None where no run has finished."""
+    runs = finished(frame)
+    if runs.empty:
+        return None
+    columns = [name for name in DRAWN_COLUMNS if not np.isnan(numbers(runs, name)).all()]
+    names = varying_columns(runs) or ["workers"]
+    kept, left_out = _thinned(runs, names, MOST_NUMBERS // (3 * len(columns)))
+    first, cell_of = _cells(kept, names)
+    return PageCells(
+        {
+            "axes": [_axis(kept.iloc[first], name) for name in names],
+            "columns": [_column(kept, name, cell_of) for name in columns],
+            "repeats": np.bincount(cell_of).tolist(),
+            "units": {"ps": TIME_UNITS, "B": BYTE_UNITS},
+            "colours": LINE_COLOURS,
+            "start": _start(kept, columns),
+        },
+        tuple(left_out),
+    )
+
+
+def _cells(runs: pd.DataFrame, names: Sequence[str]) -> tuple[Codes, Codes]:
+    """The position of the first run of each cell [cells], and the cell of each run [runs], in order of appearance."""
+    cell_of = np.asarray(runs.groupby(list(names), sort=False, dropna=False, observed=True).ngroup(), np.intp)
+    return np.unique(cell_of, return_index=True)[1], cell_of
+
+
+def _thinned(runs: pd.DataFrame, names: Sequence[str], most: int) -> tuple[pd.DataFrame, list[str]]:
+    """Keep so few values of the longest axes that at most ``most`` cells are left, and say which are not shown."""
+    total = left = len(_cells(runs, names)[0])
+    notes: dict[str, str] = {}
+    counts = {name: runs[name].nunique(dropna=False) for name in names}
+    while left > most:
+        name, values = max(((name, _values(runs, name)) for name in names), key=lambda each: len(each[1]))
+        if len(values) <= FEWEST_VALUES:
+            _, cell_of = _cells(runs, names)
+            runs = runs[cell_of < most]
+            notes["cells"] = f"the first {most:,} of the cells that are left"
+            break
+        count = max(FEWEST_VALUES, min(len(values) - 1, len(values) * most // left))
+        chosen = [values[at] for at in np.unique(np.linspace(0, len(values) - 1, count).round().astype(int))]
+        runs = runs[runs[name].isin(chosen)]
+        left = len(_cells(runs, names)[0])
+        notes[name] = f"{len(chosen):,} of {counts[name]:,} values of {name}"
+    if not notes:
+        return runs, []
+    shown = len(_cells(runs, names)[0])
+    sentence = f"The plot has {shown:,} of {total:,} cells: {', '.join(notes.values())}. The results table has all."
+    return runs, [sentence]
+
+
+def _values(runs: pd.DataFrame, name: str) -> list[Any]:
+    """The values of an axis: numbers ascending, all others in order of appearance, what is not set at the end."""
+    found = list(runs[name].drop_duplicates())
+    given = [value for value in found if not pd.isna(value)]
+    missing = [value for value in found if pd.isna(value)]
+    return [*(sorted(given) if is_numeric(runs, name) else given), *missing]
+
+
+def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
+    """An axis of the plot, and the place of each cell's value among its values."""
+    values, numeric = _values(cells, name), is_numeric(cells, name)
+    names = [plain_value(value) for value in values]
+    place = {text: at for at, text in enumerate(names)}
+    return {
+        "name": name,
+        "label": name,
+        "numeric": numeric,
+        "names": names,
+        "values": [None if pd.isna(value) else _short(value) if numeric else plain_value(value) for value in values],
+        "of": [place[plain_value(value)] for value in cells[name]],
+    }
+
+
+def _column(runs: pd.DataFrame, name: str, cell_of: Codes) -> dict[str, Any]:
+    described = DESCRIBED[name]
+    value, low, high = _estimates(runs, name, cell_of)
+    return {
+        "name": name,
+        "label": described.label,
+        "unit": described.unit,
+        "meaning": described.meaning,
+        "ratio": described.kind == "ratio",
+        "value": _packed(value),
+        "low": _packed(low),
+        "high": _packed(high),
+    }
+
+
+def _estimates(runs: pd.DataFrame, name: str, cell_of: Codes) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """[cells] The value of a column and the bounds of its interval."""
+    if name not in RATIOS_OF_SUMS:
+        return mean_intervals(numbers(runs, name), cell_of)
+    order = np.argsort(cell_of, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(cell_of[order])) + 1)
+    table = runs[list(RATIOS_OF_SUMS[name])]
+    found = [estimate(table.iloc[rows], name) for rows in parts]
+    value, low, high = np.array([(each.value, each.low, each.high) for each in found], np.float64).T
+    return value, low, high
+
+
+def _packed(values: Iterable[float]) -> Any:
+    """Numbers as a list, or as one where all are equal; null for none."""
+    short = [_short(value) for value in values]
+    return short[0] if all(value == short[0] for value in short) else short
+
+
+def _short(value: float) -> float | int | None:
+    value = float(value)
+    if math.isnan(value):
+        return None
+    rounded = float(f"{value:.{DIGITS}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
+
+
+def _start(runs: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
+    """What the plot shows first."""
+    chosen = choose_axes(runs)
+    return {
+        "column": columns[0],
+        "x": chosen.x,
+        "colour": chosen.colour[0] if chosen.colour else "",
+        "facet": chosen.facet[0] if chosen.facet else "",
+    }

@@ -1,0 +1,98 @@
+"""Pictures of the machine with its traffic: of the first repeat with the baseline, and with the fastest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from numasim.engine.result import Result
+from numasim.report.chosen_axes import choose_axes, varying_columns
+from numasim.report.comparison_cells import finished, label, numbers
+
+if TYPE_CHECKING:
+    from numasim.spec.sweep_spec import SweepSpec
+
+KINDS = ("read", "ownership", "written", "cache")  # of bytes, where they are told apart
+MOST_NODES = 64  # a larger machine is a page of its own
+
+
+@dataclass(frozen=True)
+class PagePicture:
+    """A drawing as SVG text, and what it shows."""
+
+    caption: str
+    svg: str
+
+
+def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[PagePicture]:
+    """Draw the traffic of one or two runs; none where their machine is not known, is large, or nothing moved."""
+    if sweep is None or len(frame) != len(sweep.cells) * sweep.repeat:
+        return []
+    drawn = (_picture(frame, place, node_pairs, sweep) for place in _places(frame))
+    return [picture for picture in drawn if picture is not None]
+
+
+def _places(frame: pd.DataFrame) -> list[int]:
+    """The positions of the runs that are drawn: in the first setting, with the most workers, the first and the fastest
+    of what is compared there.
+    """
+    runs = finished(frame.reset_index(drop=True))
+    runs = runs[runs["repeat"] == runs["repeat"].min()]
+    if runs.empty:
+        return []
+    compared = _compared(runs)
+    for name in varying_columns(runs):
+        if name not in compared:
+            value = runs[name].max() if name == "workers" else runs[name].iloc[0]
+            runs = runs[runs[name].isna() if pd.isna(value) else runs[name] == value]
+    return list(dict.fromkeys((int(runs.index[0]), int(runs.index[np.argmin(numbers(runs, "makespan_ps"))]))))
+
+
+def _compared(runs: pd.DataFrame) -> tuple[str, ...]:
+    """The columns of what is compared: the colours of the plot, or x where there are none."""
+    chosen = choose_axes(runs)
+    return chosen.colour or ((chosen.x,) if chosen.x != "workers" else ())
+
+
+def _picture(frame: pd.DataFrame, place: int, node_pairs: pd.DataFrame, sweep: SweepSpec) -> PagePicture | None:
+    from numasim.machine.build_machine import build
+    from numasim.report.figures.embedded import svg_text
+    from numasim.report.figures.traffic import node_traffic
+
+    run = frame.iloc[place]
+    spec = sweep.cells[place // sweep.repeat].spec
+    moved = _moved(node_pairs[node_pairs["run_id"] == run["run_id"]], int(run["makespan_ps"]))
+    if moved is None or spec.workers != run["workers"] or len(spec.machine.node_shapes) != len(moved.node_bytes):
+        return None
+    machine = build(spec.machine)
+    columns = ["workload", "strategy", "workers", *(name for name in varying_columns(frame) if "." in name)]
+    caption = f"{label(columns, [run[name] for name in columns])}, repeat {int(run['repeat'])}"
+    return PagePicture(caption, svg_text(node_traffic(machine, moved)))
+
+
+def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
+    """What a run moved between nodes, as a result that has that alone; None for nothing, and between too many nodes."""
+    nodes = math.isqrt(len(pairs))
+
+    def table(column: str) -> npt.NDArray[np.int64]:
+        made = np.zeros((nodes, nodes), np.int64)
+        made[pairs["node_from"].to_numpy(int), pairs["node_to"].to_numpy(int)] = pairs[column].to_numpy(np.int64)
+        return made
+
+    if nodes > MOST_NODES or "bytes" not in pairs or not pairs["bytes"].sum():
+        return None
+    told_apart = all(f"bytes_{kind}" in pairs and pairs[f"bytes_{kind}"].notna().all() for kind in KINDS)
+    return Result(
+        counters={"makespan_ps": makespan_ps},
+        workers={},
+        node_bytes=table("bytes"),
+        node_attempts=table("steal_attempts"),
+        node_success=table("steal_success"),
+        node_pages=np.zeros(nodes, np.int64),
+        traffic={kind: table(f"bytes_{kind}") for kind in KINDS} if told_apart else {},
+    )

@@ -1,0 +1,98 @@
+"""The page of a sweep as text: one file that needs no other and no network, the same for equal tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from numasim import __version__
+from numasim.html.page_templates import page_environment
+from numasim.report.chosen_axes import varying_columns
+from numasim.report.comparison_cells import failed, finished, groups, label, plain_value
+from numasim.report.figures.embedded import embedded
+from numasim.report.figures.heading import common_heading
+from numasim.spec.identity import MODEL_VERSION
+from numasim.sweep_report.page.page_cells import page_cells
+from numasim.sweep_report.page.page_pictures import page_pictures
+from numasim.sweep_report.page.page_questions import page_questions
+from numasim.sweep_report.page.page_scripts import content_policy, page_scripts
+
+if TYPE_CHECKING:
+    from numasim.spec.sweep_spec import SweepSpec
+
+TEMPLATES = Path(__file__).with_name("templates")
+MOST_SPEC = 200_000  # characters
+MOST_FAILURES = 10  # different messages
+MOST_VALUES = 12  # of an axis that are listed
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Runs that failed in one way."""
+
+    count: int
+    message: str
+    first: str  # cell
+
+
+def sweep_page(frame: pd.DataFrame, node_pairs: pd.DataFrame, spec_text: str, sweep: SweepSpec | None) -> str:
+    """Return the page of the results table ``frame``; ``sweep`` is what was run, where it is known, for its machine."""
+    cells = page_cells(frame)
+    questions, not_asked = page_questions(frame)
+    scripts = page_scripts() if cells else []
+    notices = [*(cells.left_out if cells else ()), *not_asked]
+    return (
+        page_environment(TEMPLATES)
+        .get_template("sweep.html.jinja")
+        .render(
+            title=common_heading(frame) if len(frame) else "no runs",
+            runs=len(frame),
+            repeats=int(frame["repeat"].nunique()),
+            axes=[(name, _values_text(frame, name)) for name in varying_columns(frame)],
+            cells=cells,
+            questions=questions,
+            notices=notices,
+            failures=_failures(frame),
+            pictures=[(picture.caption, embedded(picture.svg)) for picture in page_pictures(frame, node_pairs, sweep)],
+            spec=_shortened(spec_text),
+            provenance=_provenance(frame),
+            scripts=scripts,
+            policy=content_policy(scripts),
+        )
+    )
+
+
+def _values_text(frame: pd.DataFrame, name: str) -> str:
+    values = [plain_value(value) for value in frame[name].drop_duplicates()]
+    if len(values) <= MOST_VALUES:
+        return ", ".join(values)
+    return f"{', '.join(values[: MOST_VALUES - 1])}, ... {values[-1]} ({len(values)} values)"
+
+
+def _failures(frame: pd.DataFrame) -> list[Failure]:
+    broken = failed(frame)
+    names = varying_columns(frame)
+    found = groups(broken, ["error"])[:MOST_FAILURES]
+    return [
+        Failure(len(rows), str(message), label(names, [broken[name].iloc[rows[0]] for name in names]))
+        for (message,), rows in found
+    ]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_SPEC else f"{text[:MOST_SPEC]}\n... (spec.yaml has the rest)"
+
+
+def _provenance(frame: pd.DataFrame) -> Sequence[tuple[str, str]]:
+    """What the numbers depend on; where and by which command they were made does not change them."""
+    done = finished(frame)
+    return [
+        ("numasim", f"version {__version__}, model version {MODEL_VERSION}"),
+        ("specification", ", ".join(map(str, frame["spec_hash"].drop_duplicates()))),
+        ("seed", ", ".join(plain_value(seed) for seed in frame["seed"].drop_duplicates()[:MOST_VALUES])),
+        ("engine", ", ".join(map(str, done["engine"].dropna().drop_duplicates())) or "none"),
+    ]

@@ -1,0 +1,42 @@
+"""Debian's Chromium without a window, through the playwright package, which brings no browser of its own here."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = (  # what Chromium would look up for itself
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WIDTHS = (1280, 390)
+LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
+
+
+@contextmanager
+def started_browser() -> Iterator[Browser]:
+    """The browser; the tests that ask for it are skipped where there is none."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip(f"no Chromium on the path (looked for {', '.join(NAMES)})")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=list(QUIET), timeout=LONGEST_MS)
+        yield started
+        started.close()
+
+
+def open_page(browser: Browser, **options: Any) -> Page:
+    """A page that waits as long as a busy machine needs."""
+    context = browser.new_context(offline=True, **options)
+    context.set_default_timeout(LONGEST_MS)
+    return context.new_page()

@@ -1,0 +1,197 @@
+"""The page of a sweep in headless Chromium, without a network: drawn, redrawn, read, on a desk and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from headless_browser import open_page, started_browser
+from playwright.sync_api import Browser, Page
+
+from numasim.report.estimates import DRAWN_COLUMNS, estimate
+from numasim.report.figures.style import LINE_COLOURS
+from numasim.report.unit_text import time_text
+from numasim.sweep_report.page.sweep_page import sweep_page
+
+HOSTILE = "<img src=x onerror=alert(1)> $$x$$ @{cell}"
+NO_PAIRS = pd.DataFrame({"run_id": []})
+SPOT = """() => {
+  const view = Object.values(Bokeh.index).find((each) => each.frame);
+  const { x, y, cell } = view.model.renderers.find((each) => each.name === "marks").data_source.data;
+  const box = view.canvas_view.el.getBoundingClientRect();
+  return [box.x + view.frame.x_scale.compute(x.at(-1)), box.y + view.frame.y_scale.compute(y.at(-1)), cell.at(-1)];
+}"""
+TOOLTIPS = """() => {
+  const texts = (node) => [...node.children].filter((child) => child.tagName !== "STYLE").map((child) =>
+    child.shadowRoot ? texts(child.shadowRoot) : child.children.length ? texts(child) : child.textContent).flat();
+  return [...document.querySelectorAll(".bk-Tooltip")].filter((each) => getComputedStyle(each).display !== "none")
+    .map((each) => texts(each.shadowRoot).join(" "));
+}"""
+
+
+@pytest.fixture(scope="module")
+def runs(frame_maker: Callable[..., pd.DataFrame]) -> pd.DataFrame:
+    frame = frame_maker(workers=[2, 8, 24], repeats=3)
+    return frame.replace({"strategy": {"threshold": HOSTILE}})
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with started_browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, runs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One page for all tests, each of which says what it needs chosen; nothing was complained of or asked for."""
+    file: Path = tmp_path_factory.mktemp("sent") / "index.html"
+    file.write_text(sweep_page(runs, NO_PAIRS, f"# {HOSTILE}", None))
+    opened = open_page(browser, viewport={"width": 1280, "height": 1000})
+    complaints: list[str] = []
+    opened.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+    asked: list[str] = []
+    opened.on("request", lambda sent: asked.append(sent.url))
+    opened.goto(file.as_uri(), wait_until="load")
+    yield opened
+    opened.context.close()
+    assert complaints == []
+    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
+
+
+def choose(page: Page, column: str, x: str, colour: str, facet: str) -> None:
+    for name, value in {"column": column, "x": x, "colour": colour, "facet": facet}.items():
+        page.locator(f"#{name}").select_option(value)
+    page.locator(f'#chart[data-drawn="{column}|{x}|{colour}|{facet}"]').wait_for()
+
+
+FIRST_COLOUR = """async () => {
+  const count = () => {
+    const { canvas } = Object.values(Bokeh.index).find((each) => each.frame).canvas_view.primary;
+    const { buffer } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Uint32Array(buffer).filter((word) => word === 0xffb27200).length; // #0072b2: alpha, blue, green, red
+  };
+  while (count() < 100) await new Promise(requestAnimationFrame);
+}"""
+DRAWN = """() => {
+  const view = Object.values(Bokeh.index).find((each) => each.frame);
+  const { colour } = view.model.renderers.find((each) => each.name === "marks").data_source.data;
+  return [[...new Set(colour)], view.model.y_scale.type, view.model.y_range.start, view.model.y_range.end];
+}"""
+
+
+def drawn(page: Page) -> tuple[list[str], str, float, float]:
+    """The colours of the first panel's marks, the kind of its scale, and from where to where that goes."""
+    page.locator("#chart[data-drawn]").wait_for()
+    colours, kind, low, high = page.evaluate(DRAWN)
+    return colours, kind, low, high
+
+
+def values(page: Page) -> list[list[str]]:
+    """The rows of the table below the plot."""
+    return [
+        row.split("\t")
+        for row in page.locator("#values tbody tr").evaluate_all(
+            'all => all.map(row => [...row.cells].map(cell => cell.textContent).join("\\t"))'
+        )
+    ]
+
+
+def test_it_opens_with_the_makespan_over_what_varies(page: Page, runs: pd.DataFrame) -> None:
+    page.locator('#chart[data-drawn="makespan_ps|workers|strategy|workload"]').wait_for()
+    assert page.locator("#chart h3").all_inner_texts() == [f"workload: {name}" for name in runs.workload.unique()]
+    assert page.locator("#legend button").all_inner_texts() == list(runs.strategy.unique())
+    page.evaluate(FIRST_COLOUR)
+
+
+def test_every_cell_has_the_estimate_of_the_table(page: Page, runs: pd.DataFrame) -> None:
+    choose(page, "makespan_ps", "workers", "strategy", "workload")
+    shown = {tuple(row[:3]): row[3:] for row in values(page)}
+    cells = runs.groupby(["workload", "workers", "strategy"])
+    assert len(shown) == len(cells)
+    for (workload, workers, strategy), same in cells:
+        found = estimate(same, "makespan_ps")
+        value, interval, repeats = shown[workload, str(workers), strategy]
+        assert (float(value.split()[0]), value.split()[1], repeats) == (
+            pytest.approx(float(time_text(found.value).split()[0]), rel=2e-3),
+            time_text(found.value).split()[1],
+            "3",
+        )
+        assert [float(end.split()[0]) for end in interval.split(" to ")] == [
+            pytest.approx(end / found.value * float(value.split()[0]), rel=2e-3) for end in (found.low, found.high)
+        ]
+
+
+def test_axes_change_places_and_one_value_of_what_is_left_is_held(page: Page) -> None:
+    choose(page, "steal_miss_ratio", "strategy", "workload", "")
+    assert page.locator("#held label").count() == 1
+    assert page.locator("#held select option:checked").all_inner_texts() == ["24"]
+    assert {row[1] for row in values(page)} == {"24"}
+    page.locator("#held select").select_option(label="2")
+    assert {row[1] for row in values(page)} == {"2"}
+    assert "steal attempts" in page.locator("#meaning").inner_text().lower()
+    page.locator("#x").select_option("workload")  # of the colours, which take strategy in exchange
+    page.locator('#chart[data-drawn="steal_miss_ratio|workload|strategy|"]').wait_for()
+
+
+def test_a_mark_tells_its_cell(page: Page) -> None:
+    choose(page, "makespan_ps", "workers", "strategy", "")
+    page.locator("#chart").scroll_into_view_if_needed()
+    x, y, cell = page.evaluate(SPOT)
+    assert "workers: 24" in cell
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y)
+    page.locator(".bk-Tooltip").first.wait_for()
+    (told,) = page.evaluate(TOOLTIPS)
+    assert cell in told
+    assert "95 % interval" in told
+    page.mouse.move(0, 0)
+
+
+def test_a_colour_can_be_put_out(page: Page) -> None:
+    choose(page, "makespan_ps", "workers", "strategy", "workload")
+    assert drawn(page)[0] == list(LINE_COLOURS[:3])
+    page.locator("#legend button").first.click()
+    assert page.locator("#legend button").first.get_attribute("aria-pressed") == "false"
+    assert drawn(page)[0] == list(LINE_COLOURS[1:3])
+    page.locator("#legend button").first.click()
+    assert drawn(page)[0] == list(LINE_COLOURS[:3])
+
+
+def test_scales_can_be_shared_and_logarithmic(page: Page) -> None:
+    choose(page, "makespan_ps", "workers", "strategy", "workload")
+    _, kind, low, alone = drawn(page)
+    assert (kind, low) == ("LinearScale", 0)
+    page.locator("#same-scale").check()
+    assert drawn(page)[3] > 2 * alone  # the other program takes longer
+    page.locator("#logarithmic").check()
+    _, kind, low, _ = drawn(page)
+    assert (kind, low > 0) == ("LogScale", True)
+    page.locator("#logarithmic").uncheck()
+    page.locator("#same-scale").uncheck()
+
+
+def test_every_column_can_be_chosen(page: Page, runs: pd.DataFrame) -> None:
+    names = page.locator("#column option").evaluate_all("all => all.map(one => one.value)")
+    assert names == [name for name in DRAWN_COLUMNS if runs[name].notna().any()]
+    for name in ("bytes_remote", "speedup"):  # the first is zero in all runs
+        page.locator("#column").select_option(name)
+        page.locator(f'#chart[data-drawn^="{name}|"]').wait_for()
+
+
+def test_names_are_text_wherever_they_stand(page: Page) -> None:
+    choose(page, "makespan_ps", "strategy", "", "workers")
+    choose(page, "makespan_ps", "workers", "", "strategy")
+    assert page.locator("img[src=x]").count() == 0
+    assert f"strategy: {HOSTILE}" in page.locator("#chart h3").all_inner_texts()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_reaches_over_the_edge_of_the_page(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    choose(page, "makespan_ps", "workers", "strategy", "workload")
+    wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide <= window
