@@ -23,7 +23,9 @@ def picture_of(workload: Workload) -> Html:
         inside = np.flatnonzero(column == each)
         row[inside] = np.arange(len(inside))
     x, y = EDGE + column * STEP, EDGE + row * RISE
-    width, height = int(x.max()) + EDGE, int(y.max()) + EDGE
+    names = _legend(workload, int(y.max()) + RISE + EDGE)
+    width = max(int(x.max()) + EDGE, STEP * 2 * len(names))
+    height = int(y.max()) + EDGE + (RISE + EDGE if names else 0)
     lines = [_line(x, y, a, b, "") for a, b in waits] + [
         _line(x, y, a, b, ' stroke-dasharray="4 3"') for a, b in spawns
     ]
@@ -35,8 +37,19 @@ def picture_of(workload: Workload) -> Html:
     ]
     return Html(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'style="max-width: 100%; height: auto">{"".join(lines)}{"".join(circles)}</svg>'
+        f'style="max-width: 100%; height: auto">{"".join((*lines, *circles, *names))}</svg>'
     )
+
+
+def _legend(workload: Workload, y: int) -> list[str]:
+    """The colours of the kernels that have a name, beside each other."""
+    named = [number for number, name in enumerate(workload.kernels) if name]
+    return [
+        f'<rect x="{EDGE + 2 * STEP * at - RADIUS}" y="{y - RADIUS}" width="{RADIUS}" height="{RADIUS}" '
+        f'fill="{COLOURS[number % len(COLOURS)]}"/><text x="{EDGE + 2 * STEP * at + 5}" y="{y}" font-size="12" '
+        f'fill="currentColor">{text(workload.kernels[number])}</text>'
+        for at, number in enumerate(named)
+    ]
 
 
 def _pairs(workload: Workload) -> list[tuple[int, int]]:

@@ -353,6 +353,7 @@ def test_what_it_says_of_itself() -> None:
     page = graph._repr_html_()
     assert page.count("<circle") == 20
     assert page.count("<line") == 30
+    assert all(f">{kernel}</text>" in page for kernel in ("potrf", "trsm", "gemm"))
 
 
 # ---- errors ----
