@@ -6,7 +6,9 @@ A single run does not import the storage of sweeps, whose import takes longer th
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
     from numasim.sweep_report.sweep_result import SweepResult
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # a spec of which every field is given as a change
 __all__ = ["run", "simulate", "sweep"]
 
 
@@ -37,7 +40,7 @@ show_as(Result, _result_html)
 
 
 def run(
-    spec: Described,
+    spec: Described = NOTHING,
     *,
     engine: str = DEFAULT_ENGINE,
     check: bool = False,
@@ -47,13 +50,13 @@ def run(
 ) -> Result:
     """Simulate once, with the seed of the first repeat.
 
-    ``spec`` is the path of a YAML file, the name of a shipped sweep, or a mapping with the same fields. Of a sweep one
-    cell is run: the first that has the values which ``changes`` and the fields of the spec itself give to axes.
-    ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``; dotted ones by ``**{"a.b": c}``). In both a
-    machine, strategy or workload may be a name, a path, a mapping, or a `Machine`, `Strategy` or `Graph`. With
-    ``check`` the result is checked against the invariants of the model; ``trace`` names a file for Perfetto, compressed
-    if it ends in .gz; with ``over_time`` the result has tables of the run over time. Either of the last two makes the
-    engine simulate every event. Raises InputError for a bad spec.
+    ``spec`` is the path of a YAML file, the name of a shipped sweep, or a mapping with the same fields; without one all
+    fields are given as ``changes``. Of a sweep one cell is run: the first that has the values which ``changes`` and the
+    fields of the spec itself give to axes. ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``;
+    dotted ones by ``**{"a.b": c}``). In both a machine, strategy or workload may be a name, a path, a mapping, or a
+    `Machine`, `Strategy` or `Graph`. With ``check`` the result is checked against the invariants of the model;
+    ``trace`` names a file for Perfetto, compressed if it ends in .gz; with ``over_time`` the result has tables of the
+    run over time. Either of the last two makes the engine simulate every event. Raises InputError for a bad spec.
     """
     return run_spec(
         load_run(spec, changes=changes),
@@ -99,7 +102,7 @@ def simulate(plan: Plan, seed: int | str | None = None, engine: str = DEFAULT_EN
 
 
 def sweep(
-    spec: Described,
+    spec: Described = NOTHING,
     directory: str | Path | None = None,
     *,
     jobs: int | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from numasim.objects.graph_task import Task
 from numasim.spec.identity import run_id, spec_hash
 from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
+from numasim.workload.builder import ACCESS_TYPES, accesses_of
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_io import read, text_of
+from numasim.workload.json_io import read, text_of, unchecked
 from numasim.workload.json_models import to_file
 
 BASE = {"machine": "opteron-8380-4s", "strategy": "randomized", "runtime": "bare"}
@@ -298,6 +300,40 @@ def longest(graph: nx.DiGraph[Any]) -> float:
         before = max((ends[each] for each in graph.predecessors(node)), default=0)
         ends[node] = before + graph.nodes[node]["cost_ns"]
     return max(ends.values())
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 9)), max_size=15))
+@settings(max_examples=60)
+def test_what_was_built_in_any_order_comes_back(steps: list[tuple[int, int, int]]) -> None:
+    """Roots, children of any task, waits, work and dependences on earlier tasks, drawn."""
+    graph = Graph("drawn")
+    region = graph.region("r", 10)
+    tasks = [graph.task(1)]
+    for kind, which, other in steps:
+        task, earlier = tasks[which % len(tasks)], tasks[other % len(tasks)]
+        if kind == 0:
+            tasks.append(graph.task(which, reads=region[other : other + 1], after=earlier))
+        elif kind == 1:
+            tasks.append(task.spawn(cost_ns=which, writes=region[which : which + 1]))
+        elif kind == 2:
+            task.sync()
+        elif kind == 3:
+            task.work(other, kernel="more")
+        else:
+            tasks.append(graph.task(other, updates=[region]))
+    validate(graph.workload)
+    assert Graph.from_networkx(graph.to_networkx()) == graph
+    assert unchecked(to_file(graph.workload)).digest() == graph.workload.digest()
+    assert text_of(graph.workload) == json.dumps(to_file(graph.workload), separators=(",", ":")) + "\n"
+    if not graph.edges:
+        assert makespan_ns(bare(graph), 1) == graph.work_ns
+
+
+def bare(graph: Graph) -> Graph:
+    """The same tasks without their accesses."""
+    workload = graph.workload
+    none = accesses_of(**dict.fromkeys(ACCESS_TYPES, ()))
+    return Graph._of(replace(workload, accesses=none, segment_accesses=0 * workload.segment_accesses, regions=()))
 
 
 def test_spawns_of_a_networkx_graph() -> None:

@@ -47,6 +47,14 @@ def test_a_run_of_a_mapping_takes_dotted_changes() -> None:
         ns.run(BASE, wrokers=3)
 
 
+def test_all_fields_may_be_keywords() -> None:
+    assert ns.run(**BASE).row() == ns.run(BASE).row()
+    frame = ns.sweep(**BASE, directory="here", jobs=1).to_frame()
+    assert frame.equals(ns.sweep(BASE, "there", jobs=1).to_frame())
+    with pytest.raises(InputError, match="machine: this field is missing"):
+        ns.run(workers=2)
+
+
 def test_a_sweep_of_a_mapping_is_that_of_its_yaml(tmp_path: Path) -> None:
     Path("sweep.yaml").write_text(text_of(SWEEP))
     of_file = ns.sweep("sweep.yaml", "a", jobs=1).to_frame()
