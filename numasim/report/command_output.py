@@ -41,18 +41,19 @@ def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
 
     from numasim.report.answers.answer_table import render
     from numasim.sweep.store.frame import load
+    from numasim.sweep.store.results_store import ANSWERS, RESULTS
 
     console = Console()
     if not quiet:
         frame = load(directory)
-        render(frame, console)
+        render(frame, console, str(directory))
         for remark in _remarks_of_sweep(frame):
             console.print(f"note: {remark}", highlight=False)
     if draw:
         save_sweep_plots(directory, directory / "figures")
         console.print(f"figures: {directory / 'figures'}", highlight=False)
     console.print(f"page: {directory / 'index.html'}", highlight=False)
-    console.print(f"results: {directory / 'results.parquet'}", highlight=False)
+    console.print(f"results: {directory / RESULTS}, answers: {directory / ANSWERS}", highlight=False, soft_wrap=True)
 
 
 def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:

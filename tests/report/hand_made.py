@@ -39,3 +39,8 @@ def table(*cells: list[dict[str, Any]]) -> pd.DataFrame:
 def busy(*works: int, **other: int) -> list[dict[str, int]]:
     """Repeats with so much local work each, and the same other components."""
     return [{"work_local_ps": work, **other} for work in works]
+
+
+def always(work: int, **other: int) -> list[dict[str, int]]:
+    """Five repeats that do not differ."""
+    return busy(*[work] * 5, **other)

@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hand_made import busy, cell, table
+from hand_made import always, busy, cell, table
 from rich.console import Console
 
 from numasim.report.answers.answer_table import render, render_comparison
@@ -72,8 +72,8 @@ def test_cells_without_an_effect_are_one_line():
         cell(busy(*works), strategy=name, workers=1, **{POLLS: wait})
         for wait in range(9)
         for name, works in {
-            "randomized": (100, 100),
-            "steal-half": (100, 100) if wait else (80, 80),
+            "randomized": [100] * 5,
+            "steal-half": [100 if wait else 80] * 5,
         }.items()
     ]
     text = printed(table(*cells))
@@ -136,9 +136,9 @@ def test_no_runs(frame):
 
 @pytest.mark.parametrize(("column", "value"), [("steal_miss_ratio", "-0.100"), ("page_faults", "+12")])
 def test_a_comparison_is_printed_in_the_unit_of_its_column(column, value):
-    frame = table(cell(busy(100, 100), strategy="a"), cell(busy(100, 100), strategy="b"))
-    frame["steal_miss_ratio"] = [0.5, 0.5, 0.4, 0.4]
-    frame["page_faults"] = [0, 0, 12, 12]
+    frame = table(cell(always(100), strategy="a"), cell(always(100), strategy="b"))
+    frame["steal_miss_ratio"] = [0.5] * 5 + [0.4] * 5
+    frame["page_faults"] = [0] * 5 + [12] * 5
     text = answered(compare(frame, column=column))
     assert f"{value} ({value} {value})" in line_with(text, "b", value)
     assert max(len(line) for line in text.splitlines()) <= 120

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 import pytest
-from hand_made import busy, cell, table
+from hand_made import always, busy, cell, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,8 +44,8 @@ def test_a_paired_difference_has_its_interval_and_p_value():
 
 
 def test_causes_are_pooled_and_add_up():
-    before = busy(100, 100, 100, idle_steal_ps=40, idle_backoff_ps=20, overhead_ps=40)
-    after = busy(100, 100, 100, idle_steal_ps=50, parked_ps=2, overhead_ps=22, inflation_numa_ps=6)
+    before = always(100, idle_steal_ps=40, idle_backoff_ps=20, overhead_ps=40)
+    after = always(100, idle_steal_ps=50, parked_ps=2, overhead_ps=22, inflation_numa_ps=6)
     for each in before:
         each["lock_wait_ps"] = 20
     found = compare(two_strategies(before, after))  # 200 to 180 of two workers
@@ -70,16 +70,16 @@ def test_no_cause_without_a_sure_difference():
 
 
 def test_a_part_is_named_only_if_its_own_interval_excludes_zero():
-    before = [{"work_local_ps": 100, "idle_steal_ps": idle, "overhead_ps": 100 - idle} for idle in (20, 60, 40)]
-    after = [{"work_local_ps": 60, "idle_steal_ps": idle, "overhead_ps": 100 - idle} for idle in (60, 30, 20)]
+    before = [{"work_local_ps": 100, "idle_steal_ps": idle, "overhead_ps": 100 - idle} for idle in (20, 60, 40, 30, 50)]
+    after = [{"work_local_ps": 60, "idle_steal_ps": idle, "overhead_ps": 100 - idle} for idle in (60, 30, 20, 55, 35)]
     row = only(compare(two_strategies(before, after)))
     assert row.because == "work falls by 20.0 %"
 
 
 def test_a_ratio_differs_by_itself_and_a_baseline_of_zero_by_an_amount():
-    frame = two_strategies(busy(100, 100, 100), busy(100, 100, 100))
-    frame["steal_miss_ratio"] = [0.5, 0.5, 0.5, 0.4, 0.4, 0.4]
-    frame["page_faults"] = [0, 0, 0, 12, 12, 12]
+    frame = two_strategies(always(100), always(100))
+    frame["steal_miss_ratio"] = [0.5] * 5 + [0.4] * 5
+    frame["page_faults"] = [0] * 5 + [12] * 5
     row = only(compare(frame, column="steal_miss_ratio"))
     assert row.difference == pytest.approx(-0.1)
     assert math.isnan(row.percent)
@@ -108,7 +108,7 @@ def test_failed_runs_make_no_pairs():
 
 
 def test_workers_are_compared_by_the_time_of_one_worker():
-    frame = table(cell(busy(80, 80, workers=2)), cell(busy(80, 80, workers=4, idle_steal_ps=20)))
+    frame = table(cell(always(80, workers=2)), cell(always(80, workers=4, idle_steal_ps=20)))
     row = only(compare(frame))
     assert row.percent == pytest.approx(-37.5)  # 40 to 25
     assert (row.part_work, row.part_waiting) == pytest.approx((-50, 12.5))
@@ -146,15 +146,15 @@ def test_a_mapping_is_a_value():
 
 
 def test_seeds_pair_by_repeat():
-    frame = table(cell(busy(100, 100), seed=1), cell(busy(110, 110), seed=2))
+    frame = table(cell(always(100), seed=1), cell(always(110), seed=2))
     found = compare(frame, "seed")
-    assert only(found).pairs == 2
+    assert only(found).pairs == 5
     assert "share the repeat" in found.notes[0]
 
 
 def test_many_settings_are_summed_up():
     cells = [
-        cell(busy(100, 100, idle_steal_ps=steal), strategy=name, workers=workers)
+        cell(always(100, idle_steal_ps=steal), strategy=name, workers=workers)
         for workers, steals in {1: (40, 80), 2: (40, 20), 4: (40, 20), 5: (0, 0)}.items()
         for name, steal in zip(("randomized", "steal-half"), steals, strict=True)
     ]
@@ -196,10 +196,10 @@ def test_what_there_is_not_is_refused_with_the_nearest_name():
 
 def test_it_is_said_what_intervals_cover():
     frame = two_strategies(busy(100, 100, 100), busy(90, 90, 90))
-    assert "cover the draws of victims, not" in compare(frame).notes[0]
+    assert "such as victims; tasks take the same times in all repeats; not what" in compare(frame).notes[0]
     frame["serial_ps"] = [1, 2, 3, 1, 2, 3]
     found = compare(frame)
-    assert "cover the tasks' times and the draws of victims, not" in found.notes[0]
+    assert "such as victims and the tasks' times (task_noise); not what" in found.notes[0]
     assert "few pairs: only 3" in found.notes[-1]
     assert all(line in str(found) for line in (*found.sentences, *found.notes))
 
@@ -233,38 +233,26 @@ def test_the_function_is_public():
     assert ns.compare is compare
 
 
-def contended(*links, bytes_remote, contention):
-    return [
-        {
-            "work_local_ps": 100,
-            "inflation_contention_ps": contention,
-            "link_busy_max": link,
-            "bytes_remote": bytes_remote,
-        }
-        for link in links
-    ]
+def contended(link, bytes_remote, contention):
+    same = {"work_local_ps": 100, "inflation_contention_ps": contention, "bytes_remote": bytes_remote}
+    return [{**same, "link_busy_max": link + step} for step in (0, 0.01, -0.01, 0.02, -0.02)]
 
 
 def test_the_link_that_got_busier_is_named_beside_contention():
-    frame = two_strategies(
-        contended(0.3, 0.31, 0.29, bytes_remote=2**20, contention=20),
-        contended(0.6, 0.61, 0.59, bytes_remote=2**20 + 2**10, contention=60),
-    )
-    frame["imc_busy_max"] = [0.5, 0.5, 0.5, 0.4, 0.4, 0.4]  # falls, and says nothing of what rises
+    frame = two_strategies(contended(0.3, 2**20, 20), contended(0.6, 2**20 + 2**10, 60))
+    frame["imc_busy_max"] = [0.5] * 5 + [0.4] * 5  # falls, and says nothing of what rises
     assert only(compare(frame)).because == "contention rises by 33.3 % (busiest link 0.600 instead of 0.300)"
 
 
 def test_the_kind_of_idleness_that_makes_half_of_the_change_is_named():
-    frame = two_strategies(busy(100, 100, 100), busy(100, 100, 100, idle_barrier_ps=60, idle_steal_ps=40))
+    frame = two_strategies(always(100), always(100, idle_barrier_ps=60, idle_steal_ps=40))
     assert only(compare(frame)).because == "waiting for work rises by 100.0 % (mostly at barriers)"
-    frame = two_strategies(
-        busy(100, 100, 100), busy(100, 100, 100, idle_barrier_ps=40, idle_steal_ps=30, idle_backoff_ps=30)
-    )
+    frame = two_strategies(always(100), always(100, idle_barrier_ps=40, idle_steal_ps=30, idle_backoff_ps=30))
     assert only(compare(frame)).because == "waiting for work rises by 100.0 %"
 
 
 def test_long_values_are_cut_in_sentences_alone():
-    frame = table(cell(busy(100, 100), strategy="a"), cell(busy(90, 90), strategy="b" * 100))
+    frame = table(cell(always(100), strategy="a"), cell(always(90), strategy="b" * 100))
     found = compare(frame)
     assert found.sentences[0].startswith("b" * 57 + "... is 10.0 % faster than a on fib")
     assert found.values == ("b" * 100,)
@@ -272,7 +260,7 @@ def test_long_values_are_cut_in_sentences_alone():
 
 def test_a_setting_names_what_varies():
     cells = [
-        cell(busy(works, works), machine=machine, strategy=name, **{"model.task_noise": noise})
+        cell(always(works), machine=machine, strategy=name, **{"model.task_noise": noise})
         for machine, noise, after in (("ring", 0.5, 200), ("ring", 0.1, 198), ("mesh", 0.5, 196), ("mesh", 0.1, 194))
         for name, works in (("a", 200), ("b", after))
     ]
@@ -283,9 +271,9 @@ def test_a_setting_names_what_varies():
 
 
 def test_a_column_that_was_added_is_compared_and_is_no_axis():
-    frame = two_strategies(busy(100, 100), busy(50, 50))
+    frame = two_strategies(always(100), always(50))
     frame["elapsed"] = frame["makespan_ps"] / 8
-    frame["noted"] = [1, 2, 3, 4]
+    frame["noted"] = range(10)
     assert (
         compare(frame, column="elapsed").sentences[0].startswith("Elapsed is 50.0 % lower under steal-half than under")
     )
@@ -301,3 +289,10 @@ def test_axes_begin_with_fields_of_a_specification():
     from numasim.spec.run_spec import FIELDS as OF_RUNS
 
     assert {*OF_RUNS} - {"repeat", "sweep"} == FIELDS
+
+
+def test_two_equal_differences_may_be_chance():
+    row = only(compare(two_strategies(busy(100, 100), busy(80, 80))))
+    assert (row.p, row.sure) == (0.1, False)
+    row = only(compare(two_strategies(busy(100, 100, 100), busy(80, 80, 80))))
+    assert (row.p, row.sure, row.because) == (pytest.approx(0.01), True, "")

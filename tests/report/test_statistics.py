@@ -152,8 +152,9 @@ def test_the_p_value_of_a_difference_is_that_of_scipy(change):
     assert difference_p(np.array(change, float)) == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
 
-def test_equal_differences_leave_nothing_to_chance_and_one_leaves_all():
-    assert difference_p(np.array([2.0, 2.0])) == 0
+def test_equal_differences_are_sure_from_the_third_on():
+    assert difference_p(np.array([2.0, 2.0])) == 0.1
+    assert difference_p(np.full(5, -2.0)) == pytest.approx(0.0001)
     assert difference_p(np.zeros(3)) == 1
     assert math.isnan(difference_p(np.array([2.0])))
 

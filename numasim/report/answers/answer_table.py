@@ -27,9 +27,10 @@ SENTENCE_LIMIT = 8  # printed; more values than that have the table
 FAILURE_LIMIT = 10  # different messages printed
 
 
-def render(frame: pd.DataFrame, console: Console) -> None:
+def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> None:
     """Print what a sweep found: the answer to its natural question, every cell with an effect, and the failed runs.
 
+    ``folder`` is where its results are, for other questions.
     On a console that is not a terminal, such as a file, the table is as wide as it needs to be.
     """
     with _wide_enough(console):
@@ -45,7 +46,7 @@ def render(frame: pd.DataFrame, console: Console) -> None:
             _print_sentences(comparison, console)
             print_effects(_lines_of_cells(cells, frame, comparison), HEADINGS, comparison, console)
             others = [name for name in axes if name != comparison.axis]
-            more = [f"other questions: numasim compare RESULTS --axis {' or '.join(others)}"] if others else []
+            more = [f"other questions: numasim compare {folder} --axis {' or '.join(others)}"] if others else []
             read = ["±: 95 % intervals over the repeats; ratios are ratios of sums"]
             _print_notes([*read, *comparison.notes, *more], console)
         _print_failures(failed(frame), cell_columns(frame), console)

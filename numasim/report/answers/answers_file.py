@@ -58,7 +58,11 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
     ),
     _column("percent_low", "The lower end of its 95 % interval: bootstrap, Student's t for fewer than 6.", "%"),
     _column("percent_high", "The upper end of that interval.", "%"),
-    _column("p", "The two-sided p-value of the paired t test; empty with one pair."),
+    _column(
+        "p",
+        "The two-sided p-value of the paired t test; where all differences are equal, 0.1 to the power of pairs - 1;"
+        " empty with one pair.",
+    ),
     _column("holm_p", "The same after Holm's correction over all rows of the axis and the column."),
     _column("sure", "1 where the interval excludes zero and `holm_p` is below 0.05, else 0.", kind="integer"),
     _column("because", "The parts of the makespan that explain a sure difference of it; else empty.", kind="text"),

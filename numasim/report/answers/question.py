@@ -233,12 +233,13 @@ class _Answer:
         return setting_text([self._columns[at] for at in shown], [contrast.setting[at] for at in shown])
 
     def _notes(self) -> list[str]:
-        drawn = "the tasks' times and the draws of victims" if self._times_vary() else "the draws of victims"
         shared = "repeat" if "seed" in self._axis.columns else "seed"
+        varied = " and the tasks' times (task_noise)" if self._times_vary() else ""
+        same = "" if varied else "; tasks take the same times in all repeats"
         notes = [
-            f"intervals: 95 %, over pairs of runs that share the {shared}; they cover {drawn}, not what the model"
-            " leaves out; a difference is sure if its interval excludes zero, also after Holm's correction over all"
-            " settings"
+            f"intervals: 95 %, over pairs of runs that share the {shared}; they cover what seeds draw, such as"
+            f" victims{varied}{same}; not what the model leaves out",
+            "sure: the interval excludes zero, also after Holm's correction over all settings",
         ]
         if any(cell.causes for cell in self._cells):
             notes.append(

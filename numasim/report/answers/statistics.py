@@ -21,6 +21,7 @@ import numpy.typing as npt
 CONFIDENCE = 0.95
 BOOTSTRAP_REPEATS = 6  # the fewest whose range covers the median with 95 %: 1 - 2 / 2**6
 RESAMPLES = 2000
+TIE = 0.1  # probability, rounded up, that two differences of the smallest programs are equal and not zero by chance
 BOOTSTRAP_SEED = 20180601
 
 FloatArray = npt.NDArray[np.float64]
@@ -96,7 +97,8 @@ def _order_statistic(count: int) -> int:
 def difference_p(change: FloatArray) -> float:
     """Two-sided p-value of Student's t test that the mean of ``change`` [pairs] is zero; NaN with fewer than two pairs.
 
-    Where all changes are equal it is 0, or 1 if they are zero: nothing is left to chance.
+    Where all changes are equal, and not zero, that test says nothing. They may be so because nothing is left to chance,
+    or because few values are possible in a small program: it is ``TIE ** (pairs - 1)`` then, and 1 if they are zero.
     """
     from scipy.special import stdtr
 
@@ -105,7 +107,7 @@ def difference_p(change: FloatArray) -> float:
         return math.nan
     mean, spread = float(change.mean()), float(change.std(ddof=1))
     if spread == 0:
-        return 0.0 if mean else 1.0
+        return float(TIE ** (count - 1)) if mean else 1.0
     return 2 * float(stdtr(count - 1, -abs(mean) * math.sqrt(count) / spread))
 
 
