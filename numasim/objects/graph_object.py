@@ -66,7 +66,7 @@ class Graph(Held):
     def fork_join(cls, function: Callable[..., Any], *arguments: Any, name: str | None = None) -> Self:
         """The tree of tasks of ``function(task, *arguments)``.
 
-        It is called once, and so are the functions that it spawns::
+        It is called once, and so are the functions that it spawns. InputError for ones that are nested too deep::
 
             def fib(task, n):
                 if n < 2:
@@ -80,8 +80,12 @@ class Graph(Held):
             graph = ns.Graph.fork_join(fib, 10)
         """
         graph = cls(function.__name__ if name is None else name)
-        with graph.task() as root:
-            function(root, *arguments)
+        try:
+            with graph.task() as root:
+                function(root, *arguments)
+        except RecursionError:
+            expected = "fewer levels, or a larger sys.setrecursionlimit()"
+            raise InputError(f"the tasks of {graph.name!r} are nested too deep", expected=expected) from None
         return graph
 
     @classmethod

@@ -78,8 +78,8 @@ class Machine(PartObject[MachineSpec]):
     @classmethod
     def _on_topology(cls, name: str, nodes: int, links: dict[str, Any], like: Any, fields: dict[str, Any]) -> Self:
         model = like if like is None or isinstance(like, Machine) else cls._named(like)
-        if nodes < 1:
-            raise InputError(f"got {nodes} nodes", path=("machine", "nodes"), expected="at least one")
+        if not isinstance(nodes, int) or nodes < 1:
+            raise InputError(f"got {nodes!r} nodes", path=("machine", "nodes"), expected="at least one")
         base = name if model is None else f"{name}-{model.name}"
         changes = {key: value for key, value in fields.items() if key != "sources"}
         example = None if model is None else Example(model.name, model.specified(), model.spec, model.built)

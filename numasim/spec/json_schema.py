@@ -5,7 +5,7 @@ Descriptions are those of the models' fields; what users write beside them is de
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,9 @@ from pydantic_core import core_schema
 
 from numasim.errors import InputError
 from numasim.parts import catalog
+from numasim.parts.base import Model
+from numasim.parts.keys import spelled
+from numasim.spec.part_merge import field_model
 from numasim.spec.part_reader import CATALOG, PARTS
 from numasim.spec.run_spec import FIELDS, Settings
 from numasim.spec.sweep_axes import NO_AXES, SPECIAL, RangeSpec
@@ -33,7 +36,7 @@ PARTS_OF_RUN = {
     "BOTS and syncbench, bare for all others.",
     "sweep": "Axes of a sweep: a dotted field and its values each. All combinations are run, the last axis fastest.",
 }
-LIKE = "What the mapping starts from, a shipped name or a path: its own fields replace those."
+LIKE = "What the mapping starts from, a shipped name or a path: its own fields are laid over those, level by level."
 SPECIAL_AXES = {
     "zip": "Axes whose values go together, place by place; a list of such groups multiplies them.",
     "include": "Cells to run beside the combinations of the axes, each a mapping of axes to values.",
@@ -87,9 +90,30 @@ def _part(part: str) -> Schema:
     """Return the schema of a part's file or mapping: complete, or based on another by ``like`` or a shipped name."""
     schema = model_schema(PARTS[part])
     schema["properties"]["like"] = {**_named(part), "description": LIKE}
-    needed = [name for name in schema.pop("required", []) if name != "name"]
+    schema.pop("required", None)
+    for model in _merged(PARTS[part]):
+        schema["$defs"][model.__name__].pop("required", None)
+    needed = _needed(PARTS[part])
+    whole = {**needed, "required": [name for name in needed.get("required", []) if name != "name"]}
     shipped = {"properties": {"name": {"enum": list(catalog.names(CATALOG[part]))}}, "required": ["name"]}
-    return {**schema, "anyOf": [{"required": needed}, {"required": ["like"]}, shipped]}
+    return {**schema, "anyOf": [whole, {"required": ["like"]}, shipped]}
+
+
+def _merged(model: type[Model]) -> Iterator[type[Model]]:
+    """The models of the mappings inside of a part that ``like`` merges, so that their fields may be left out."""
+    for key in spelled(model):
+        inner = field_model(model, key)
+        if inner is not None:
+            yield inner
+            yield from _merged(inner)
+
+
+def _needed(model: type[Model]) -> Schema:
+    """The schema of the fields that a mapping needs where it is not merged with another, level by level."""
+    required = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
+    inner = {key: _needed(found) for key in spelled(model) if (found := field_model(model, key))}
+    properties = {key: {"if": {"type": "object"}, "then": each} for key, each in inner.items() if each}
+    return {**({"required": required} if required else {}), **({"properties": properties} if properties else {})}
 
 
 def _named(part: str) -> Schema:

@@ -27,13 +27,13 @@ def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
     """Return the mapping ``top`` laid over ``base``, which both describe a ``model`` in part."""
     content = dict(base.mapping())
     for key, value in top.mapping().items():
-        content[key] = _value(content.get(key), value, _field_model(model, key))
+        content[key] = _value(content.get(key), value, field_model(model, key))
     if SOURCES in base.mapping() and SOURCES in spelled(model):
         content[SOURCES] = _sources(base, top, set(_replaced(base, top.without(SOURCES), model)))
     return Node(content, top.place, {**base.keys, **top.keys})
 
 
-def _field_model(model: type[Model], key: Key) -> type[Model] | None:
+def field_model(model: type[Model], key: Key) -> type[Model] | None:
     """The model of a field's value in the form of a mapping, if it has exactly one."""
     annotation = spelled(model).get(str(key))
     models = models_of(annotation) if annotation is not None else []
@@ -53,7 +53,7 @@ def _are_merged(base: Node, top: Node, model: type[Model]) -> bool:
 def _replaced(base: Node, top: Node, model: type[Model], above: str = "") -> Iterator[str]:
     """The dotted paths of the values of ``top`` that are not merged with one of ``base``."""
     for key, value in top.mapping().items():
-        below, inner = base.child(key), _field_model(model, key)
+        below, inner = base.child(key), field_model(model, key)
         if below is not None and inner is not None and _are_merged(below, value, inner):
             yield from _replaced(below, value, inner, f"{above}{key}.")
         else:

@@ -78,12 +78,28 @@ def test_every_shipped_file_fits(what: str, kind: str, name: str) -> None:
     jsonschema.Draft202012Validator(json_schema(what)).validate(load(catalog.find(kind, name)).plain())
 
 
+WHOLE = (
+    "{sockets: 4, nodes: {cores: 8, memory: 1GiB, imc_bandwidth_gbs: 9}, caches: {}, clock: {base_ghz: 2}, "
+    "links: {topology: ring, latency_ns: 1}, coherence: {same_core_ns: 1, same_socket_ns: 2}}"
+)
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [
         ("strategy", "steal: [{from: others, if: {length: max}}]", True),
         ("strategy", "like: threshold", True),
         ("strategy", "refill: 3", False),
+        ("machine", "{like: xeon-e5-2620-2s, nodes: {cores: 8}, links: {bandwidth_gbs: 9}, clock: {}}", True),
+        ("machine", "{name: xeon-e5-2620-2s, nodes: {cores: 8}}", True),
+        ("machine", "{like: xeon-e5-2620-2s, links: ring}", True),
+        ("machine", "{like: xeon-e5-2620-2s, links: rin}", False),
+        ("machine", "{like: xeon-e5-2620-2s, nodes: {corse: 8}}", False),
+        ("machine", WHOLE, True),
+        ("machine", WHOLE.replace("memory: 1GiB, ", ""), False),
+        ("machine", WHOLE.replace("base_ghz: 2", ""), False),
+        ("machine", WHOLE.replace("topology: ring, ", ""), False),
+        ("machine", WHOLE.replace("{topology: ring, latency_ns: 1}", "[{between: [0, 1]}]"), True),
         ("strategy", "steal: [{from: othres}]", False),
         ("strategy", "steal: [{form: others}]", False),
         ("runtime", "costs: {push_ns: 1.5, line: yes}", True),
