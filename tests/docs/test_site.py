@@ -209,3 +209,14 @@ nobody: knows
     assert (slow.not_run, slow.problem) == ("it takes an hour", None)
     assert (file.file, file.text) == ("mine.yaml", "like: threshold\n")
     assert lost.problem
+
+
+def test_every_kept_picture_is_on_a_page_and_has_its_lines() -> None:
+    pictures = DOCS / "pictures"
+    shown = {
+        Path(found).name for path in PAGES for found in re.findall(r"\]\(([^)]*pictures/[^)]+)\)", path.read_text())
+    }
+    kept = {path.name for path in pictures.iterdir() if path.suffix in {".svg", ".png"}}
+    assert kept <= shown
+    drawn = set(re.findall(r"^def (\w+)\(\) -> Figure:", (pictures / "draw.py").read_text(), re.MULTILINE))
+    assert {Path(name).stem for name in kept if name.endswith(".svg")} == drawn
