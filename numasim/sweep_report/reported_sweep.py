@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numasim.errors import InputError
+from numasim.errors import InputError, when_interrupted
 from numasim.files.bounded_text import read_text
 from numasim.files.file_kinds import YAML
 from numasim.files.owned_folder import owned_folder
@@ -27,7 +27,9 @@ def reported_sweep(sweep: SweepSpec, directory: str | Path, **options: Any) -> S
     """`run_sweep` with the same ``options``; a complete sweep leaves its report beside the tables."""
     outcome = run_sweep(sweep, directory, **options)
     if outcome.complete:
-        leave_report(outcome.directory, sweep)
+        kept = f"all runs are kept in {outcome.directory}; the same command writes the report"
+        with when_interrupted(lambda: kept):
+            leave_report(outcome.directory, sweep)
     return outcome
 
 

@@ -8,6 +8,7 @@ import io
 from hand_made import always, cell, table
 
 from numasim.report.answers.answers_file import ANSWER_COLUMNS, ANSWERED, answers_csv
+from numasim.report.answers.question import all_comparisons
 from numasim.report.answers.time_parts import PARTS
 
 
@@ -76,3 +77,18 @@ def test_columns_are_documented_once():
 def test_the_order_of_rows_with_equal_seeds_changes_nothing():
     frame = two_by_two()
     assert answers_csv(frame.iloc[::-1].sort_values(["workers", "strategy"])) == answers_csv(frame)
+
+
+def test_of_a_large_sweep_the_last_columns_are_left_out():
+    frame = two_by_two()  # two rows for each axis and column
+
+    def asked(most_rows):
+        return [(each.axis, each.column) for each in all_comparisons(frame, ("makespan_ps", "tasks"), most_rows)]
+
+    polls = "runtime.poll_ns+workers"
+    everything = [(axis, column) for axis in ("strategy", polls) for column in ("makespan_ps", "tasks")]
+    assert asked(8) == everything
+    assert asked(7) == everything[:3]
+    assert asked(5) == [("strategy", "makespan_ps"), (polls, "makespan_ps")]
+    assert asked(3) == [("strategy", "makespan_ps")]
+    assert asked(1) == []

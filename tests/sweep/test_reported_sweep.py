@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from toy_sweep import ToySweep, fail_at_two_workers, run_toy, toy_sweep
 
-from numasim.errors import InputError
+import numasim.sweep_report.reported_sweep as reported_sweep_module
+from numasim.errors import InputError, Interrupted
 from numasim.files.owned_folder import MANIFEST
 from numasim.sweep.store.results_store import ANSWERS, REPORT
 from numasim.sweep_report.reported_sweep import reported_sweep
@@ -63,3 +64,15 @@ def test_a_file_of_the_user_is_kept_and_named_before_anything_runs(tmp_path: Pat
 def test_a_sweep_of_failures_alone_leaves_a_report(tmp_path: Path) -> None:
     sweep_and_report(toy_sweep(workers=(2,)), tmp_path, fail_at_two_workers)
     assert (tmp_path / ANSWERS).read_text().count("\n") > 1
+
+
+def test_an_interrupt_of_the_report_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reported_sweep_module, "leave_report", interrupt)
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        sweep_and_report(toy_sweep(), tmp_path)
+    assert str(Interrupted(interrupted.value)) == (
+        f"interrupted: all runs are kept in {tmp_path}; the same command writes the report"
+    )

@@ -31,7 +31,7 @@ ANSWERED = (
 )
 PLACE = ("machine", "workload", "strategy", "workers")
 DIGITS = 12
-MOST_ROWS = 200_000  # of the file, 35 MB; for a larger sweep the last columns of ANSWERED are left out
+MOST_ROWS = 100_000  # of the file, some 17 MB; of a larger sweep the last columns of ANSWERED are left out
 
 
 def _column(name: str, meaning: str, unit: str = "", label: str = "", kind: Any = "ratio") -> Column:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
@@ -113,15 +114,20 @@ def compare(
 def all_comparisons(frame: pd.DataFrame, columns: Sequence[str], most_rows: int) -> Iterator[Comparison]:
     """Compare the runs along every axis that varies, against its first value, in each of ``columns``.
 
-    Columns at the end of the list are left out where their tables would have more than ``most_rows`` rows with those
-    before them.
+    Of a large sweep those are left out whose tables, with those before them, would have more than ``most_rows`` rows:
+    the last columns first, and of a column the last axes.
     """
     found = [(axis, contrasts(frame, axis, 0)) for axis in varying_axes(frame)]
-    rows = sum(len(each) for _, each in found)
-    kept = columns[: max(1, most_rows // rows)] if rows else ()
+    left = most_rows
+    kept: set[tuple[str, str]] = set()
+    for column, (axis, each) in product(columns, found):
+        if len(each) <= left:
+            kept.add((axis.name, column))
+            left -= len(each)
     for axis, each in found:
-        for column in kept:
-            yield _Answer(frame, axis, 0, column, each).comparison()
+        for column in columns:
+            if (axis.name, column) in kept:
+                yield _Answer(frame, axis, 0, column, each).comparison()
 
 
 def _column(frame: pd.DataFrame, name: str) -> str:
