@@ -21,6 +21,7 @@ from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)
 MOST_OF_A_FIELD, MOST_COMPLAINTS = 100, 1000  # errors that are looked at
+MOST_REPORTED = 60
 _KINDS = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
@@ -68,8 +69,9 @@ def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
         return model.model_validate(node.plain())
     except ValidationError as error:
         complaints = [_complaint(node, each) for each in _some(error)]
-        errors = [_as_input_error(model, each, path) for each in _independent(complaints, model)]
-        raise together(errors, cut=len(complaints) < error.error_count()) from None
+        found = _independent(complaints, model)
+        cut = len(complaints) < error.error_count() or len(found) >= MOST_REPORTED
+        raise together([_as_input_error(model, each, path) for each in found], cut) from None
     except InputError as error:
         raise placed(error, node, path) from None
 
@@ -155,13 +157,13 @@ def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_
     by_field: dict[FieldPath, _Complaint] = {}
     for each in _meant(complaints, model):
         by_field.setdefault(each.path, each)
-    unknown = [each for each in by_field.values() if each.kind == "extra_forbidden"]
-    return [each for each in by_field.values() if each.kind != "missing" or not _misspelt(each, unknown, model)]
-
-
-def _misspelt(missing: _Complaint, unknown: list[_Complaint], model: type[BaseModel]) -> bool:
-    beside = [each for each in unknown if each.path[:-1] == missing.path[:-1]]
-    return any(_nearest_key(each, model) in (None, missing.path[-1]) for each in beside)
+    found = sorted(by_field.values(), key=lambda each: (each.place.line, each.place.column))[:MOST_REPORTED]
+    unknown = [(each.path[:-1], _nearest_key(each, model)) for each in found if each.kind == "extra_forbidden"]
+    return [
+        each
+        for each in found
+        if each.kind != "missing" or not {(each.path[:-1], None), (each.path[:-1], each.path[-1])} & {*unknown}
+    ]
 
 
 def _meant(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:

@@ -46,7 +46,7 @@ def test_there_is_no_runtime_in_it(site: Path) -> None:
 
 
 def test_a_run_says_so_beside_its_output(site: Path) -> None:
-    done = numasim(site, "run", "spec.yaml", "--set", "workers=2", "--json", "--check")
+    done = numasim(site, "run", "spec.yaml", "--set", "sweep.workers=[2]", "--json", "--check")
     assert json.loads(done.stdout)["engine"] == "reference"
     assert done.stderr == LINE
 
@@ -57,7 +57,8 @@ def test_a_sweep_says_so_once_however_many_processes_it_has(site: Path, tmp_path
 
 
 def test_nothing_is_said_to_who_asks_for_the_reference_engine(site: Path) -> None:
-    assert numasim(site, "run", "spec.yaml", "--set", "workers=2", "--json", "--engine", "reference").stderr == ""
+    one_cell = ("--set", "sweep.workers=[2]")
+    assert numasim(site, "run", "spec.yaml", *one_cell, "--json", "--engine", "reference").stderr == ""
 
 
 def test_a_plan_for_a_runtime_that_is_not_there_is_refused(site: Path) -> None:
