@@ -14,8 +14,9 @@
 
 enum { DEPTH = 3, LONG_BYTES = 200, MANY = 150, INDICES = 20, OBJECT_BYTES = 10000 };
 
-/* Nodes of a binary tree, many leaves, the indices of a loop, a future: in a run; and in a team of as many workers. */
-enum { OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + 1 };
+/* Nodes of a binary tree, many leaves, the indices of a loop and of a reduction, children that wait for each other, and
+ * that contribute to a sum, a future: in a run; and in a team of as many workers. */
+enum { TURNS = 9, TERMS = 5, OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + INDICES + TURNS + TERMS + 1 };
 
 static int problems;
 static _Atomic int64_t done; /* steps of the program */
@@ -63,12 +64,71 @@ static void loop(ns_task *self, void *arguments, int64_t first, int64_t last) {
     for (int64_t at = first; at < last; at++) step(self);
 }
 
+/* Each waits for the one before it. */
+typedef struct {
+    int *at, expected;
+} turn;
+
+static void take_turn(ns_task *self, void *arguments) {
+    const turn *mine = arguments;
+    if (*mine->at != mine->expected) complain(mine->expected, "a child comes before one that it waits for", *mine->at);
+    ++*mine->at;
+    step(self);
+}
+
+static void take_turns(ns_task *self) {
+    const ns_access access = {.object = (uint32_t)object, .row_bytes = 100, .rows = 1, .passes = 1, .mode = NS_READ};
+    int at = 0;
+    for (int child = 0; child < TURNS; child++) {
+        const ns_dependence before[] = {{&at, NS_DIRECTION_INOUT, &access}, {&before, NS_DIRECTION_IN, NULL}};
+        ns_spawn_after(self, take_turn, &(turn){&at, child}, sizeof(turn), before, 2);
+    }
+    ns_join(self);
+    if (at != TURNS) complain(at, "a join does not wait for children with dependences", TURNS);
+}
+
+/* Values that are too long for a stack. */
+typedef struct {
+    char bytes[LONG_BYTES];
+    int64_t count;
+} counted;
+
+static void count_piece(ns_task *self, void *arguments, int64_t first, int64_t last, void *value) {
+    loop(self, arguments, first, last);
+    ((counted *)value)->count = last - first;
+}
+
+static void contribute(ns_task *self, void *arguments, void *term) {
+    leaf(self, arguments);
+    ((counted *)term)->count = 1;
+}
+
+static void add(void *value, const void *next) { ((counted *)value)->count += ((const counted *)next)->count; }
+
+/* A reduction that has no memory has called nothing. */
+static void reduce(ns_task *self) {
+    counted all = {.count = 0};
+    if (ns_parallel_reduce(self, 0, INDICES, 2, count_piece, add, NULL, &all, sizeof all))
+        count_piece(self, NULL, 0, INDICES, &all);
+    if (all.count != INDICES) complain(all.count, "a reduction of another number of indices", INDICES);
+    ns_reduction terms = {.value = &all, .bytes = sizeof all, .combine = add};
+    for (int child = 0; child < TERMS; child++) {
+        if (!ns_reduce_spawn(self, &terms, contribute, &all, sizeof all)) continue;
+        step(self);
+        all.count++;
+    }
+    ns_reduce_join(self, &terms);
+    if (all.count != INDICES + TERMS) complain(all.count, "a reduction of another number of children", TERMS);
+}
+
 static void run_all(ns_task *self, void *arguments) {
     ns_future future;
     ns_future_spawn(self, &future, leaf, NULL, 0);
     for (int child = 0; child < MANY; child++) ns_spawn(self, leaf, NULL, 0);
     ns_call(self, grow, arguments);
     ns_parallel_for(self, 0, INDICES, 1, loop, NULL);
+    take_turns(self);
+    reduce(self);
     ns_future_get(self, &future);
     ns_join(self);
 }
