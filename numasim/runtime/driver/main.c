@@ -22,6 +22,7 @@ static const char USAGE[] =
     "numasim-runtime topology [--root DIR] [--binding]\n"
     "numasim-runtime bare independent TASKS|fib N WORKERS NODES\n"
     "numasim-runtime probe [--quick]\n"
+    "numasim-runtime [--cflags] [--libs] [--cmake-dir]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
     "run. --repeat does N runs, each with a seed drawn from --seed. --rehearse times, before each run on threads,\n"
@@ -29,6 +30,8 @@ static const char USAGE[] =
     "other. --warm-up goes through the first run once before, unseen. In mode emulated, memory is on the node that\n"
     "touched it first, whatever placement the plan's strategy has. topology says what the running system is made of,\n"
     "or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
+    "--cflags, --libs and --cmake-dir say what compilers and CMake need to build programs against the library that is\n"
+    "installed with the Python package: cc fib.c $(numasim-runtime --cflags --libs).\n"
     "Status 0: correct, 1: wrong, 2: bad input, or what cannot be written; 141: nobody reads the output.\n";
 
 static int refuse(const char *problem) {

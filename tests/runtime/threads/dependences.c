@@ -7,7 +7,7 @@
 
 #include "numasim/runtime.h"
 
-enum { CELLS = 12, MOST_NAMED = 4, CHAIN = 20000, FAN = 300 };
+enum { CELLS = 12, MOST_NAMED = 4, CHAIN = 5000, FAN = 100 };
 
 static _Atomic int wrong; /* also tasks on other workers say so */
 
@@ -190,7 +190,7 @@ int main(int count, char **arguments) {
     int done = 0;
     ns_pool *pool;
     int error = ns_pool_create(&pool, &options);
-    if (!error) error = check_programs(pool, 12, 500);
+    if (!error) error = check_programs(pool, 6, 400);
     if (!error) error = ns_pool_run(pool, run_chain, NULL, 0);
     if (!error) error = ns_pool_run(pool, fanned, &(fanned_order){&done, 4}, sizeof(fanned_order));
     if (!error) error = ns_pool_run(pool, call_parts, NULL, 0);

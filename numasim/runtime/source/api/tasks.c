@@ -1,6 +1,5 @@
 /* Tasks as programs see them: every call goes to the mode in which the task runs. */
 #include "api/operations.h"
-#include "dependences/dependences.h"
 #include "queues/lane.h"
 
 /* The task that the mode knows: the program may stand in a part of it. */
@@ -37,11 +36,7 @@ void ns_call(ns_task *self, ns_body *body, void *arguments) {
     operations_of(self)->call(whole_of(self), body, arguments);
 }
 
-/* In a lane, a task has no dependences of its own: lane_execution.c. */
-void ns_join(ns_task *self) {
-    operations_of(self)->join(whole_of(self));
-    if (self->whole && ns_dependences_of(self->whole)) ns_dependences_close(self->whole);
-}
+void ns_join(ns_task *self) { operations_of(self)->join(whole_of(self)); }
 
 void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void *arguments, size_t bytes) {
     const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes, .future = future};

@@ -86,7 +86,9 @@ static void run(ns_task *self, void *arguments) {
 
 ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_order *order) {
     ns_thread_task *parent = (ns_thread_task *)self;
+    const bool is_first = !ns_dependences_of(self);
     ns_dependences *known = ns_dependences_open(self);
+    if (known) parent->pending += is_first; /* see ns_thread_begin_join */
     ns_waiting *entries = NULL;
     ns_thread_dependent *made = known ? ns_thread_dependent_create(known, order, &entries) : NULL;
     const ns_work_order wrapped = {.body = run, .arguments = &made, .bytes = sizeof(ns_thread_dependent *)};

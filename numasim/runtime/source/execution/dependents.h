@@ -34,6 +34,18 @@ void ns_thread_execute_after_all(ns_task *self, const ns_work_order *order);
 
 /* ---- with records, and not in lanes ------------------------------------------------------------------------------ */
 
+/* A task whose children have dependences counts one more of them than there are until it joins them, so that its end
+ * joins them in any case: they are known, or NULL, when the join begins. */
+static inline ns_dependences *ns_thread_begin_join(ns_thread_task *self) {
+    ns_dependences *known = ns_dependences_of(&self->base);
+    if (known) self->pending--;
+    return known;
+}
+
+static inline void ns_thread_end_join(ns_thread_task *self, const ns_dependences *known) {
+    if (known) ns_dependences_close(&self->base);
+}
+
 /* A new child of `self`: it, if it can begin, or NULL. */
 ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_order *order);
 

@@ -1,7 +1,6 @@
 /* What several ways to execute tasks do alike. */
 #include "execution/execution.h"
 
-#include "dependences/dependences.h"
 #include "search/search.h"
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
@@ -25,7 +24,7 @@ void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) 
 void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task) {
     task->base.worker = &worker->base;
     task->body(&task->base, task->inlined);
-    if (task->pending || ns_dependences_of(&task->base)) ns_join(&task->base);
+    if (task->pending) ns_join(&task->base);
     ns_thread_task_end(worker, task);
 }
 

@@ -194,9 +194,8 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
 static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
 
 /* Leave the worker until all children have ended; returns on the worker of the last one. */
-static void join_by_continuation(ns_task *self) {
+static void await_children(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
-    if (!task->pending) return; /* no child since the last join */
     if (!ns_thread_task_is_balanced(task)) {
         if (task->fiber) {
             leave(task, ns_thread_worker_of(task)->fibers.home, DETACH);
@@ -205,6 +204,14 @@ static void join_by_continuation(ns_task *self) {
         wait_on_fiber(self, &(ns_thread_wait){self, is_balanced, task});
     }
     ns_thread_task_reset(task);
+}
+
+static void join_by_continuation(ns_task *self) {
+    ns_thread_task *task = (ns_thread_task *)self;
+    if (!task->pending) return; /* no child since the last join */
+    const ns_dependences *known = ns_thread_begin_join(task);
+    await_children(self);
+    ns_thread_end_join(task, known);
 }
 
 /* The last child that ends goes on with a parent that has left its worker. */

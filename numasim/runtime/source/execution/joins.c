@@ -1,4 +1,5 @@
 /* Joins of tasks with records that wait on their worker: it executes other tasks meanwhile, or its thread sleeps. */
+#include "execution/dependents.h"
 #include "execution/execution.h"
 #include "platform/futex.h"
 
@@ -7,10 +8,12 @@ static bool is_joined(const void *context) { return ns_thread_task_is_joined(con
 void ns_thread_join_helping(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
     if (!task->pending) return; /* no child since the last join */
+    const ns_dependences *known = ns_thread_begin_join(task);
     if (!ns_thread_task_is_joined(task)) {
         ns_thread_execution_of(ns_thread_worker_of(task))->wait(self, &(ns_thread_wait){self, is_joined, task});
     }
     ns_thread_task_reset(task);
+    ns_thread_end_join(task, known);
 }
 
 /* ---- joins that block -------------------------------------------------------------------------------------------- */
@@ -37,8 +40,9 @@ static void sleep_until_joined(ns_thread_task *task) {
 
 void ns_thread_join_blocking(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
+    if (!task->pending) return; /* no child since the last join */
+    const ns_dependences *known = ns_thread_begin_join(task);
     const uint32_t children = task->pending;
-    if (!children) return; /* since the last join */
     ns_thread_worker *worker = ns_thread_worker_of(task);
     const uint64_t came = ns_ticks();
     task->pending = 0;
@@ -46,6 +50,7 @@ void ns_thread_join_blocking(ns_task *self) {
     const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acquire);
     if (ended + children) sleep_until_joined(task);
     ns_thread_count(worker, NS_PARKED_PS, ns_ticks_to_ps(ns_thread_pool_of(worker)->rate, ns_ticks() - came));
+    ns_thread_end_join(task, known);
 }
 
 void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *parent) {

@@ -135,6 +135,7 @@ void ns_serial_join(ns_task *task) {
     serial_task *self = (serial_task *)(void *)task;
     ns_serial_begin_op(self, NS_OP_WAIT, 0);
     ns_serial_run_deferred(self);
+    ns_dependences_close(task);
     waited(self);
     ns_serial_resume_body(self);
 }

@@ -39,6 +39,7 @@ static void join(ns_task *self) {
     virtual_worker *w = ns_virtual_end_segment(task);
     ns_virtual_expect(w, task, NS_OP_WAIT);
     ns_virtual_wait(w, task);
+    ns_dependences_close(self);
     ns_virtual_went_on(task);
 }
 
