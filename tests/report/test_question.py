@@ -296,3 +296,12 @@ def test_two_equal_differences_may_be_chance():
     assert (row.p, row.sure) == (0.1, False)
     row = only(compare(two_strategies(busy(100, 100, 100), busy(80, 80, 80))))
     assert (row.p, row.sure, row.because) == (pytest.approx(0.01), True, "")
+
+
+def test_a_field_is_asked_about_before_programs_with_their_runtimes():
+    cells = [
+        cell(busy(100), workload=name, runtime=runtime, **{"runtime.poll_ns": poll})
+        for name, runtime in (("fib", "own"), ("sort", "ompi"))
+        for poll in (1, 2)
+    ]
+    assert compare(table(*cells)).axis == "runtime.poll_ns"

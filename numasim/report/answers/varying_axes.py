@@ -152,4 +152,5 @@ def _in_order(columns: list[str]) -> list[str]:
 def _place(columns: list[str]) -> int:
     """Strategies and what is in them come first, then other fields, what runs where, workers, seeds."""
     last = {"machine": 2, "workload": 2, "workers": 3, "seed": 4}
-    return min(0 if name.partition(".")[0] == "strategy" else last.get(name, 1) for name in columns)
+    places = [0 if name.partition(".")[0] == "strategy" else last.get(name, 1) for name in columns]
+    return max(places) if all(places) else 0
