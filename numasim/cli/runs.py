@@ -90,8 +90,8 @@ def _can_be_watched(spec: "RunSpec") -> bool:
 
 
 @examples(
-    "numasim sweep thesis-remote-steals --set workload.n=64 --set repeat=2 -o results/small",
-    "numasim sweep thesis-remote-steals --set workload.n=64 --set 'sweep.workers=[8, 24]' -o results/remote",
+    "numasim sweep thesis-remote-steals --set workload.n=64 --set repeat=2 --jobs 1 -o results/small",
+    "numasim sweep thesis-remote-steals --set workload.n=64 --set 'sweep.workers=[8, 24]' -j 1 -o results/remote",
 )
 def sweep(
     spec: Spec,
