@@ -152,6 +152,25 @@ void check_dependences() {
     require(told == "42" && a == 0, "children wait for those that they depend on");
 }
 
+/* Typed tasks are C's, and C++ as well. */
+NS_TASK(long, scaled, long, factor, const double *, number) {
+    (void)self;
+    return factor * static_cast<long>(*number);
+}
+
+void check_typed_tasks() {
+    const double seven = 7.5;
+    long spawned = 0, called = 0, beside = 0;
+    ns::spawn([&beside] { beside = 1; });
+    ns::enter([&](ns_task *self) {
+        scaled_spawn(self, &spawned, 6, &seven);
+        called = scaled_call(self, 3, &seven);
+        scaled_join(self);
+    });
+    ns::sync();
+    require(spawned == 42 && called == 21 && beside == 1, "typed tasks run beside lambdas");
+}
+
 void check_all() {
     for (int round = 0; round < 5; round++) {
         check_captures();
@@ -159,6 +178,7 @@ void check_all() {
         check_futures();
         check_loops();
         check_dependences();
+        check_typed_tasks();
     }
     require(fib(15) == 610, "children and calls have their results");
     require(ns::worker() < ns::workers(), "a worker has a number");

@@ -23,7 +23,7 @@
  * Where a strategy lets tasks go on on other threads (spawns work-first, joins by continuation), handlers (`catch`)
  * call none of these functions.
  *
- * All of it is built upon numasim/runtime.h, whose functions may be used beside it: ns::self() is the task that runs.
+ * All of it is built upon numasim/runtime.h, whose functions ns::enter() calls for the task that runs.
  */
 #ifndef NUMASIM_HPP
 #define NUMASIM_HPP
@@ -83,7 +83,8 @@ inline thread_local frame *running = nullptr;
 /* A body that runs: its task, and what its children throw. */
 class frame {
 public:
-    explicit frame(ns_task *task) noexcept : task_(task) { set_running_frame(this); }
+    explicit frame(ns_task *task) noexcept : task_(task), below_(running_frame()) { set_running_frame(this); }
+    ~frame() { set_running_frame(below_); } /* right where tasks nest; others set their own when they go on */
     frame(const frame &) = delete;
     frame &operator=(const frame &) = delete;
 
@@ -132,6 +133,7 @@ public:
 
 private:
     ns_task *task_;
+    frame *below_;
     bool has_children_ = false;
     failure children_;
 };
@@ -193,11 +195,17 @@ using result_of = std::invoke_result_t<Body &>;
 
 /* ---- children ---------------------------------------------------------------------------------------------------- */
 
-/* The task that runs, for the functions of numasim/runtime.h; the worker that runs it, their number, and its node. */
-inline ns_task *self() { return detail::frame::here().task(); }
-inline std::uint32_t worker() { return ns_task_worker(self()); }
-inline std::uint32_t workers() { return ns_task_workers(self()); }
-inline std::uint32_t node() { return ns_task_node(self()); }
+/* Call functions of numasim/runtime.h, and typed tasks, for the task that runs: ns::enter([&](ns_task *self) { ... }).
+ * In between, nothing of ns is called. */
+template <class Call>
+void enter(Call &&call) {
+    detail::frame::here().enter(std::forward<Call>(call));
+}
+
+/* The worker that runs the task, the number of workers, and the NUMA node of that worker. */
+inline std::uint32_t worker() { return ns_task_worker(detail::frame::here().task()); }
+inline std::uint32_t workers() { return ns_task_workers(detail::frame::here().task()); }
+inline std::uint32_t node() { return ns_task_node(detail::frame::here().task()); }
 
 /* Let body() run, here or on another worker. */
 template <class Body>
