@@ -338,7 +338,8 @@
     }
     if (role === "colour") state.hidden.clear();
     state[role] = value;
-    if (!state.x) state.x = data.axes[0].name;
+    const free = data.axes.find(({ name }) => name !== state.colour && name !== state.facet);
+    if (!state.x) state.x = (free ?? data.axes[0]).name;
     choices();
     draw();
   }
