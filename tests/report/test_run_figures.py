@@ -208,6 +208,10 @@ def test_traffic_is_drawn_on_every_link_and_node(name: str) -> None:
     assert len(arrows) == len(machine.links.source)
     busiest = int(loads.link_percent.argmax())
     assert max(arrow.get_linewidth() for arrow in arrows) == arrows[busiest].get_linewidth()
+    assert figure.axes[1].get_ylim()[1] == max(1, loads.largest_percent)
+    assert (
+        node_traffic(machine, result, 2 * loads.largest_percent + 2).axes[1].get_ylim()[1] > loads.largest_percent + 1
+    )
     text = texts(figure)
     assert f"{machine.name}: " in text
     assert all((f"node {node}" if machine.nodes <= 16 else str(node)) in text for node in range(machine.nodes))

@@ -43,6 +43,11 @@ class Loads:
     link_percent: F64
     away_percent: F64  # [nodes] percent of the bytes of a node's memory that cores of other nodes moved
 
+    @property
+    def largest_percent(self) -> float:
+        """The load of what is busiest."""
+        return max(float(self.controller_percent.max()), float(self.link_percent.max(initial=0)))
+
 
 def loads_of(machine: Machine, result: Result) -> Loads:
     """What each controller and link of the machine moved."""
@@ -76,8 +81,11 @@ class Colours:
 
 
 @styled
-def node_traffic(machine: Machine, result: Result) -> Figure:
-    """Draw the machine with the load of its memory controllers and links as colour, and the bytes that they moved."""
+def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
+    """Draw the machine with the load of its memory controllers and links as colour, and the bytes that they moved.
+
+    Colours go up to the largest load, or to ``most`` percent where that is more, for pictures that are compared.
+    """
     layout, loads = lay_out(machine), loads_of(machine, result)
     width, height = layout.extent
     figure = Figure(figsize=(max(width, LEAST_WIDTH) + 1.2, height + HEADER + FOOTER))
@@ -87,8 +95,7 @@ def node_traffic(machine: Machine, result: Result) -> Figure:
     axes.set_xlim(-left, width + left)
     axes.set_ylim(0, height)
     axes.set_axis_off()
-    most = max(1.0, float(loads.controller_percent.max()), float(loads.link_percent.max(initial=0)))
-    colours = Colours(most)
+    colours = Colours(max(1.0, most, loads.largest_percent))
     for link in range(len(machine.links.source)):
         _draw_link(axes, machine, layout, loads, colours, link)
     for node in range(machine.nodes):

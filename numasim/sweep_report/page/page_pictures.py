@@ -15,6 +15,7 @@ from numasim.report.chosen_axes import choose_axes, varying_columns
 from numasim.report.comparison_cells import finished, label, numbers
 
 if TYPE_CHECKING:
+    from numasim.machine.topology import Machine
     from numasim.spec.sweep_spec import SweepSpec
 
 KINDS = ("read", "ownership", "written", "cache")  # of bytes, where they are told apart
@@ -30,11 +31,18 @@ class PagePicture:
 
 
 def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[PagePicture]:
-    """Draw the traffic of one or two runs; none where their machine is not known, is large, or nothing moved."""
+    """Draw the traffic of one or two runs on one scale of colours.
+
+    None is drawn where the machine is not known, is large, or nothing moved.
+    """
     if sweep is None or len(frame) != len(sweep.cells) * sweep.repeat:
         return []
-    drawn = (_picture(frame, place, node_pairs, sweep) for place in _places(frame))
-    return [picture for picture in drawn if picture is not None]
+    from numasim.report.figures.embedded import svg_text
+    from numasim.report.figures.traffic import loads_of, node_traffic
+
+    drawn = [run for run in (_run(frame, place, node_pairs, sweep) for place in _places(frame)) if run is not None]
+    most = max((loads_of(machine, moved).largest_percent for _, machine, moved in drawn), default=0)
+    return [PagePicture(caption, svg_text(node_traffic(machine, moved, most))) for caption, machine, moved in drawn]
 
 
 def _places(frame: pd.DataFrame) -> list[int]:
@@ -59,20 +67,20 @@ def _compared(runs: pd.DataFrame) -> tuple[str, ...]:
     return chosen.colour or ((chosen.x,) if chosen.x != "workers" else ())
 
 
-def _picture(frame: pd.DataFrame, place: int, node_pairs: pd.DataFrame, sweep: SweepSpec) -> PagePicture | None:
+def _run(
+    frame: pd.DataFrame, place: int, node_pairs: pd.DataFrame, sweep: SweepSpec
+) -> tuple[str, Machine, Result] | None:
+    """What a picture shows, its machine, and what was moved there."""
     from numasim.machine.build_machine import build
-    from numasim.report.figures.embedded import svg_text
-    from numasim.report.figures.traffic import node_traffic
 
     run = frame.iloc[place]
     spec = sweep.cells[place // sweep.repeat].spec
     moved = _moved(node_pairs[node_pairs["run_id"] == run["run_id"]], int(run["makespan_ps"]))
     if moved is None or spec.workers != run["workers"] or len(spec.machine.node_shapes) != len(moved.node_bytes):
         return None
-    machine = build(spec.machine)
     columns = ["workload", "strategy", "workers", *(name for name in varying_columns(frame) if "." in name)]
     caption = f"{label(columns, [run[name] for name in columns])}, repeat {int(run['repeat'])}"
-    return PagePicture(caption, svg_text(node_traffic(machine, moved)))
+    return caption, build(spec.machine), moved
 
 
 def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
