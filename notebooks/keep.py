@@ -185,7 +185,9 @@ def _drawn_in(axes: Any) -> Iterator[str]:
     legend = axes.get_legend()
     yield from (text.get_text() for text in (*axes.texts, *(legend.get_texts() if legend else ())))
     for line in axes.lines:
-        yield f"{to_hex(line.get_color())} {line.get_linestyle()} {_digits(line.get_xydata())}"
+        style = line.get_linestyle()
+        colour = line.get_markeredgecolor() if style == "None" else line.get_color()
+        yield f"{to_hex(colour)} {style} {_digits(line.get_xydata())}"
     for patch in axes.patches:
         outline = patch.get_patch_transform().transform_path(patch.get_path())
         yield f"{to_hex(patch.get_facecolor(), keep_alpha=True)} {_digits(outline.vertices)}"
