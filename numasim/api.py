@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
 from numasim.engine.result import Result
-from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
+from numasim.engine.simulate import DEFAULT_ENGINE, NOT_BUILT, require_engine, simulate_spec
 from numasim.engine.simulate import simulate as simulate_plan
 from numasim.html.shown import show_as
 from numasim.plan.build_plan import build_plan
@@ -42,7 +42,7 @@ show_as(Result, _result_html)
 def run(
     spec: Described = NOTHING,
     *,
-    engine: str = DEFAULT_ENGINE,
+    engine: str | None = None,
     check: bool = False,
     trace: str | Path | None = None,
     over_time: bool = False,
@@ -56,15 +56,23 @@ def run(
     dotted ones by ``**{"a.b": c}``). In both a machine, strategy or workload may be a name, a path, a mapping, or a
     `Machine`, `Strategy` or `Graph`. With ``check`` the result is checked against the invariants of the model;
     ``trace`` names a file for Perfetto, compressed if it ends in .gz; with ``over_time`` the result has tables of the
-    run over time. Either of the last two makes the engine simulate every event. Raises InputError for a bad spec.
+    run over time. Either of the last two makes the engine simulate every event. ``engine`` is by default the native
+    one; where it is not built a warning says so. Raises InputError for a bad spec.
     """
     return run_spec(
         load_run(spec, changes=changes),
-        engine,
+        _chosen_engine(engine),
         check,
         trace=None if trace is None else Path(trace),
         over_time=over_time,
     )
+
+
+def _chosen_engine(name: str | None) -> str:
+    """The engine ``name``, by default the fastest one available; warns the caller if that is the reference engine."""
+    if name is None and DEFAULT_ENGINE != "native":
+        warnings.warn(NOT_BUILT, RuntimeWarning, 3)
+    return name or DEFAULT_ENGINE
 
 
 def run_spec(
@@ -107,7 +115,7 @@ def sweep(
     *,
     jobs: int | None = None,
     cluster: str | None = None,
-    engine: str = DEFAULT_ENGINE,
+    engine: str | None = None,
     progress: bool = True,
     **changes: Any,
 ) -> SweepResult:
@@ -126,6 +134,7 @@ def sweep(
     from numasim.sweep_report.reported_sweep import reported_sweep
     from numasim.sweep_report.sweep_result import SweepResult
 
+    engine = _chosen_engine(engine)
     require_engine(engine)
     loaded = load_sweep(spec, changes=changes)
     outcome = reported_sweep(

@@ -9,6 +9,5 @@ reads those of every command whenever one is called, and texts take it three tim
 """
 
 from numasim.cli.entrance import BAD_INPUT, CHECK_FAILED, INTERRUPTED, OK, main
-from numasim.cli.shared import NOT_BUILT
 
-__all__ = ["BAD_INPUT", "CHECK_FAILED", "INTERRUPTED", "NOT_BUILT", "OK", "main"]
+__all__ = ["BAD_INPUT", "CHECK_FAILED", "INTERRUPTED", "OK", "main"]

@@ -26,8 +26,6 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON for programs")]
 Check = Annotated[bool, typer.Option("--check", help="check the result against the invariants of the model")]
 AsYaml = Annotated[bool, typer.Option("--yaml", help="print its file instead, to copy from")]
 
-NOT_BUILT = "numasim: the native engine is not built here; using the reference engine (slower)"
-
 
 def say(text: object, *, err: bool = False) -> None:
     """Print a line on standard output, or on standard error."""
@@ -36,10 +34,10 @@ def say(text: object, *, err: bool = False) -> None:
 
 def chosen_engine(name: str | None) -> str:
     """The engine ``name``, by default the fastest one available; prints a notice if that is the reference engine."""
-    from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
+    from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, NOT_BUILT
 
     if name is None and "native" not in ENGINES:
-        say(NOT_BUILT, err=True)
+        say(f"numasim: {NOT_BUILT}", err=True)
     return name or DEFAULT_ENGINE
 
 

@@ -70,6 +70,7 @@ if find_spec(COMPILED):
     ENGINES["native"] = _native
     CHAINS["native"] = _native_chains
 DEFAULT_ENGINE = "native" if "native" in ENGINES else "reference"
+NOT_BUILT = "the native engine is not built here; using the reference engine (slower)"
 
 
 def require_engine(name: str) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from numasim.cli import BAD_INPUT, CHECK_FAILED, NOT_BUILT, OK, main, runs
+from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main, runs
 from numasim.cli.listing import KINDS
 from numasim.engine.result import COLUMNS
-from numasim.engine.simulate import ENGINES
+from numasim.engine.simulate import ENGINES, NOT_BUILT
 from numasim.errors import CheckError
 from numasim.files.owned_folder import MANIFEST
 from numasim.parts import catalog
@@ -29,7 +29,7 @@ workers: 4
 seed: 7
 """
 SWEEP = SPEC + "repeat: 2\nsweep:\n  strategy: [randomized, topology-aware]\n  workers: [2, 4]\n"
-SILENCE = {""} if "native" in ENGINES else {"", f"{NOT_BUILT}\n"}
+SILENCE = {""} if "native" in ENGINES else {"", f"numasim: {NOT_BUILT}\n"}
 FIGURES = {f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg")}
 FIGURES_AND_MANIFEST = FIGURES | {MANIFEST}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import numasim as ns
-from numasim.engine.simulate import ENGINES, simulate_spec
+from numasim.engine.simulate import ENGINES, NOT_BUILT, simulate_spec
 from numasim.plan.build_plan import build_plan
 from numasim.spec.run_spec import resolve
 
@@ -34,9 +34,9 @@ PREAMBLES = {
 
 def interpret(program: str, folder: Path) -> str:
     """Standard output of a program in a new interpreter."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], cwd=folder, capture_output=True, text=True, check=False
-    )
+    warnings = ["-W", "error", "-W", f"ignore:{NOT_BUILT.split(';')[0]}:RuntimeWarning"]
+    command = [sys.executable, *warnings, "-c", program]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -107,3 +107,11 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     printed = interpret(small, tmp_path)
     assert "steal-half is " in printed
     assert (tmp_path / "miss_ratio.png").exists()
+
+
+def test_the_slower_engine_is_not_taken_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numasim.api.DEFAULT_ENGINE", "reference")
+    spec = {"machine": "xeon-e5-2620-2s", "workload": "fib", "strategy": "randomized", "workers": 2, "workload.n": 3}
+    with pytest.warns(RuntimeWarning, match="the native engine is not built here; using the reference engine"):
+        ns.run(**spec)
+    ns.run(**spec, engine="reference")
