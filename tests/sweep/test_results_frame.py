@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -62,3 +64,23 @@ def test_a_table_of_something_else(tmp_path: Path) -> None:
     pq.write_table(pa.table({"run_id": ["a"]}), tmp_path / "other.parquet")
     with pytest.raises(InputError, match=r"is not a results table, it lacks the column spec_hash"):
         load(tmp_path / "other.parquet")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted as Linux lists them")
+def test_a_table_is_read_without_threads_that_outlive_it(tmp_path: Path) -> None:
+    """A thread of Arrow that lets go of a Python file while the interpreter ends aborts the process."""
+    pq.write_table(pa.table({"run_id": ["a"]}), tmp_path / "workers.parquet")
+    program = """
+import os, sys
+import subprocess
+import sys
+from pathlib import Path
+import pandas
+from numasim.sweep.store.frame import load_table
+before = os.listdir("/proc/self/task")
+load_table(Path(sys.argv[1]), "workers.parquet")
+assert os.listdir("/proc/self/task") == before
+"""
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -51,7 +51,8 @@ def _read(file: Path) -> pa.Table:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=TABLE.name)
     try:
         with open_regular(file, TABLE) as content:
-            return pq.read_table(content)
+            # In this thread alone: one of Arrow's that still holds a file of Python when a process ends ends it badly.
+            return pq.ParquetFile(content, pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"
         raise unreadable_table(file, error, expected) from error

@@ -57,7 +57,7 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
     # A shard of failed runs alone has no nested tables.
     try:
         with open_regular(path, TABLE) as content, pq.ParquetFile(content) as file:
-            return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
+            return file.read([name for name in columns if name in file.schema_arrow.names], use_threads=False)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise unreadable_table(path, error, WHOLE) from error
 
