@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +264,50 @@ def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_
     client.threads, may_come = 0, False
     with pytest.raises(InputError, match=r"all workers of this cluster have died; expected the same command again"):
         workers.require_any()
+
+
+class Forgetful(Threads):
+    """A client that hears nothing of the first submission, nor of any while a worker is busy."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+        self.busy: tuple[str, ...] = ()
+
+    def get_executor(self, pure: bool) -> Forgetful:
+        return self
+
+    def submit(self, *_: object) -> Future[Any]:
+        self.futures.append(Future())
+        return self.futures[-1]
+
+    def processing(self) -> dict[str, tuple[str, ...]]:
+        return {"tcp://worker:1": self.busy}
+
+    def shutdown(self, wait: bool) -> None:
+        for future in self.futures:
+            future.cancel()
+
+
+def test_what_an_idle_cluster_does_not_answer_is_asked_for_again() -> None:
+    client = Forgetful()
+    workers = cluster.ClusterWorkers(client, "tcp://head:1", lambda: True)  # type: ignore[arg-type]
+    with workers.executor(1) as executor:
+        answer = executor.submit(abs, -1)
+        client.busy = ("batch",)
+        workers.require_any()
+        workers.require_any()
+        assert len(client.futures) == 1, "a worker is busy with it"
+        client.busy = ()
+        workers.require_any()
+        assert len(client.futures) == 1, "news of it may be on its way"
+        workers.require_any()
+        assert len(client.futures) == 2
+        client.futures[1].set_result(1)
+        client.futures[0].set_result(2)
+        assert answer.result() == 1, "the first of several answers counts"
+        workers.require_any()
+        workers.require_any()
+        assert len(client.futures) == 2, "nothing is waited for"
 
 
 def test_a_local_cluster_whose_workers_are_all_killed_is_given_up(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ class ClusterWorkers:
         self._scheduler = scheduler
         self._more_may_come = more_may_come
         self._last_seen_s = time.monotonic()
+        self._current: ClusterExecutor | None = None
 
     def slots(self) -> int:
         """One batch a thread; workers are best started with one, as Python runs one at a time."""
@@ -73,7 +74,9 @@ class ClusterWorkers:
 
     def require_any(self) -> None:
         """Raise `InputError` where there has been no worker for a long time, or none can come any more."""
-        self._require_worker_within(ANY_WORKER_S)
+        if self._require_worker_within(ANY_WORKER_S) and self._current:
+            with _scheduler_errors(self._scheduler):
+                self._current.ask_again_if_idle()
 
     def require_first(self) -> None:
         """Wait for a worker. Raises `InputError` where none comes."""
@@ -104,11 +107,12 @@ class ClusterWorkers:
 
     @contextmanager
     def _executor(self) -> Iterator[Executor]:
-        executor = ClusterExecutor(self._client, self._scheduler)
+        self._current = ClusterExecutor(self._client, self._scheduler)
         try:
-            yield executor
+            yield self._current
         finally:
-            executor.shutdown()
+            self._current.shutdown()
+            self._current = None
 
 
 class ClusterExecutor(Executor):
@@ -116,8 +120,11 @@ class ClusterExecutor(Executor):
 
     def __init__(self, client: Client, scheduler: str) -> None:
         """Submit under unique keys (``pure``), so that equal batches are not merged."""
+        self._client = client
         self._on_cluster = client.get_executor(pure=False)
         self._scheduler = scheduler
+        self._waiting: dict[Future[Any], bytes] = {}  # what was submitted for it
+        self._was_idle = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run ``fn`` on a worker. The future raises `BrokenExecutor` after the death of several workers, and
@@ -125,15 +132,33 @@ class ClusterExecutor(Executor):
         """
         content = pickle.dumps((fn, args, kwargs))  # opaque to the scheduler, which need not unpickle batches
         answer: Future[Any] = Future()
+        self._waiting[answer] = content
+        self._ask(answer, content)
+        return answer
+
+    def ask_again_if_idle(self) -> None:
+        """Submit again what is waited for, where no worker has done anything at two looks in a row.
+
+        A result may be lost with its worker while it is on its way and be there again before distributed has noticed
+        the loss; then distributed waits for news of it that have come already.
+        """
+        is_idle = not any(self._client.processing().values())
+        if is_idle and self._was_idle:
+            for answer, content in list(self._waiting.items()):
+                self._ask(answer, content)
+        self._was_idle = is_idle and not self._was_idle
+
+    def _ask(self, answer: Future[Any], content: bytes) -> None:
         there = self._on_cluster.submit(run_agreed, installed(), content)
         there.add_done_callback(lambda ended: self._answer(ended, answer))
-        return answer
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:
         """Cancel the running calls."""
         self._on_cluster.shutdown(wait=False)
 
     def _answer(self, ended: Future[Any], answer: Future[Any]) -> None:
+        if self._waiting.pop(answer, None) is None:  # it was asked for again
+            return
         if ended.cancelled():
             answer.set_exception(_scheduler_lost(self._scheduler))
         elif error := ended.exception():
