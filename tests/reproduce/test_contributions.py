@@ -134,4 +134,5 @@ def test_variants_are_run_as_the_tables_run_them(small_study: Path) -> None:
     assert len(pairs) == 2 * found.machine.nodes**2
     steals = pairs.groupby("run_id")["steal_attempts"].sum()
     assert [steals[run_id] for run_id in frame["run_id"]] == list(frame["steal_attempts"])
-    assert len(ns.plot.time_split(frame).axes) == 2
+    (axes,) = ns.plot.time_split(frame).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["domains", "plain"]
