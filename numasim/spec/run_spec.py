@@ -182,7 +182,7 @@ class Resolver:
             if made.keys() >= needed:
                 with found.apart():
                     check(made, put_all(document, _below(inner, "model")))
-        if not found.found and made.keys() >= {*PARTS, "workload", "workers"}:
+        if not found.found and made.keys() >= RunSpec.__dataclass_fields__.keys():
             with found.apart():
                 self._check_size(RunSpec(**made), document, _below(inner, "workload"))
         return found.found

@@ -99,6 +99,12 @@ def test_every_axis_and_what_no_axis_changes_is_looked_at() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("axes", "found"), [("{wrokers: [2]}", "5:9 sweep"), ("{}", "5:8 sweep"), ("[]", "5:8 sweep")])
+def test_axes_may_be_all_that_is_wrong(axes: str, found: str) -> None:
+    assert mistakes(f"{RUN}sweep: {axes}\n", sweep=True) == [found]  # the fields that are not given hide no check
+
+
+@pytest.mark.usefixtures("folder")
 def test_every_wrong_value_of_an_axis_is_found_in_the_first_cell_that_has_it() -> None:
     axes = "sweep:\n  strategy: [rnig, ring, tow-choices]\n  workers: [48, 2, 96]\n"
     text = RUN.replace("workers: 24\n", "") + axes
