@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numasim.errors import InputError
+from numasim.errors import InputError, nearest_name
 from numasim.machine.topology import Machine
 from numasim.objects.part_object import GIVEN
 from numasim.parts.models.machine_model import MachineSpec
@@ -56,16 +56,10 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, 
     ``given`` are those that the user gives, those of nodes on their own; InputError for nodes of ``like`` that are
     unlike each other, where they are needed.
     """
+    given = nodes_together(given)
     below = dict(USUAL) if like is None else _of_machine(like)
     sources = dict.fromkeys(below, ASSUMED if like is None else f"as in {like.name}")
-    above = {key: value for key, value in given.items() if key not in (*OF_NODES, "sources", "links")}
-    of_nodes = {key: given[key] for key in OF_NODES if key in given}
-    if of_nodes:
-        if "nodes" in above:
-            raise InputError(
-                f"{', '.join(of_nodes)} and nodes are given", path=("machine", "nodes"), expected="one of both"
-            )
-        above["nodes"] = of_nodes
+    above = {key: value for key, value in given.items() if key not in ("sources", "links")}
     merged = {key: _merged(below.get(key), above.get(key)) for key in dict.fromkeys((*below, *above))}
     for key, value in above.items():
         paths = [f"{key}.{inner}" for inner in value] if isinstance(value, dict) else [key]
@@ -76,6 +70,31 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, 
     sources.pop("name", None)
     fields = {"name": name, "sockets": nodes, **merged}
     return {**fields, "links": _merged(links, given.get("links")), "sources": sources}
+
+
+def nodes_together(given: Fields) -> Fields:
+    """``given`` with the fields that all nodes share under ``nodes``.
+
+    InputError where ``nodes`` is given, too, and for a name that is nearest to one of theirs.
+    """
+    known = [*MachineSpec.model_fields, *OF_NODES]
+    for name in given:
+        if name.isidentifier() and name not in known and nearest_name(name, known) in OF_NODES:
+            raise InputError(
+                f"there is no field {name!r} here",
+                path=("machine",),
+                expected=f"{', '.join(OF_NODES)} of the nodes, or a field of a machine's file",
+                value=name,
+                known=known,
+            )
+    of_nodes = {key: given[key] for key in OF_NODES if key in given}
+    if not of_nodes:
+        return given
+    if "nodes" in given:
+        raise InputError(
+            f"{', '.join(of_nodes)} and nodes are given", path=("machine", "nodes"), expected="one of both"
+        )
+    return {**{key: value for key, value in given.items() if key not in OF_NODES}, "nodes": of_nodes}
 
 
 def _merged(below: Any, above: Any) -> Any:

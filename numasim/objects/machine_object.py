@@ -15,7 +15,7 @@ from numasim.machine.build_machine import build
 from numasim.machine.description import describe, shape
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine as Topology
-from numasim.objects.machine_defaults import Example, topology_fields
+from numasim.objects.machine_defaults import Example, nodes_together, topology_fields
 from numasim.objects.part_object import NOWHERE, PartObject, changed_name
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import from_python
@@ -31,10 +31,15 @@ IntArray = npt.NDArray[np.int64]
 class Machine(PartObject[MachineSpec]):
     """A NUMA machine: sockets, nodes with cores and memory, caches, links, latencies, clocks.
 
-    It is given as ``machine=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis.
+    It is given as ``machine=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis. Fields of
+    its nodes (``cores``, ``threads_per_core``, ``memory``, ``imc_bandwidth_gbs``) may be given without ``nodes``.
     """
 
     part = "machine"
+
+    @classmethod
+    def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        return nodes_together(fields)
 
     @classmethod
     def from_hwloc(cls, path: str | Path, name: str | None = None) -> Self:

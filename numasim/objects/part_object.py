@@ -31,13 +31,14 @@ class PartObject(Held, Generic[M]):
     _document: Node
     _spec: M
 
-    def __init__(self, *, like: Any = None, name: str | None = None, **fields: Any) -> None:
+    def __init__(self, like: Any = None, *, name: str | None = None, **fields: Any) -> None:
         """Make one of the ``fields`` of its YAML file, as plain data; InputError for fields that are wrong.
 
         Those that are not given are as in ``like``, which is an object, a shipped name or a path. Nested mappings are
         merged with those of ``like``; a dotted field such as ``**{"nodes.cores": 8}`` changes one value. Without a
         ``name`` it has that of ``like`` and of the changed fields.
         """
+        fields = self._in_their_places(fields)
         dotted = {key: value for key, value in fields.items() if not key.isidentifier()}
         whole = {key: value for key, value in fields.items() if key.isidentifier()}
         if like is not None:
@@ -46,6 +47,11 @@ class PartObject(Held, Generic[M]):
         changed = put_all(node, from_mapping(dotted))
         chosen = name if name is not None or like is None or not fields else _name_of_changed(changed, fields)
         self._take(changed if chosen is None else changed.replaced("name", Node(chosen, NOWHERE), NOWHERE))
+
+    @classmethod
+    def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        """The ``fields`` where the YAML file has them, for kinds that take some of them elsewhere, too."""
+        return fields
 
     @classmethod
     def _sources(cls, changes: Mapping[str, Any]) -> dict[str, Any]:

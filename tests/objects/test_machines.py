@@ -72,6 +72,21 @@ def test_a_changed_machine_keeps_the_rest_and_says_what_changed() -> None:
     )
 
 
+def test_nodes_are_changed_as_they_were_made() -> None:
+    ring = ns.Machine.ring(4, cores=8, memory="64GiB")
+    more = ring.with_(cores=16, name="more")
+    assert more == ring.with_(nodes={"cores": 16}, name="more")
+    assert (more.cores, int(more.memory_bytes[0])) == (64, 64 * 2**30)
+    assert ns.Machine(ring, cores=16, name="more") == more
+    small = ring.with_(cores=2, **{"nodes.memory": "1GiB"})
+    assert (small.cores, int(small.memory_bytes[0])) == (8, 2**30)
+
+
+def test_a_name_alone_is_the_shipped_machine() -> None:
+    assert ns.Machine("tilepro64").contents == ns.Machine.shipped("tilepro64").contents
+    assert ns.Machine("tilepro64").name == "tilepro64"
+
+
 def test_machines_do_not_change() -> None:
     machine = ns.Machine.ring(2)
     with pytest.raises(AttributeError, match=r"a machine does not change; with_\(page=...\) makes another one"):
@@ -135,6 +150,9 @@ REFUSED = {
     "machine.nodes.cores: got 0; expected at least 1": lambda: ns.Machine.ring(4, cores=0),
     "machine.nodes: got 0 nodes; expected at least one": lambda: ns.Machine.mesh(0, 4),
     "a twisted ladder cannot have 6 nodes": lambda: ns.Machine.twisted_ladder(6),
+    r"there is no field 'core' here; expected cores, .*; did you mean 'cores'": lambda: ns.Machine.ring(4, core=3),
+    "no field 'memroy' here; .* did you mean 'memory'": lambda: ns.Machine.ring(4).with_(memroy="1GiB"),
+    "there is no machine 'tilepro'.*did you mean 'tilepro64'": lambda: ns.Machine("tilepro"),
     "there is no field 'coers'": lambda: ns.Machine.ring(4, coers=3),
     "cores and nodes are given": lambda: ns.Machine.mesh(2, 2, cores=3, nodes={"memory": "1GiB"}),
     "machine.nodes.corse|there is no field 'corse'": lambda: ns.Machine.ring(4).with_(**{"nodes.corse": 3}),

@@ -22,6 +22,12 @@ def test_a_strategy_of_its_own() -> None:
     assert repr(mine) == "Strategy('mine': 2 steal levels, help-first)"
 
 
+def test_a_name_alone_is_the_shipped_strategy() -> None:
+    assert ns.Strategy("threshold") == ns.Strategy.shipped("threshold")
+    with pytest.raises(InputError, match=r"there is no strategy 'treshold'.*did you mean 'threshold'"):
+        ns.Strategy("treshold")
+
+
 def test_like_merges_and_names() -> None:
     half = ns.Strategy(like="threshold", amount="half")
     assert (half.name, half.spec.amount, half.spec.steal) == (
