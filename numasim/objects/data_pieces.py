@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from operator import index
+from typing import NamedTuple, SupportsIndex
 
 from numasim.errors import InputError
 
@@ -54,7 +55,11 @@ class Tiles:
 
     def __getitem__(self, place: tuple[int, int]) -> Block:
         """The tile in a row and a column, from 0; InputError if there is none."""
-        row, column = place
+        if not (
+            isinstance(place, tuple) and len(place) == 2 and all(isinstance(each, SupportsIndex) for each in place)
+        ):
+            raise InputError(f"got {place!r} in {self.region.name!r}", expected="a row and a column such as [0, 1]")
+        row, column = map(index, place)
         if not (0 <= row < self.rows and 0 <= column < self.columns):
             raise InputError(
                 f"there is no tile [{row}, {column}] of {self.region.name!r}",

@@ -81,6 +81,7 @@ def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: s
     """The workload of a directed graph; InputError for costs, edges and steps that are wrong."""
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to those that wait")
+    _require_costs(graph, cost, usual_cost_ns)
     called = str(graph.graph.get("name") or "graph") if name is None else name
     numbers = {node: number for number, node in enumerate(graph.nodes)}
     if _computes_alone(graph):
@@ -90,6 +91,18 @@ def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: s
     workload = unchecked(_document(graph, called, cost, usual_cost_ns))
     validate(workload)
     return workload
+
+
+def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> None:
+    """Refuse a graph whose nodes say something, but not what they cost: a misspelt attribute would cost nothing."""
+    said = dict.fromkeys(str(key) for _, found in graph.nodes(data=True) for key in found)
+    if said and not {cost, "steps", "kind"} & said.keys() and isinstance(usual_cost_ns, int) and usual_cost_ns == 0:
+        raise InputError(
+            f"no node has the attribute {cost!r}",
+            expected="the cost of each task in ns, under the name that cost= gives, or usual_cost_ns for all",
+            value=cost,
+            known=said,
+        )
 
 
 def _computes_alone(graph: nx.DiGraph[Any]) -> bool:

@@ -79,7 +79,9 @@ class Graph(Held):
 
             graph = ns.Graph.fork_join(fib, 10)
         """
-        graph = cls(function.__name__ if name is None else name)
+        if not callable(function):
+            raise InputError(f"got {function!r}", expected="a function, whose first argument is its task")
+        graph = cls(getattr(function, "__name__", "fork-join") if name is None else name)
         try:
             with graph.task() as root:
                 function(root, *arguments)
@@ -126,9 +128,10 @@ class Graph(Held):
     ) -> Self:
         """A task for each node of a directed graph; each waits for its predecessors.
 
-        The attribute ``cost`` of a node is the task's cost in ns, ``usual_cost_ns`` that of nodes without it. Graphs of
-        `to_networkx` come back equal. Edges with ``kind="spawn"`` lead from a task to those that it spawns, and waits
-        for, once it has computed.
+        The attribute ``cost`` of a node is the task's cost in ns, ``usual_cost_ns`` that of nodes without it;
+        InputError where all nodes lack it, have others, and would cost nothing. Graphs of `to_networkx` come back
+        equal. Edges with ``kind="spawn"`` lead from a task to those that it spawns, and waits for, once it has
+        computed.
         """
         from numasim.objects.graph_networkx import from_networkx
 

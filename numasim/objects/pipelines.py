@@ -32,10 +32,10 @@ def pipeline(
     """A task for each item and stage, numbered item by item; InputError for numbers that are wrong."""
     made = [each if isinstance(each, Stage) else Stage(each) for each in stages]
     count = len(made)
-    if not count or isinstance(items, bool) or items < 1:
-        raise InputError(f"got {count} stages and {items} items", expected="at least one of each")
-    if most_items is not None and most_items < 1:
-        raise InputError(f"at most {most_items} items are under way", expected="at least one, or None for any number")
+    if not count or not _is_count(items):
+        raise InputError(f"got {count} stages and {items!r} items", expected="at least one of each")
+    if most_items is not None and not _is_count(most_items):
+        raise InputError(f"at most {most_items!r} items are under way", expected="at least one, or None for any number")
     if not 0 <= item_bytes * items <= MOST_BYTES:
         raise InputError(f"{items} items have {item_bytes} bytes each", expected=f"0 to {MOST_BYTES} bytes in all")
     costs = np.stack([costs_ps(stage.cost_ns, items) for stage in made], axis=1)
@@ -53,3 +53,7 @@ def pipeline(
         mode = np.tile([Mode.WRITE, *[Mode.READ_WRITE] * (count - 1)], items)
         blocks = (Region("items", items * item_bytes, False), offset, item_bytes, mode)
     return plain_graph(name, costs.ravel(), (source, target), kernels=(names, kernel), blocks=blocks)
+
+
+def _is_count(given: Any) -> bool:
+    return isinstance(given, int | np.integer) and not isinstance(given, bool) and int(given) >= 1

@@ -419,6 +419,12 @@ def add_to_a_whole_one(graph: Graph) -> None:
     Graph.from_edges([(0, 1)], [1, 1]).task(1)
 
 
+def weighted() -> nx.DiGraph[int]:
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_node(0, cost=7)
+    return graph
+
+
 def spawn_without_end(task: Task) -> None:
     task.spawn(spawn_without_end)
 
@@ -453,6 +459,11 @@ REFUSED: dict[str, Any] = {
     ),
     r"got a Graph; expected a DiGraph": lambda _: Graph.from_networkx(nx.Graph()),
     r"the cost of task 0 is -2.0 ns": lambda _: Graph.from_networkx(nx.DiGraph({0: [1]}), usual_cost_ns=-2.0),
+    r"no node has the attribute 'cost_ns'; expected .*; did you mean 'cost'": lambda _: Graph.from_networkx(weighted()),
+    r"no node has the attribute 'wieght'": lambda _: Graph.from_networkx(weighted(), cost="wieght"),
+    r"got 1 stages and 2.5 items; expected at least one": lambda _: Graph.pipeline([1], 2.5),  # type: ignore[arg-type]
+    r"got 0 in 't'; expected a row and a column": lambda graph: graph.tiles("t", 2, 2, tile_bytes=8)[0],
+    r"got 5; expected a function": lambda _: Graph.fork_join(5),  # type: ignore[arg-type]
     r"got 0 stages and 3 items": lambda _: Graph.pipeline([], 3),
     r"there is no field 'm'|'m'": lambda _: Graph.shipped("fib", m=3),
     r"has a range of tasks that are not written down": lambda _: Graph.shipped("matmul", n=2).to_networkx(),
