@@ -89,6 +89,17 @@ def test_a_name_that_is_no_column_of_numbers_proposes_the_nearest(backoff):
         column(backoff, "strategy")
 
 
+def test_figures_take_the_results_of_a_sweep_as_comparisons_do(backoff):
+    class Swept:
+        def to_frame(self):
+            return backoff
+
+    for draw in (column, miss_ratio, time_split):
+        assert as_files([("a", draw(Swept()))], ["svg"]) == as_files([("a", draw(backoff))], ["svg"])
+    with pytest.raises(InputError, match=r"got 3; expected what ns.sweep returned"):
+        column(3)
+
+
 def test_a_column_without_a_value_and_runs_that_failed_have_no_figure(backoff):
     assert column(backoff.assign(imc_busy_max=math.nan), "imc_busy_max").texts[0].get_text() == (
         "no run has a value of imc_busy_max"

@@ -145,6 +145,23 @@ def test_a_mapping_is_a_value():
     assert compare(frame, "strategy", {"like": "cilk", "amount": "half"}).baseline == "like=cilk amount=half"
 
 
+def test_an_object_is_the_value_of_its_name():
+    ring, other = ns.Machine.ring(2, name="ring"), ns.Machine.ring(2, name="other")
+    frame = table(*(cell(busy(100), machine=name) for name in ("other", "ring")))
+    assert compare(frame, "machine", ring).baseline == "ring"
+    twice = table(*(cell(busy(100), machine=name) for name in ("other", "ring", "ring (2)")))
+    assert compare(twice, "machine", other).baseline == "other"
+    with pytest.raises(InputError, match=r"machine has 2 values called 'ring'; expected one of ring, ring \(2\)"):
+        compare(twice, "machine", ring)
+    with pytest.raises(InputError, match="does not take the value 'tilepro64'; expected one of other, ring"):
+        compare(frame, "machine", ns.Machine.shipped("tilepro64"))
+
+
+def test_what_is_no_table_is_refused():
+    with pytest.raises(InputError, match=r"got 'results/x'; expected what ns.sweep returned"):
+        compare("results/x")
+
+
 def test_seeds_pair_by_repeat():
     frame = table(cell(always(100), seed=1), cell(always(110), seed=2))
     found = compare(frame, "seed")

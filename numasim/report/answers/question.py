@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,16 +34,10 @@ from numasim.report.answers.time_parts import PART_COLUMNS, PartChange, causes, 
 from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, value_text, varying_axes
 from numasim.report.column_text import value_text as column_text
 from numasim.report.comparison_cells import cell_columns, numbers
+from numasim.report.results_table import HasFrame, table_of
 
 CONFIDENT_PAIRS = 6  # the fewest with which a sign test can reach 0.05
 COMPARABLE = tuple(name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity")
-
-
-class HasFrame(Protocol):
-    """Results that can be had as a table, such as those of `numasim.sweep`."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each run."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,10 +95,11 @@ def compare(
 
     ``axis`` is the name of an axis of the sweep or of an identity column that varies (``strategy``, ``workers``,
     ``runtime.backoff.first_ns``; axes that a ``zip:`` moves together are one, ``workload+runtime``); by default
-    strategies if they vary, else the first axis beside the workers. ``baseline`` is one of its values, by default the
-    first. ``column`` is any numeric column of results. Raises `InputError` for what there is not.
+    strategies if they vary, else the first axis beside the workers. ``baseline`` is one of its values, or the object
+    that was given as one; by default the first. ``column`` is any numeric column of results. Raises `InputError` for
+    what there is not.
     """
-    frame = results if isinstance(results, pd.DataFrame) else results.to_frame()
+    frame = table_of(results)
     axes = varying_axes(frame)
     chosen = natural_axis(axes) if axis is None else find_axis(axes, axis)
     place = 0 if baseline is None else find_value(chosen, baseline)

@@ -7,6 +7,7 @@ strategy, workers), a field that the sweep varied, or the seed. Columns that alw
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +18,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from numasim.errors import InputError
+from numasim.parts.yaml.nodes import Held
 from numasim.report.comparison_cells import cell_columns
 from numasim.sweep.axis_columns import label as axis_label
 
 NULL = "null"  # a value that a cell does not set
+
+NUMBERED = re.compile(r" \(\d+\)$")  # what tells unlike values of one name apart
 
 Codes = npt.NDArray[np.intp]  # of the rows of a table: the number of the value that each has
 
@@ -85,10 +89,15 @@ def find_axis(axes: list[Axis], name: str) -> Axis:
 def find_value(axis: Axis, given: object) -> int:
     """The place of a value of ``axis``, given as it is in the table, as text, as a mapping, or one for each column.
 
-    Raises `InputError` for a value that the axis does not take.
+    A machine, strategy or graph stands for its name. Raises `InputError` for a value that the axis does not take, and
+    for an object whose name several values have.
     """
     texts = axis.texts
     wanted = _given_texts(axis, given)
+    if isinstance(given, Held):
+        alike = [text for text in texts if NUMBERED.sub("", text) == given.name]
+        if len(alike) > 1:
+            raise InputError(f"{axis.name} has {len(alike)} values called {given.name!r}", expected=_listed(alike))
     for place, text in enumerate(texts):
         if text in wanted:
             return place
@@ -104,6 +113,8 @@ def find_value(axis: Axis, given: object) -> int:
 
 def value_text(value: Any) -> str:
     """A value of one column as text: a whole number without a fraction, a value that a cell does not set as null."""
+    if isinstance(value, Held):
+        return value.name
     if pd.isna(value):
         return NULL
     if isinstance(value, bool | np.bool_):

@@ -22,6 +22,7 @@ from numasim.report.figures.axis_values import AxisValues, axis_values
 from numasim.report.figures.grid import contender_grid_columns, empty_figure, legend_below, panel_grid
 from numasim.report.figures.heading import common_heading
 from numasim.report.figures.style import styled
+from numasim.report.results_table import HasFrame, table_of
 
 BAR_WIDTH = 0.86  # of the distance between two bars
 CLOSED_BARS = 64  # more bars leave no room between them
@@ -35,9 +36,9 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @styled
-def time_split(frame: pd.DataFrame) -> Figure:
+def time_split(results: HasFrame | pd.DataFrame) -> Figure:
     """Draw where the time of all workers went, in percent of workers x makespan, over the axis that varies."""
-    runs = finished(frame)
+    runs = finished(table_of(results))
     if runs.empty:
         return empty_figure("no finished runs")
     chosen = choose_axes(runs)

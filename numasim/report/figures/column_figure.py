@@ -14,19 +14,20 @@ from numasim.report.estimates import DRAWN_COLUMNS, estimate
 from numasim.report.figures.axis_figure import Quantity, axis_figure
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import styled
+from numasim.report.results_table import HasFrame, table_of
 from numasim.report.unit_text import scale_of
 
 
 @styled
 def column(
-    frame: pd.DataFrame,
+    results: HasFrame | pd.DataFrame,
     name: str = "makespan_ps",
     *,
     x: str | None = None,
     colour: str | None = None,
     facet: str | None = None,
 ) -> Figure:
-    """Draw a column of numbers of a results table: means, or ratios of sums, with 95 % intervals over the repeats.
+    """Draw a column of numbers of ``results``: means, or ratios of sums, with 95 % intervals over the repeats.
 
     ``x``, ``colour`` and ``facet`` are axes of the sweep, or ``machine``, ``workload``, ``strategy`` or ``workers``; by
     default, x is the axis that varies. Numbers on x give lines with bands, names dots with intervals. What else varies
@@ -35,6 +36,7 @@ def column(
     if name not in DRAWN_COLUMNS:
         expected = f"one of {', '.join(DRAWN_COLUMNS)}"
         raise InputError(f"{name!r} is no column of numbers", expected=expected, value=name, known=DRAWN_COLUMNS)
+    frame = table_of(results)
     runs = finished(frame)
     chosen = choose_axes(frame, x, colour, facet)
     if runs.empty:

@@ -17,18 +17,19 @@ from numasim.report.estimates import estimate
 from numasim.report.figures.axis_figure import Quantity, Reference, axis_figure
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import REFERENCE_COLOUR, styled
+from numasim.report.results_table import HasFrame, table_of
 
 UNIFORM_STRATEGY = "randomized"  # the strategy whose victims are uniform among the other workers (thesis eq. 4.2)
 
 
 @styled
-def miss_ratio(frame: pd.DataFrame) -> Figure:
+def miss_ratio(results: HasFrame | pd.DataFrame) -> Figure:
     """Draw steal attempts that found nothing over all attempts; a gap where a strategy made no attempt."""
-    return _curves(frame, _quantity("steal_miss_ratio", "steal miss ratio (misses / attempts)", top=1.0))
+    return _curves(table_of(results), _quantity("steal_miss_ratio", "steal miss ratio (misses / attempts)", top=1.0))
 
 
 @styled
-def remote_steal_ratio(frame: pd.DataFrame, workers: pd.DataFrame | None = None) -> Figure:
+def remote_steal_ratio(results: HasFrame | pd.DataFrame, workers: pd.DataFrame | None = None) -> Figure:
     """Draw steal attempts at another node's queues over all attempts.
 
     With the per-worker table (``run_id``, ``node``, ``role``) and runs of ``randomized``, the expected share of
@@ -38,18 +39,20 @@ def remote_steal_ratio(frame: pd.DataFrame, workers: pd.DataFrame | None = None)
     def reference(runs: pd.DataFrame) -> Line2D | None:
         return _expected_line(runs, workers) if workers is not None else None
 
-    return _curves(frame, _quantity("steal_remote_ratio", "remote share of steal attempts", top=1.0), reference)
+    return _curves(
+        table_of(results), _quantity("steal_remote_ratio", "remote share of steal attempts", top=1.0), reference
+    )
 
 
 @styled
-def speedup(frame: pd.DataFrame) -> Figure:
+def speedup(results: HasFrame | pd.DataFrame) -> Figure:
     """Draw serial time over makespan, with the ideal speedup of one per worker."""
 
     def reference(runs: pd.DataFrame) -> Line2D:
         counts = np.unique(numbers(runs, "workers"))
         return _reference_line(counts, counts, "ideal")
 
-    return _curves(frame, _quantity("speedup", "speedup (serial time / makespan)"), reference)
+    return _curves(table_of(results), _quantity("speedup", "speedup (serial time / makespan)"), reference)
 
 
 def expected_remote_share(nodes: npt.NDArray[np.int64]) -> float:
