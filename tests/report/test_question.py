@@ -101,6 +101,14 @@ def test_a_ratio_of_nothing_makes_no_pair():
     assert found.sentences[0].endswith("-0.100 in a single pair, which has no interval.")
 
 
+def test_without_values_there_is_nothing_to_say():
+    cells = [cell(busy(100), workers=workers, strategy=name) for workers in (2, 4) for name in ("a", "b")]
+    frame = table(*cells).assign(steal_miss_ratio=math.nan)
+    for runs in (frame, frame[frame.workers == 2]):
+        (sentence,) = compare(runs, "strategy", column="steal_miss_ratio").sentences
+        assert sentence.endswith(": no pair of runs has values.")
+
+
 def test_failed_runs_make_no_pairs():
     frame = two_strategies(busy(100, 100, 100), busy(80, 80, 80))
     frame["error"] = [None, "broken", None, None, None, "broken"]

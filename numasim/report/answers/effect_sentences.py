@@ -17,6 +17,7 @@ from numasim.report.column_text import value_text as column_text
 from numasim.report.unit_text import MISSING
 
 MAKESPAN = "makespan_ps"
+NO_PAIRS = "no pair of runs has values"
 LONGEST_VALUE = 60  # characters of a value in a sentence
 
 
@@ -109,7 +110,7 @@ def _single(question: Question, answer: Answered) -> str:
         return found + question.range(effect.shown, effect.relative) + _because(answer)
     text = question.compared(f"not surely {' or '.join(reversed(question.words))}") + answer.where
     if not effect.pairs:
-        return f"{text}: no pair of runs has ended"
+        return f"{text}: {NO_PAIRS}"
     alone = " in a single pair, which has no interval" if effect.pairs == 1 else ""
     return f"{text}: {question.signed(effect.shown, effect.relative)}{alone}"
 
@@ -147,7 +148,7 @@ def _claim(
 def _no_claim(question: Question, values: Sequence[float], relative: bool, settings: int) -> str:
     text = question.compared(f"not surely {' or '.join(reversed(question.words))}") + f" in any of {settings} settings"
     if not values:
-        return text
+        return f"{text}: {NO_PAIRS}"
     low, high = (question.signed_amount(end, relative) for end in (min(values), max(values)))
     return f"{text}: {low} to {high}" + " %" * relative
 
