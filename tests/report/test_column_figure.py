@@ -108,7 +108,7 @@ def test_a_column_without_a_value_and_runs_that_failed_have_no_figure(backoff):
 
 
 def test_a_pdf_has_the_same_bytes_every_time_and_no_date(backoff, tmp_path):
-    first = save(column(backoff), tmp_path / "figure.pdf").read_bytes()
+    first = save(column(backoff), str(tmp_path / "figure.pdf")).read_bytes()
     assert first.startswith(b"%PDF")
     assert b"Date" not in first
     assert b"Matplotlib" not in first

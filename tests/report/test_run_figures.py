@@ -19,6 +19,7 @@ import numasim as ns
 from numasim.engine.collect_result import link_bytes
 from numasim.engine.observe.over_time import MOST_STEALS, STATES, OverTime
 from numasim.engine.result import Result
+from numasim.errors import InputError
 from numasim.plan.resources import ResourceKind
 from numasim.report.figures.curves_over_time import POINTS, curve
 from numasim.report.figures.developments import queue_lengths, utilisation
@@ -132,6 +133,12 @@ def test_nodes_that_are_many_are_drawn_together() -> None:
     _, over_time = watched("a mesh")
     titles = [axes.get_title("left") for axes in utilisation(over_time).axes]
     assert [title for title in titles if "workers" in title] == ["all workers"]
+
+
+@pytest.mark.parametrize("draw", [timeline, utilisation, queue_lengths])
+def test_a_run_that_was_not_asked_for_it_has_no_figure_over_time(draw: Any) -> None:
+    with pytest.raises(InputError, match=r"got None; expected result.over_time of ns.run\(..., over_time=True\)"):
+        draw(None)
 
 
 def test_a_curve_keeps_the_mean() -> None:

@@ -18,6 +18,7 @@ from numasim.report.figures.gantt import (
     WIDTH_INCHES,
     label_rows,
     paint_rows,
+    require_over_time,
     rows_by_node,
     time_scale,
 )
@@ -36,6 +37,7 @@ F64 = npt.NDArray[np.float64]
 @styled
 def utilisation(over_time: OverTime) -> Figure:
     """Draw what the workers of each node do over time, in percent of them, and how much of the machine they use."""
+    require_over_time(over_time)
     nodes = np.unique(over_time.plan.workers.node)
     groups = {f"workers of node {node}": over_time.plan.workers.node == node for node in nodes}
     if len(nodes) > NAMED_NODES:
@@ -64,6 +66,7 @@ def utilisation(over_time: OverTime) -> Figure:
 @styled
 def queue_lengths(over_time: OverTime) -> Figure:
     """Draw how many tasks wait on each node over time, and in which queue."""
+    require_over_time(over_time)
     lengths, home = over_time.queue_length, over_time.plan.steal.queues["home"].astype(np.int64)
     if not lengths.any():
         return empty_figure("no task ever waits in a queue")

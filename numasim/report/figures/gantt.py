@@ -17,6 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from numasim.engine.observe.over_time import STATES, OverTime
 from numasim.engine.observe.watch import ACTOR, BEGIN, NOBODY, SECOND
+from numasim.errors import InputError
 from numasim.report.components import COMPONENTS
 from numasim.report.figures.grid import legend_below
 from numasim.report.figures.style import styled
@@ -70,6 +71,7 @@ def rows_by_node(node: npt.NDArray[np.int64]) -> Rows:
 @styled
 def timeline(over_time: OverTime) -> Figure:
     """Draw the time of every worker by what it does, steals as marks on the thieves' rows, and steals over time."""
+    require_over_time(over_time)
     node = over_time.plan.workers.node.astype(np.int64)
     rows = rows_by_node(node)
     figure = Figure(figsize=(WIDTH_INCHES, 2.2 + min(MOST_INCHES, ROW_INCHES * rows.height)), layout="constrained")
@@ -84,6 +86,12 @@ def timeline(over_time: OverTime) -> Figure:
     below.set_xlabel(f"time ({unit})")
     legend_below(figure, _legend(over_time))
     return figure
+
+
+def require_over_time(given: Any) -> None:
+    """Raise `InputError` for what is not a run over time, such as that of a run which was not asked for it."""
+    if not isinstance(given, OverTime):
+        raise InputError(f"got {given!r}", expected="result.over_time of ns.run(..., over_time=True)")
 
 
 def time_scale(over_time: OverTime) -> tuple[int, str]:

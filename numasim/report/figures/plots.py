@@ -60,9 +60,9 @@ def plot(name: str, tables: Tables) -> Figure:
     return PLOTS[name](tables)
 
 
-def save(figure: Figure, path: Path) -> Path:
+def save(figure: Figure, path: str | Path) -> Path:
     """Write ``figure`` to ``path``, a .png, .svg or .pdf, without a date; an `InputError` where that cannot be done."""
-    return write_bytes(path, drawn(figure, kind_of(path)))
+    return write_bytes(Path(path), drawn(figure, kind_of(Path(path))))
 
 
 def drawn(figure: Figure, kind: str) -> bytes:
