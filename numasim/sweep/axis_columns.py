@@ -33,12 +33,21 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
     """Name each cell's machine, workload or strategy.
 
     If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the values'
-    labels instead, so that they stay distinct.
+    labels instead, so that they stay distinct. So has it for a variant without a name of its own, which is not what the
+    name stands for.
     """
+    values = [row.cell.axes.get(part) for row in rows]
     names = [_name(getattr(row.cell.spec, part)) for row in rows]
-    labelled = labels([row.cell.axes.get(part) for row in rows])
+    labelled = labels(values)
     distinct = [name if text is None else text for name, text in zip(names, labelled, strict=True)]
-    return distinct if len(set(distinct)) > len(set(names)) else names
+    if len(set(distinct)) > len(set(names)):
+        return distinct
+    each = zip(values, names, distinct, strict=True)
+    return [text if _is_unnamed_variant(value) else name for value, name, text in each]
+
+
+def _is_unnamed_variant(value: Any) -> bool:
+    return isinstance(value, Mapping) and "like" in value and "name" not in value
 
 
 def _name(part: Any) -> str:

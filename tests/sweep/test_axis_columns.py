@@ -62,6 +62,11 @@ def test_a_part_is_called_by_its_name() -> None:
     assert named_column(rows("strategy", values, "abc"), "strategy") == ["a", "b", "c"]
 
 
+def test_a_variant_is_not_called_what_it_was_made_from() -> None:
+    values = ["a", {"like": "s", "threshold": 2}, {"like": "t", "name": "c"}]
+    assert named_column(rows("strategy", values, "asc"), "strategy") == ["a", "like=s threshold=2", "c"]
+
+
 def test_variants_of_one_name_are_told_apart() -> None:
     values = ["s", {"name": "s", "threshold": 2}, {"name": "s", "threshold": 3}]
     assert named_column(rows("strategy", values), "strategy") == ["s", "s threshold=2", "s threshold=3"]
