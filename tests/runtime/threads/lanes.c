@@ -215,6 +215,19 @@ NS_TASK(int64_t, seven) {
     return 7;
 }
 
+/* A task may be called as something in the functions that NS_TASK makes is. */
+NS_TASK(int64_t, order, int64_t, n) {
+    (void)self;
+    return n;
+}
+NS_TASK(int64_t, result, int64_t, n) { return order_call(self, n) + 1; }
+NS_TASK(int64_t, count, int64_t, n) {
+    int64_t more;
+    result_spawn_after(self, NS_DEPEND(NS_OUT(&more)), &more, n);
+    count_join(self);
+    return more + 1;
+}
+
 NS_TASK(int64_t, weighed, int64_t, result, const int64_t *, order, uint8_t, first) {
     int64_t here, more;
     if (!first) return result * order[0];
@@ -241,6 +254,10 @@ static void pass_arguments(ns_task *self, void *arguments) {
         weighed_spawn(self, &sum, 3, weights, 3);
         weighed_join(self);
         require(nothing == 7 && seven_call(self) == 7, "a task needs no argument");
+        int64_t named;
+        count_spawn_after(self, NS_DEPEND(NS_OUT(&named)), &named, round);
+        count_join(self);
+        require(named == round + 2 && count_call(self, 5) == 7, "a task may have any name");
         require(sum == 300 + 40 + 5 + 6000, "three arguments arrive, in a call, too");
         require(all == 1 + 20 + 300 + 4 + 50000 + 600000 + 34, "twelve arguments of any types arrive");
     }

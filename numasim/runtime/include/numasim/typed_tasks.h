@@ -212,7 +212,8 @@ enum { NS_MOST_ARGUMENTS = 12 };
 /* NAME_program is inlined twice: into NAME_in_lane, where the compiler keeps its task in registers, since its address
  * never leaves the function, and into NAME for where there are no lanes. Orders whose address leaves are copies, too.
  * NAME_in_slot is the body of a task in a lane. Tasks are counted before they run, so that nothing follows the call.
- * EACH goes through the list of arguments, which begins with NAME.
+ * A function that has names of its own says NAME_anywhere(), since a task may be called `count`, `order` or `result`,
+ * too. EACH goes through the list of arguments, which begins with NAME.
  */
 #define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \
     typedef struct {                                                                                                   \
@@ -221,6 +222,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
     } NAME##_order;                                                                                                    \
     enum { NAME##_fits = sizeof(NAME##_order) <= NS_INLINED_BYTES && sizeof(RESULT) <= NS_RESULT_BYTES };              \
     static void NAME(ns_task *self, void *arguments);                                                                  \
+    NS_LANE_INLINE ns_body *NAME##_anywhere(void) { return NAME; }                                                     \
     static void NAME##_in_slot(ns_task *self, void *arguments);                                                        \
     static RESULT NAME##_in_lane(ns_worker *worker, ns_lane_slot *first EACH(NS_PARAMETER, __VA_ARGS__));              \
                                                                                                                        \
@@ -251,9 +253,9 @@ enum { NS_MOST_ARGUMENTS = 12 };
         if (self->whole || !NAME##_fits) {                                                                             \
             const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                          \
             if (self->whole)                                                                                           \
-                ns_spawn(self->whole, NAME, &order, sizeof order);                                                     \
+                ns_spawn(self->whole, NAME##_anywhere(), &order, sizeof order);                                        \
             else                                                                                                       \
-                ns_lane_spawn_elsewhere(self, NAME, &order, sizeof order);                                             \
+                ns_lane_spawn_elsewhere(self, NAME##_anywhere(), &order, sizeof order);                                \
             return;                                                                                                    \
         }                                                                                                              \
         ns_lane_settle(self);                                                                                          \
@@ -277,14 +279,14 @@ enum { NS_MOST_ARGUMENTS = 12 };
     NS_LANE_INLINE void NAME##_spawn_after(ns_task *self, const ns_dependence *dependences, uint32_t count,            \
                                            RESULT *result EACH(NS_PARAMETER, __VA_ARGS__)) {                           \
         const NAME##_order order = {result EACH(NS_PASSED, __VA_ARGS__)};                                              \
-        ns_spawn_after(self, NAME, &order, sizeof order, dependences, count);                                          \
+        ns_spawn_after(self, NAME##_anywhere(), &order, sizeof order, dependences, count);                             \
     }                                                                                                                  \
                                                                                                                        \
     NS_LANE_INLINE RESULT NAME##_call(ns_task *self EACH(NS_PARAMETER, __VA_ARGS__)) {                                 \
         if (!self->whole) return NAME##_in_lane(self->worker, ns_lane_top_of(self) EACH(NS_PASSED, __VA_ARGS__));      \
         RESULT result;                                                                                                 \
         NAME##_order order = {&result EACH(NS_PASSED, __VA_ARGS__)};                                                   \
-        ns_call(self->whole, NAME, &order);                                                                            \
+        ns_call(self->whole, NAME##_anywhere(), &order);                                                               \
         return result;                                                                                                 \
     }                                                                                                                  \
                                                                                                                        \
