@@ -50,16 +50,16 @@ enum ns_error {
 /* One sentence about an error code; never NULL. */
 const char *ns_error_sentence(int error);
 
-/* ---- tasks: see also numasim/tasks.h --------------------------------------------------------------------------------
- */
+/* ---- tasks: see also numasim/tasks.h ----------------------------------------------------------------------------- */
 
 /* Run body(self, arguments, first, last) over pieces of [begin, end) of at most `grain` indices, in parallel; returns
  * when all are done. The pieces are made by halving. */
 typedef void ns_loop_body(ns_task *self, void *arguments, int64_t first, int64_t last);
 void ns_parallel_for(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_loop_body *body, void *arguments);
 
-/* ---- reductions: the same result on every run, whatever runs it on however many workers
- * ------------------------------
+/* ---- reductions -------------------------------------------------------------------------------------------------- */
+
+/* The result is the same on every run, whatever runs it on however many workers.
  *
  * Values of `bytes` bytes, which lie as memory of malloc does, are combined in pairs of neighbours, of which the left
  * one comes first: combine(value, next) makes `value` what both are together. It need not be commutative, nor, as with
@@ -94,8 +94,7 @@ int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, 
 /* Join all children, and combine the value with the terms, one after the other as they were spawned. */
 void ns_reduce_join(ns_task *self, ns_reduction *reduction);
 
-/* ---- futures --------------------------------------------------------------------------------------------------------
- */
+/* ---- futures ----------------------------------------------------------------------------------------------------- */
 
 /* A child whose end can be awaited by itself. `bytes` of `arguments` are copied. */
 typedef struct {
