@@ -34,7 +34,8 @@ def _lines(workload: Workload) -> Iterator[str]:
     yield f"  digest           {workload.digest()}"
     yield from _regions(workload)
     for name, value in workload.facts.items():
-        yield f"  {name:<16} {value:,}"
+        if (name, value) != ("tasks", workload.tasks):
+            yield f"  {name:<16} {value:,}"
 
 
 def _regions(workload: Workload) -> Iterator[str]:

@@ -137,6 +137,12 @@ def test_description_gives_the_figures() -> None:
     assert "flops_multiply   25,690,112" in text
 
 
+def test_a_description_says_each_number_once() -> None:
+    lines = describe(make("fib", n=10)).splitlines()
+    assert lines.count("  tasks            177") == 1
+    assert "  leaves           89" in lines
+
+
 def test_description_of_a_range() -> None:
     text = describe(make("matmul", n=100))
     assert "tasks            10,000" in text
