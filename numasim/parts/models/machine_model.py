@@ -110,7 +110,9 @@ class ProbeSpec(Model):
 class MachineSpec(Model):
     """One machine; ``sources`` maps dotted fields, each with the fields below it, to the sources of their values."""
 
-    name: Label = Field(description="Name of the machine in results and figures. Default: the name of its file.")
+    name: Label = Field(
+        description="Name of the machine in results and figures; a file may leave it out, whose own name it is then."
+    )
     sockets: PositiveCount = Field(le=MAX_NODES, description="Number of sockets.")
     nodes: Nodes = Field(
         description="The NUMA nodes: a mapping where all are alike, or a list with an entry for each node or run of "
