@@ -22,7 +22,7 @@ OTHERS = {
     ("cli/view.py", "open"): "a browser, not a file",
     ("schema/generate_c.py", "read_text"): "its own output, when the package is built",
     ("validate/run_store.py", "read_bytes"): "the compiled program, for its digest",
-    ("sweep/store/frame.py", "read_table"): "Parquet, after the reader has found a regular file",
+    ("sweep/store/frame.py", "ParquetFile"): "Parquet, after the reader has found a regular file",
     ("sweep/store/shard.py", "ParquetFile"): "Parquet whose bytes have the hash in its name",
 }
 
