@@ -73,7 +73,7 @@ class InputError(NumasimError):
 
     def __str__(self) -> str:
         """``place: field: problem; expected ...; did you mean 'x'?``."""
-        head = ": ".join(part for part in (self.place, dotted(self.path)) if part)
+        head = ": ".join(dict.fromkeys(part for part in (self.place, dotted(self.path)) if part))  # a keyword is both
         tail = [self.problem]
         if self.expected:
             tail.append(f"expected {self.expected}")

@@ -11,6 +11,7 @@ import pytest
 
 import numasim as ns
 from numasim.engine.simulate import ENGINES, NOT_BUILT, simulate_spec
+from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
 from numasim.spec.run_spec import resolve
 
@@ -115,3 +116,10 @@ def test_the_slower_engine_is_not_taken_in_silence(monkeypatch: pytest.MonkeyPat
     with pytest.warns(RuntimeWarning, match="the native engine is not built here; using the reference engine"):
         ns.run(**spec)
     ns.run(**spec, engine="reference")
+
+
+def test_a_wrong_keyword_is_named_once() -> None:
+    with pytest.raises(InputError) as refused:
+        ns.run("quickstart", strategy="randomised")
+    assert str(refused.value).startswith("strategy: there is no strategy 'randomised'; expected one of ")
+    assert str(refused.value).endswith("did you mean 'randomized'?")
