@@ -22,6 +22,7 @@ from numasim.report.estimates import DRAWN_COLUMNS, RATIOS_OF_SUMS, estimate, me
 from numasim.report.figures.style import LINE_COLOURS
 from numasim.report.unit_text import BYTE_UNITS, TIME_UNITS
 
+EFFICIENCY = "efficiency"
 MOST_NUMBERS = 120_000  # about a megabyte of page
 FEWEST_VALUES = 3  # that an axis keeps
 DIGITS = 7  # of a number; intervals are wider than what the others add
@@ -161,10 +162,10 @@ def _short(value: float) -> float | int | None:
 
 
 def _start(runs: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
-    """What the plot shows first."""
+    """What the plot shows first; over workers not the makespan, whose fall hides how strategies differ."""
     chosen = choose_axes(runs)
     return {
-        "column": columns[0],
+        "column": EFFICIENCY if chosen.x == "workers" and EFFICIENCY in columns else columns[0],
         "x": chosen.x,
         "colour": chosen.colour[0] if chosen.colour else "",
         "facet": chosen.facet[0] if chosen.facet else "",
