@@ -65,7 +65,9 @@ def test_no_cause_without_a_sure_difference():
     row = only(compare(two_strategies(busy(200, 220, 180), busy(190, 240, 172))))
     assert not row.sure
     assert row.because == ""
-    same = only(compare(two_strategies(busy(200, 220), busy(200, 220))))
+    equal = compare(two_strategies(busy(200, 220), busy(200, 220)))
+    assert equal.sentences[0].endswith(": no pair of runs differs.")
+    same = only(equal)
     assert (same.percent, same.p, same.sure, same.because) == (0, 1, False, "")
 
 

@@ -18,6 +18,7 @@ from numasim.report.unit_text import MISSING
 
 MAKESPAN = "makespan_ps"
 NO_PAIRS = "no pair of runs has values"
+NO_DIFFERENCE = "no pair of runs differs"
 LONGEST_VALUE = 60  # characters of a value in a sentence
 
 
@@ -111,6 +112,8 @@ def _single(question: Question, answer: Answered) -> str:
     text = question.compared(f"not surely {' or '.join(reversed(question.words))}") + answer.where
     if not effect.pairs:
         return f"{text}: {NO_PAIRS}"
+    if _is_nought(effect):
+        return f"{text}: {NO_DIFFERENCE}"
     alone = " in a single pair, which has no interval" if effect.pairs == 1 else ""
     return f"{text}: {question.signed(effect.shown, effect.relative)}{alone}"
 
@@ -124,6 +127,8 @@ def _summary(question: Question, answers: Sequence[Answered]) -> str:
     claims: list[str] = []
     for side in sorted(filter(None, sides), key=len, reverse=True):
         claims.append(_claim(question, side, relative, len(answers), first=not claims))
+    if not claims and compared and all(_is_nought(each.effect) for each in compared):
+        return f"{_unsure(question, len(answers))}: {NO_DIFFERENCE}"
     if not claims:
         return _no_claim(question, [shown.value for _, shown in sizes], relative, len(answers))
     others = len(answers) - len(sure)
@@ -146,11 +151,20 @@ def _claim(
 
 
 def _no_claim(question: Question, values: Sequence[float], relative: bool, settings: int) -> str:
-    text = question.compared(f"not surely {' or '.join(reversed(question.words))}") + f" in any of {settings} settings"
+    text = _unsure(question, settings)
     if not values:
         return f"{text}: {NO_PAIRS}"
     low, high = (question.signed_amount(end, relative) for end in (min(values), max(values)))
     return f"{text}: {low} to {high}" + " %" * relative
+
+
+def _unsure(question: Question, settings: int) -> str:
+    return question.compared(f"not surely {' or '.join(reversed(question.words))}") + f" in any of {settings} settings"
+
+
+def _is_nought(effect: Effect) -> bool:
+    """Whether the two sides of every pair, of which there are several, are equal."""
+    return effect.difference.low == effect.difference.high == 0
 
 
 def _because(answer: Answered) -> str:
