@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from numasim.parts.models.strategy_model import Vicinity
+from numasim.parts.models.strategy_terms import Vicinity
 from numasim.strategy.queue_families import Pool
 from numasim.strategy.vicinity import vicinities
 from numasim.strategy.worker_units import NOWHERE, Units

@@ -11,7 +11,8 @@ from random_graphs import Document, happens
 from numasim.parts.models import locks_model as locks
 from numasim.parts.models import placement_model as placement
 from numasim.parts.models import runtime_model as runtime
-from numasim.parts.models import strategy_model as strategy
+from numasim.parts.models import strategy_terms as terms
+from numasim.parts.models.strategy_model import SELF_TAKES
 
 Values = Sequence[Any] | Callable[[Random], Any]
 Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have it, its values)
@@ -50,10 +51,10 @@ AMOUNTS = either(("one", "half", "all", {"share": "workers"}), mapping(count=TIN
 RULES = either(get_args(runtime.ThresholdRule), mapping(fraction=FRACTIONS))
 SOURCES = either(
     ("others", "others", "own", "parent", "last", "thief"),
-    (*get_args(strategy.InsideName), *get_args(strategy.OutsideName)),
+    (*get_args(terms.InsideName), *get_args(terms.OutsideName)),
     mapping(vicinity=TINY),
 )
-TARGETS = ("own", "any", "any", "lightest", "data", "data", "data", *get_args(strategy.InsideName))
+TARGETS = ("own", "any", "any", "lightest", "data", "data", "data", *get_args(terms.InsideName))
 HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
 SCAN: Options = {
     "delay_ns": (80, (0, 0, 20, 700, 20_000)),
@@ -146,7 +147,7 @@ THRESHOLDS: Options = {
     "min": (40, ("auto", 1, 2)),
     "rule": (40, RULES),
     "when": (50, ("first-drain", "phase", "fixed")),
-    "announce": (60, get_args(strategy.Announcement)),
+    "announce": (60, get_args(terms.Announcement)),
 }
 QUEUE: Options = {
     "own": (40, ENDS),
@@ -157,12 +158,12 @@ QUEUE: Options = {
 }
 LEVEL: Options = {
     "by": (30, ("node", "core", "llc", "socket", "distance")),
-    "pick": (60, get_args(strategy.StealPick)),
+    "pick": (60, get_args(terms.StealPick)),
     "tries": (30, (1, 2, 3, "all")),
     "if": (25, CONDITIONS),
     "amount": (30, AMOUNTS),
     "leave": (15, (0, 1, 2)),
-    "lock": (12, get_args(strategy.UnitName)),
+    "lock": (12, get_args(terms.UnitName)),
     "who": (8, ("head",)),
     "iterations": (10, ([0, 0], [0, 1], [1, "last"])),
     "chance": (
@@ -170,7 +171,7 @@ LEVEL: Options = {
         either((0.5, 0.25, 0.7), lambda chance: {"first": chance.choice((0.1, 0.5)), **some(chance, LEARNING)}),
     ),
 }
-LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2)), "lock": (12, get_args(strategy.UnitName))}
+LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2)), "lock": (12, get_args(terms.UnitName))}
 GUARDS: Options = {
     "bytes": (20, (1, 600, "16KiB")),
     "share": (15, (1, 0.5, 0.25, 0.7)),
@@ -181,13 +182,13 @@ RANKING: Options = {
     "count": (40, ("both", "reads", "writes")),
     "weigh": (40, ("bytes", "objects")),
 }
-RULE: Options = {"pick": (60, get_args(strategy.DispatchPick)), "if": (40, CONDITIONS)}
+RULE: Options = {"pick": (60, get_args(terms.DispatchPick)), "if": (40, CONDITIONS)}
 STRATEGY: Options = {
     "spawn": (30, ("help-first", "work-first")),
     "thresholds": (30, lambda chance: some(chance, THRESHOLDS)),
     "backoff": (20, lambda chance: some(chance, BACKOFF)),
     "placement": (60, either(("first-touch", "interleave"), placement_document)),
-    "mapping": (40, get_args(strategy.MappingName)),
+    "mapping": (40, get_args(terms.MappingName)),
     "locks": (70, locks_document),
 }
 COSTS: Options = {
@@ -267,7 +268,7 @@ def _level(chance: Random, families: Document) -> Document:
         return level
     if "by" in level and happens(chance, 50):
         level["visit"] = chance.choice(("nearest", "random", "weighted"))
-    if level.get("pick") in strategy.BY_LENGTH and happens(chance, 50):
+    if level.get("pick") in terms.BY_LENGTH and happens(chance, 50):
         level["sample"] = chance.choice(TINY)
     if _may_include_self(source) and happens(chance, 15):
         level["self"] = "yes"
@@ -277,7 +278,7 @@ def _level(chance: Random, families: Document) -> Document:
 
 
 def _may_include_self(source: Any) -> bool:
-    return isinstance(source, dict) or source in strategy.SELF_TAKES
+    return isinstance(source, dict) or source in SELF_TAKES
 
 
 def _catch_all(chance: Random, families: Document) -> list[Document]:

@@ -15,7 +15,8 @@ from strategy_setup import Snapshot, compiled, draw, on_nodes, stealing, strateg
 
 from numasim.draws import DrawClass
 from numasim.parts.models.runtime_model import RuntimeSpec
-from numasim.parts.models.strategy_model import LengthCondition, StrategySpec
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.models.strategy_terms import LengthCondition
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 

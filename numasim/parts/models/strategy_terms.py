@@ -1,0 +1,185 @@
+"""The words and values that the rules of a strategy are made of: sets of queues, conditions, amounts, chances."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, Field, Tag, model_validator
+
+from numasim.parts.base import Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.parts.models.meanings import (
+    AMOUNT,
+    AMOUNT_SHARE,
+    BOUND,
+    CONDITION,
+    SOURCE,
+    UNIT,
+)
+from numasim.parts.models.runtime_model import Tasks, by_shape
+
+UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
+InsideName = Literal["own-core", "own-llc", "own-node", "own-socket"]
+OutsideName = Literal["other-cores", "other-llcs", "other-nodes", "other-sockets"]
+SourceName = Literal["own", "others", "parent", "last", "thief", InsideName, OutsideName]
+TargetName = Literal["own", "any", "data", "lightest", InsideName]
+StealPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
+DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
+Announcement = Literal["always", "owner", "owner-exact"]
+MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
+BY_LENGTH = ("longest", "shortest")
+Unit = Annotated[UnitName, UNIT]
+COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
+LAST_ITERATION = 2**32 - 1
+Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
+
+
+class Grammar(Model):
+    """A part of the grammar; ``later`` are keys of the full grammar that this version refuses by name."""
+
+    later: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_later(cls, value: Any) -> Any:
+        for key in value if isinstance(value, Mapping) else ():
+            if key in cls.later:
+                raise ValueError(f"this version does not know {key!r} ({cls.later[key]})")
+        return value
+
+
+def refuse_words(later: Mapping[str, str]) -> BeforeValidator:
+    """A validator that refuses the words of ``later``, each with the reason that it maps them to."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and value in later:
+            raise ValueError(f"this version does not know {value!r} ({later[value]})")
+        return value
+
+    return BeforeValidator(check)
+
+
+class Vicinity(Model):
+    """The workers are cut into blocks of ``vicinity`` near neighbours (home scheduling)."""
+
+    vicinity: Annotated[PositiveCount, Field(le=COMPARABLE)] = Field(
+        description="Workers of a block of near neighbours: the nearest groups are paired again and again, and the "
+        "resulting order is cut into blocks (home scheduling, model 4.9).",
+    )
+
+
+Bound = Annotated[
+    Annotated[Literal["min", "max"], Tag("text"), BOUND] | Annotated[Tasks, Tag("number")],
+    by_shape("a number of tasks, min or max is needed here"),
+]
+
+
+def _exactly_one(model: Model) -> None:
+    names = list(type(model).model_fields)
+    if sum(getattr(model, name) is not None for name in names) != 1:
+        raise ValueError(f"exactly one of {' and '.join(names)} is needed here")
+
+
+class LengthCondition(Model):
+    """Only queues with at least ``length``, or with fewer than ``below``, tasks now."""
+
+    has_alternatives: ClassVar[bool] = True
+
+    length: Bound | None = Field(
+        None,
+        description="Only queues that hold at least so many tasks now; max and min are the thresholds S and s.",
+    )
+    below: Bound | None = Field(
+        None,
+        description="Only queues that hold fewer tasks now; max and min are the thresholds S and s.",
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        _exactly_one(self)
+        return self
+
+
+class AmountSpec(Model):
+    """``count`` tasks, or one ``share``-th of the queue rounded up; ``workers`` is the number of workers."""
+
+    has_alternatives: ClassVar[bool] = True
+
+    count: Tasks | None = Field(None, description="So many tasks, or as many as there are.")
+    share: (
+        Annotated[
+            Annotated[Literal["workers"], Tag("text"), AMOUNT_SHARE] | Annotated[Tasks, Tag("number")],
+            by_shape("a number, or workers, is needed here"),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="One of so many parts of the queue, rounded up; workers is the number of workers.",
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        _exactly_one(self)
+        return self
+
+
+class ChanceSpec(Model):
+    """The probability of entering a level instead of the remaining ones, and its change by success and failure."""
+
+    first: Fraction = Field(description="Probability at the start, which is also the least one.")
+    most: Fraction = Field(Decimal(1), description="The largest probability.")
+    hit: SignedFraction = Field(
+        Decimal(0),
+        description="Change of the probability by a probe of this level that finds tasks.",
+    )
+    miss: SignedFraction = Field(
+        Decimal(0),
+        description="Change of the probability by a probe of this level that finds none.",
+    )
+    elsewhere_hit: SignedFraction = Field(
+        Decimal(0),
+        alias="elsewhere-hit",
+        description="Change of the probability by a probe of another level that finds tasks.",
+    )
+    elsewhere_miss: SignedFraction = Field(
+        Decimal(0),
+        alias="elsewhere-miss",
+        description="Change of the probability by a probe of another level that finds none.",
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.first > self.most:
+            raise ValueError(f"first is the least probability and may not exceed most, but {self.first} > {self.most}")
+        return self
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+FamilyNames = Annotated[
+    tuple[Label, ...], Field(min_length=1), BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])
+]
+Condition = Annotated[
+    Annotated[Literal["announced"], Tag("text"), CONDITION] | Annotated[LengthCondition, Tag("mapping")],
+    by_shape("a condition is announced, {length: n} or {below: n}"),
+]
+Amount = Annotated[
+    Annotated[Literal["one", "half", "all"], Tag("text"), AMOUNT] | Annotated[AmountSpec, Tag("mapping")],
+    by_shape("an amount is one, half, all, {count: k} or {share: d}"),
+]
+Chance = Annotated[
+    Annotated[Fraction, Tag("number")] | Annotated[ChanceSpec, Tag("mapping")],
+    by_shape("a chance is a probability or a mapping that starts with {first: p}"),
+]
+Source = Annotated[
+    Annotated[SourceName, Tag("text"), SOURCE] | Annotated[Vicinity, Tag("mapping")],
+    by_shape("a set of queues is a name such as others or own-node, or {vicinity: 4}"),
+]
+
+
+def is_symbolic(condition: Condition | None) -> bool:
+    """Whether a condition asks for the thresholds S or s, or for what was announced by them."""
+    if isinstance(condition, LengthCondition):
+        return bool({condition.length, condition.below} & {"min", "max"})
+    return condition == "announced"
