@@ -49,7 +49,7 @@ def made_of(notebook: Any) -> str:
     from numasim.spec.identity import MODEL_VERSION
 
     digest = hashlib.sha256(json.dumps([MODEL_VERSION, contents(notebook)]).encode())
-    for path in sorted(path for path in STUDY.rglob("*") if path.is_file()):
+    for path in sorted(path for path in STUDY.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
         digest.update(path.relative_to(STUDY).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
