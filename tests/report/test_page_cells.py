@@ -70,13 +70,13 @@ def test_failed_runs_do_not_count_and_without_others_there_is_no_plot(frame_make
     assert page_cells(frame.assign(error="x")) is None
 
 
-def test_the_plot_begins_with_what_static_figures_show(frame_maker):
-    assert cells_of(frame_maker(workers=[2, 8], repeats=1))["start"] == {
-        "column": "makespan_ps",
-        "x": "workers",
-        "colour": "strategy",
-        "facet": "workload",
-    }
+@pytest.mark.parametrize(
+    ("workers", "column_name", "x"), [([2, 8], "efficiency", "workers"), ([2], "makespan_ps", "strategy")]
+)
+def test_the_plot_begins_with_the_axes_of_static_figures(frame_maker, workers, column_name, x):
+    start = cells_of(frame_maker(workers=workers, repeats=1))["start"]
+    assert (start["column"], start["x"]) == (column_name, x)
+    assert "workload" in (start["colour"], start["facet"])
 
 
 def test_a_page_of_more_cells_than_it_holds_says_what_it_leaves_out(frame_maker):
