@@ -156,7 +156,7 @@ def _graph(workload: Document, folded: bool) -> Document | None:
         return None
     generate = symbol("generate", "workload.generate")
     made = generate(symbol("workload_spec", "spec.workload")(**workload), folded=False)
-    return None if made.ranges else symbol("to_file", "workload.json_models")(made)
+    return None if made.ranges else symbol("to_file", "workload.json_form.graph_models", "workload.json_models")(made)
 
 
 def _machine_document(given: Document) -> Document:

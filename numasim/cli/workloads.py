@@ -50,7 +50,7 @@ def workload_show(words: Words) -> None:
 @examples("numasim workload export fib n=8 fib.json")
 def workload_export(words: Words, file: GraphFile) -> None:
     """Write the task graph of a workload as JSON."""
-    from numasim.workload.json_io import write
+    from numasim.workload.json_form.graph_io import write
 
     if "=" in file.name and not file.exists():
         words_to_be = " ".join([*words, str(file)])
@@ -64,7 +64,7 @@ def workload_export(words: Words, file: GraphFile) -> None:
 def workload_import(file: GraphFile) -> None:
     """Validate a task graph in JSON and describe it."""
     from numasim.workload.describe import describe
-    from numasim.workload.json_io import read
+    from numasim.workload.json_form.graph_io import read
 
     say(describe(read(file)))
 

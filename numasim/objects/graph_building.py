@@ -12,7 +12,7 @@ from numasim.objects.graph_draft import NO_PARENT, GraphDraft, compute_ps
 from numasim.objects.graph_task import Pieces, Task
 from numasim.schema.enumerations import MOST_BYTES, Mode
 from numasim.workload.graph import Region
-from numasim.workload.json_models import MOST_KERNELS
+from numasim.workload.json_form.graph_models import MOST_KERNELS
 
 SINGLE = (Block, DataRegion, str)
 READ, WRITE, UPDATE = int(Mode.READ), int(Mode.WRITE), int(Mode.READ_WRITE)

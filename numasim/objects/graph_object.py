@@ -152,7 +152,7 @@ class Graph(Held):
         """The graph in a JSON file; InputError with file and field for anything that is wrong."""
         from numasim.files.bounded_bytes import read_bytes
         from numasim.files.file_kinds import GRAPH
-        from numasim.workload.json_io import read
+        from numasim.workload.json_form.graph_io import read
 
         return cls._of(read(Path(path)), read_bytes(Path(path), GRAPH))
 
@@ -328,7 +328,7 @@ class _Made:
         self.workload, self.text = workload, text
 
     def as_text(self) -> bytes:
-        from numasim.workload.json_io import text_of
+        from numasim.workload.json_form.graph_io import text_of
 
         return text_of(self.workload).encode()
 

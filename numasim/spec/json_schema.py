@@ -21,7 +21,7 @@ from numasim.spec.part_merge import field_model
 from numasim.spec.part_reader import CATALOG, PARTS
 from numasim.spec.run_spec import FIELDS, Settings
 from numasim.spec.sweep_axes import NO_AXES, SPECIAL, RangeSpec
-from numasim.workload.json_models import GraphFile
+from numasim.workload.json_form.graph_models import GraphFile
 from numasim.workload.registry import workload_union
 
 Schema = dict[str, Any]

@@ -19,7 +19,7 @@ def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
         held: Workload = spec.workload
         return held
     if isinstance(spec, WorkloadFile):
-        from numasim.workload.json_io import read  # the models of a file, which generators do without
+        from numasim.workload.json_form.graph_io import read  # the models of a file, which generators do without
 
         return read(Path(spec.file))
     family = FAMILIES[spec.name]

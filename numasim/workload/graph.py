@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from numasim.schema.enumerations import Deal, Kind, Mode, Op
 from numasim.workload.forest_arrays import offsets
+from numasim.workload.phases import Loop, Phase, runs_of
 from numasim.workload.sync_parameters import SyncObject
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Accesses",
     "Deal",
     "Kind",
+    "Loop",
     "Mode",
     "Op",
     "Pattern",
@@ -107,18 +109,6 @@ class RangeFamily:
     step_mod: I64
 
 
-@dataclass(frozen=True)
-class Phase:
-    """Roots (task ids) and at most one range family that start together; the phase ends when all of it has finished."""
-
-    roots: tuple[int, ...] = ()
-    range_family: int | None = None
-    deal: Deal = Deal.MASTER
-    serial: bool = False  # only worker 0 works, the others wait at the barrier
-    repeat: int = 1  # how often the phase runs in a row
-    name: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class Workload:
     """A program: its tasks, its memory, its phases. All arrays are read-only.
@@ -147,6 +137,9 @@ class Workload:
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
     folded: bool = False  # rows are classes of equal subtrees
     words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops from LOCK on refer
+    loops: tuple[
+        Loop, ...
+    ] = ()  # by their first phase, outer ones before the loops in them; see numasim.workload.phases
 
     @property
     def rows(self) -> int:
@@ -167,7 +160,9 @@ class Workload:
             items = self.ranges[phase.range_family].count if phase.range_family is not None else 0
             return items + int(counted[np.asarray(phase.roots, np.int64)].sum())
 
-        return sum(phase.repeat * inside(phase) for phase in self.phases)
+        return sum(
+            runs * inside(phase) for runs, phase in zip(runs_of(self.phases, self.loops), self.phases, strict=True)
+        )
 
     def sizes(self) -> I64:
         """[rows] how many rows of the unfolded arrays each row's subtree takes, itself included; computed once."""
@@ -249,7 +244,7 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
         yield np.ascontiguousarray(value).data
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
-            if entry.name in ("folded", "words") and not getattr(value, entry.name):
+            if entry.name in ("folded", "words", "loops") and not getattr(value, entry.name):
                 continue  # as if the field did not exist, so that it did not change the digests of existing workloads
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))

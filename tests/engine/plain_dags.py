@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 
 from numasim.workload.graph import Workload
-from numasim.workload.json_io import unchecked
+from numasim.workload.json_form.graph_io import unchecked
 
 NS = 1000
 

@@ -15,7 +15,7 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_io import unchecked
+from numasim.workload.json_form.graph_io import unchecked
 
 Document = dict[str, Any]
 

@@ -15,8 +15,8 @@ from numasim.errors import InputError
 from numasim.files import bounded_json, walked_json
 from numasim.files.bounded_json import depths, depths_of_long_text, json_errors, parse_json
 from numasim.files.walked_json import Batch, JsonWalk, LongValueError
-from numasim.workload import json_io
-from numasim.workload.json_io import read
+from numasim.workload.json_form import graph_io
+from numasim.workload.json_form.graph_io import read
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.text(max_size=6) | st.sampled_from([0.5, -1e30]),
@@ -99,7 +99,7 @@ def small_windows() -> Any:
         patch.setattr(walked_json, "WINDOW", 24)
         patch.setattr(walked_json, "LONGEST", 4000)
         patch.setattr(bounded_json, "MIB", 7)
-        patch.setattr(json_io, "WINDOW", 24)
+        patch.setattr(graph_io, "WINDOW", 24)
         yield
 
 

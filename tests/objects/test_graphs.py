@@ -24,8 +24,8 @@ from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 from numasim.workload.builder import ACCESS_TYPES, accesses_of
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_io import read, text_of, unchecked
-from numasim.workload.json_models import to_file
+from numasim.workload.json_form.graph_io import read, text_of, unchecked
+from numasim.workload.json_form.graph_models import to_file
 
 BASE = {"machine": "opteron-8380-4s", "strategy": "randomized", "runtime": "bare"}
 

@@ -32,7 +32,7 @@ SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 5}\nstrategy: randomi
 NEEDLESS = {"concurrent", "matplotlib", "multiprocessing", "networkx", "numpy.ma", "pandas", "pyarrow", "scipy"}
 OF_THE_REFERENCE = {"simpy"}
 LARGE = NEEDLESS | {"dask", "numpy", "pydantic", "rich", "ruamel", "typer"}  # what takes long to import
-OF_A_FILE = {"numasim.workload.json_io", "numasim.workload.json_models"}
+OF_A_FILE = {"numasim.workload.json_form.graph_io", "numasim.workload.json_form.graph_models"}
 OF_CHECKS = {"numasim.engine.check.invariants", "numasim.schema.completeness", "numasim.schema.plan_fields"}
 FAMILY_FOLDER = "numasim.workload.families."
 

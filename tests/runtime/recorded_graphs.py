@@ -6,7 +6,7 @@ from pathlib import Path
 
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.workload.graph import Workload
-from numasim.workload.json_io import read
+from numasim.workload.json_form.graph_io import read
 
 SMALL: dict[str, dict[str, int | str]] = {
     "cholesky": {"tiles": 4, "tile_size": 5},

@@ -15,7 +15,7 @@ from numasim.runtime.fields_file import plan_fields
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate
-from numasim.workload.json_io import write
+from numasim.workload.json_form.graph_io import write
 
 MACHINE = "xeon-e5-2620-2s"
 STRATEGY_FIELDS = ("level", "row", "seg", "queue", "weight", "watch", "chance", "data", "domains", "queues", "own")

@@ -11,7 +11,7 @@ from compiling import ADDRESSES, compile_program
 from runtime_sources import HERE, library_sources
 
 from numasim.workload.graph import Deal, Kind, Op, Workload
-from numasim.workload.json_io import read
+from numasim.workload.json_form.graph_io import read
 
 PROGRAM, DEADLOCK, UNSUPPORTED = 5, 6, 9  # error codes, which the cases exit with
 

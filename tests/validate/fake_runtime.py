@@ -19,7 +19,7 @@ from numasim.spec.run_spec import RunSpec
 from numasim.spec.single_part import read_workload
 from numasim.validate import predict as predictions
 from numasim.workload.generate import generate
-from numasim.workload.json_io import write
+from numasim.workload.json_form.graph_io import write
 
 COLUMNS = ("tasks", "steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "overhead_ps")
 TWIN_PS = 40_000

@@ -14,14 +14,14 @@ from pydantic import ValidationError
 from workload_setup import SMALL, make, small
 
 from numasim.errors import InputError
-from numasim.workload import json_io
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_columns import EntryColumns, _bounds
-from numasim.workload.json_io import read, write
-from numasim.workload.json_models import AccessEntry
+from numasim.workload.json_form import graph_io
+from numasim.workload.json_form.graph_columns import EntryColumns, _bounds
+from numasim.workload.json_form.graph_io import read, write
+from numasim.workload.json_form.graph_models import AccessEntry
 from numasim.workload.parameters import WorkloadFile
 
 
@@ -330,7 +330,7 @@ def test_the_bounds_of_numbers_are_those_of_the_models(name: str) -> None:
 
 
 def test_there_may_be_only_so_many_regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_io, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(graph_io, "MOST_ENTRIES", 3)
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(graph(regions=[{"name": str(number), "bytes": 1} for number in range(3)])))
     assert len(read(path).regions) == 3

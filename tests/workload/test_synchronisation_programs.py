@@ -13,7 +13,7 @@ from numasim.api import run
 from numasim.errors import InputError
 from numasim.workload.families.syncbench import SyncbenchParameters
 from numasim.workload.graph import Deal, Kind, Op
-from numasim.workload.json_io import read, write
+from numasim.workload.json_form.graph_io import read, write
 from numasim.workload.sync_parameters import Role
 
 BASE = {"machine": "xeon-e5-2620-2s", "seed": 1}

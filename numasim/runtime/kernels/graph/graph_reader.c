@@ -1,6 +1,6 @@
-/* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1" (numasim/workload/json_models.py), of
- * which the op programs, the times of segments, the words and the phases are executed. What a graph may have beyond
- * that (dependences, ranges, phases of several tasks or repeats) is refused; accesses are passed over.
+/* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1"
+ * (numasim/workload/json_form/graph_models.py), of which the op programs, the times of segments, the words and the
+ * phases are executed. What a graph may have beyond that (dependences, ranges, phases of several tasks or repeats) is refused; accesses are passed over.
  */
 #include <stdio.h>
 #include <stdlib.h>

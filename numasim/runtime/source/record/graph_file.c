@@ -1,5 +1,5 @@
-/* A recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_models.py): tasks are numbered depth
- * first below the roots of the phases, segments in the order of the ops that run them.
+/* A recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py): tasks are
+ * numbered depth first below the roots of the phases, segments in the order of the ops that run them.
  *
  * An object whose first recorded access reads it must have been written before: such regions are `initialised`, that
  * is, their pages are placed before the run and not by it (model 2.2).

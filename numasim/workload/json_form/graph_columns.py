@@ -1,7 +1,7 @@
 """The tasks and segments of a graph in JSON as columns: a million entries take no object each.
 
 What is plainly right goes from the values of the text into arrays, a batch of entries at a time. Anything else is for
-the models of `json_models`, which say what is right and what is wrong.
+the models of `graph_models`, which say what is right and what is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from numasim.parts.base import Model
 from numasim.workload.builder import ACCESS_TYPES
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Pattern
-from numasim.workload.json_models import ARGUMENT_OPS, OPS, AccessEntry, Columns, SegmentEntry, TaskEntry, member
+from numasim.workload.json_form.graph_models import (
+    ARGUMENT_OPS,
+    OPS,
+    AccessEntry,
+    Columns,
+    SegmentEntry,
+    TaskEntry,
+    member,
+)
 
 CODES = {**OPS, "wait": Op.WAIT}
 KINDS = {name: member(Kind, name) for name in ("task", "call", "implicit")}
@@ -146,7 +154,7 @@ def segment_entry(entry: SegmentEntry) -> dict[str, Any]:
 
 
 def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
-    """All columns, as `json_models.to_workload` takes them."""
+    """All columns, as `graph_models.to_workload` takes them."""
     return Columns(
         op_ptr=offsets(tasks.column("ops")),
         op_code=tasks.column("op_code"),

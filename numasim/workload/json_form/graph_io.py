@@ -3,7 +3,7 @@
 A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, and ``["lock", number]``
 and the other synchronisation ops) and the tasks that wait for it (``then``). Kernels and regions are referred to by
 name; tasks, segments, synchronisation objects (``words``) and ranges by position. A key that is left out has the
-default of `json_models`; without ``phases`` all tasks that no task spawns start together.
+default of `graph_models`; without ``phases`` all tasks that no task spawns start together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numasim.parts.base import Model
 from numasim.parts.yaml.nodes import FieldPath, shown
 from numasim.workload.graph import Kind, Op, Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_columns import (
+from numasim.workload.json_form.graph_columns import (
     SegmentColumns,
     TaskColumns,
     UnusualError,
@@ -38,7 +38,7 @@ from numasim.workload.json_columns import (
     segment_entry,
     task_entry,
 )
-from numasim.workload.json_models import (
+from numasim.workload.json_form.graph_models import (
     ARGUMENT_OPS,
     ENTRIES,
     Columns,

@@ -1,0 +1,1 @@
+"""The JSON form of a task graph: its fields, its arrays, reading and writing."""
