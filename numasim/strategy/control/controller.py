@@ -1,0 +1,113 @@
+"""Controllers: pure functions that choose, between two iterations, how a strategy treats the tasks of the next one.
+
+A controller is called once before the first iteration of a run, with ``state=None`` and ``measures=None``, and then
+after each iteration, before the next one begins. An *iteration* is one pass through an outermost loop of the program
+(`numasim.workload.phases`). Whatever the controller wants to remember it returns as its state, which it is given back
+at the next call; it keeps nothing else, so that equal runs are controlled alike, on every engine and in any order.
+
+All numbers are integers: times in picoseconds, sizes in bytes. Row i of every array over tasks is task i: the tasks of
+the program in depth-first preorder, calls and implicit bodies among them. Arrays given to a controller are read-only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.workload.phases import Loop
+
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+U8 = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """What a controller knows of the program and of the machine, the same in every iteration; T tasks.
+
+    - ``parent`` [T]: who creates each task, -1 for roots; ``depth`` [T]: 0 for roots.
+    - ``subtree_end`` [T]: the descendants of task i are ``i + 1 .. subtree_end[i] - 1``.
+    - ``compute_ps`` [T]: what the task's own segments compute, without its memory accesses and its descendants.
+    - ``roots``: the roots of each phase; ``loops``: the loops over phases.
+    - ``units``: how many units labels name, 0 to ``units - 1``: those with a worker, of the kind of the queues that
+      ``to: label`` puts tasks into (sockets, where no rule does so), in ascending order.
+    - ``unit_llc_bytes``: the last-level caches of a unit's workers together; of unlike units, the least.
+    - ``l2_bytes``: the private second-level cache of a core; ``line_bytes``: a cache line, in which misses are counted.
+    - ``workers``, ``nodes``: how many there are.
+    """
+
+    parent: I64
+    depth: I64
+    subtree_end: I64
+    compute_ps: I64
+    roots: tuple[tuple[int, ...], ...]
+    loops: tuple[Loop, ...]
+    units: int
+    unit_llc_bytes: int
+    l2_bytes: int
+    line_bytes: int
+    workers: int
+    nodes: int
+
+    @property
+    def tasks(self) -> int:
+        """How many rows the arrays over tasks have."""
+        return len(self.parent)
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """What was measured of an iteration that has ended; T tasks, N nodes, W workers.
+
+    A task that has run several times in the iteration, in turns of inner loops, has the sums.
+
+    - ``iteration``: its number in its loop, from 0; ``phase``: the first phase of that loop (a phase that stands alone
+      is a loop of its repeats).
+    - ``time_ps``: how long the iteration took.
+    - ``task_ps`` [T]: how long the task's own segments took, memory waits included.
+    - ``misses`` [T]: cache lines of the task's own segments that the private second-level cache did not have.
+    - ``bytes`` [T, N]: bytes that the task's own segments moved from and to memory, by home node.
+    - ``node_bytes`` [N, N]: all bytes from and to memory, [accessing node, home].
+    - ``worker_busy_ps`` [W]: time for which each worker executed segments and items.
+    """
+
+    iteration: int
+    phase: int
+    time_ps: int
+    task_ps: I64
+    misses: I64
+    bytes: I64
+    node_bytes: I64
+    worker_busy_ps: I64
+
+
+@dataclass(frozen=True, eq=False)
+class Controls:
+    """How the next iteration is to be executed; None leaves a control as it is.
+
+    - ``tiers`` [T]: the tier of each task: 1 free, 2 root, 4 local (`numasim.schema.enumerations`).
+    - ``labels`` [T]: the unit of each task, 0 to ``units - 1``, or -1 for none.
+    - ``switches``: the names of those that are on, all others are off; rules and levels refer to them by ``when`` and
+      ``unless``.
+    - ``placement``: the name of one of the page policies listed under ``tune.placements``, for pages that are placed
+      from now on.
+    """
+
+    tiers: U8 | None = None
+    labels: I32 | None = None
+    switches: frozenset[str] | None = None
+    placement: str | None = None
+
+
+class Controller(Protocol):
+    """A controller: a pure function of what it is given.
+
+    ``state`` is what it returned last, None at the first call; ``measures`` are those of the iteration that has ended,
+    None before the first one. It returns its new state and the controls of the next iteration.
+    """
+
+    def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[Any, Controls]:
+        """The new state, and the controls of the next iteration."""
