@@ -34,6 +34,7 @@ FOLDERS = {  # the tier of a module that is not named below
     "spec": "unit",
     "schema": "unit",
     "strategy": "unit",
+    "strategy/control": "unit",
     "sweep": "system",
     "theory": "theory",
     "validate": "system",

@@ -1,0 +1,119 @@
+"""The load-balanced task allocator of LAWS (model 4.8): Figure 4 of the paper, cases by hand, and plain fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from control_programs import LEAF, Tree, program_of, regular
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numasim.strategy.control.controller import Program
+from numasim.strategy.control.slices import slices
+
+
+def labels(phases: list[list[Tree]], units: int) -> list[int]:
+    return slices(program_of(phases), units).tolist()
+
+
+def test_figure_4() -> None:
+    """The root divides D in two; alpha_1 has [0, D / 2) in three parts, of which the last, alpha_2, is [D / 3, D / 2):
+    within the first socket's slice, with all tasks below it.
+    """
+    alpha_2 = [LEAF, LEAF]
+    alpha_1 = [LEAF, LEAF, alpha_2]
+    tree = [alpha_1, [LEAF, LEAF]]
+    assert labels([[tree]], 2) == [-1, 0, 0, 0, 0, 0, 0, 1, 1, 1]
+
+
+def test_a_task_that_straddles_has_no_label_and_its_children_are_looked_at_one_by_one() -> None:
+    """Of three children on two sockets, the middle one has [D / 3, 2 D / 3); its own halves meet at D / 2."""
+    assert labels([[[LEAF, [LEAF, LEAF], LEAF]]], 2) == [-1, 0, -1, 0, 1, 1]
+
+
+def test_a_leaf_that_straddles_stays_without_label() -> None:
+    assert labels([[[LEAF, LEAF, LEAF]]], 2) == [-1, 0, -1, 1]
+
+
+def test_three_sockets_cut_a_binary_tree_at_every_depth() -> None:
+    """1/3 and 2/3 have no finite binary fraction: at every depth one task straddles each of them."""
+    tree = regular(2, 6)
+    found = slices(program_of([[tree]]), 3)
+    depth = program_of([[tree]]).depth
+    # at depth 1 each half straddles one border
+    assert [(found[depth == d] < 0).sum() for d in range(6)] == [1, 2, 2, 2, 2, 2]
+
+
+def test_roots_of_a_phase_divide_the_data_as_children_of_one_task() -> None:
+    assert labels([[LEAF, LEAF, LEAF, LEAF]], 2) == [0, 0, 1, 1]
+    assert labels([[LEAF, [LEAF, LEAF], LEAF]], 2) == [0, -1, 0, 1, 1]
+
+
+def test_every_phase_divides_all_the_data() -> None:
+    assert labels([[[LEAF, LEAF]], [[LEAF, LEAF]]], 2) == [-1, 0, 1, -1, 0, 1]
+
+
+def test_a_root_of_several_phases_has_its_part_of_the_first() -> None:
+    first = program_of([[LEAF, LEAF], [LEAF, LEAF]])
+    shared = Program(**{**vars(first), "roots": ((0, 1), (1, 2, 3))})
+    # root 1 is the second half of phase 0; of phase 1's thirds it has the first, root 2 straddles, root 3 is behind
+    assert slices(shared, 2).tolist() == [0, 1, -1, 1]
+
+
+def test_one_socket_has_everything() -> None:
+    assert set(labels([[regular(3, 4)]], 1)) == {0}
+
+
+def test_more_sockets_than_tasks() -> None:
+    assert labels([[[LEAF, LEAF]]], 5) == [-1, -1, -1]
+
+
+def test_exact_where_floating_point_is_not() -> None:
+    """40 times the middle third of three: D / 2 is always strictly inside, and what lies beside it is known exactly,
+    though 3^40 parts are more than a double-precision number can tell apart.
+    """
+    tree: Tree = []
+    for _ in range(40):
+        tree = [LEAF, tree, LEAF]
+    found = labels([[tree]], 2)
+    assert found.count(-1) == 41
+    assert found.count(0) == found.count(1) == 40
+
+
+def ranges_by_fractions(program: Program) -> list[tuple[Fraction, Fraction]]:
+    """Equation 1 as printed, with D = 1."""
+    found = [(Fraction(0), Fraction(0))] * program.tasks
+    families = list(program.roots)
+    families += [tuple(np.flatnonzero(program.parent == row).tolist()) for row in range(program.tasks)]
+    above = [(Fraction(0), Fraction(1))] * len(program.roots)
+    for number, children in enumerate(families):
+        begin, end = above[number] if number < len(above) else found[number - len(above)]
+        part = (end - begin) / max(len(children), 1)
+        for place, child in enumerate(children):
+            found[child] = (place * part + begin, (place + 1) * part + begin)
+    return found
+
+
+trees = st.recursive(st.just(LEAF), lambda inner: st.lists(inner, min_size=1, max_size=5), max_leaves=30)
+
+
+@given(phases=st.lists(st.lists(trees, min_size=1, max_size=4), min_size=1, max_size=3), units=st.integers(1, 7))
+def test_any_forest_against_fractions(phases: list[list[Tree]], units: int) -> None:
+    program = program_of(phases)
+    expected = []
+    for begin, end in ranges_by_fractions(program):
+        holds = [m for m in range(units) if Fraction(m, units) <= begin and end <= Fraction(m + 1, units)]
+        expected.append(holds[0] if holds else -1)
+    assert slices(program, units).tolist() == expected
+
+
+@pytest.mark.parametrize("units", [2, 3, 4, 8])
+def test_slices_are_balanced(units: int) -> None:
+    """Every socket has leaves for its share of the data, less at most one leaf at each border."""
+    program = program_of([[regular(2, 9)]])
+    found = slices(program, units)[program.depth == 8]
+    counts = [int((found == m).sum()) for m in range(units)]
+    assert max(counts) - min(counts) <= 2
+    assert 256 - sum(counts) <= units - 1
