@@ -21,6 +21,7 @@ class FileKind:
 
 YAML = FileKind("a YAML file", MIB)
 GRAPH = FileKind("a task graph in JSON", 128 * MIB)
+PYTHON = FileKind("a Python module, a .py file", MIB)
 HWLOC = FileKind("hwloc XML, as lstopo writes it", 4 * MIB)
 SYSFS = FileKind("a file of sysfs", MIB)
 CPU_INFO = FileKind("/proc/cpuinfo", 64 * MIB)

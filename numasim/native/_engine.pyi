@@ -30,11 +30,13 @@ def run(
     keep_log: bool,
     listener: Callable[[npt.NDArray[np.uint64]], None] | None,
     watcher: Callable[[npt.NDArray[np.int64]], None] | None = None,
+    control: Any = None,
 ) -> dict[str, Any]:
     """Run ``plan`` with ``seed`` and return a dict of arrays.
 
     ``listener`` gets batches of trace records, ``watcher`` batches of rows (numasim.engine.observe.watch); a plan that
-    skips cannot be watched.
+    skips cannot be watched. ``control`` (numasim.engine.iteration_control) is asked before the first iteration and
+    between two.
 
-    Raises ValueError for a watch of a run that skips, Deadlock, OverflowError for times beyond 2**62 ps.
+    Raises ValueError for a watch or control of a run that skips, Deadlock, OverflowError for times beyond 2**62 ps.
     """

@@ -101,6 +101,50 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     return result;
 }
 
+// The values of an array that Python has returned; one of another size or type is refused.
+template <typename T>
+std::span<const T> values_of(nb::handle array) {
+    const auto found = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig>>(array);
+    return {found.data(), found.size()};
+}
+
+template <typename Row>
+std::int64_t busy_ps(const Row& w) {
+    const ns_counters& c = w.counters;
+    return c.work_local_ps + c.inflation_numa_ps + c.inflation_contention_ps + c.inflation_smt_ps;
+}
+
+// A controller, numasim.engine.iteration_control.IterationControl: Python decides at boundaries, and there alone.
+class PythonBoundary : public Boundary {
+public:
+    explicit PythonBoundary(nb::object control) : control_(std::move(control)) {}
+
+    void begin(Engine& engine) override {
+        const nb::gil_scoped_acquire gil;
+        follow(engine, control_.attr("begin")());
+    }
+
+    void end_iteration(Engine& engine) override {
+        const nb::gil_scoped_acquire gil;
+        Run& run = engine.state();
+        const TaskMeasures& measures = engine.measures();
+        const std::size_t nodes = run.plan.nodes, tasks = measures.ps().size();
+        follow(engine, control_.attr("end_iteration")(run.clock.now_ps(),
+                                                      nb::cast(table(measures.ps().data(), tasks, 1)).attr("ravel")(),
+                                                      table(measures.bytes().data(), tasks, nodes),
+                                                      table(engine.memory().pages().node_bytes, nodes, nodes),
+                                                      column(run.team, [](const Worker& w) { return busy_ps(w); })));
+    }
+
+private:
+    static void follow(Engine& engine, nb::object decision) {
+        if (decision.is_none()) return;
+        engine.set_profile_ps(nb::cast<std::int64_t>(decision.attr("profile_ps")));
+    }
+
+    nb::object control_;
+};
+
 void check_signals() {
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -120,7 +164,8 @@ Watcher watcher_of(nb::object callback) {
     };
 }
 
-nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object listening, nb::object watching) {
+nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object listening, nb::object watching,
+             nb::object controlling) {
     const Plan& plan = read.plan();
     const Listener listener = listening.is_none() ? Listener{} : listener_of(listening);
     std::optional<Watch> watch;
@@ -128,8 +173,13 @@ nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object
         require(!plan.skip && !plan.skipping, "a run that is watched skips nothing");
         watch.emplace(watcher_of(watching));
     }
+    std::optional<PythonBoundary> boundary;
+    if (!controlling.is_none()) {
+        require(!plan.skipping && !plan.graph.folded, "a run with a controller has an event and a row for every task");
+        boundary.emplace(controlling);
+    }
     Engine engine(read.prepared(), seed, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr,
-                  check_signals, keep_log);
+                  check_signals, keep_log, boundary ? &*boundary : nullptr);
     {
         const nb::gil_scoped_release released;
         engine.run();
@@ -165,5 +215,6 @@ NB_MODULE(_engine, module) {
     module.def("longest_chains_ps", &chains_of, nb::arg("plan"), nb::arg("segment_ps"),
                "The longest chain of work of each phase if segments take these times.");
     module.def("run", &run, nb::arg("plan"), nb::arg("seed"), nb::arg("keep_log"), nb::arg("listener").none(),
-               nb::arg("watcher").none() = nb::none(), "Run a plan with a seed and return a dict of arrays.");
+               nb::arg("watcher").none() = nb::none(), nb::arg("control").none() = nb::none(),
+               "Run a plan with a seed and return a dict of arrays.");
 }

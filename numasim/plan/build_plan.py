@@ -20,6 +20,7 @@ from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
+from numasim.plan.tuning import tuning_of
 from numasim.spec.run_spec import RunSpec
 from numasim.spec.size_check import check_built
 from numasim.spec.workload_identity import workload_json
@@ -30,6 +31,7 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadParameters
+from numasim.workload.unfold import unfolded
 
 DERIVED = ("coupled", "skippable")
 
@@ -57,6 +59,8 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
     """The Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
     machine, parameters, spec = _machine(of_machine), program.spec, rest.spec
     workload = _workload(program)
+    if spec.strategy.tune is not None:
+        workload = unfolded(workload)
     if _is_larger_than_told(workload, parameters):
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
     workers = _places(machine, spec.workers, spec.strategy.mapping)
@@ -78,6 +82,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         inline_resume_ppm=ppm(runtime.resume),
         skip=spec.model.skip == "auto",
         effects=effects_of(spec.model),
+        tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
     )
 
 

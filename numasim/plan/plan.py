@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
+from numasim.plan.tuning import Tuning
 from numasim.strategy.placement.compile_placement import PlacementRules
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SyncPlaces
@@ -60,7 +61,8 @@ class Plan:
     ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
     segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
     workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
-    `numasim.plan.build_plan`.
+    `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations; its plan has a row for
+    every task.
     """
 
     machine: Machine
@@ -79,6 +81,7 @@ class Plan:
     effects: Effects
     coupled: bool
     skippable: bool
+    tuning: Tuning | None = None
 
     @property
     def skipping(self) -> bool:

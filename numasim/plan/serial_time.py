@@ -111,6 +111,7 @@ def alone(plan: Plan) -> Plan:
         producer="none",
         poll_ps=0,
         effects=_effects_alone(plan.effects),
+        tuning=None,
         skippable=False,  # depth first means continuations in queues
     )
 

@@ -179,6 +179,10 @@ def _enough_for_all(plan: Plan) -> bool:
     return not may_be_scarce(plan)
 
 
+def _no_controller(plan: Plan) -> bool:
+    return plan.tuning is None
+
+
 def _has_roots(plan: Plan) -> bool:
     return any(phase.roots for phase in plan.workload.phases)
 
@@ -217,6 +221,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_free_of_overhead, "pushing, popping or joining takes time"),
     Condition(_no_calls, "tasks call others inline"),
     Condition(_fully_strict, "a task ends before all its children have been waited for"),
+    Condition(_no_controller, "a controller is told of each task between two iterations"),
     # the last one, since it is the only one that takes time to find out
     Condition(_enough_for_all, "all workers together may ask for more bandwidth than there is"),
 )

@@ -42,6 +42,12 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
     """
     if not 0 <= seed < 2**64:
         raise InputError(f"got {seed}", path=("seed",), expected="a whole number of 64 bits, without a sign")
+    if plan.tuning is not None:
+        raise InputError(
+            f"the runtime asks no controller between iterations, but the strategy has {plan.tuning.name}",
+            path=("strategy", "tune"),
+            expected="a strategy without tune, or the simulator's engines",
+        )
     write_fields(plan_fields(plan, seed), path)
 
 

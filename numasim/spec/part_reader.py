@@ -22,6 +22,7 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Held, Node, from_python, shown
+from numasim.spec.located_controller import with_located_controller
 from numasim.spec.part_merge import laid_over
 
 PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
@@ -49,6 +50,9 @@ class PartReader:
         """Return the mapping that ``node`` names or is, ``like`` resolved; ``part`` is machine, strategy or
         runtime.
         """
+        return with_located_controller(part, self._whole(part, node))
+
+    def _whole(self, part: str, node: Node) -> Node:
         if isinstance(node.content, str | Held):
             return self._named(part, node, (part,), ())
         content = node.mapping((part,), f"the name of a {part}, a path or a mapping")

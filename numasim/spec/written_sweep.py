@@ -18,6 +18,7 @@ from numasim.files.file_kinds import GRAPH
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Held, Key, Node, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
+from numasim.spec.located_controller import with_located_controller
 from numasim.spec.overrides import Assignment, put_all
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import Resolver, workload_mapping
@@ -138,7 +139,8 @@ class _Writer:
     def _part(self, part: str, node: Node) -> Node:
         if isinstance(node.content, dict):
             like = node.content.get("like")
-            return node if like is None or _is_shipped(part, like) else self._resolver.expand(part, node)
+            named = like is None or _is_shipped(part, like)
+            return with_located_controller(part, node) if named else self._resolver.expand(part, node)
         return node if _is_shipped(part, node) else self._resolver.expand(part, node)
 
     def _workload(self, node: Node) -> Node:

@@ -24,11 +24,13 @@ from numasim.plan.build_plan import completed, costs_ps
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
+from numasim.plan.tuning import tuning_of
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Workload
+from numasim.workload.unfold import unfolded
 
 NS = 1000
 SEED = 1  # of runs whose seed is of no importance
@@ -122,6 +124,7 @@ def plan_of(
     places = map_workers(machine, workers, strategy.mapping)
     effective = effective_runtime(strategy, given)
     steal = compile_strategy(strategy, given, machine, places, task_ps=500 * NS)
+    work = unfolded(work) if strategy.tune else work
     return completed(
         machine=machine,
         workers=places,
@@ -137,6 +140,7 @@ def plan_of(
         inline_resume_ppm=ppm(effective.resume),
         skip=skip,
         effects=effects,
+        tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),
     )
 
 

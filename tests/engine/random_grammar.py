@@ -66,7 +66,6 @@ SCAN: Options = {
 PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
     **{name: {} for name in get_args(placement.PolicyName)},
     "interleave": {"nodes": (50, HOME_SETS)},
-    "by-region": {"nodes": (50, HOME_SETS)},
     "random": {"nodes": (50, HOME_SETS)},
     "hash-home": {"nodes": (50, HOME_SETS), "grain": (50, (1, 100, "64KiB"))},
     "bind": {"node": (100, (0, 1))},
@@ -213,6 +212,13 @@ RUNTIME: Options = {
 }
 
 
+CONTROLLER = "random_controller:choose"
+TUNE: Options = {
+    "profile_ns": (40, NANOSECONDS),
+    "profiled": (40, ([0, "last"], [1, 2], [0, 1])),
+}
+
+
 def runtime_document(chance: Random) -> Document:
     """A runtime with few or many costs."""
     return {"name": "random", **some(chance, RUNTIME)}
@@ -237,6 +243,8 @@ def strategy_document(chance: Random) -> Document:
         document["amount"] = one(chance, AMOUNTS)
     if owned and happens(chance, 15):
         _add_refill(chance, document)
+    if happens(chance, 15):
+        document["tune"] = {"python": CONTROLLER, **some(chance, TUNE)}
     return document
 
 

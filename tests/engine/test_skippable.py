@@ -140,6 +140,7 @@ COUPLED: dict[str, list[Plan]] = {
         tree(work=graph(task(task(NS)))),
         tree(work=graph(task(task(NS), WAIT, task(task(NS), NS, WAIT), NS))),
     ],
+    "_no_controller": [tree(tune={"what": "fastest", "of": [[]]})],
     "_enough_for_all": [
         plan_of(reading(READY), 2, effects=BANDWIDTH),
         plan_of(reading_items(), 2, effects=BANDWIDTH),  # 6.4 GB/s each, of 10

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.check.too_long import TooLongError
 from numasim.engine.collect_result import Finished, collect
+from numasim.engine.iteration_control import IterationControl
 from numasim.engine.native.effect_fields import effect_fields
 from numasim.engine.native.page_fields import access_fields, region_fields
 from numasim.engine.observe.trace_hash import Listener, hexadecimal
@@ -43,13 +44,18 @@ def execute(
 ) -> tuple[Result, list[Executed] | None]:
     """Simulate ``run``; see `numasim.engine.simulate.simulate`."""
     try:
-        found = _engine.run(_read(run), run.seed, keep_log and not run.plan.skipping, listener, watcher)
+        found = _run(run, keep_log and not run.plan.skipping, listener, watcher)
     except _engine.Deadlock as deadlock:
         raise DeadlockError(run.plan, *deadlock.args) from None
     except OverflowError as error:
         raise TooLongError(str(error)) from None
     log = [Executed(*row) for row in found["log"].tolist()] if "log" in found else None
     return collect(run, _finished(found), makespan_ps), log
+
+
+def _run(run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None) -> Fields:
+    control = IterationControl(run.plan.tuning) if run.plan.tuning else None
+    return _engine.run(_read(run), run.seed, keep_log, listener, watcher, control)
 
 
 def longest_chains_ps(run: Run, segment_ps: npt.NDArray[np.int64]) -> list[int]:
@@ -59,7 +65,7 @@ def longest_chains_ps(run: Run, segment_ps: npt.NDArray[np.int64]) -> list[int]:
 
 def makespan_ps(run: Run) -> int:
     """The wall-clock time of ``run``."""
-    return int(_engine.run(_read(run), run.seed, False, None)["makespan_ps"])
+    return int(_run(run, False, None, None)["makespan_ps"])
 
 
 def state_bytes(run: Run) -> dict[str, int]:
@@ -67,7 +73,7 @@ def state_bytes(run: Run) -> dict[str, int]:
 
     It consists of frames, entries of queues and dependences, without what exists once per worker or queue.
     """
-    found = _engine.run(_read(run), run.seed, False, None)
+    found = _run(run, False, None, None)
     return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
 
 

@@ -46,6 +46,8 @@ class Executor:
         self._tables = run.tables
         self._clock = run.clock
         self._recorder = run.recorder
+        self._measured_ps = run.measures.ps if run.measures else None
+        self.profile_ps = 0  # paid at the end of each task
         self._details = run.recorder.details
         self._queues = run.queues
         self._owners_announce = run.queues.owners_announce
@@ -143,6 +145,8 @@ class Executor:
             self._recorder.watch.stretch(Watched.WORK, w.id, w.began, now, task, w.segment, self._kernel(w, task))
         if task < self._program.rows:
             self._program.at[task] += 1
+            if self._measured_ps is not None:
+                self._measured_ps[task] += now - w.began
         else:
             w.stack.pop()
             self._count(w)
@@ -189,6 +193,7 @@ class Executor:
         path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]
         if kind == TASK:
             self._count(w)
+            w.owed_ps += self.profile_ps
         elif kind == CALLED:
             program.path_ps[parent] = path
             w.stack.append(parent)

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.collect_result import Finished, collect
+from numasim.engine.iteration_control import IterationControl
+from numasim.engine.observe.task_measures import TaskMeasures
 from numasim.engine.observe.trace_hash import Listener, Trace
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.actors import Producer, Worker, make_worker
@@ -91,6 +93,8 @@ class ReferenceEngine:
             prober=Prober(plan.steal, run.seed),
             progress=PhaseProgress(self._phase_over),
             joins=JoinRules(plan.join, program, queues),
+            control=IterationControl(plan.tuning) if plan.tuning else None,
+            measures=TaskMeasures(plan.workload.rows, plan.machine.nodes) if plan.tuning else None,
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
@@ -128,7 +132,7 @@ class ReferenceEngine:
 
     def run(self) -> None:
         """Simulate to the end of the last phase."""
-        self.work_source.start_phase()
+        self.work_source.begin()
         if not self.clock.run(self.flush):
             raise self.liveness.deadlock()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numasim.engine.iteration_control import IterationControl
+from numasim.engine.observe.task_measures import TaskMeasures
 from numasim.engine.reference.actors import Producer, Worker
 from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.clock import Clock
@@ -20,7 +22,9 @@ from numasim.strategy.probe import Prober
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """One run; each component takes from it what it uses. ``producers`` are those of all phases so far."""
+    """One run; each component takes from it what it uses. ``producers`` are those of all phases so far; ``control`` and
+    ``measures`` are None where the plan has no controller.
+    """
 
     plan: Plan
     seed: int
@@ -36,3 +40,5 @@ class RunState:
     prober: Prober
     progress: PhaseProgress
     joins: JoinRules
+    control: IterationControl | None
+    measures: TaskMeasures | None

@@ -8,6 +8,9 @@ Readings of the model that are decided here:
 
 from __future__ import annotations
 
+import numpy as np
+
+from numasim.engine.iteration_control import Decision
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.observe.watch import Watched
 from numasim.engine.reference.actors import Worker
@@ -45,6 +48,8 @@ class WorkSource:
         self._producers = producers
         self._thief = thief
         self._executor = executor
+        self._control = run.control
+        self._measures = run.measures
         phases = enumerate(run.plan.workload.phases)
         self._schedule = [(number, phase, i) for number, phase in phases for i in range(phase.repeat)]
         self._index = 0
@@ -52,6 +57,12 @@ class WorkSource:
         self.span_ps = 0  # of all phases that have ended
 
     # ---- the begin of a phase --------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Begin the first phase."""
+        if self._control:
+            self._follow(self._control.begin())
+        self.start_phase()
 
     def start_phase(self) -> None:
         """Give out the roots and the range of the next phase and let its workers begin."""
@@ -133,7 +144,25 @@ class WorkSource:
             for w in self._workers:
                 self._thief.compute_thresholds(w)
         self._index += 1
+        self._end_iteration()
         self.start_phase()
+
+    def _end_iteration(self) -> None:
+        """An iteration has ended and everything about it has been counted; the next one, if there is one, has not
+        begun.
+        """
+        if self._control and self._measures:
+            task_ps, task_bytes = self._measures.take()
+            node_bytes = self._memory.work.node_bytes().copy()
+            busy_ps = np.array([w.busy_ps for w in self._workers], np.int64)
+            self._follow(self._control.end_iteration(self._clock.now, task_ps, task_bytes, node_bytes, busy_ps))
+
+    # ---- controllers -----------------------------------------------------------------------------------------------
+
+    def _follow(self, decision: Decision | None) -> None:
+        """Do what the controller has decided for the next iteration, if there is one."""
+        if decision is not None:
+            self._executor.profile_ps = decision.profile_ps
 
     def _wait_at_barrier(self, w: Worker) -> None:
         """The worker has waited for worker 0 throughout the phase."""

@@ -10,9 +10,12 @@ constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
 }
 
 Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
-               std::function<void()> pause, bool keep_log)
-    : executor_(plan, seed, listener, watch, std::move(pause), keep_log),
-      steady_(executor_.run, executor_.memory, executor_.source) {}
+               std::function<void()> pause, bool keep_log, Boundary* boundary)
+    : boundary_(boundary),
+      executor_(plan, seed, listener, watch, std::move(pause), keep_log),
+      steady_(executor_.run, executor_.memory, executor_.source) {
+    if (boundary_ != nullptr) executor_.run.measures.emplace(plan.plan.graph.rows, plan.plan.nodes);
+}
 
 // ---- events -------------------------------------------------------------------------------------------------------
 
@@ -32,6 +35,7 @@ void Engine::run() {
 }
 
 void Engine::go_through_events() {
+    if (boundary_ != nullptr) boundary_->begin(*this);
     start_phase();
     while (!finished_) {
         const ns_event_key event = executor_.run.clock.next();
@@ -126,7 +130,16 @@ void Engine::end_phase() {
     if (executor_.run.plan.threshold_time == ThresholdTime::PHASE) {
         for (Worker& w : executor_.run.team) ns_compute_thresholds(&executor_.thief, &w, executor_.run.clock.now_ps());
     }
+    end_iteration();
     start_phase();
+}
+
+// An iteration has ended and everything about it has been counted; the next one, if there is one, has not begun.
+void Engine::end_iteration() {
+    if (boundary_ == nullptr) return;
+    executor_.memory.sum_traffic();
+    boundary_->end_iteration(*this);
+    executor_.run.measures->clear();
 }
 
 // ---- results ------------------------------------------------------------------------------------------------------

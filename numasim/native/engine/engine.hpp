@@ -39,14 +39,27 @@
 
 namespace numasim {
 
+class Engine;
+
+// What happens before the first iteration of a run and between two: a controller of the strategy (model 4.12).
+struct Boundary {
+    virtual ~Boundary() = default;
+    virtual void begin(Engine& engine) = 0;
+    virtual void end_iteration(Engine& engine) = 0;
+};
+
 class Engine {
 public:
     // `pause` is called now and then during a run; what it throws ends the run. A run that is watched goes through
     // every event: its plan must not be one that skips.
     Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
-           std::function<void()> pause, bool keep_log);
+           std::function<void()> pause, bool keep_log, Boundary* boundary);
 
     void run();
+
+    // ---- for a boundary: what has been measured, and what the next iteration is to be like
+    const TaskMeasures& measures() const { return *executor_.run.measures; }
+    void set_profile_ps(std::int64_t time_ps) { executor_.run.profile_ps = time_ps; }
 
     // Results, each from the component that knows it.
     Run& state() { return executor_.run; }
@@ -67,7 +80,9 @@ private:
     void look(Worker& w);
     void start_phase();
     void end_phase();
+    void end_iteration();
 
+    Boundary* const boundary_;  // or nullptr
     Executor executor_;
     SteadyProduction steady_;
     bool finished_ = false;

@@ -48,7 +48,9 @@ void Executor::proceed(Worker& w) {
 
 inline void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
     if (coupled_) return memory.start(w, frame, segment);
-    const std::int64_t total_ps = memory.segment_ps(w, segment), local_ps = w.local_ps[segment];
+    const std::int64_t total_ps = run.measures ? memory.measured_segment_ps(w, frame.id, segment)
+                                               : memory.segment_ps(w, segment),
+                       local_ps = w.local_ps[segment];
     frame.path_ps += local_ps;
     w.segment = run.plan.graph.folded ? run.frames.next_segment(frame) : segment;
     work(w, frame.id, total_ps, local_ps);
@@ -116,7 +118,9 @@ void Executor::end_segment(Worker& w) {
         if (free && ns_pop_own(&thief, &w, thief.plan->refill) && run.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
-        ++run.frames[task].at;
+        Frame& frame = run.frames[task];
+        ++frame.at;
+        if (run.measures) run.measures->add_time(frame.id, run.clock.now_ps() - w.began_ps);
     }
     proceed(w);
 }
@@ -151,7 +155,10 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
         run.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
     } else {
-        if (kind == TASK) ns_count_task(run.queues.core(), &w);
+        if (kind == TASK) {
+            ns_count_task(run.queues.core(), &w);
+            w.owed_ps += run.profile_ps;
+        }
         run.frames.end_chain(frame.path_ps);
         if (frame.parent != NO_FRAME) join(w, frame);
         if (has_dependences_) release(w, frame);

@@ -32,7 +32,7 @@ Traffic no_traffic(std::size_t nodes) {
 
 }  // namespace
 
-Flows::Flows(const Run& run, ns_pages& pages)
+Flows::Flows(Run& run, ns_pages& pages)
     : plan_(run.plan),
       seed_(run.seed),
       effects_(plan_.effects),
@@ -40,6 +40,7 @@ Flows::Flows(const Run& run, ns_pages& pages)
       shares_out_(effects_.contention != Contention::NONE),
       keeps_(effects_.contention == Contention::SNAPSHOT),
       asks_(shares_out_ || effects_.queueing || run.recorder.watch() != nullptr),
+      measures_(run.measures),
       traffic_(no_traffic(plan_.nodes)),
       memory_(plan_, run.prepared.accesses, run.clock, pages, traffic_),
       prefetch_(run.prepared.programs, run.prepared.accesses),
@@ -142,7 +143,16 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const std::size_t domain = effects_.caches.domain[worker];
     const Place place{domain, plan_.node[worker], sharers_[domain]};
     const std::int64_t compute = noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment);
+    const auto moved = [&](std::size_t home) { return moved_bytes(place.node, home); };
+    if (measures_) measures_->before(moved);
     memory_.price(flow.work.row, compute, place, flow.price, uses_[worker]);
+    if (measures_) measures_->after(flow.work.task, moved);
+}
+
+// What a node has moved so far from and to a home.
+std::int64_t Flows::moved_bytes(std::int32_t node, std::size_t home) const {
+    const std::size_t pair = static_cast<std::size_t>(node) * plan_.nodes + home;
+    return traffic_.bytes[FETCHED][pair] + traffic_.bytes[OWNED][pair] + traffic_.bytes[WRITTEN][pair];
 }
 
 void Flows::price_item(std::uint32_t worker, Flow& flow) {

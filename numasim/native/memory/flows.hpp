@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,7 +45,7 @@ struct Flow {
 
 class Flows {
 public:
-    Flows(const Run& run, ns_pages& pages);
+    Flows(Run& run, ns_pages& pages);
 
     bool settles() const { return settles_; }  // at the end of this instant
     Traffic& traffic() { return traffic_; }
@@ -92,6 +93,7 @@ public:
 private:
     void price_all();
     void price_segment(std::uint32_t worker, Flow& flow);
+    std::int64_t moved_bytes(std::int32_t node, std::size_t home) const;
     void price_item(std::uint32_t worker, Flow& flow);
     std::int64_t noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const;
     void queue();
@@ -116,6 +118,7 @@ private:
     const bool shares_out_;  // whether bandwidth is shared out,
     const bool keeps_;       // whether flows keep the shares that they start with,
     const bool asks_;        // whether anybody wants to know what flows ask for
+    std::optional<TaskMeasures>& measures_;
     Traffic traffic_;
     AccessPrices memory_;
     TaskPrefetch prefetch_;

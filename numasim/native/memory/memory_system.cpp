@@ -26,6 +26,15 @@ std::int64_t MemorySystem::access_ps(Worker& w, std::uint32_t segment) {
     return total_ps;
 }
 
+std::int64_t MemorySystem::measured_segment_ps(Worker& w, std::int64_t task, std::uint32_t segment) {
+    const std::int64_t* const bytes = ns_pages_bytes_of(&pages_, w.node);
+    const auto moved = [bytes](std::size_t home) { return bytes[home]; };
+    run_.measures->before(moved);
+    const std::int64_t total_ps = segment_ps(w, segment);
+    run_.measures->after(task, moved);
+    return total_ps;
+}
+
 // ---- flows --------------------------------------------------------------------------------------------------------
 
 // What a new task reads first is fetched while others are being spawned: most of what pricing it takes is a wait for

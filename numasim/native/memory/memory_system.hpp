@@ -32,6 +32,9 @@ public:
         return looks_at_accesses_ ? access_ps(w, segment) : w.total_ps[segment];
     }
 
+    // The same, where what the task moves is measured.
+    [[gnu::noinline]] std::int64_t measured_segment_ps(Worker& w, std::int64_t task, std::uint32_t segment);
+
     // ---- flows
 
     // Start a segment of the graph, or an item; when it ends is found at the end of the instant.
@@ -79,7 +82,7 @@ public:
 
     // ---- results
 
-    void sum_traffic();  // at the end of a run
+    void sum_traffic();  // at the end of a run, or of an iteration
     const Traffic* traffic() const { return flows_ ? &flows_->traffic() : nullptr; }
 
 private:

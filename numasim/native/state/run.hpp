@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "plan.hpp"
 #include "prepared.hpp"
 #include "record/recorder.hpp"
+#include "record/task_measures.hpp"
 #include "state/clock.hpp"
 #include "state/frames.hpp"
 #include "state/item_ranges.hpp"
@@ -55,6 +57,8 @@ struct Run {
     Frames frames;
     NestedJoins joins;
     StealCounts steals;
+    std::optional<TaskMeasures> measures;  // where a controller asks for them
+    std::int64_t profile_ps = 0;           // what measuring costs at the end of each task
 };
 
 }  // namespace numasim

@@ -248,6 +248,11 @@ DISPATCH_COUNT = Choices(
 )
 DISPATCH_WEIGH = Choices({"bytes": "Its bytes.", "objects": "One."})
 END = Choices({"lifo": "The newest task.", "fifo": "The oldest task."})
+TUNE_WHAT = Choices(
+    {
+        "fastest": "Sets of switches are tried, an iteration each; then the one with the shortest iteration stays on.",
+    }
+)
 THRESHOLD_MAX = Choices({"auto": "It is computed from the costs and times that the worker has seen (model 4.3)."})
 THRESHOLD_WHEN = Choices(
     {

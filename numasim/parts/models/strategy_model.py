@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, Tag, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from numasim.errors import nearest_name
 from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, PositiveCount
@@ -60,6 +69,7 @@ from numasim.parts.models.strategy_terms import (
     is_symbolic,
     refuse_words,
 )
+from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import ThresholdTime
 
 LAST_TAKES = {"source", "amount", "leave", "lock", "iterations"}
@@ -382,6 +392,11 @@ class StrategySpec(Grammar, CheckedModel):
         PlacementSpec.model_construct(policy="first-touch"),
         description="Where pages live: a policy by name, or a mapping with its options.",
     )
+    tune: TuneSpec | None = Field(
+        None,
+        description="What chooses tiers, labels, switches and page policies between two iterations (model 4.12). "
+        "Default: nothing does.",
+    )
     locks: LockSpec = Field(
         LockSpec.model_construct(),
         description="Kinds of locks and barriers, and where they live.",
@@ -404,6 +419,12 @@ class StrategySpec(Grammar, CheckedModel):
     def families(self, entry: LevelSpec | DispatchSpec) -> tuple[str, ...]:
         """The names of the queue families of a level or rule, by default the workers' own."""
         return entry.queue or (self.worker_family or next(iter(self.queues)),)
+
+    @model_serializer(mode="wrap")
+    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The contents without a controller where there is none."""
+        contents: dict[str, Any] = contents_of(self)
+        return {key: value for key, value in contents.items() if key != "tune" or value is not None}
 
     @field_validator("steal", "dispatch")
     @classmethod

@@ -42,9 +42,7 @@ def _exponent(value: float) -> int:
 
 
 def published_text(cell: Cell) -> str:
-    """Write the published value as it was printed, up to trailing zeros; a dash where nothing was."""
-    if math.isnan(cell.published):
-        return MISSING
+    """Write the published value as it was printed, up to trailing zeros."""
     whole = cell.published.is_integer() and abs(cell.published) >= 1000
     return f"{cell.published:,.0f}" if whole else f"{cell.published:.10g}"
 
@@ -69,15 +67,13 @@ def _half_text(half: float, value: float) -> str:
 
 
 def error_text(cell: Cell) -> str:
-    """Write the error: a factor for counts, a difference for ratios and percentages, otherwise percent."""
-    if math.isnan(cell.mean + cell.published):
+    """Write the error: a factor for counts, a difference for ratios, otherwise percent."""
+    if math.isnan(cell.mean):
         return MISSING
     if cell.unit == "count":
         return f"x{(cell.mean + 1) / (cell.published + 1):.2f}"
     if cell.unit == "1":
         return f"{cell.difference:+.3f}"
-    if cell.unit == "%":
-        return f"{cell.difference:+.1f} points"
     return MISSING if math.isnan(cell.relative_error) else f"{cell.relative_error:+.1%}"
 
 

@@ -37,6 +37,7 @@ class Program:
     - ``unit_llc_bytes``: the last-level caches of a unit's workers together; of unlike units, the least.
     - ``l2_bytes``: the private second-level cache of a core; ``line_bytes``: a cache line, in which misses are counted.
     - ``workers``, ``nodes``: how many there are.
+    - ``switches``, ``placements``: the names of switches and page policies that a controller may choose.
     """
 
     parent: I64
@@ -51,6 +52,8 @@ class Program:
     line_bytes: int
     workers: int
     nodes: int
+    switches: tuple[str, ...] = ()
+    placements: tuple[str, ...] = ()
 
     @property
     def tasks(self) -> int:

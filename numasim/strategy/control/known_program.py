@@ -46,8 +46,18 @@ class LabelUnits:
         return cls(len(size), min(size.values()))
 
 
-def known_program(workload: Workload, machine: Machine, workers: WorkerMap, kind: str) -> Program:
-    """The `Program` of ``workload``, written out, on ``machine``, whose labels name units of ``kind``."""
+def known_program(
+    workload: Workload,
+    machine: Machine,
+    workers: WorkerMap,
+    kind: str,
+    switches: tuple[str, ...] = (),
+    placements: tuple[str, ...] = (),
+) -> Program:
+    """The `Program` of ``workload``, written out, on ``machine``, whose labels name units of ``kind``.
+
+    ``switches`` and ``placements`` are the names that a controller may choose.
+    """
     units = LabelUnits.of(kind, machine, workers)
     return Program(
         parent=workload.parent,
@@ -62,6 +72,8 @@ def known_program(workload: Workload, machine: Machine, workers: WorkerMap, kind
         line_bytes=LINE_BYTES,
         workers=workers.workers,
         nodes=machine.nodes,
+        switches=switches,
+        placements=placements,
     )
 
 

@@ -128,6 +128,7 @@ class Flows:
         self._path_ps = run.program.path_ps
         self._progress = run.progress
         self._traffic = traffic
+        self._measures = run.measures
         self.unsettled = False
         self._flow: list[Flow | None] = [None] * len(run.workers)  # the last one of each worker
         self._starting: list[Worker] = []
@@ -261,7 +262,10 @@ class Flows:
             if flow.family == GRAPH:
                 share = self._plan.machine.llc_bytes_of_domain[w.domain] // sharers[w.domain]
                 compute = self._noisy(self._compute_ps[flow.segment], flow.task, flow.segment)
+                before = self._traffic.from_memory()[w.node] if self._measures else None
                 flow.price = flow.asks = self._prices.price(flow.segment, compute, Place(w.domain, w.node, share))
+                if self._measures:
+                    self._measures.bytes[flow.task] += self._traffic.from_memory()[w.node] - before
             else:
                 self._price_item(w, flow)
             combined_ps, price = self._plan.effects.combined_ps, flow.price

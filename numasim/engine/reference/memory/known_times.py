@@ -31,6 +31,7 @@ class KnownTimes:
         self._clock = run.clock
         self._ledger = run.recorder.ledger
         self._log = run.recorder.log
+        self._measures = run.measures
         self._path_ps = run.program.path_ps
         self._progress = run.progress
         self._pages = pages
@@ -51,8 +52,11 @@ class KnownTimes:
         """Start a segment, with the overhead that is owed in front of it."""
         node = w.node
         total, local = self._total_ps[node][segment], self._local_ps[node][segment]
+        before = self._node_bytes[node].copy() if self._measures else None
         if segment in self._open_accesses:
             total = self.touch(w, segment)
+        if self._measures:
+            self._measures.bytes[task] += self._times.traffic[segment] + self._node_bytes[node] - before
         self._ran[node].append(segment)
         self._path_ps[task] += local
         w.segment = segment

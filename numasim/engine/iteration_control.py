@@ -1,0 +1,204 @@
+"""What happens between two iterations of a run whose strategy has a controller; the same for all engines (model 4.12).
+
+An engine tells the `IterationControl` that a run begins, and then at the end of each iteration what it has counted, and
+does for the next iteration what it is told. Whatever a controller does wrong ends the run with one sentence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.plan.tuning import Tuning
+from numasim.strategy.control.controller import I32, I64, U8, Controls, Measures
+from numasim.strategy.control.loaded_controller import PATH, raised_at, said
+from numasim.workload.phases import steps
+
+TIERS = (1, 2, 4)
+IS_TIER = np.isin(np.arange(256), TIERS)
+
+
+class Decision(NamedTuple):
+    """What an engine is to do: None leaves as it is. ``switches`` has bit i for switch i that is on; ``policy`` is the
+    number of a page policy among those of ``tune.placements``; ``profile_ps`` is what measuring costs at the end of
+    each task.
+    """
+
+    tiers: U8 | None
+    labels: I32 | None
+    switches: int | None
+    policy: int | None
+    profile_ps: int
+
+
+class IterationControl:
+    """One run of a controller: its state, and the sums at which the last iteration ended."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        self._tuning = tuning
+        self._state: Any = None
+        work = tuning.workload
+        self._steps = steps(work.phases, work.loops)
+        self._next = next(self._steps, None)  # the step that runs next, or runs
+        self._misses: dict[tuple[tuple[int, int], ...], I64] = {}
+        self._began_ps = 0
+        program = tuning.program
+        self._node_bytes = np.zeros((program.nodes, program.nodes), np.int64)
+        self._busy_ps = np.zeros(program.workers, np.int64)
+        self._ended = "before the first iteration"
+
+    def begin(self) -> Decision:
+        """What holds in the first iteration."""
+        return self._decide(None)
+
+    def end_iteration(
+        self, now_ps: int, task_ps: I64, task_bytes: I64, node_bytes: I64, busy_ps: I64
+    ) -> Decision | None:
+        """What holds in the iteration after the one that ends at ``now_ps``, None where it was the last one.
+
+        ``task_ps`` [tasks] and ``task_bytes`` [tasks, nodes] are sums of this iteration, ``node_bytes`` [nodes, nodes]
+        and ``busy_ps`` [workers] those of the run so far. All of them are kept: an engine gives away copies.
+        """
+        ran, iteration = self._pass()
+        if self._next is None:
+            return None
+        measures = Measures(
+            iteration=iteration,
+            phase=min(ran),
+            time_ps=now_ps - self._began_ps,
+            task_ps=_constant(task_ps),
+            misses=self._misses_of(ran),
+            bytes=_constant(task_bytes),
+            node_bytes=_constant(node_bytes - self._node_bytes),
+            worker_busy_ps=_constant(busy_ps - self._busy_ps),
+        )
+        self._began_ps, self._node_bytes, self._busy_ps = now_ps, node_bytes, busy_ps
+        self._ended = f"after iteration {iteration}"
+        return self._decide(measures)
+
+    def _pass(self) -> tuple[Counter[int], int]:
+        """How often each phase ran in the iteration at hand, and its number; go on to the next one."""
+        ran: Counter[int] = Counter()
+        while True:
+            step = self._next
+            assert step is not None  # an iteration that ends has begun
+            ran[step.phase] += 1
+            self._next = next(self._steps, None)
+            if step.ends_iteration:
+                return ran, step.iteration
+
+    def _misses_of(self, ran: Counter[int]) -> I64:
+        """[tasks] the misses of an iteration in which each phase ran so often."""
+        key = tuple(sorted(ran.items()))
+        if key not in self._misses:
+            times = np.zeros(self._tuning.program.tasks, np.int64)
+            end = self._tuning.program.subtree_end
+            for phase, runs in key:
+                for root in self._tuning.program.roots[phase]:
+                    times[root : end[root]] += runs
+            self._misses[key] = _constant(times * self._tuning.misses)
+        return self._misses[key]
+
+    # ---- the controller --------------------------------------------------------------------------------------------
+
+    def _decide(self, measures: Measures | None) -> Decision:
+        try:
+            returned = self._tuning.controller(self._tuning.program, self._state, measures)
+        except (Exception, SystemExit) as error:
+            place = raised_at(error, self._tuning.file) if self._tuning.file else None
+            self._refuse(f"failed {self._ended}: {said(error)}", "a state and Controls", place)
+        if not (isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Controls)):
+            self._refuse(f"returned {_kind(returned)} {self._ended}", "a tuple of a state and Controls")
+        self._state, controls = returned
+        return Decision(
+            self._tiers(controls.tiers),
+            self._labels(controls.labels),
+            self._switches(controls.switches),
+            self._policy(controls.placement),
+            self._profile_ps(),
+        )
+
+    def _profile_ps(self) -> int:
+        first, last = self._tuning.profiled
+        return self._tuning.profile_ps if self._next and first <= self._next.iteration <= last else 0
+
+    def _tiers(self, tiers: Any) -> U8 | None:
+        if tiers is None:
+            return None
+        found = self._each_task("tiers", tiers)
+        if (found.dtype != np.uint8 and (found.min() < 0 or found.max() > 255)) or not IS_TIER[found].all():
+            wrong = int(np.flatnonzero(~np.isin(found, TIERS))[0])
+            self._refuse_entry("tiers", found, wrong, "1 (free), 2 (root) or 4 (local)")
+        return np.ascontiguousarray(found, np.uint8)
+
+    def _labels(self, labels: Any) -> I32 | None:
+        if labels is None:
+            return None
+        found, units = self._each_task("labels", labels), self._tuning.program.units
+        if found.min() < -1 or found.max() >= units:
+            wrong = int(np.flatnonzero((found < -1) | (found >= units))[0])
+            self._refuse_entry("labels", found, wrong, f"a unit from 0 to {units - 1}, or -1 for none")
+        return np.ascontiguousarray(found, np.int32)
+
+    def _each_task(self, name: str, values: Any) -> npt.NDArray[Any]:
+        """``values`` as an array with a whole number for each task."""
+        tasks = self._tuning.program.tasks
+        found = np.asarray(values)
+        if found.shape != (tasks,):
+            shape = " x ".join(map(str, found.shape)) or "a single value"
+            self._refuse(f"returned {name} of shape {shape} {self._ended}", f"one entry for each of {tasks} tasks")
+        if not np.issubdtype(found.dtype, np.integer):
+            self._refuse(f"returned {name} of type {found.dtype} {self._ended}", "whole numbers")
+        return found
+
+    def _refuse_entry(self, name: str, values: npt.NDArray[Any], at: int, expected: str) -> NoReturn:
+        self._refuse(f"returned {name}[{at}] = {values[at]} {self._ended}", expected)
+
+    def _switches(self, switches: Any) -> int | None:
+        if switches is None:
+            return None
+        known = self._tuning.program.switches
+        if not isinstance(switches, frozenset | set):
+            self._refuse(f"returned switches of type {type(switches).__name__}", "a frozenset of names, or None")
+        for name in sorted(map(str, switches - set(known))):
+            self._refuse_name(f"switched {name!r} on {self._ended}", "when or unless of a level or rule", name, known)
+        return sum(1 << bit for bit, name in enumerate(known) if name in switches)
+
+    def _policy(self, name: Any) -> int | None:
+        if name is None:
+            return None
+        known = self._tuning.program.placements
+        if name not in known:
+            self._refuse_name(f"chose placement {name!r} {self._ended}", "tune.placements", str(name), known)
+        return known.index(name)
+
+    def _refuse_name(self, problem: str, where: str, name: str, known: tuple[str, ...]) -> NoReturn:
+        expected = f"a name of {where}: {', '.join(known)}" if known else f"None, since {where} has no name"
+        error = self._refusal(problem, expected, None)
+        error.nearest = InputError("", value=name, known=known).nearest
+        raise error
+
+    def _refuse(self, problem: str, expected: str, place: str | None = None) -> NoReturn:
+        raise self._refusal(problem, expected, place) from None
+
+    def _refusal(self, problem: str, expected: str, place: str | None) -> InputError:
+        file = self._tuning.file
+        place = place or (str(file) if file else None)
+        return InputError(
+            f"the controller {self._tuning.name} {problem}", path=("strategy", *PATH), place=place, expected=expected
+        )
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, tuple) and len(value) == 2:
+        return f"a tuple of a state and {type(value[1]).__name__}"
+    return f"a {type(value).__name__}" if value is not None else "nothing"
+
+
+def _constant(array: I64) -> I64:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,44 @@
+// What tasks took and moved since an iteration began, for a controller (model 4.12;
+// engine/observe/task_measures.py).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace numasim {
+
+class TaskMeasures {
+public:
+    TaskMeasures(std::size_t tasks, std::size_t nodes)
+        : nodes_(nodes), ps_(tasks, 0), bytes_(tasks * nodes, 0), before_(nodes) {}
+
+    void add_time(std::int64_t task, std::int64_t time_ps) { ps_[static_cast<std::size_t>(task)] += time_ps; }
+
+    // Count for a task what `moved(home)` grows by from `before` to `after`: bytes from and to each home.
+    template <typename Moved>
+    void before(Moved&& moved) {
+        for (std::size_t home = 0; home < nodes_; ++home) before_[home] = moved(home);
+    }
+    template <typename Moved>
+    void after(std::int64_t task, Moved&& moved) {
+        std::int64_t* const mine = bytes_.data() + static_cast<std::size_t>(task) * nodes_;
+        for (std::size_t home = 0; home < nodes_; ++home) mine[home] += moved(home) - before_[home];
+    }
+
+    void clear() {
+        std::fill(ps_.begin(), ps_.end(), 0);
+        std::fill(bytes_.begin(), bytes_.end(), 0);
+    }
+
+    const std::vector<std::int64_t>& ps() const { return ps_; }        // [tasks] of their own segments
+    const std::vector<std::int64_t>& bytes() const { return bytes_; }  // [tasks, nodes] likewise
+
+private:
+    std::size_t nodes_;
+    std::vector<std::int64_t> ps_, bytes_;
+    std::vector<std::int64_t> before_;  // [nodes]
+};
+
+}  // namespace numasim

@@ -1,0 +1,94 @@
+"""What chooses tiers, labels, switches and page policies between two iterations: a strategy's controller (model 4.12).
+
+A controller of the user's is named as ``module:function``. What enters the identity of a run is the function's name and
+a hash of its module's source, not where the file is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
+
+from numasim.parts.base import CheckedModel, Label, Nanoseconds
+from numasim.parts.models.meanings import LEVEL_ITERATIONS, TUNE_WHAT
+from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration
+from numasim.parts.python_function import PythonFunction, is_python_function
+
+
+def _a_function(value: Any) -> Any:
+    if isinstance(value, str) and not is_python_function(value):
+        raise ValueError(
+            "a function is given as module:function, where the module is a .py file beside this one, a path to one or "
+            "a module that can be imported, as in mine:choose"
+        )
+    return value
+
+
+class TuneSpec(CheckedModel):
+    """The controller of a strategy, with what it may choose from: a shipped one, or a function of the user's."""
+
+    kind_key: ClassVar[str | None] = "what"
+
+    what: Annotated[Literal["fastest"], TUNE_WHAT] | None = Field(
+        None, description="A controller that is shipped; python is one of your own."
+    )
+    python: Annotated[str, BeforeValidator(_a_function)] | None = Field(
+        None,
+        description="A controller of your own as module:function. The module is a .py file beside the file that names "
+        "it, a path to one, or a module that can be imported.",
+    )
+    of: Annotated[tuple[tuple[Label, ...], ...], Field(min_length=1, max_length=64)] | None = Field(
+        None,
+        description="With what: fastest, sets of switches: each is on for one iteration, the first two iterations "
+        "going to the first set, and then the set with the shortest iteration for good.",
+    )
+    profile_ns: Nanoseconds = Field(
+        Decimal(0), description="Time that measuring takes at the end of each task, in iterations that are profiled."
+    )
+    profiled: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
+        (0, 0), description="First and last iteration of each loop, from 0, that are profiled. Default: the first one."
+    )
+
+    _source: str = PrivateAttr("")  # hash of the source of the function's module
+
+    def model_post_init(self, context: Any) -> None:
+        """Hash the module of the function, if there is any; `numasim.spec.located_controller` finds out beforehand."""
+        if self.python is not None:
+            self._source = PythonFunction.of(self.python, Path()).source_hash()
+
+    @property
+    def function(self) -> PythonFunction | None:
+        """The user's own function; None where the controller is a shipped one."""
+        return None if self.python is None else PythonFunction.of(self.python, Path())
+
+    @property
+    def source_hash(self) -> str:
+        """The hash of the function's module when the strategy was read; empty where the controller is a shipped one."""
+        return self._source
+
+    @property
+    def profiled_span(self) -> tuple[int, int]:
+        """The first and the last iteration that is profiled."""
+        first, last = self.profiled
+        return first, LAST_ITERATION if last == "last" else int(last)
+
+    def _problems(self) -> Iterator[str]:
+        if (self.what is None) == (self.python is None):
+            yield "exactly one of what and python is needed here"
+        if (self.what == "fastest") != (self.of is not None):
+            yield "of goes with what: fastest, and what: fastest needs it, as in of: [[], [far]]"
+        first, last = self.profiled_span
+        if first > last:
+            yield f"profiled runs from {first} to {last}, which is never"
+
+    @model_serializer(mode="wrap")
+    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The contents with the function's name and source in place of where it is."""
+        contents: dict[str, Any] = contents_of(self)
+        if self.python is not None:
+            contents["python"] = {"function": PythonFunction.of(self.python, Path()).name, "source": self._source}
+        return contents

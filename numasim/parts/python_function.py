@@ -1,0 +1,84 @@
+"""A function of the user's that a specification names as ``module:function``: where its source is, and its hash."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.files.bounded_bytes import read_bytes
+from numasim.files.file_kinds import PYTHON
+
+_FORM = re.compile(r"(.+):([^\W\d]\w*)")
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+SUFFIX = ".py"
+
+
+def is_python_function(text: str) -> bool:
+    """Whether ``text`` has the form ``module:function`` or ``path/to/module.py:function``."""
+    found = _FORM.fullmatch(text)
+    return found is not None and (found[1].endswith(SUFFIX) or _MODULE.fullmatch(found[1]) is not None)
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """A function ``name`` of the module ``module`` whose source is in ``file``; ``module`` is empty for a file that is
+    not imported by name.
+    """
+
+    module: str
+    file: Path
+    name: str
+
+    @classmethod
+    def of(cls, text: str, folder: Path) -> PythonFunction:
+        """The function that ``text`` names in a specification that is in ``folder``: of a ``.py`` file beside it, of
+        one at a path that starts there, or of a module that can be imported.
+
+        InputError where there is no such file or module.
+        """
+        where, _, name = text.rpartition(":")
+        if where.endswith(SUFFIX):
+            return cls("", _existing((folder / where).absolute(), where), name)
+        beside = (folder / f"{where}{SUFFIX}").absolute()
+        if "." not in where and beside.is_file():
+            return cls("", beside, name)
+        return cls(where, _imported(where, beside), name)
+
+    @property
+    def text(self) -> str:
+        """The function as a specification in any folder names it."""
+        return f"{self.module or self.file}:{self.name}"
+
+    def source(self) -> bytes:
+        """The source of the module. InputError where it cannot be read."""
+        return read_bytes(self.file, PYTHON)
+
+    def source_hash(self) -> str:
+        """The hash of the module's source: blake2b-128 as 32 hex digits."""
+        return blake2b(self.source(), digest_size=16).hexdigest()
+
+
+def _existing(file: Path, written: str) -> Path:
+    if not file.is_file():
+        raise InputError(f"there is no file {written!r}", expected="the path of a .py file, as in mine.py:choose")
+    return file
+
+
+@lru_cache
+def _imported(module: str, beside: Path) -> Path:
+    """The source of an importable module."""
+    try:
+        found = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        found = None
+    if found is None or found.origin is None or not found.origin.endswith(SUFFIX):
+        raise InputError(
+            f"there is no module {module!r}",
+            expected=f"a file {beside.name} beside this one, or a module that can be imported",
+        )
+    return Path(found.origin)

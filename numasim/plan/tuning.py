@@ -1,0 +1,100 @@
+"""The controller of a plan, with all that it is given which does not depend on a run (model 4.12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from numasim.errors import InputError
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.parts.base import ps
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.models.tune_model import TuneSpec
+from numasim.strategy.control.built_in import BUILT_IN
+from numasim.strategy.control.controller import Controller, Program
+from numasim.strategy.control.known_program import known_program, label_unit
+from numasim.strategy.control.loaded_controller import PATH, loaded_controller
+from numasim.workload.graph import I64, Op, Workload
+from numasim.workload.one_worker import LINE_BYTES
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """A controller, and what its runs need of the plan.
+
+    ``name`` is what messages call it, ``file`` where it is defined, None where it is shipped. ``profile_ps`` is what
+    the end of a task costs in the iterations from ``profiled[0]`` to ``profiled[1]``. ``l2_bytes`` is the second-level
+    cache in which later passes find what an earlier one has read, -1 where no pass finds anything.
+    """
+
+    name: str
+    file: Path | None
+    controller: Controller
+    program: Program
+    workload: Workload
+    profile_ps: int
+    profiled: tuple[int, int]
+    l2_bytes: int
+
+    @cached_property
+    def misses(self) -> I64:
+        """[tasks] the lines that the own segments of each task do not find in the second-level cache, in one run."""
+        return _own_misses(self.workload, self.l2_bytes)
+
+
+def tuning_of(
+    spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap, caches: bool
+) -> Tuning | None:
+    """The controller of ``spec`` for ``workload``, written out, on ``machine``; None where the strategy has none.
+
+    ``caches``: whether the caches of the machine are simulated. InputError where the controller cannot be executed, or
+    is not the one that the strategy was read with.
+    """
+    tune = spec.tune
+    if tune is None:
+        return None
+    function = tune.function
+    return Tuning(
+        name=tune.what or (function.name if function else ""),
+        file=function.file if function else None,
+        controller=_controller(tune),
+        program=known_program(workload, machine, workers, label_unit(spec), switches=getattr(spec, "switches", ())),
+        workload=workload,
+        profile_ps=ps(tune.profile_ns),
+        profiled=tune.profiled_span,
+        l2_bytes=machine.caches.l2_bytes if caches else -1,
+    )
+
+
+def _controller(tune: TuneSpec) -> Controller:
+    function = tune.function
+    if function is None:
+        assert tune.what is not None
+        return BUILT_IN[tune.what](tune)
+    if function.source_hash() != tune.source_hash:
+        raise InputError(
+            f"{function.file.name} has changed since the strategy was read",
+            path=("strategy", *PATH),
+            place=str(function.file),
+            expected="the controller that the run began with; begin anew",
+        )
+    return loaded_controller(function)
+
+
+def _own_misses(work: Workload, l2_bytes: int) -> I64:
+    accesses, pointer = work.accesses, work.segment_accesses
+    once = accesses.row_bytes * accesses.rows
+    segment = np.repeat(np.arange(work.segments), np.diff(pointer))
+    footprint = np.zeros(work.segments, np.int64)
+    np.add.at(footprint, segment, once)
+    passes = np.where(footprint[segment] <= l2_bytes, 1, accesses.passes.astype(np.int64))
+    of_segment = np.zeros(work.segments, np.int64)
+    np.add.at(of_segment, segment, -(-once * passes // LINE_BYTES))
+    found = np.zeros(work.rows, np.int64)
+    runs = np.flatnonzero(work.op_code == Op.RUN)
+    task = np.searchsorted(work.op_ptr, runs, side="right") - 1
+    np.add.at(found, task, of_segment[work.op_arg[runs]])
+    return found

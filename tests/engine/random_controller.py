@@ -1,0 +1,33 @@
+"""A controller whose choices depend on everything that it is told: whatever differs between two engines makes all that
+follows differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from hashlib import blake2b
+from random import Random
+
+import numpy as np
+
+from numasim.strategy.control.controller import Controls, Measures, Program
+
+
+def choose(program: Program, state: bytes | None, measures: Measures | None) -> tuple[bytes, Controls]:
+    """Any controls; the state is a digest of all measures so far."""
+    digest = blake2b(state or b"begin", digest_size=16)
+    if measures is not None:
+        for field in fields(Measures):
+            value = getattr(measures, field.name)
+            digest.update(np.ascontiguousarray(value, np.int64).tobytes())
+    chance = Random(digest.digest())
+    return digest.digest(), any_controls(program, chance)
+
+
+def any_controls(program: Program, chance: Random) -> Controls:
+    """Controls of which some are as before."""
+    switches = frozenset(name for name in program.switches if chance.random() < 0.5)
+    return Controls(
+        switches=switches if chance.random() < 0.7 else None,
+        placement=chance.choice((None, *program.placements)),
+    )

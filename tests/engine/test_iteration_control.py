@@ -1,0 +1,175 @@
+"""Controllers between iterations: what they are told, exactly; what they may not return; equal on both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from engine_setup import NS, plan_of, stealing, toy
+from task_graphs import WAIT, Access, Run, graph, task
+
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.errors import InputError
+from numasim.plan.build_plan import revised
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.strategy.control.controller import Controls, Measures, Program
+from numasim.workload.graph import Mode, Region, Workload
+from numasim.workload.phases import Phase
+
+TWO_NODES = toy(sockets=2, cores=1)
+TUNED = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]]})  # whose controller the tests replace
+READY = Region("ready", 1 << 20, initialised=True)  # on node 0
+
+
+def tree(repeat: int) -> Workload:
+    """Task 0 computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits; ``repeat`` times."""
+    child = task(Run(100 * NS, (Access(0, 0, 128, passes=2), Access(0, 4096, 64, mode=Mode.WRITE))))
+    work = graph(task(10 * NS, child, WAIT), regions=(READY,))
+    return replace(work, phases=(replace(work.phases[0], repeat=repeat),))
+
+
+def controlled(plan: Plan, controller: Callable[..., Any]) -> Plan:
+    assert plan.tuning is not None
+    return revised(plan, tuning=replace(plan.tuning, controller=controller, name="mine:choose"))
+
+
+def measured(plan: Plan, engine: str) -> list[Measures]:
+    """What the controller of a run is told."""
+    told: list[Measures] = []
+
+    def choose(program: Program, state: int | None, measures: Measures | None) -> tuple[int, Controls]:
+        assert (state is None) == (measures is None)
+        if measures is not None:
+            told.append(measures)
+        return (state or 0) + 1, Controls()
+
+    simulate(controlled(plan, choose), 1, engine, check=True)
+    iterations = sum(phase.repeat for phase in plan.workload.phases)
+    return told[: iterations - 1]  # what is needed for the serial time runs again
+
+
+# ---- what a controller is told -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_times_misses_and_bytes_of_each_task(engine: str) -> None:
+    """One worker: 4 + 1 lines, of which the written one moves twice, wait for 100 ns each, ten or so at a time."""
+    first, second = measured(plan_of(tree(3), 1, TUNED, machine=TWO_NODES), engine)
+    assert [each.iteration for each in (first, second)] == [0, 1]
+    for each in (first, second):
+        assert each.phase == 0
+        assert each.misses.tolist() == [0, 5]
+        assert each.bytes.tolist() == [[0, 0], [4 * 64 + 2 * 64, 0]]
+        assert each.node_bytes.tolist() == [[384, 0], [0, 0]]
+        assert each.task_ps.tolist() == [10 * NS, 100 * NS]  # waits of 40 and 20 ns are hidden
+        assert each.worker_busy_ps.tolist() == [110 * NS]
+        assert each.time_ps == 110 * NS
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_lines_that_the_second_level_cache_has_are_no_misses(engine: str) -> None:
+    machine = replace(TWO_NODES, caches=replace(TWO_NODES.caches, l2_bytes=192))
+    plan = plan_of(tree(2), 1, TUNED, machine=machine, effects=Effects(cache="share"))
+    assert [each.misses.tolist() for each in measured(plan, engine)] == [[0, 3]]  # the second pass finds its two
+    smaller = replace(machine, caches=replace(machine.caches, l2_bytes=191))
+    plan = plan_of(tree(2), 1, TUNED, machine=smaller, effects=Effects(cache="share"))
+    assert [each.misses.tolist() for each in measured(plan, engine)] == [[0, 5]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_is_asked_behind_the_last_iteration(engine: str) -> None:
+    assert measured(plan_of(tree(1), 1, TUNED), engine) == []
+
+
+def test_all_that_is_told_is_constant() -> None:
+    for each in measured(plan_of(tree(2), 2, TUNED), "reference"):
+        for name in ("task_ps", "misses", "bytes", "node_bytes", "worker_busy_ps"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(each, name)[0] = 1
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [Effects(), Effects(cache="share", contention="fluid"), Effects(cache="lru", smt="compute", task_noise_ppm=90_000)],
+    ids=str,
+)
+@pytest.mark.skipif("native" not in ENGINES, reason="needs both engines")
+def test_both_engines_tell_the_same(effects: Effects) -> None:
+    work = tree(4)
+    fresh = replace(work, regions=(replace(READY, initialised=False),))
+    machine = toy(sockets=2, cores=1, threads=2)
+    machine = replace(machine, caches=replace(machine.caches, l2_bytes=64, llc_bytes=1 << 16))
+    for program in (work, fresh):
+        plan = plan_of(program, 3, TUNED, "ompi", machine=machine, effects=effects)
+        told = [measured(plan, engine) for engine in ("reference", "native")]
+        assert len(told[0]) == len(told[1]) == 3
+        for one, other in zip(*told, strict=True):
+            for field in fields(Measures):
+                assert np.array_equal(getattr(one, field.name), getattr(other, field.name)), field.name
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_profiling_costs_time_in_the_iterations_that_are_profiled(engine: str) -> None:
+    """Each end owes 7 ns, which the next segment waits for; what is owed at the end of a phase is not waited for."""
+    spec = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]], "profile_ns": 7, "profiled": [1, 2]})
+    work = graph(task(10 * NS, task(100 * NS), task(100 * NS), WAIT, NS))
+    told = measured(plan_of(replace(work, phases=(replace(work.phases[0], repeat=5),)), 1, spec), engine)
+    assert [each.time_ps for each in told] == [211 * NS, 225 * NS, 225 * NS, 211 * NS]
+    assert [each.task_ps.tolist() for each in told] == [[11 * NS, 100 * NS, 100 * NS]] * 4
+
+
+# ---- what a controller may return ----------------------------------------------------------------------------------
+
+
+def _refusal(returned: Any, engine: str) -> str:
+    with pytest.raises(InputError) as caught:
+        simulate(controlled(plan_of(tree(2), 1, TUNED), lambda program, state, measures: returned), 1, engine)
+    return str(caught.value)
+
+
+WRONG = {
+    "nothing": (None, "returned nothing before the first iteration; expected a tuple of a state and Controls"),
+    "no state": (Controls(), "returned a Controls before the first iteration; expected a tuple of a state"),
+    "a mapping": ((1, {}), "returned a tuple of a state and dict before the first iteration; expected a tuple"),
+    "a switch": ((1, Controls(switches=frozenset({"far"}))), "switched 'far' on before the first iteration"),
+    "a placement": ((1, Controls(placement="far")), "chose placement 'far' before the first iteration"),
+    "a list": ((1, Controls(switches=["far"])), "returned switches of type list; expected a frozenset"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("case", WRONG)
+def test_what_no_controller_may_return(case: str, engine: str) -> None:
+    returned, said = WRONG[case]
+    assert f"strategy.tune.python: the controller mine:choose {said}" in _refusal(returned, engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_exception_is_one_sentence(engine: str) -> None:
+    def choose(program: Program, state: None, measures: Measures | None) -> tuple[None, Controls]:
+        if measures is not None:
+            raise KeyError("far")
+        return None, Controls()
+
+    with pytest.raises(InputError, match="the controller mine:choose failed after iteration 0: KeyError: 'far'"):
+        simulate(controlled(plan_of(tree(2), 1, TUNED), choose), 1, engine)
+
+
+# ---- loops and phases ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_phases_that_stand_alone_have_iterations_of_their_own(engine: str) -> None:
+    work = graph(task(10 * NS), task(20 * NS))
+    work = replace(work, phases=(Phase(roots=(0,)), Phase(roots=(1,), repeat=3)))
+    told = measured(plan_of(work, 1, TUNED), engine)
+    assert [(each.phase, each.iteration, each.time_ps) for each in told] == [
+        (0, 0, 10 * NS),
+        (1, 0, 20 * NS),
+        (1, 1, 20 * NS),
+    ]
+    assert [each.task_ps.tolist() for each in told] == [[10 * NS, 0], [0, 20 * NS], [0, 20 * NS]]

@@ -1,0 +1,139 @@
+"""Controllers of the user's as specifications name them: found beside the file, hashed, refused with one sentence."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from numasim.errors import InputError
+from numasim.objects.strategy_object import Strategy
+from numasim.plan.build_plan import build_plan
+from numasim.spec.identity import run_id
+from numasim.spec.run_spec import Resolver, RunSpec, read_spec, resolve
+from numasim.spec.sweep_spec import load_sweep
+
+RIGHT = "def choose(program, state, measures):\n    return state, None\n"
+RUN = """\
+machine: xeon-e5-2620-2s
+workload: {name: fib, n: 5}
+workers: 2
+strategy:
+  steal: [{from: others}]
+  tune: {python: "mine:choose"}
+"""
+
+
+def read(folder: Path, source: str = RIGHT, run: str = RUN) -> RunSpec:
+    """The run of a file beside the module ``mine``."""
+    folder.mkdir(exist_ok=True)
+    (folder / "mine.py").write_text(source)
+    (folder / "run.yaml").write_text(run)
+    return Resolver().run(read_spec(folder / "run.yaml"), ())
+
+
+def test_the_module_beside_the_file_is_found_from_everywhere(tmp_path: Path) -> None:
+    spec = read(tmp_path)
+    tuning = build_plan(spec).tuning
+    assert tuning is not None
+    assert tuning.file == tmp_path / "mine.py"
+    assert tuning.controller(tuning.program, 7, None) == (7, None)
+
+
+def test_a_path_and_a_function_of_python_lead_to_the_same(tmp_path: Path) -> None:
+    beside = read(tmp_path).strategy
+    path = Strategy(steal=[{"from": "others"}], tune={"python": f"{tmp_path}/mine.py:choose"})
+    assert path.contents == beside.contents_json
+    assert Strategy(like=path, name="again").contents == beside.contents_json
+
+
+def test_only_the_source_and_the_name_make_another_run(tmp_path: Path) -> None:
+    here, there = read(tmp_path / "here"), read(tmp_path / "there")
+    changed = read(tmp_path / "changed", RIGHT + "# changed\n")
+    other = read(tmp_path / "other", RIGHT.replace("choose", "other"), RUN.replace("choose", "other"))
+    assert run_id(here, 1) == run_id(there, 1)
+    assert len({run_id(spec, 1) for spec in (here, changed, other)}) == 3
+
+
+def test_a_strategy_without_a_controller_is_what_it_was() -> None:
+    assert "tune" not in Strategy.shipped("randomized").contents
+
+
+def test_a_controller_travels_to_another_process(tmp_path: Path) -> None:
+    spec = pickle.loads(pickle.dumps(read(tmp_path).strategy))
+    assert spec.tune.source_hash == read(tmp_path).strategy.tune.source_hash  # type: ignore[union-attr]
+
+
+def test_a_file_that_has_changed_since_is_refused(tmp_path: Path) -> None:
+    spec = read(tmp_path, RIGHT + "# as it was\n")
+    (tmp_path / "mine.py").write_text(RIGHT + "# as it is\n")
+    with pytest.raises(InputError, match=r"mine\.py has changed since the strategy was read"):
+        build_plan(spec)
+
+
+def test_a_sweep_that_was_described_in_python_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(RIGHT)
+    strategy = {"steal": [{"from": "others"}], "tune": {"python": f"{tmp_path}/mine.py:choose"}}
+    sweep = load_sweep(
+        {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2, "strategy": strategy}
+    )
+    assert f"{tmp_path}/mine.py:choose" in sweep.text
+
+
+WRONG = {
+    "no function": ("def chose(a, b, c): pass", "6:10: strategy.tune.python: mine.py has no function 'choose'"),
+    "too few arguments": ("def choose(program): pass", "6:10: strategy.tune.python: choose in mine.py takes (program)"),
+    "no function at all": ("choose = 1", "6:10: strategy.tune.python: choose in mine.py is no function"),
+    "an error in the module": (
+        "\nimport nothing_of_the_kind",
+        "mine.py:2: strategy.tune.python: the controller's module",
+    ),
+    "no Python": (
+        "def choose(:",
+        "mine.py:1: strategy.tune.python: the controller's module cannot be executed: Syntax",
+    ),
+    "an end": ("raise SystemExit(3)", "mine.py:1: strategy.tune.python: the controller's module cannot be executed"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_module_that_cannot_be_used_is_one_sentence(case: str, tmp_path: Path) -> None:
+    source, said = WRONG[case]
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, source)
+    assert said in str(caught.value)
+    assert "expected" in str(caught.value)
+
+
+NAMES = {
+    "nowhere:choose": "there is no module 'nowhere'; expected a file nowhere.py beside this one",
+    "nowhere.py:choose": "there is no file 'nowhere.py'; expected the path of a .py file",
+    "mine": "a function is given as module:function",
+    "mine:": "a function is given as module:function",
+    "mine:a b": "a function is given as module:function",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_that_leads_nowhere_is_one_sentence(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, run=RUN.replace("mine:choose", name))
+    assert NAMES[name] in str(caught.value)
+    assert "strategy.tune.python" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tune", "said"),
+    [
+        ({}, "exactly one of what and python is needed here"),
+        ({"what": "fastest"}, "of goes with what: fastest"),
+        ({"what": "fastest", "of": [[]], "profiled": [3, 1]}, "profiled runs from 3 to 1, which is never"),
+        ({"what": "packer"}, "got 'packer'"),
+    ],
+)
+def test_fields_that_contradict_each_other(tune: dict[str, object], said: str) -> None:
+    strategy = {"steal": [{"from": "others"}], "tune": tune}
+    with pytest.raises(InputError) as caught:
+        resolve({"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2, "strategy": strategy})
+    assert said in str(caught.value)
