@@ -20,6 +20,7 @@ from numasim.workload.graph import (
     FIRST_SHARED,
     I64,
     Accesses,
+    Loop,
     Op,
     Pattern,
     Phase,
@@ -153,6 +154,7 @@ class Draft:
         kernels: Sequence[str],
         regions: Sequence[Region] = (),
         phases: Sequence[Phase] | None = None,
+        loops: Sequence[Loop] = (),
         edges: tuple[I64, I64] | None = None,
         words: Sequence[SyncObject] = (),
         facts: dict[str, int] | None = None,
@@ -183,6 +185,7 @@ class Draft:
             successor_ptr=frozen(successor_ptr),
             successor=frozen(successor),
             words=tuple(words),
+            loops=tuple(loops),
             facts=facts or {},
         )
 

@@ -40,6 +40,9 @@ SIZES: dict[str, dict[str, Any]] = {
     "independent": {"tasks": 30, "low_ns": 100, "high_ns": 2000},
     "random-fork-join": {"tasks": 200, "low_ns": 100, "high_ns": 2000, "task_bytes": 50_000},
     "random-layered": {"layers": 20, "width": 12, "low_ns": 100, "high_ns": 2000, "task_bytes": 50_000},
+    **{name: {"x": 768, "y": 256, "sweeps": 2} for name in ("heat", "heat-ir", "9p", "9p-ir")},
+    **{name: {"x": 768, "y": 256, "sweeps": 1} for name in ("sor", "sor-ir")},
+    **{name: {"x": 768, "y": 16, "z": 16, "sweeps": 2} for name in ("6p", "6p-ir", "25p", "25p-ir")},
     "spinlock": {"threads": 4, "acquisitions": 9},
     "syncbench": {"construct": "reduction", "threads": 4, "repetitions": 3},
 }

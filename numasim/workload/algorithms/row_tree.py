@@ -1,0 +1,92 @@
+"""Trees of tasks that divide the rows of an array until a leaf has a few of them (LAWS, Chen and Guo, section 6.4).
+
+The rows are cut into blocks of equal size, of which the last may be smaller; every leaf has one block. An inner task
+divides its blocks evenly, in order, among its children: of n blocks, child c of d has those from ``n c div d`` on, up
+to ``n (c + 1) div d``. A regular tree has the same degree at all inner tasks. In an irregular one (Chen, Huang and Guo
+2012) the degrees take turns: the inner tasks, level by level from the root, have ``branching``, ``branching + 1``,
+``branching + 2`` children, and again. In both, a task with fewer blocks than that has one child for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from numasim.workload.builder import Shape
+from numasim.workload.forest_arrays import ragged
+from numasim.workload.graph import I64, Op
+from numasim.workload.size.totals import Totals
+
+IRREGULAR_DEGREES = 3  # so many degrees take turns in an irregular tree
+
+
+class RowTree(NamedTuple):
+    """[tasks], level by level: the parent of each, -1 for the root, and its blocks from ``first`` to ``end - 1``."""
+
+    parent: I64
+    first: I64
+    end: I64
+
+    @property
+    def leaves(self) -> I64:
+        """[tasks] whether the task has one block."""
+        found: I64 = self.end - self.first == 1
+        return found
+
+
+def row_tree(blocks: int, branching: int, *, irregular: bool = False) -> RowTree:
+    """The tree over ``blocks`` blocks, at least one, whose inner tasks have ``branching`` children, at least two."""
+    parents, level = [np.array([-1])], (np.array([0]), np.array([blocks]))
+    found, tasks, inner_tasks = [level], 0, 0
+    while True:
+        first, end = level
+        inner = np.flatnonzero(end - first > 1)
+        if not len(inner):
+            firsts, ends = zip(*found, strict=True)
+            return RowTree(np.concatenate(parents), np.concatenate(firsts), np.concatenate(ends))
+        turn = (inner_tasks + np.arange(len(inner))) % IRREGULAR_DEGREES if irregular else 0
+        degree = np.minimum(branching + turn, (end - first)[inner])
+        parents.append(np.repeat(tasks + inner, degree))
+        level = _children(first[inner], end[inner], degree)
+        found.append(level)
+        tasks += len(first)
+        inner_tasks += len(inner)
+
+
+def _children(first: I64, end: I64, degree: I64) -> tuple[I64, I64]:
+    """The even parts of the blocks of each task."""
+    child = ragged(np.zeros(len(degree), np.int64), degree)
+    begin, size, parts = (np.repeat(column, degree) for column in (first, end - first, degree))
+    return begin + size * child // parts, begin + size * (child + 1) // parts
+
+
+def tree_shapes(tree: RowTree, leaf: Shape) -> tuple[I64, list[Shape]]:
+    """([tasks] the shape of each task, the shapes): shape 0 is ``leaf``, the others spawn their children and wait."""
+    children = np.bincount(tree.parent[1:], minlength=len(tree.parent))
+    degrees = np.unique(children[children > 0])
+    shape = np.where(children > 0, 1 + np.searchsorted(degrees, children), 0)
+    return shape, [leaf, *(Shape([*[Op.SPAWN] * degree, Op.WAIT]) for degree in degrees.tolist())]
+
+
+def tree_totals(blocks: int, branching: int, *, irregular: bool = False) -> Totals:
+    """The inner tasks over ``blocks`` leaves, without what the leaves do; at most, if irregular."""
+    inner = blocks - 1 if irregular else sum(count for _, count in _inner_sizes(blocks, branching))
+    spawns = inner + blocks - 1
+    return Totals(rows=inner, ops=spawns + inner)
+
+
+def _inner_sizes(blocks: int, branching: int) -> Iterator[tuple[int, int]]:
+    """(blocks of an inner task, how many such tasks) of a regular tree, level by level: two sizes a level at most."""
+    level = {blocks: 1}
+    while level := {size: count for size, count in level.items() if size > 1}:
+        yield from level.items()
+        below: dict[int, int] = {}
+        for size, count in level.items():
+            parts = min(branching, size)
+            larger = size % parts
+            below[size // parts] = below.get(size // parts, 0) + (parts - larger) * count
+            if larger:
+                below[size // parts + 1] = below.get(size // parts + 1, 0) + larger * count
+        level = below

@@ -1,0 +1,86 @@
+"""Trees over the blocks of rows, by hand, and what holds for all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numasim.workload.algorithms.row_tree import RowTree, row_tree, tree_totals
+
+sizes = st.tuples(st.integers(1, 120), st.integers(2, 7), st.booleans())
+
+
+def spans(tree: RowTree) -> list[tuple[int, int, int]]:
+    return list(zip(tree.parent.tolist(), tree.first.tolist(), tree.end.tolist(), strict=True))
+
+
+def test_halves_of_five_blocks() -> None:
+    assert spans(row_tree(5, 2)) == [
+        (-1, 0, 5),
+        (0, 0, 2),
+        (0, 2, 5),
+        (1, 0, 1),
+        (1, 1, 2),
+        (2, 2, 3),
+        (2, 3, 5),
+        (6, 3, 4),
+        (6, 4, 5),
+    ]
+
+
+def test_degrees_of_an_irregular_tree_take_turns_level_by_level() -> None:
+    """Twenty blocks: the root has 2 children of 10; the first of these 3, the second 4; then 2 again, 3 and 4."""
+    tree = row_tree(20, 2, irregular=True)
+    assert spans(tree)[:10] == [
+        (-1, 0, 20),
+        (0, 0, 10),
+        (0, 10, 20),
+        (1, 0, 3),
+        (1, 3, 6),
+        (1, 6, 10),
+        (2, 10, 12),
+        (2, 12, 15),
+        (2, 15, 17),
+        (2, 17, 20),
+    ]
+    degrees = np.bincount(tree.parent[1:], minlength=len(tree.parent))
+    assert degrees[3:10].tolist() == [2, 3, 4, 2, 3, 2, 2]  # in turns 2, 3, 4, 2, 3, 4, 2, but no more than blocks
+
+
+def test_one_block_is_a_leaf() -> None:
+    assert spans(row_tree(1, 2)) == [(-1, 0, 1)]
+
+
+@given(sizes)
+def test_children_divide_the_blocks_of_their_parent_evenly_and_in_order(size: tuple[int, int, bool]) -> None:
+    blocks, branching, irregular = size
+    tree = row_tree(blocks, branching, irregular=irregular)
+    for task, (_, first, end) in enumerate(spans(tree)):
+        children = np.flatnonzero(tree.parent == task)
+        if end - first == 1:
+            assert not len(children)
+            continue
+        assert tree.first[children].tolist() == [first, *tree.end[children][:-1]]
+        assert tree.end[children[-1]] == end
+        parts = (tree.end - tree.first)[children]
+        assert parts.max() - parts.min() <= 1
+        most = branching + 2 if irregular else branching
+        assert min(2, end - first) <= len(children) <= most
+        if not irregular:
+            assert len(children) == min(branching, end - first)
+
+
+@given(sizes)
+def test_totals_are_those_of_the_tree_or_at_most(size: tuple[int, int, bool]) -> None:
+    blocks, branching, irregular = size
+    tree, told = row_tree(blocks, branching, irregular=irregular), tree_totals(blocks, branching, irregular=irregular)
+    inner = len(tree.parent) - blocks
+    assert inner <= told.rows
+    assert (told.rows, told.ops) == (inner, len(tree.parent) - 1 + inner) or irregular
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 1012, 10**12])
+def test_binary_trees_have_an_inner_task_less_than_leaves(blocks: int) -> None:
+    assert tree_totals(blocks, 2).rows == blocks - 1

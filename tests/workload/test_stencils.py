@@ -1,0 +1,218 @@
+"""The stencils of LAWS: rows of leaves by hand, halos at the borders, buffers in turn, closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from workload_setup import make
+
+from numasim.workload.graph import Loop, Mode, Op, Workload
+from numasim.workload.phases import steps
+from numasim.workload.registry import workload_spec
+
+PLANES = {"heat": 1, "sor": 1, "9p": 1}
+SOLIDS = {"6p": 1, "25p": 4}
+HALO = PLANES | SOLIDS
+
+
+class Piece(NamedTuple):
+    """Rows from ``first`` to ``end - 1`` of a region."""
+
+    region: int
+    first: int
+    end: int
+    mode: Mode
+
+
+def program(name: str, x: int, **more: Any) -> Workload:
+    z = {"z": 2} if name.removesuffix("-ir") in SOLIDS else {}
+    return make(name, x=x, y=3, **z, **{"sweeps": 2, **more})
+
+
+def pieces(work: Workload, phase: int) -> list[list[Piece]]:
+    """What each leaf of a phase accesses, in the order of tasks; an access of two pieces gives two."""
+    row_bytes = work.regions[0].bytes // work.parameters["x"]
+    (root,) = work.phases[phase].roots
+    found = []
+    for task in range(root, int(work.subtree_end()[root])):
+        for op in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
+            if work.op_code[op] == Op.RUN:
+                segment = work.op_arg[op]
+                accesses = range(*work.segment_accesses[segment : segment + 2].tolist())
+                found.append([piece for at in accesses for piece in pieces_of(work, at, row_bytes)])
+    return found
+
+
+def pieces_of(work: Workload, at: int, row_bytes: int) -> list[Piece]:
+    accesses, found = work.accesses, []
+    for number in range(int(accesses.rows[at])):
+        first, rest = divmod(int(accesses.offset[at] + number * accesses.stride[at]), row_bytes)
+        rows, left = divmod(int(accesses.row_bytes[at]), row_bytes)
+        assert rest == left == 0
+        found.append(Piece(int(accesses.region[at]), first, first + rows, Mode(int(accesses.mode[at]))))
+    return found
+
+
+def test_leaves_of_heat_on_twenty_rows() -> None:
+    work = program("heat", 20)
+    read, write = Mode.READ, Mode.WRITE
+    assert pieces(work, 0) == [
+        [Piece(0, 0, 9, read), Piece(1, 0, 8, write)],
+        [Piece(0, 7, 17, read), Piece(1, 8, 16, write)],
+        [Piece(0, 15, 20, read), Piece(1, 16, 20, write)],
+    ]
+    assert pieces(work, 1) == [
+        [Piece(1, 0, 9, read), Piece(0, 0, 8, write)],
+        [Piece(1, 7, 17, read), Piece(0, 8, 16, write)],
+        [Piece(1, 15, 20, read), Piece(0, 16, 20, write)],
+    ]
+    assert [(region.name, region.bytes, region.initialised) for region in work.regions] == [
+        ("a", 480, False),
+        ("b", 480, False),
+    ]
+
+
+def test_leaves_of_sor_in_place_on_twenty_rows() -> None:
+    work = program("sor", 20, buffers=1)
+    update, read = Mode.READ_WRITE, Mode.READ
+    expected = [
+        [Piece(0, 0, 8, update), Piece(0, 8, 9, read)],
+        [Piece(0, 8, 16, update), Piece(0, 7, 8, read), Piece(0, 16, 17, read)],
+        [Piece(0, 16, 20, update), Piece(0, 15, 16, read)],
+    ]
+    assert pieces(work, 0) == pieces(work, 1) == expected
+    assert pieces(program("sor", 7, buffers=1), 0) == [[Piece(0, 0, 7, update)]]
+
+
+@pytest.mark.parametrize("form", ["", "-ir"])
+@pytest.mark.parametrize("name", HALO)
+@pytest.mark.parametrize(("x", "leaf_rows"), [(1, 8), (8, 8), (9, 8), (61, 3), (64, 8), (101, 2)])
+def test_every_row_is_written_once_and_read_with_its_halo(name: str, form: str, x: int, leaf_rows: int) -> None:
+    work = program(name + form, x, leaf_rows=leaf_rows)
+    for phase in (0, 1):
+        at = 0
+        for read, written in pieces(work, phase):
+            assert (read.region, written.region) == (phase, 1 - phase)  # what one sweep writes the next one reads
+            assert (read.mode, written.mode) == (Mode.READ, Mode.WRITE)
+            assert (written.first, written.end) == (at, min(x, at + leaf_rows))
+            assert (read.first, read.end) == (max(0, at - HALO[name]), min(x, written.end + HALO[name]))
+            at = written.end
+        assert at == x
+
+
+@pytest.mark.parametrize("name", HALO)
+def test_an_irregular_tree_has_the_same_leaves(name: str) -> None:
+    regular, irregular = program(name, 333), program(f"{name}-ir", 333)
+    assert all(pieces(regular, phase) == pieces(irregular, phase) for phase in (0, 1))
+    assert regular.segment_compute_ps.tolist() == irregular.segment_compute_ps.tolist()
+    assert regular.facts == irregular.facts
+    assert regular.rows > irregular.rows
+
+
+def test_counts_of_a_binary_tree() -> None:
+    """8096 rows of 8 are 1012 leaves and 1011 inner tasks a sweep (LAWS, section 6)."""
+    work = make("heat", x=8096, y=1, sweeps=2)
+    assert work.facts["leaves_per_sweep"] == 1012
+    assert work.rows == work.tasks == 2 * (1012 + 1011)
+    assert np.count_nonzero(work.op_code == Op.RUN) == 2 * 1012
+    assert np.count_nonzero(work.op_code == Op.SPAWN) == 2 * 2 * 1011
+
+
+@pytest.mark.parametrize("name", HALO)
+def test_bytes_of_a_sweep(name: str) -> None:
+    """Of n leaves of at least a halo of rows all but the first and last read one to either side."""
+    work = program(name, 800, element_bytes=4)
+    row_bytes = 4 * 3 * (2 if name in SOLIDS else 1)
+    read, written = (800 + 2 * HALO[name] * 99) * row_bytes, 800 * row_bytes
+    assert (work.facts["read_bytes_per_sweep"], work.facts["written_bytes_per_sweep"]) == (read, written)
+    moved = work.accesses.row_bytes * work.accesses.rows
+    assert [int(moved[work.accesses.mode == mode].sum()) for mode in (Mode.READ, Mode.WRITE)] == [2 * read, 2 * written]
+
+
+class Counted:
+    """A number that counts what is done with it."""
+
+    ops = 0
+
+    def __add__(self, other: Counted) -> Counted:
+        type(self).ops += 1
+        return self
+
+    __sub__ = __mul__ = __add__
+
+
+def heat(u: Counted, c: Counted) -> Counted:
+    return u + c * (u - c * u + u) + c * (u - c * u + u)
+
+
+def sor(u: Counted, c: Counted) -> Counted:
+    return c * (u + u + u + u) + c * u
+
+
+def nine_points(u: Counted, c: Counted) -> Counted:
+    return c * u + c * (u + u + u + u) + c * (u + u + u + u)
+
+
+def six_points(u: Counted, c: Counted) -> Counted:
+    return (u + u + u + u + u + u) * c
+
+
+def twenty_five_points(u: Counted, c: Counted) -> Counted:
+    result = c * u
+    for _ in range(4):
+        result = result + c * (u + u + u + u + u + u)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [("heat", heat), ("sor", sor), ("9p", nine_points), ("6p", six_points), ("25p", twenty_five_points)],
+)
+def test_operations_are_those_of_the_formula(name: str, formula: Callable[[Counted, Counted], Counted]) -> None:
+    Counted.ops = 0
+    formula(Counted(), Counted())
+    work = program(name, 40, ps_per_1000_ops=1000)
+    points = 40 * 3 * (2 if name in SOLIDS else 1)
+    assert work.parameters["ops_per_point"] == Counted.ops
+    assert work.facts["ops"] == 2 * points * Counted.ops
+    executed = 1 if name != "sor" else 2  # of its two half sweeps the loop has two passes
+    assert executed * int(work.segment_compute_ps.sum()) == work.facts["ops"]
+
+
+def test_half_sweeps_do_the_red_and_the_black_points() -> None:
+    """On odd rows of odd numbers of points, where one colour has a point more."""
+    work = program("sor", 10, leaf_rows=3, ops_per_point=1, ps_per_1000_ops=1000, sweeps=1)
+    by_colour = [[0] * 4, [0] * 4]
+    for row in range(10):
+        for column in range(3):
+            by_colour[(row + column) % 2][row // 3] += 1
+    assert work.segment_compute_ps.tolist() == by_colour[0] + by_colour[1]
+
+
+def test_sweeps_are_a_loop_over_two_and_an_odd_one_behind_it() -> None:
+    names = {"heat": ["a to b", "b to a"], "sor": ["red", "black"]}
+    for count in (1, 2, 3, 6, 7):
+        work = program("heat", 40, sweeps=count)
+        order = [work.phases[step.phase] for step in steps(work.phases, work.loops)]
+        assert [phase.name for phase in order] == [names["heat"][sweep % 2] for sweep in range(count)]
+        assert len({phase.roots for phase in order}) == min(count, 2)
+        half = program("sor", 40, sweeps=count)
+        assert [half.phases[step.phase].name for step in steps(half.phases, half.loops)] == names["sor"] * count
+    assert program("heat", 40, sweeps=7).loops == (Loop(0, 2, 3),)
+
+
+@pytest.mark.parametrize("name", [name + form for name in HALO for form in ("", "-ir")])
+def test_totals_hold_every_sweep(name: str) -> None:
+    """Of a regular tree whose leaves all have as many rows they are exact but for the halos at the borders."""
+    sizes = {"x": 320, "y": 5, "sweeps": 6, **({"z": 3} if name.removesuffix("-ir") in SOLIDS else {})}
+    spec, work = workload_spec(name, **sizes), make(name, **sizes)
+    told, passes = spec.totals(), sum(1 for _ in steps(work.phases, work.loops))
+    assert told.rows >= work.rows
+    assert told.rows == work.rows or name.endswith("-ir")
+    assert told.segments == work.segments == 2 * 40
+    assert told.accesses == passes * 40 * 2
+    work_ps = int(work.segment_compute_ps.sum()) * passes // 2
+    assert work_ps <= told.compute_ps <= work_ps * 8 // 7
