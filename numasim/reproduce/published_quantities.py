@@ -6,7 +6,7 @@ is a quantity of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from numasim.spec.run_spec import RunSpec
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished run: what was simulated, and its counters."""
+    """A finished run: what was simulated, its counters, and its rows of the table of node pairs where known."""
 
     spec: RunSpec
     counters: Mapping[str, Any]
+    pairs: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.strategy.default_dispatch import dispatch_rules
 from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import build_families, own_queues, queue_records
-from numasim.strategy.steal_plan import NONE8, Anchor, Backoff, StealPlan, Thresholds
+from numasim.strategy.steal_plan import FLAG_SOURCE, NONE8, Anchor, Backoff, StealPlan, Thresholds
 from numasim.strategy.worker_units import Units
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -124,7 +124,8 @@ def _first_queue_of_dispatch(plan: StealPlan) -> int:
 def _check_producer_can_dispatch(plan: StealPlan) -> None:
     for rule in plan.level[plan.steal_levels :]:
         at = int(rule["row"]) + plan.workers
-        if rule["data"] == NONE8 and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
+        holds = rule["data"] == NONE8 or plan.data[rule["data"]]["flags"] == FLAG_SOURCE  # items wait for no task
+        if holds and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
             return
     raise InputError(
         "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks",

@@ -7,7 +7,7 @@ it; a call returns the runs that it requested, including those of earlier calls.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.run_sweep import do_missing
 from numasim.sweep.store.parquet import COUNTERS, RUN
 from numasim.sweep.store.results_store import Identity, Store, open_store
-from numasim.sweep.store.results_tables import rows_of_runs
+from numasim.sweep.store.results_tables import PAIRS, rows_of_runs
 from numasim.sweep.store.shard import read_shards
 from numasim.sweep.workers import chosen_workers
 
@@ -28,10 +28,14 @@ MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specific
 
 @dataclass(frozen=True)
 class Collected:
-    """Runs by their id: the counters of those that succeeded, the message of each that failed."""
+    """Runs by their id: the counters of those that succeeded, the message of each that failed.
+
+    ``pairs`` has the rows of the table of node pairs of each that succeeded, where they were asked for.
+    """
 
     counters: Mapping[str, Mapping[str, Any]]
     failures: Mapping[str, str]
+    pairs: Mapping[str, Sequence[Mapping[str, int]]] = field(default_factory=dict)
 
 
 def collect_runs(
@@ -43,20 +47,23 @@ def collect_runs(
     runner: Runner,
     progress: bool = True,
     check: bool = False,
+    pairs: bool = False,
 ) -> Collected:
-    """Simulate those of ``runs`` that ``directory`` lacks and return all of them.
+    """Simulate those of ``runs`` that ``directory`` lacks and return all of them, with their node pairs if asked for.
 
     A run that failed is tried again by the next call; an interrupt or a kill leaves a directory from which the next
     call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.
     """
     with chosen_workers(jobs, None, engine) as workers, open_store(Path(directory), MANY) as store:
         do_missing(runs, store, Task(runner, engine, check, fail_fast=False), workers, progress)
-        return _read(store, {run.run_id for run in runs})
+        return _read(store, {run.run_id for run in runs}, pairs)
 
 
-def _read(store: Store, wanted: set[str]) -> Collected:
-    table = read_shards(store.shard_paths(), [name for name in RUN.names if name != "engine_s"])
+def _read(store: Store, wanted: set[str], pairs: bool) -> Collected:
+    nested = [PAIRS] if pairs else []
+    table = read_shards(store.shard_paths(), [*(name for name in RUN.names if name != "engine_s"), *nested])
     chosen = {run_id: row for run_id, row in rows_of_runs(table).items() if run_id in wanted}
     rows = table.take(pa.array(chosen.values(), pa.int64())).to_pylist()
     counters = {row["run_id"]: {name: row[name] for name in COUNTERS} for row in rows if row["error"] is None}
-    return Collected(counters, {row["run_id"]: row["error"] for row in rows if row["error"] is not None})
+    failures = {row["run_id"]: row["error"] for row in rows if row["error"] is not None}
+    return Collected(counters, failures, {row["run_id"]: row.get(PAIRS) or () for row in rows if row["error"] is None})

@@ -65,6 +65,7 @@ class PageOracle:
             "parallel-first-touch": workers[page * len(workers) // pages],
             "first-touch-init": workers[page * policy.get("tasks", 1) // pages % len(workers)],
             "interleave": home_set[page % len(home_set)],
+            "by-region": home_set[region % len(home_set)],
             "bind": policy.get("node", 0),
             "block": page * self.nodes // pages,
             "random": home_set[draws.below(drawn, len(home_set))],

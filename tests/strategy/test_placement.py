@@ -60,6 +60,8 @@ def test_homes_are_those_of_the_model() -> None:
     assert homes(placing(policy="parallel-first-touch"), 1) == dynamic
     assert homes(placing(policy="interleave"), 0) == [p % 3 for p in range(pages)]
     assert homes(placing(policy="interleave", nodes=(2, 0)), 1) == [2, 0, 2, 0, 2, 0, 2, 0, 2]
+    assert homes(placing(policy="by-region", nodes=(2, 0)), 0) == [2] * pages
+    assert homes(placing(policy="by-region", nodes=(2, 0)), 1) == [0] * 9
     assert homes(placing(policy="bind", node=2), 1) == [2] * 9
     assert homes(placing(policy="block"), 0) == [p * 3 // pages for p in range(pages)]
 

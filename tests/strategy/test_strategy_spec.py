@@ -99,7 +99,10 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
             "nobody announces queue 'pool': take announce: always, or a length in the condition on it",
         ),
         ({"placement": "bind"}, "policy: bind needs one node"),
-        ({"placement": {"policy": "block", "nodes": [0]}}, "nodes goes with policy: interleave or random or hash-home"),
+        (
+            {"placement": {"policy": "block", "nodes": [0]}},
+            "nodes goes with policy: interleave or by-region or random",
+        ),
         ({"placement": "first-touch-init"}, "policy: first-touch-init needs a number of tasks, as in"),
         (
             {"placement": {"policy": "random", "grain": 64}},
@@ -118,7 +121,7 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"placement": {"policy": "block", "granule": 0}}, "greater than or equal to 1"),
         ({"placement": "next-tuch"}, "'next-touch'"),
         ({"placement": {"policy": "next-touch", "scan": {}}}, "scan goes with policy: numa-balancing, not"),
-        ({"placement": {"policy": "numa-balancing", "nodes": [0]}}, "nodes goes with policy: interleave or random"),
+        ({"placement": {"policy": "numa-balancing", "nodes": [0]}}, "nodes goes with policy: interleave or by-region"),
         ({"placement": {"policy": "numa-balancing", "scan": {"period_ns": 0}}}, "greater than 0"),
         ({"placement": {"policy": "numa-balancing", "scan": {"delay_ns": -1}}}, "greater than or equal to 0"),
         ({"placement": {"policy": "numa-balancing", "scan": {"size": 0}}}, "greater than or equal to 1"),

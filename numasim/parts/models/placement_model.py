@@ -22,11 +22,12 @@ PolicyName = Literal[
     "interleave",
     "bind",
     "block",
+    "by-region",
     "random",
     "hash-home",
 ]
 TAKES = {  # the keys of a policy and the policies that accept them
-    "nodes": ("interleave", "random", "hash-home"),
+    "nodes": ("interleave", "by-region", "random", "hash-home"),
     "node": ("bind",),
     "tasks": ("first-touch-init",),
     "grain": ("hash-home",),
@@ -51,6 +52,7 @@ Policy = Annotated[
             "interleave": "Pages are dealt to the nodes in turn.",
             "bind": "All pages are on one node.",
             "block": "The pages of a region are cut into as many equal parts as nodes have memory.",
+            "by-region": "Regions are dealt to the nodes in turn, each as a whole.",
             "random": "The node of each page is drawn.",
             "hash-home": "Memory is dealt to the nodes piece by piece, whatever page it is in.",
         }
@@ -127,9 +129,9 @@ class ScanSpec(Model):
 class PolicySpec(CheckedModel):
     """A page placement policy.
 
-    ``nodes`` are those of interleave, random and hash-home (default: all), ``node`` is that of bind, ``tasks`` the
-    number of equal tasks with which first-touch-init initialises memory, ``grain`` the bytes that hash-home keeps
-    together (default: 64, a line), ``scan`` how numa-balancing finds out who accesses which page.
+    ``nodes`` are those of interleave, by-region, random and hash-home (default: all), ``node`` is that of bind,
+    ``tasks`` the number of equal tasks with which first-touch-init initialises memory, ``grain`` the bytes that
+    hash-home keeps together (default: 64, a line), ``scan`` how numa-balancing finds out who accesses which page.
     """
 
     kind_key: ClassVar[str | None] = "policy"
@@ -137,8 +139,8 @@ class PolicySpec(CheckedModel):
     policy: Policy = Field(description="Where pages live (model 2.2).")
     nodes: Annotated[tuple[Count, ...], Field(min_length=1)] | None = Field(
         None,
-        description="Policies interleave, random and hash-home: the nodes that memory is dealt to. Default: all "
-        "nodes with memory.",
+        description="Policies interleave, by-region, random and hash-home: the nodes that memory is dealt to. "
+        "Default: all nodes with memory.",
     )
     node: Count | None = Field(None, description="Policy bind: the node of all memory; needed there.")
     tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = Field(

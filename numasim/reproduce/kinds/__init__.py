@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from numasim.reproduce.kinds import latency, measured, regression, row_placement, t_test
+from numasim.reproduce.kinds import latency, measured, regression, row_placement, run_comparison, t_test
 from numasim.reproduce.kinds.kind import Kind
 
 KINDS: dict[str, Kind] = {
     "runs": measured.RUNS,
+    "compared": run_comparison.KIND,
     "totals": measured.TOTALS,
     "machine-latency": latency.KIND,
     "row-placement": row_placement.KIND,

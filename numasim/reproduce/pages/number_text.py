@@ -42,7 +42,9 @@ def _exponent(value: float) -> int:
 
 
 def published_text(cell: Cell) -> str:
-    """Write the published value as it was printed, up to trailing zeros."""
+    """Write the published value as it was printed, up to trailing zeros; a dash where nothing was."""
+    if math.isnan(cell.published):
+        return MISSING
     whole = cell.published.is_integer() and abs(cell.published) >= 1000
     return f"{cell.published:,.0f}" if whole else f"{cell.published:.10g}"
 
@@ -67,13 +69,15 @@ def _half_text(half: float, value: float) -> str:
 
 
 def error_text(cell: Cell) -> str:
-    """Write the error: a factor for counts, a difference for ratios, otherwise percent."""
-    if math.isnan(cell.mean):
+    """Write the error: a factor for counts, a difference for ratios and percentages, otherwise percent."""
+    if math.isnan(cell.mean + cell.published):
         return MISSING
     if cell.unit == "count":
         return f"x{(cell.mean + 1) / (cell.published + 1):.2f}"
     if cell.unit == "1":
         return f"{cell.difference:+.3f}"
+    if cell.unit == "%":
+        return f"{cell.difference:+.1f} points"
     return MISSING if math.isnan(cell.relative_error) else f"{cell.relative_error:+.1%}"
 
 

@@ -46,7 +46,12 @@ class PlannedCell:
 
 def value(run: PlannedRun, quantity: str, collected: Collected) -> float:
     """The value of a quantity in a finished run."""
-    return QUANTITIES[quantity].of(Outcome(run.spec, collected.counters[run.run_id]))
+    return QUANTITIES[quantity].of(outcome(run, collected))
+
+
+def outcome(run: PlannedRun, collected: Collected) -> Outcome:
+    """A finished run."""
+    return Outcome(run.spec, collected.counters[run.run_id], collected.pairs.get(run.run_id, ()))
 
 
 def joined(*notes: str) -> str:

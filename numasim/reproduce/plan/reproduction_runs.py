@@ -24,4 +24,6 @@ def do_runs(
     tables: Iterable[PlannedTable], directory: Path, *, jobs: int | None, engine: str, progress: bool
 ) -> Collected:
     """Execute the runs of ``tables`` that ``directory`` lacks and return all of them."""
-    return collect_runs(union(tables), directory, jobs=jobs, engine=engine, runner=simulate_spec, progress=progress)
+    return collect_runs(
+        union(tables), directory, jobs=jobs, engine=engine, runner=simulate_spec, progress=progress, pairs=True
+    )

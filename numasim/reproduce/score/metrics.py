@@ -86,6 +86,18 @@ def _mean_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
     return _mean(np.abs(said.values - seen.published))
 
 
+def _mean_log_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _mean(np.abs(np.log(said.values / seen.published)))
+
+
+def _largest_relative_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _largest(np.abs(said.values / seen.published - 1))
+
+
+def _largest_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _largest(np.abs(said.values - seen.published))
+
+
 def _pooled_share(seen: Observations, said: Prediction) -> FloatArray:
     return np.asarray(np.abs(_share(said.values, seen.part) - _share(seen.published, seen.part)))
 
@@ -166,6 +178,10 @@ def _mean(errors: FloatArray) -> FloatArray:
     return np.asarray(errors.mean(axis=-1)) if errors.shape[-1] else np.full(errors.shape[:-1], np.nan)
 
 
+def _largest(errors: FloatArray) -> FloatArray:
+    return np.asarray(errors.max(axis=-1)) if errors.shape[-1] else np.full(errors.shape[:-1], np.nan)
+
+
 def _nothing(said: Prediction) -> FloatArray:
     return np.full(said.values.shape[:-1], np.nan)
 
@@ -195,6 +211,30 @@ METRICS = {
         percent=False,
         each_cell=True,
         meaning="mean of |simulated - published|, in the unit of the cells",
+    ),
+    "mean-log-error": Metric(
+        _mean_log_error,
+        label="mean logarithmic error",
+        rising=False,
+        percent=False,
+        each_cell=True,
+        meaning="mean of |ln (simulated / published)|, of ratios",
+    ),
+    "largest-relative-error": Metric(
+        _largest_relative_error,
+        label="largest relative error",
+        rising=False,
+        percent=True,
+        each_cell=True,
+        meaning="the largest |simulated - published| / published",
+    ),
+    "largest-absolute-error": Metric(
+        _largest_absolute_error,
+        label="largest absolute error",
+        rising=False,
+        percent=False,
+        each_cell=True,
+        meaning="the largest |simulated - published|, in the unit of the cells",
     ),
     "pooled-share": Metric(
         _pooled_share,

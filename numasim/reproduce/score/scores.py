@@ -85,7 +85,7 @@ def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[T
 
 def usual_metric(cell: Cell) -> str:
     """Return the metric of a quantity that no class scores, by its unit."""
-    return {"1": "mean-absolute-error", "count": "median-factor"}.get(cell.unit, "mape")
+    return {"1": "mean-absolute-error", "%": "mean-absolute-error", "count": "median-factor"}.get(cell.unit, "mape")
 
 
 def degenerate(pairs: Sequence[Pair]) -> str:

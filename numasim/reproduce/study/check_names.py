@@ -18,7 +18,7 @@ from numasim.reproduce.study.check_readings import check_readings
 from numasim.reproduce.study.check_scores import check_scores
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
-from numasim.reproduce.study.study_files import ColumnSpec, ElsewhereSpec, QuotientSpec
+from numasim.reproduce.study.study_files import NOTHING, ColumnSpec, ElsewhereSpec, QuotientSpec
 
 
 def check_study(study: Study) -> None:
@@ -96,7 +96,7 @@ def _check_source(
         check_names(table.document, (*path, "column"), "column with values of its own", [source.column], own)
     elif isinstance(source, QuotientSpec):
         check_names(table.document, path, "column", [source.over, source.under], table.published.columns)
-    elif source is not None:
+    elif source not in (None, NOTHING):
         check_names(table.document, path, f"column in {table.file.published}:", [source], table.published.columns)
 
 

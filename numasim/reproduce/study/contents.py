@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from numasim.reproduce.calibration.record import FittedParameter, RefusedParamet
 from numasim.reproduce.study.names import unknown_name
 from numasim.reproduce.study.published import PublishedTable
 from numasim.reproduce.study.study_files import (
+    NOTHING,
     ColumnSpec,
     ElsewhereSpec,
     ProgramFile,
@@ -64,9 +66,14 @@ class Study:
     refused: tuple[RefusedParameter, ...] = ()
 
     def published(self, table: str, column: str) -> dict[str, float]:
-        """The published value of ``column`` in each row of ``table``. InputError where one is not a number."""
+        """The published value of ``column`` in each row of ``table``, NaN where nothing was.
+
+        InputError where one is not a number.
+        """
         of = self.tables[table]
         source = of.file.columns[column].published or column
+        if source == NOTHING:
+            return dict.fromkeys(of.labels, math.nan)
         if isinstance(source, ElsewhereSpec):
             there = self.published(source.table, source.column)
             return {label: _at(there, label, source) for label in of.labels}

@@ -36,11 +36,13 @@ class Pair:
 
 
 def pairs_of(tables: Sequence[Table]) -> list[Pair]:
-    """Return every cell that is not an input and has a simulated number, which a ratio 0 / 0 is not."""
+    """Return every cell that is not an input and has a published and a simulated number, which a ratio 0 / 0 is not."""
     found = []
     for table in tables:
         at = {(cell.row, cell.column): cell for cell in table.cells}
-        cells = (cell for cell in table.cells if cell.role is not Role.INPUT and not math.isnan(cell.mean))
+        cells = (
+            cell for cell in table.cells if cell.role is not Role.INPUT and not math.isnan(cell.mean + cell.published)
+        )
         found += [Pair(cell, at.get((cell.row, cell.baseline))) for cell in cells]
     return found
 

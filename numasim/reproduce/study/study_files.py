@@ -19,6 +19,7 @@ from numasim.reproduce.table_cells import Role
 
 Text = Annotated[str, Field(min_length=1)]
 BEST_CONSTANT = "best-constant"
+NOTHING = "nothing"  # was printed
 
 Fields = dict[str, Any]  # of a run: dotted name -> value
 
@@ -253,7 +254,8 @@ Published = Text | QuotientSpec | ElsewhereSpec
 class ColumnSpec(CheckedModel):
     """One column of values: which quantity of which runs, and its role for the simulation.
 
-    ``published`` says where the published values are, if not in the column of the same name. ``fitted`` are rows of a
+    ``published`` says where the published values are, if not in the column of the same name; `NOTHING` is known of a
+    value that is predicted without having been printed. ``fitted`` are rows of a
     predicted column that were used to fit. ``null_from`` is the null model's value where there is no ``baseline``.
     """
 
@@ -276,7 +278,7 @@ class ColumnSpec(CheckedModel):
     )
     published: Published | None = Field(
         None,
-        description="Where the published values are. Default: in the column of the same name.",
+        description="Where the published values are; nothing: none are. Default: in the column of the same name.",
     )
     score: str = Field("", description="The class of quantities that it is scored in. Default: none.")
     baseline: str = Field("", description="The column of the state before the change, which is the null model.")

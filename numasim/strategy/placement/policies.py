@@ -88,6 +88,11 @@ def _block(_spec: PolicySpec, ground: Ground, _number: int, region: Region) -> H
     return in_blocks(_nodes_with_memory(ground), max(1, ground.pages(region)), ground.page_bytes)
 
 
+def _by_region(spec: PolicySpec, ground: Ground, number: int, _region: Region) -> Homes:
+    nodes = _home_set(spec, ground)
+    return on_one(int(nodes[number % len(nodes)]), ground.page_bytes)
+
+
 def _random(spec: PolicySpec, ground: Ground, number: int, region: Region) -> Homes:
     nodes, pages = _home_set(spec, ground), max(1, ground.pages(region))
     drawn = draws.stream_array(draws.base(ground.seed, DrawClass.PLACEMENT, number), pages)
@@ -126,6 +131,7 @@ POLICIES: dict[str, Policy] = {
     "interleave": Policy(_interleave),
     "bind": Policy(_bind),
     "block": Policy(_block),
+    "by-region": Policy(_by_region),
     "random": Policy(_random, draws=True),
     "hash-home": Policy(_hash_home),
 }

@@ -21,6 +21,7 @@ from numasim.sweep.store.parquet import RUN, column_type, table_bytes
 from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
 from numasim.sweep.store.shard import read_shards
 
+PAIRS = "node_pairs"  # the nested table of pairs of nodes
 NAMED = ("machine", "workload", "strategy")
 LEADING = ("worker", "role", "node", "node_from", "node_to")
 
@@ -35,7 +36,7 @@ def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], 
     by_row = runs.take([chosen[row.run.run_id] for row in rows])
     tables = {
         WORKERS: _long_table(shards, "workers", once),
-        NODE_PAIRS: _long_table(shards, "node_pairs", once),
+        NODE_PAIRS: _long_table(shards, PAIRS, once),
         TIMING: runs.select(["run_id", "engine_s"]).take(once),
         RESULTS: results_table(by_row, rows, axes, spec_hash),
     }
