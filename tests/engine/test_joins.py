@@ -292,3 +292,14 @@ def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(engine: st
     )
     with pytest.raises(DeadlockError, match=r"2 tasks are left .*join 'own', 2 workers"):
         observe(plan, engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_task_in_the_queue_of_a_worker_that_waits_to_poll_is_no_deadlock(engine: str) -> None:
+    # Nobody steals. Workers poll every 1000 ns from 0 on; the child of the root comes into the queue of worker 2 at
+    # 254,500 ns, and worker 1 has failed for the 256th time at 255,000 ns, just before worker 2 looks again.
+    work = graph(task(254_500 * NS, task(10 * NS), WAIT))
+    rules = [{"to": "any", "pick": "block"}]  # task 1 of 2 among 4 queues
+    nobody = stealing({"from": {"vicinity": 1}}, dispatch=rules)
+    seen = run(work, 4, nobody, runtime(poll_ns=1000), engine=engine)
+    assert seen.stretches == ((0, 0, 0, 254_500 * NS), (2, 1, 255_000 * NS, 255_010 * NS))

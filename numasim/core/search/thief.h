@@ -257,10 +257,17 @@ static bool ns_finds(void *query, uint32_t level, uint32_t q) {
            ns_host_may_run(self->search, self->worker, q, ns_takes_back(plan, level, q));
 }
 
+/* Whether the own queue holds a task that the worker takes at the end of its next round. */
+static inline bool ns_has_own_task(ns_search *s, const ns_worker_state *w) {
+    if (w->own == NS_UNKNOWN || !s->queues->length[w->own]) return false;
+    return s->plan->join != NS_JOIN_STRICT || ns_host_may_run(s, w, (uint32_t)w->own, w->own_back);
+}
+
 /* Whether some round of the worker, which waits for nothing else, can bring it a task while no queue changes. */
 static inline bool ns_can_find(ns_search *s, const ns_worker_state *w) {
     ns_search_query query = {s, w};
     const ns_view seen = ns_host_view(s);
+    if (ns_has_own_task(s, w)) return true;
     if (s->plan->join == NS_JOIN_OWN && ns_host_joins(w)) return false;
     return ns_any_within_reach(&s->plan->steal, &s->actors[w->id], &seen, ns_finds, &query);
 }

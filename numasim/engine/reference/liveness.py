@@ -46,10 +46,21 @@ class Liveness:
     def _can_find(self, w: Worker) -> bool:
         """Whether some round of the worker can bring it a task while no queue changes."""
         run = self._run
-        if w.waiting or not run.joins.may_probe(w):
+        if w.waiting:
+            return False
+        if self._has_own_task(w):
+            return True
+        if not run.joins.may_probe(w):
             return False
         length, ends = run.queues.length, run.tables.probe_end
         return any(
             run.prober.amount(level, length[q]) and (not run.joins.strict or run.joins.may_run(w, q, ends[level][q]))
             for level, q in run.prober.within_reach(w.id, run.queues)
         )
+
+    def _has_own_task(self, w: Worker) -> bool:
+        """Whether the own queue holds a task that the worker takes at the end of its next round."""
+        run, q = self._run, w.own
+        if q is None or not run.queues.length[q]:
+            return False
+        return not run.joins.strict or run.joins.may_run(w, q, run.tables.own_end[q])
