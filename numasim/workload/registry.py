@@ -32,6 +32,7 @@ MODULES = {  # the module of each family, in alphabetical order
     "fib": "fib",
     "heat": "stencils",
     "heat-ir": "stencils",
+    "home-test": "home_test",
     "independent": "independent",
     "matmul": "matmul",
     "nqueens": "nqueens",

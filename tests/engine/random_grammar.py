@@ -65,7 +65,7 @@ SCAN: Options = {
 }
 PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
     **{name: {} for name in get_args(placement.PolicyName)},
-    "interleave": {"nodes": (50, HOME_SETS)},
+    "interleave": {"nodes": (50, HOME_SETS), "grain": (30, (1, "64KiB", "128KiB"))},
     "by-region": {"nodes": (50, HOME_SETS)},
     "random": {"nodes": (50, HOME_SETS)},
     "hash-home": {"nodes": (50, HOME_SETS), "grain": (50, (1, 100, "64KiB"))},

@@ -26,6 +26,7 @@ POLICIES = [
     {"policy": "parallel-first-touch"},
     {"policy": "interleave"},
     {"policy": "interleave", "nodes": (2, 0, 2)},
+    {"policy": "interleave", "nodes": "workers", "grain": 3 * PAGE + 5},
     {"policy": "bind", "node": 2},
     {"policy": "block"},
     {"policy": "first-touch-init", "tasks": 7},
@@ -62,8 +63,18 @@ def test_homes_are_those_of_the_model() -> None:
     assert homes(placing(policy="interleave", nodes=(2, 0)), 1) == [2, 0, 2, 0, 2, 0, 2, 0, 2]
     assert homes(placing(policy="by-region", nodes=(2, 0)), 0) == [2] * pages
     assert homes(placing(policy="by-region", nodes=(2, 0)), 1) == [0] * 9
+    assert homes(placing(policy="interleave", grain=2 * PAGE + 1), 1) == [0, 0, 1, 1, 2, 2, 0, 0, 1]
+    assert homes(placing(policy="interleave", grain=1), 1) == [0, 1, 2] * 3  # a page is the least
     assert homes(placing(policy="bind", node=2), 1) == [2] * 9
     assert homes(placing(policy="block"), 0) == [p * 3 // pages for p in range(pages)]
+
+
+def test_memory_may_be_dealt_to_the_nodes_of_workers_alone() -> None:
+    """In the order of their ids, each once, whichever worker runs there."""
+    spec = PlacementSpec.model_validate({"policy": "interleave", "nodes": "workers"})
+    placement = place(spec, toy_machine(4), on_nodes([3, 0, 3]), with_regions(*REGIONS))
+    assert homes(placement, 1) == [0, 3, 0, 3, 0, 3, 0, 3, 0]
+    assert spec.named_nodes == ()
 
 
 def test_alike_homes_and_dynamic_regions() -> None:

@@ -106,7 +106,7 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"placement": "first-touch-init"}, "policy: first-touch-init needs a number of tasks, as in"),
         (
             {"placement": {"policy": "random", "grain": 64}},
-            "grain goes with policy: hash-home, not",
+            "grain goes with policy: interleave or hash-home, not",
         ),
         ({"placement": {"policy": "hash-home", "overflow": "next"}}, "hash-home gives no page a single home"),
         (

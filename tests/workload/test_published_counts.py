@@ -181,3 +181,27 @@ def test_matmul_at_the_published_size_has_its_tasks_and_no_rows() -> None:
 def test_ops_of_sparselu_single_wait_twice_a_step() -> None:
     work = make("sparselu-single", blocks=9, block_size=2)
     assert np.count_nonzero(work.op_code == Op.WAIT) == 2 * 9
+
+
+def test_blocks_of_sparselu_may_have_pages_of_their_own() -> None:
+    """30 x 30 blocks of 125 x 125 floats in pages of 64 KiB (home scheduling, section 5.1): 62,500 bytes in each."""
+    page = 64 * 1024
+    plain, paged = (make("sparselu-single", blocks=30, block_size=125, alignment=step) for step in (1, page))
+    assert (plain.facts["blocks_initial"], plain.facts["blocks_final"], plain.tasks) == (168, 480, 2706)
+    assert [region.bytes for region in plain.regions] == [168 * 62_500, 312 * 62_500]
+    assert [region.bytes for region in paged.regions] == [168 * page, 312 * page]
+    assert set(paged.accesses.row_bytes.tolist()) == {62_500}
+    np.testing.assert_array_equal(paged.accesses.offset // page, plain.accesses.offset // 62_500)
+    assert not (paged.accesses.offset % page).any()
+    doubles = make("sparselu-single", blocks=30, block_size=125, element_bytes=8, alignment=page)
+    assert [region.bytes for region in doubles.regions] == [168 * 2 * page, 312 * 2 * page]
+
+
+def test_home_test_refers_to_regions_of_its_own() -> None:
+    """Each task fetches its 10 lines one at a time; with nine hits for every miss it makes 100 references."""
+    work = make("home-test", threads=3, bytes=640, hit_share=0.9, ps_per_1000_references=2_000_000)
+    assert work.segment_compute_ps.tolist() == [100 * 2000] * 3
+    assert work.facts["references"] == 300
+    assert sorted(work.accesses.offset.tolist()) == [0, 640, 1280]
+    assert set(work.accesses.row_bytes.tolist()) == {640}
+    assert [region.bytes for region in work.regions] == [3 * 640]

@@ -47,7 +47,8 @@ def test_a_mapping_becomes_its_own_model() -> None:
     assert ADAPTER.validate_python({"file": "graph.json"}) == WorkloadFile(file="graph.json")
     rate = {"ps_per_1000_flops": 117_200}
     assert (
-        workload_spec("sparselu-for").model_dump() == {"name": "sparselu-for", "blocks": 128, "block_size": 64} | rate
+        workload_spec("sparselu-for").model_dump()
+        == {"name": "sparselu-for", "blocks": 128, "block_size": 64, "element_bytes": 4, "alignment": 1} | rate
     )
 
 

@@ -30,7 +30,7 @@ TAKES = {  # the keys of a policy and the policies that accept them
     "nodes": ("interleave", "by-region", "random", "hash-home"),
     "node": ("bind",),
     "tasks": ("first-touch-init",),
-    "grain": ("hash-home",),
+    "grain": ("interleave", "hash-home"),
     "scan": ("numa-balancing",),
 }
 NEEDS = {"bind": ("node", "one node", "node: 0"), "first-touch-init": ("tasks", "a number of tasks", "tasks: 64")}
@@ -57,6 +57,15 @@ Policy = Annotated[
             "hash-home": "Memory is dealt to the nodes piece by piece, whatever page it is in.",
         }
     ),
+]
+NodeSet = Annotated[
+    Annotated[tuple[Count, ...], Field(min_length=1), Tag("number")]
+    | Annotated[
+        Literal["workers"],
+        Choices({"workers": "The nodes on which workers run, in the order of their ids."}),
+        Tag("text"),
+    ],
+    by_shape("a list of nodes, or workers, is needed here"),
 ]
 MOST_TASKS = 2**20  # of a parallel initialisation
 MOST_GRANULE = 2**20
@@ -131,16 +140,17 @@ class PolicySpec(CheckedModel):
 
     ``nodes`` are those of interleave, by-region, random and hash-home (default: all), ``node`` is that of bind,
     ``tasks`` the number of equal tasks with which first-touch-init initialises memory, ``grain`` the bytes that
-    hash-home keeps together (default: 64, a line), ``scan`` how numa-balancing finds out who accesses which page.
+    interleave (default: a page) and hash-home (default: 64, a line) keep together, ``scan`` how numa-balancing finds
+    out who accesses which page.
     """
 
     kind_key: ClassVar[str | None] = "policy"
 
     policy: Policy = Field(description="Where pages live (model 2.2).")
-    nodes: Annotated[tuple[Count, ...], Field(min_length=1)] | None = Field(
+    nodes: NodeSet | None = Field(
         None,
-        description="Policies interleave, by-region, random and hash-home: the nodes that memory is dealt to. "
-        "Default: all nodes with memory.",
+        description="Policies interleave, by-region, random and hash-home: the nodes that memory is dealt to, as a "
+        "list or as workers, those on which workers run. Default: all nodes with memory.",
     )
     node: Count | None = Field(None, description="Policy bind: the node of all memory; needed there.")
     tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = Field(
@@ -149,7 +159,8 @@ class PolicySpec(CheckedModel):
     )
     grain: Annotated[Bytes, Field(ge=1)] | None = Field(
         None,
-        description="Policy hash-home: memory that stays together. Default: a line of 64 bytes.",
+        description="Policies interleave and hash-home: memory that stays together; under interleave whole pages "
+        "count, and at least one. Default: a page under interleave, a line of 64 bytes under hash-home.",
     )
     scan: ScanSpec | None = Field(
         None,
@@ -183,8 +194,9 @@ class PolicySpec(CheckedModel):
 
     @property
     def named_nodes(self) -> tuple[int, ...]:
-        """The nodes that the policy names."""
-        return (*(self.nodes or ()), *(() if self.node is None else (self.node,)))
+        """The nodes that the policy names by their numbers."""
+        listed = self.nodes if isinstance(self.nodes, tuple) else ()
+        return (*listed, *(() if self.node is None else (self.node,)))
 
 
 class ChangeSpec(PolicySpec):

@@ -76,7 +76,8 @@ def _by_tasks(spec: PolicySpec, ground: Ground, _number: int, region: Region) ->
 
 
 def _interleave(spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
-    return CyclicHomes(_home_set(spec, ground), ground.page_bytes)
+    together = max(1, (spec.grain or 0) // ground.page_bytes)
+    return CyclicHomes(np.repeat(_home_set(spec, ground), together), ground.page_bytes)
 
 
 def _bind(spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
@@ -105,6 +106,8 @@ def _hash_home(spec: PolicySpec, ground: Ground, _number: int, _region: Region) 
 
 
 def _home_set(spec: PolicySpec, ground: Ground) -> I64:
+    if spec.nodes == "workers":
+        return np.unique(ground.home_of_worker)
     return _nodes_with_memory(ground) if spec.nodes is None else np.array(spec.nodes, np.int64)
 
 

@@ -15,18 +15,17 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from numasim.parts.base import Whole
+from numasim.parts.base import Bytes, Whole
 from numasim.workload.algorithms.elimination import Elimination, eliminate
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.parameters import WorkloadParameters, WorkTime, power_of_two
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
-ELEMENT_BYTES = 4
 KERNELS = ("lu0", "fwd", "bdiv", "bmod")
 LU0, FWD, BDIV, BMOD = range(4)
 ACCESSES = (1, 2, 2, 3)  # of each kernel: the blocks that it reads, and the one that it updates
@@ -35,9 +34,14 @@ CREATOR = len(SHAPES)
 
 
 class SparseLuParameters(WorkloadParameters):
-    """BOTS SparseLU of ``blocks`` x ``blocks`` blocks of ``block_size`` x ``block_size`` floats."""
+    """BOTS SparseLU of ``blocks`` x ``blocks`` blocks of ``block_size`` x ``block_size`` floats.
+
+    With ``alignment`` each block begins at a multiple of so many bytes, as when every block is allocated in pages of
+    its own; by default one block follows the other.
+    """
 
     default_runtime: ClassVar[str] = "ompi"
+    powers_of_two: ClassVar[tuple[str, ...]] = ("alignment",)
     blocks: Annotated[Whole, Field(ge=1, le=256)] = Field(
         128,
         description="Blocks along a side of the matrix (A-25).",
@@ -46,21 +50,39 @@ class SparseLuParameters(WorkloadParameters):
         64,
         description="Floats along a side of a block (A-25).",
     )
+    element_bytes: Literal[4, 8] = Field(
+        4,
+        description="Size of an element: 4 bytes as in BOTS, or 8 (A-68).",
+    )
+    alignment: Annotated[Bytes, Field(ge=1, le=2**32), AfterValidator(power_of_two)] = Field(
+        1,
+        description="Each block begins at a multiple of so many bytes, a power of two. Default: one block follows the "
+        "other.",
+    )
     ps_per_1000_flops: WorkTime = Field(
         117_200,
         description="Time of 1,000 operations; the default fits the serial times of Table 3.4 of the thesis.",
     )
 
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of a block."""
+        return self.element_bytes * self.block_size**2
+
+    @property
+    def block_stride(self) -> int:
+        """Bytes from the beginning of a block to that of the next."""
+        return -(-self.block_bytes // self.alignment) * self.alignment
+
     def totals(self) -> Totals:
         """Of the calls of every kernel, and of as many bodies as there are rows in two loops of every step."""
-        block_bytes = ELEMENT_BYTES * self.block_size**2
-        read, updated = access(block_bytes), access(block_bytes, mode=Mode.READ_WRITE)
+        read, updated = access(self.block_bytes), access(self.block_bytes, mode=Mode.READ_WRITE)
         calls = (
             task(segment(_kernel_ps(kernel, self), *[read] * (used - 1), updated), ops=1).times(count)
             for kernel, (count, used) in enumerate(zip(calls_of(self.blocks), ACCESSES, strict=True))
         )
         bodies = task(ops=2).times(self.blocks**2)
-        return together(calls) + bodies + memory(self.blocks**2 * block_bytes)
+        return together(calls) + bodies + memory(self.blocks**2 * self.block_stride)
 
 
 class SparseLuSingleParameters(SparseLuParameters):
@@ -110,7 +132,7 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
     _fill(draft, pattern, Calls(*(np.concatenate([[0], column]) for column in calls)), parameters)
     for k in range(parameters.blocks):
         draft.compute(CREATOR, _kernel_ps(LU0, parameters), run=k)
-        _access_block(draft, CREATOR, 0, pattern, (k, k), size=parameters.block_size, run=k, mode=Mode.READ_WRITE)
+        _access_block(draft, CREATOR, 0, pattern, (k, k), parameters, run=k, mode=Mode.READ_WRITE)
     return _finish(draft, "sparselu-single", parameters, pattern, None)
 
 
@@ -223,28 +245,34 @@ def _fill(draft: Draft, pattern: Elimination, calls: Calls, parameters: SparseLu
         BDIV: lambda i, j, k: [(k, k)],
         BMOD: lambda i, j, k: [(i, k), (k, j)],
     }
-    size = parameters.block_size
     for kernel, reads in read_blocks.items():
         ids = draft.tasks(kernel)
         i, j, k = calls.i[ids], calls.j[ids], calls.k[ids]
         draft.compute(kernel, _kernel_ps(kernel, parameters))
         operands = reads(i, j, k)
         for number, block in enumerate(operands):
-            _access_block(draft, kernel, number, pattern, block, size=size, mode=Mode.READ)
-        _access_block(draft, kernel, len(operands), pattern, (i, j), size=size, mode=Mode.READ_WRITE)
+            _access_block(draft, kernel, number, pattern, block, parameters, mode=Mode.READ)
+        _access_block(draft, kernel, len(operands), pattern, (i, j), parameters, mode=Mode.READ_WRITE)
 
 
 def _access_block(
-    draft: Draft, shape: int, number: int, pattern: Elimination, block: Any, *, size: int, run: int = 0, mode: Mode
+    draft: Draft,
+    shape: int,
+    number: int,
+    pattern: Elimination,
+    block: Any,
+    parameters: SparseLuParameters,
+    *,
+    run: int = 0,
+    mode: Mode,
 ) -> None:
-    block_bytes = ELEMENT_BYTES * size**2
     draft.access(
         shape,
         number,
         run=run,
         region=pattern.region[block],
-        offset=pattern.place[block] * block_bytes,
-        row_bytes=block_bytes,
+        offset=pattern.place[block] * parameters.block_stride,
+        row_bytes=parameters.block_bytes,
         mode=mode,
     )
 
@@ -252,15 +280,15 @@ def _access_block(
 def _finish(
     draft: Draft, name: str, parameters: SparseLuParameters, pattern: Elimination, phases: list[Phase] | None
 ) -> Workload:
-    block_bytes = ELEMENT_BYTES * parameters.block_size**2
+    stride = parameters.block_stride
     filled = pattern.final_blocks - pattern.initial_blocks
     return draft.finish(
         name=name,
         parameters=parameters_of(parameters),
         kernels=KERNELS,
         regions=(
-            Region("matrix", pattern.initial_blocks * block_bytes, True),
-            Region("fill", filled * block_bytes, False),
+            Region("matrix", pattern.initial_blocks * stride, True),
+            Region("fill", filled * stride, False),
         ),
         phases=phases,
         facts=_facts(parameters, pattern),
@@ -277,7 +305,7 @@ def _facts(parameters: SparseLuParameters, pattern: Elimination) -> dict[str, in
         "bmod": bmod,
         "blocks_initial": pattern.initial_blocks,
         "blocks_final": pattern.final_blocks,
-        "bytes_final": pattern.final_blocks * ELEMENT_BYTES * parameters.block_size**2,
+        "bytes_final": pattern.final_blocks * parameters.block_bytes,
         "flops": sum(count * flops(kernel, parameters.block_size) for kernel, count in enumerate(counts)),
     }
 

@@ -1,0 +1,94 @@
+"""Tasks that do nothing but refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
+
+One task for each core makes memory references to a region that no other task uses. Its caches serve a share of them,
+which the paper does not state (A-66); each of the others fetches the next line of the region from where that is at
+home, one at a time, since a task cannot go on without it. The regions lie one after the other, each from a multiple of
+64 KiB on if it has as many bytes, so that memory may be homed where it is used, on one node, or on all.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction as Rational
+from math import ceil
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from numasim.parts.base import Bytes, Exact
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.family import Family
+from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
+from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.parameters import TeamParameters, WorkTime
+from numasim.workload.size.totals import Totals, access, memory, segment, task
+
+
+class HomeTestParameters(TeamParameters):
+    """A task for each of ``threads`` workers, which refers to ``bytes`` bytes of its own."""
+
+    name: Literal["home-test"] = Field(description="The name of this workload.")
+    bytes: Annotated[Bytes, Field(ge=LINE_BYTES)] = Field(
+        64 * 1024,
+        description="Bytes that a task fetches from their homes; its region.",
+    )
+    hit_share: Annotated[Exact, Field(ge=0, le=Decimal("0.999999"))] = Field(
+        Decimal(0),
+        description="Share of its references that the caches of its core serve; the others fetch a line each (A-66).",
+    )
+    ps_per_1000_references: WorkTime = Field(
+        2_309_000,
+        description="Time of 1,000 references that are served at once; the default, two cycles each at 0.866 GHz, is "
+        "assumed.",
+    )
+
+    @property
+    def references(self) -> int:
+        """References of a task: a line each for those that no cache serves."""
+        return ceil(-(-self.bytes // LINE_BYTES) / (1 - Rational(self.hit_share)))
+
+    @property
+    def task_ps(self) -> int:
+        """Time of a task if every reference was served at once."""
+        return int(compute_ps(self.references, self.ps_per_1000_references))
+
+    def totals(self) -> Totals:
+        """Of a task for each thread."""
+        fetched = access(self.bytes, pattern=Pattern.CHASE)
+        return task(segment(self.task_ps, fetched)).times(self.team) + memory(self.team * self.bytes)
+
+
+def home_test(parameters: HomeTestParameters) -> Workload:
+    """A task for each thread, dealt one to each worker."""
+    threads = parameters.team
+    draft = Draft(np.full(threads, -1), np.zeros(threads, np.int64), (Shape((Op.RUN,), (0,), (1,)),))
+    draft.compute(0, parameters.task_ps)
+    draft.access(
+        0,
+        0,
+        region=0,
+        offset=draft.tasks(0) * parameters.bytes,
+        row_bytes=parameters.bytes,
+        mode=Mode.READ,
+        pattern=Pattern.CHASE,
+    )
+    return draft.finish(
+        name="home-test",
+        parameters=parameters_of(parameters),
+        kernels=("refer",),
+        regions=(Region("regions", threads * parameters.bytes, True),),
+        phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
+        facts={"references": threads * parameters.references},
+    )
+
+
+FAMILIES = (
+    Family(
+        HomeTestParameters,
+        home_test,
+        small={"threads": 2, "bytes": 640, "hit_share": 0.5},
+        benchmark={"bytes": 640},
+    ),
+)
