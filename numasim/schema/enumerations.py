@@ -147,7 +147,9 @@ class Full(IntEnum):
 
 # ---- choices that users write down as words ------------------------------------------------------------------------
 
-JoinKind = Literal["help", "own", "strict", "continuation", "block"]  # what a worker does that waits for children
+JoinKind = Literal[
+    "help", "own", "strict", "continuation", "block", "leapfrog"
+]  # what a worker does that waits for children
 ProducerKind = Literal["none", "extra", "master"]  # who creates the items of a range
 ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue come about
 ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when they are computed

@@ -37,7 +37,20 @@ class View(Protocol):
 class WorkerState:
     """The interpreter's memory of one position; a queue or worker is UNKNOWN until there is one."""
 
-    __slots__ = ("chance_ppm", "cursor", "dispatch", "last", "own", "parent", "position", "thief", "victims")
+    __slots__ = (
+        "chance_ppm",
+        "cursor",
+        "dispatch",
+        "last",
+        "leapfrogs",
+        "leaps",
+        "own",
+        "parent",
+        "position",
+        "taker",
+        "thief",
+        "victims",
+    )
 
     def __init__(self, position: int, own: int, levels: int, victims: Stream, dispatch: Stream) -> None:
         """Start with no memory; ``own`` is the position's own queue."""
@@ -46,6 +59,9 @@ class WorkerState:
         self.last = UNKNOWN
         self.parent = UNKNOWN
         self.thief = UNKNOWN
+        self.leapfrogs = False  # its joins leapfrog
+        self.leaps = False  # it waits in one of them, for a child that `taker` has begun
+        self.taker = UNKNOWN
         self.cursor = [0] * levels
         self.chance_ppm: list[int] = []
         self.victims = victims

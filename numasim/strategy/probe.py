@@ -30,7 +30,7 @@ NO_ROW = Row((), ())
 ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
     Anchor.ME: attrgetter("position"),
     Anchor.PARENT: attrgetter("parent"),
-    Anchor.THIEF: attrgetter("thief"),
+    Anchor.THIEF: lambda state: state.taker if state.leapfrogs else state.thief,
     Anchor.LAST: lambda _state: UNKNOWN,
 }
 
@@ -64,6 +64,7 @@ class Prober:
         self._similarity = Similarity(plan)
         self.looked = False  # whether the last `place` looked up the homes of the task's objects
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
+        self.asks_thief = any(level.anchor is Anchor.THIEF for level in self._steal)
 
     def victim_stream(self, worker: int) -> Stream:
         """Return the class-1 stream of ``worker``; an engine that skips probes advances its counter."""
@@ -101,6 +102,11 @@ class Prober:
     def ran(self, worker: int, spawner: int) -> None:
         """Record that ``worker`` ran a task that ``spawner`` spawned; a worker is not its own parent (A-3)."""
         self._states[worker].parent = UNKNOWN if spawner == worker else spawner
+
+    def set_out(self, worker: int, leaps: bool, taker: int) -> None:
+        """Say whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-49)."""
+        state = self._states[worker]
+        state.leapfrogs, state.leaps, state.taker = True, leaps, taker
 
     def dealing_rule(self, position: int) -> int | None:
         """Return the rule by which a worker or the producer deals round robin over all queues, or None if there is
@@ -166,6 +172,8 @@ class Prober:
         levels: list[int] = []
         queues: list[npt.NDArray[np.int64]] = []
         for level in self._steal:
+            if _is_idle(level, state):
+                continue
             groups = self._row(level, state).groups
             if level.anchor is Anchor.LAST:
                 if state.last != UNKNOWN:
@@ -183,7 +191,7 @@ class Prober:
         """Yield every (level, queue) that some round of ``worker`` may probe while ``view`` stays as it is."""
         state = self._states[worker]
         for level in self._steal:
-            if not level.first_iteration <= view.iteration <= level.last_iteration:
+            if _is_idle(level, state) or not level.first_iteration <= view.iteration <= level.last_iteration:
                 continue
             if level.anchor is Anchor.LAST and state.last != UNKNOWN:
                 yield level.index, state.last
@@ -254,7 +262,7 @@ class Prober:
         """Yield the probes of a round of any shape."""
         turn = Turn(state, state.victims, view)
         for level in self._steal:
-            if not level.first_iteration <= view.iteration <= level.last_iteration:
+            if _is_idle(level, state) or not level.first_iteration <= view.iteration <= level.last_iteration:
                 continue
             if level.anchor is Anchor.LAST:
                 if state.last != UNKNOWN:
@@ -282,6 +290,11 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
             some = [queue for queue in segment if bits[queue]]
         if some:
             yield level, some[stream.below(len(some))]
+
+
+def _is_idle(level: Level, state: WorkerState) -> bool:
+    """Whether the worker leaves the level out: in a leapfrogging join it uses levels of its thief alone."""
+    return state.leaps and level.anchor is not Anchor.THIEF
 
 
 def _is_steady(level: Level) -> bool:

@@ -246,6 +246,8 @@ def strategy_document(chance: Random) -> Document:
         _add_refill(chance, document)
     if happens(chance, 15):
         document["tune"] = {"python": CONTROLLER, **some(chance, TUNE)}
+    if owned and happens(chance, 12):
+        document |= {"join": "leapfrog", "steal": [{"from": "thief"}, *document["steal"]]}
     return document
 
 

@@ -24,7 +24,7 @@ STRATEGIES = catalog.names("strategies")
 RUNTIMES = catalog.names("runtimes")
 
 seeds = st.integers(0, 2**64 - 1)
-JOINS: tuple[JoinKind, ...] = ("help", "own", "strict", "continuation", "block")
+JOINS: tuple[JoinKind, ...] = ("help", "own", "strict", "continuation", "block", "leapfrog")
 SELF_SUFFICIENT: tuple[JoinKind, ...] = ("help", "continuation")  # always end, see `plans`
 
 machines: st.SearchStrategy[Machine] = st.builds(

@@ -105,6 +105,34 @@ def test_every_cost_of_a_join_is_paid_once(join: str, overhead_ns: int) -> None:
     assert seen.order() == [2, 1, 0]
 
 
+# A runs for 2030 ns, B for 100 and 1000 ns with three children of 1000 ns between them, the root for 300 and 50 ns
+TWO_THIEVES = graph(task(task(2030 * NS), task(100 * NS, *[task(1000 * NS)] * 3, 1000 * NS), 300 * NS, WAIT, 50 * NS))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_else(engine: str) -> None:
+    """At 100 ns worker 1 steals A (task 1) and worker 2 steals B (2), whose children (3, 4, 5) are queued at 200 ns.
+
+    At 300 ns worker 0 waits and probes worker 2, which has begun a child last: task 3, 400 to 1400 ns. B ends at 1200
+    ns, so that the thief is worker 1 then, whose queue is empty: probes at 1500, ..., 2100, 2200 ns, the last behind
+    the end of A at 2130 ns. Task 4 stays where it is until worker 2 has run 5, at 2200 ns; helping, worker 0 takes it.
+    """
+    levels = {"from": "thief"}, {"from": "others", "pick": "in-order", "tries": "all"}
+    seen = run(TWO_THIEVES, 3, stealing(*levels, join="leapfrog"), runtime(), engine=engine)
+    assert seen.stretches == (
+        (0, 0, 0, 300 * NS),
+        (0, 0, 2200 * NS, 2250 * NS),
+        (0, 3, 400 * NS, 1400 * NS),
+        (1, 1, 100 * NS, 2130 * NS),
+        (2, 2, 100 * NS, 200 * NS),
+        (2, 2, 200 * NS, 1200 * NS),
+        (2, 4, 2200 * NS, 3200 * NS),
+        (2, 5, 1200 * NS, 2200 * NS),
+    )
+    helping = run(TWO_THIEVES, 3, stealing(levels[1], join="help"), runtime(), engine=engine)
+    assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # after worker 1, in vain, at 1600 ns
+
+
 # ---- what a waiting worker may run ---------------------------------------------------------------------------------
 
 # A: worker 1 steals it at 100 ns; its three children are in worker 1's queue from 200 ns on, one of them is started.

@@ -53,6 +53,8 @@ class StreamStruct(ctypes.Structure):
 class ActorStruct(ctypes.Structure):
     _fields_ = [
         *_fields(c_int32, "position own last parent thief"),
+        *_fields(c_bool, "leapfrogs leaps"),
+        ("taker", c_int32),
         *_fields(StreamStruct, "victims dispatch"),
         ("cursor", POINTER(c_int64)),
         ("chance_ppm", POINTER(c_int32)),

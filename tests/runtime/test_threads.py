@@ -66,7 +66,7 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["ompi help", "ompi continuation", "bare help"])
-@pytest.mark.parametrize("strategy", catalog.names("strategies"))
+@pytest.mark.parametrize("strategy", [name for name in catalog.names("strategies") if name != "leapfrog"])
 def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strategy: str, how: str) -> None:
     runtime, join = how.split()
     plan = plan_file(plans, strategy, join, 4, runtime)
@@ -75,6 +75,12 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
     assert run.columns["tasks"] == FIB_12_CALLS
     (run,) = run_kernel(Order("graph", {"depth": 4, "graph_seed": 2}, plan=plan), program)
     holds(run)
+
+
+def test_leapfrogging_joins_are_refused(program: Path, plans: Path) -> None:
+    plan = plan_file(plans, "leapfrog", "help", 4)
+    with pytest.raises(InputError, match="joins leapfrog, which workers do in virtual time only"):
+        run_kernel(Order("fib", {"n": 12}, plan=plan), program)
 
 
 def waiting_for_a_thief(folder: Path, children: int) -> Path:

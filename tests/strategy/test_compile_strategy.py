@@ -69,7 +69,7 @@ def test_every_shipped_strategy_compiles_for_every_number_of_workers(name: str, 
         plan = compile_strategy(spec, runtime(("bare", "own", "ompi")[count % 3]), xeon, workers, task_ps=1000)
         assert len(plan.own) == count
         for index, level in enumerate(spec.steal):
-            for worker in range(count if level.source not in ("last", "own") else 0):
+            for worker in range(count if level.source not in ("last", "own", "thief") else 0):
                 found = [q for g in groups(plan, index, worker) for s in g for q in s]
                 assert (plan.own[worker] in found) == (level.include_self or level.source in ("parent", "thief"))
                 assert len(set(found)) == len(found)

@@ -65,7 +65,7 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"locks": {"kind": "mcs", "batch": 2}}, "batch goes with kind: cohort, not with kind: mcs"),
         ({"locks": {"kind": "cohort", "fairness": "fair"}}, "fairness goes with kind: tas or ttas"),
         ({"locks": {"spin_ns": 5, "kind": "tas"}}, "spin_ns goes with kind: mutex"),
-        ({"join": "leapfrog"}, "this version does not know 'leapfrog'"),
+        ({"join": "leapfrog"}, "join: leapfrog steals by levels from: thief alone, but there is none"),
         ({"spawn": {"adaptive": {}}}, "one spawn order"),
         ({"dispatch": [{"to": "label"}]}, "this version does not know 'label'"),
         ({"dispatch": [{"to": "own", "copy": "yes"}]}, "this version does not know 'copy'"),

@@ -20,6 +20,7 @@ void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64
         .last = NS_UNKNOWN,
         .parent = NS_UNKNOWN,
         .thief = NS_UNKNOWN,
+        .taker = NS_UNKNOWN,
         .victims = {ns_base(seed, NS_DRAW_VICTIM, ident), 0},
         .dispatch = {ns_base(seed, NS_DRAW_DISPATCH, ident), 0},
         .cursor = cursor,
@@ -75,15 +76,28 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     return wanted < most ? wanted : most;
 }
 
-static bool is_running(const ns_level *level, const ns_view *view) {
-    return level->first_iteration <= view->iteration && view->iteration <= level->last_iteration;
+/* Whether the worker leaves the level out: in a leapfrogging join it uses levels of its thief alone. */
+static bool is_idle(const ns_level *level, const ns_actor *actor) {
+    return actor->leaps && level->anchor != NS_ANCHOR_THIEF;
+}
+
+bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor) {
+    for (uint32_t at = 0; at < plan->steal_levels; at++) {
+        if (plan->level[at].anchor == anchor) return true;
+    }
+    return false;
+}
+
+static bool is_running(const ns_level *level, const ns_actor *actor, const ns_view *view) {
+    return !is_idle(level, actor) && level->first_iteration <= view->iteration &&
+           view->iteration <= level->last_iteration;
 }
 
 static int32_t anchor_of(const ns_level *level, const ns_actor *actor) {
     switch (level->anchor) {
         case NS_ANCHOR_ME: return actor->position;
         case NS_ANCHOR_PARENT: return actor->parent;
-        case NS_ANCHOR_THIEF: return actor->thief;
+        case NS_ANCHOR_THIEF: return actor->leapfrogs ? actor->taker : actor->thief;
         default: return NS_UNKNOWN;
     }
 }
@@ -165,7 +179,7 @@ bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const n
     while (!found && self->next < plan->steal_levels) {
         self->level = self->next++;
         const ns_level *entering = &plan->level[self->level];
-        if (!is_running(entering, view)) continue;
+        if (!is_running(entering, actor, view)) continue;
         if (entering->anchor == NS_ANCHOR_LAST) {
             *queue = (uint32_t)actor->last;
             found = actor->last != NS_UNKNOWN;
@@ -200,7 +214,7 @@ bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_vi
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context) {
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
-        if (!is_running(level, view)) continue;
+        if (!is_running(level, actor, view)) continue;
         bool knows_last = level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN;
         if (knows_last && visit(context, index, (uint32_t)actor->last)) return true;
         if (any_in_row(plan, level, row_of(plan, level, actor), view, (visitor){visit, context})) return true;
@@ -238,6 +252,7 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
     quiet_list list = {levels, segments, 0, most};
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
+        if (is_idle(level, actor)) continue;
         ns_row row = row_of(plan, level, actor);
         if (level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN) return -1;
         if (row.first == row.end) continue;

@@ -25,6 +25,8 @@ typedef struct {
 /* What the interpreter remembers of a worker, or of an extra producer (position == workers). */
 typedef struct {
     int32_t position, own, last, parent, thief; /* NS_UNKNOWN where there is none */
+    bool leapfrogs, leaps;                      /* its joins leapfrog; it waits in one of them, */
+    int32_t taker;                              /* for a child that this worker has begun, or NS_UNKNOWN */
     ns_stream victims, dispatch;
     int64_t *cursor;     /* [levels] round-robin cursors */
     int32_t *chance_ppm; /* [chances] */
@@ -71,6 +73,9 @@ int64_t ns_level_amount(const ns_level *self, int64_t length);
  * queue this is, the queue's `owner` if anybody, remembers its thief. */
 void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue,
                     int64_t tasks);
+
+/* Whether some steal level is anchored so. */
+bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor);
 
 /* Record that `self` ran a task that `spawner` spawned. */
 void ns_actor_ran(ns_actor *self, int32_t spawner);

@@ -66,6 +66,12 @@ static inline bool ns_takes_back(const ns_full_plan *plan, uint32_t level, uint3
     return (ns_is_attempt(plan, level) ? queue->steal_end : queue->own_end) != 0;
 }
 
+/* Whether a worker that waits in a nested join searches its own queue alone. */
+static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
+    if (plan->join == NS_JOIN_OWN) return true;
+    return plan->join == NS_JOIN_LEAPFROG && !ns_plan_has_anchor(&plan->steal, NS_ANCHOR_THIEF);
+}
+
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
 enum { NS_NO_LOCK = -1 };

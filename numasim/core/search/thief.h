@@ -30,6 +30,9 @@ static inline bool ns_host_may_run(const ns_search *s, const ns_worker_state *w,
 /* Begin that task. */
 static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, bool back);
 
+/* In join `leapfrog`: the worker that the worker steals from, which waits in it; or NS_UNKNOWN. */
+static inline int32_t ns_host_taker(const ns_search *s, const ns_worker_state *w);
+
 /* How many tasks a probe finds; take them: false where nothing to run comes of it. */
 static inline int64_t ns_host_amount(ns_search *s, const ns_worker_state *w);
 static inline bool ns_host_take(ns_search *s, ns_worker_state *w, bool back, int64_t count);
@@ -132,11 +135,21 @@ static inline void ns_go_idle(ns_search *s, ns_worker_state *w, int64_t now_ps) 
 
 static inline bool ns_start_round(ns_search *s, ns_worker_state *w);
 
+/* Tell the strategy of the join that the worker waits in. */
+static inline void ns_set_out(ns_search *s, const ns_worker_state *w) {
+    if (s->plan->join != NS_JOIN_LEAPFROG) return;
+    ns_actor *actor = &s->actors[w->id];
+    actor->leapfrogs = true;
+    actor->leaps = ns_host_joins(w);
+    actor->taker = actor->leaps ? ns_host_taker(s, w) : NS_UNKNOWN;
+}
+
 /* Poll after a wait that grows; where nothing can be found before some time, the polls until then are passed over. */
 static inline bool ns_back_off(ns_search *s, ns_worker_state *w, bool probed) {
     int64_t wait_ps = ns_backoff_wait_ps(&s->plan->backoff, ++w->fails, probed);
     w->counters.idle_backoff_ps += wait_ps;
     if (w->fails % NS_PATIENCE_ROUNDS == 0) ns_host_despair(s, w);
+    ns_set_out(s, w);
     wait_ps += ns_host_pass_over(s, w, wait_ps);
     if (!wait_ps) return ns_start_round(s, w);
     ns_host_wait(s, w, NS_RANK_POLL, wait_ps);
@@ -180,7 +193,8 @@ static inline bool ns_start_round(ns_search *s, ns_worker_state *w) {
         return false;
     }
     w->probed = false;
-    w->probes_nobody = s->plan->join == NS_JOIN_OWN && ns_host_joins(w);
+    w->probes_nobody = ns_joins_by_itself(s->plan) && ns_host_joins(w);
+    ns_set_out(s, w);
     ns_round_begin(&w->round);
     return ns_next_probe(s, w);
 }
@@ -268,7 +282,8 @@ static inline bool ns_can_find(ns_search *s, const ns_worker_state *w) {
     ns_search_query query = {s, w};
     const ns_view seen = ns_host_view(s);
     if (ns_has_own_task(s, w)) return true;
-    if (s->plan->join == NS_JOIN_OWN && ns_host_joins(w)) return false;
+    if (ns_joins_by_itself(s->plan) && ns_host_joins(w)) return false;
+    ns_set_out(s, w);
     return ns_any_within_reach(&s->plan->steal, &s->actors[w->id], &seen, ns_finds, &query);
 }
 

@@ -38,6 +38,7 @@ class Dispatcher:
         self._recorder = run.recorder
         self._workers = run.workers
         self._sync = sync
+        self._joins = run.joins
         self._proceed = proceed
         self._locate_ps = plan.costs.locate_ps
         self._resume_ppm = plan.inline_resume_ppm
@@ -78,6 +79,8 @@ class Dispatcher:
     def _put(self, w: Worker, q: int, task: int) -> None:
         if q < 0:
             w.stack.append(task)
+            if self._joins.leaps:
+                self._joins.begun(w, task)
         else:
             self._queues.push(q, task)
             self._recorder.detail(PUT, w.id, task, q)

@@ -71,12 +71,14 @@ class Executor:
             "strict": self._seek_in_join,
             "continuation": self._detach,
             "block": self._block,
+            "leapfrog": self._seek_in_join,
         }[plan.join]
         self._coupled = memory.coupled
         self._has_dependences = bool(program.successors)
         self._begins_released = plan.release == "begin"
         self._inlines = run.tables.inlines
         self._work_first = run.tables.work_first
+        self._joins = run.joins
         self._joins_cost = bool(run.tables.join_ps or run.tables.line)
         self._resume_ps = plan.costs.resume_ps
         run.clock.react(SEG_END, self._segment_ended)
@@ -201,6 +203,8 @@ class Executor:
         if path > self._progress.span_ps:
             self._progress.lengthen(path)
         if parent >= 0:
+            if self._joins.leaps:
+                self._joins.finished(task)
             if self._joins_cost:
                 w.owed_ps += self._tables.join_ps + (w.line_ps[program.spawner[task]] if self._tables.line else 0)
             if path > program.joined_ps[parent]:
@@ -250,7 +254,7 @@ class Executor:
         return True
 
     def _seek_in_join(self, w: Worker, task: int, at: int) -> bool:
-        """Joins `help`, `own` and `strict`: other tasks run nested on the stack until the children have finished."""
+        """Joins `help`, `own`, `strict` and `leapfrog`: others run nested until the children have finished."""
         return self._seek(w)
 
     def _detach(self, w: Worker, task: int, at: int) -> bool:

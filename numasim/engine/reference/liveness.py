@@ -52,6 +52,7 @@ class Liveness:
             return True
         if not run.joins.may_probe(w):
             return False
+        run.joins.set_out(w)
         length, ends = run.queues.length, run.tables.probe_end
         return any(
             run.prober.amount(level, length[q]) and (not run.joins.strict or run.joins.may_run(w, q, ends[level][q]))

@@ -78,6 +78,7 @@ class ReferenceEngine:
             1 if Shortcut.STRETCHES in taken and may_stretch(plan, tables) else PIECE_ITEMS,
             (lambda q, tasks: watch.length(clock.now, q, tasks)) if watch else None,
         )
+        prober = Prober(plan.steal, run.seed)
         return RunState(
             plan=plan,
             seed=run.seed,
@@ -90,9 +91,9 @@ class ReferenceEngine:
             producers=[],
             program=program,
             queues=queues,
-            prober=Prober(plan.steal, run.seed),
+            prober=prober,
             progress=PhaseProgress(self._phase_over),
-            joins=JoinRules(plan.join, program, queues),
+            joins=JoinRules(plan.join, program, queues, prober),
             control=IterationControl(plan.tuning) if plan.tuning else None,
             measures=TaskMeasures(plan.workload.rows, plan.machine.nodes) if plan.tuning else None,
         )

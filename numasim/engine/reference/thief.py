@@ -85,7 +85,7 @@ class Thief:
         self._pop_ps = run.tables.pop_ps
         self._work_first = run.tables.work_first
         self._tracks_parent = run.prober.tracks_parent
-        self._beginnings_matter = self._work_first or self._tracks_parent
+        self._beginnings_matter = self._work_first or self._tracks_parent or run.joins.leaps
         self._locks_search = run.plan.words.search
         self._locks_probes = run.plan.words.locks_probes
         self._owners_announce = run.queues.owners_announce
@@ -140,6 +140,8 @@ class Thief:
                 w.owed_ps += self._plan.costs.resume_ps
             if self._tracks_parent:
                 self._prober.ran(w.id, program.spawner[task])
+            if self._joins.leaps:
+                self._joins.begun(w, task)
         w.stack.append(task)
 
     # ---- idle episodes ---------------------------------------------------------------------------------------------
@@ -219,6 +221,7 @@ class Thief:
             self._clock.schedule_idle(w, POLL, 0)
             return False
         w.probed = False
+        self._joins.set_out(w)
         w.probes = self._prober.probes(w.id, self._queues) if self._joins.may_probe(w) else NO_PROBES
         return self._next_probe(w)
 
@@ -261,6 +264,7 @@ class Thief:
         w.idle_backoff_ps += wait_ps
         if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
             raise self._liveness.deadlock()
+        self._joins.set_out(w)
         if (not self._queues.total or self._tables.sees_marks_only) and not any(map(any, self._queues.watch)):
             until = self._liveness.next_change()
             if self._pass_over:

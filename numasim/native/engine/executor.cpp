@@ -13,7 +13,8 @@ Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* lis
       has_dependences_(run.frames.have_dependences()),
       joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
       inlines_(run.plan.inlines),
-      puts_take_time_(run.plan.puts_take_time) {}
+      puts_take_time_(run.plan.puts_take_time),
+      leaps_(run.plan.join == Join::LEAPFROG) {}
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
@@ -160,14 +161,15 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
             w.owed_ps += run.profile_ps;
         }
         run.frames.end_chain(frame.path_ps);
-        if (frame.parent != NO_FRAME) join(w, frame);
+        if (frame.parent != NO_FRAME) join(w, at, frame);
         if (has_dependences_) release(w, frame);
         source.task_done();
     }
     if (frame.pending == 0) run.frames.free(at);
 }
 
-inline void Executor::join(Worker& w, const Frame& child) {
+inline void Executor::join(Worker& w, std::uint32_t at, const Frame& child) {
+    if (leaps_) run.takers.finished(child.parent, at);
     if (joins_cost_) {
         w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner());
     }
@@ -297,6 +299,8 @@ void Executor::put_locked(Worker& w) {
 inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
+        if (leaps_ && !run.frames.is_item(task) && run.frames[task].parent != NO_FRAME)
+            run.takers.begun(run.frames[task].parent, static_cast<std::uint32_t>(task), w.id);
     } else {
         run.queues.put(static_cast<std::uint32_t>(q), task);
         run.detail(PUT, w.id, run.frames.id_of(task), q);

@@ -59,7 +59,7 @@ private:
     MemorySystem& memory_;
     StealBatches& batches_;
     std::vector<Task> taken_;  // by the steal at hand
-    const bool tracks_parent_, begins_cost_;
+    const bool tracks_parent_, leaps_, begins_cost_;
 };
 
 inline void Thief::begin(Worker& w, Task task) {
@@ -68,6 +68,7 @@ inline void Thief::begin(Worker& w, Task task) {
     if (begins_cost_ && !run.frames.is_item(task)) {
         const Frame& frame = run.frames[task];
         if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
+        if (leaps_ && frame.parent != NO_FRAME) run.takers.begun(frame.parent, static_cast<std::uint32_t>(task), w.id);
         if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner()));
     }
     w.stack.push_back(task);
@@ -81,6 +82,10 @@ inline numasim::Worker& worker_of(ns_worker_state* w) { return static_cast<numas
 inline const numasim::Worker& worker_of(const ns_worker_state* w) { return static_cast<const numasim::Worker&>(*w); }
 inline numasim::Thief& thief_of(ns_search* s) { return static_cast<numasim::Thief&>(*s); }
 inline const numasim::Run& run_of(const ns_search* s) { return static_cast<const numasim::Thief&>(*s).run; }
+
+static inline std::int32_t ns_host_taker(const ns_search* s, const ns_worker_state* w) {
+    return run_of(s).takers.of(worker_of(w).stack.back(), w->id);
+}
 
 static inline ns_view ns_host_view(const ns_search* s) { return run_of(s).queues.view(); }
 

@@ -68,7 +68,7 @@ std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
 std::int64_t Polling::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     until_ps = std::min(until_ps, LATEST_PS);
     if (poll_ps >= until_ps || run_.plan.locks_probes || run_.plan.backoff_after_probe ||
-        (!w.stack.empty() && run_.plan.join == Join::OWN))
+        (!w.stack.empty() && ns_joins_by_itself(&run_.plan)))
         return 0;
     const std::int32_t probes = quiet_round(w).probes;
     if (probes < 0) return 0;

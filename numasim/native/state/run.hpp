@@ -56,6 +56,7 @@ struct Run {
     Team team;
     Frames frames;
     NestedJoins joins;
+    Takers takers;
     StealCounts steals;
     std::optional<TaskMeasures> measures;  // where a controller asks for them
     std::int64_t profile_ps = 0;           // what measuring costs at the end of each task

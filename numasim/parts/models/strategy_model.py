@@ -364,7 +364,7 @@ class StrategySpec(Grammar, CheckedModel):
         "help-first",
         description="Whether a worker that spawns goes on with the parent or with the child (model 3.3).",
     )
-    join: Annotated[Join, refuse_words({"leapfrog": "leapfrogging joins"})] | None = Field(
+    join: Join | None = Field(
         None,
         description="What a worker does at a wait whose children have not all finished. Default: the runtime's join.",
     )
@@ -457,6 +457,8 @@ class StrategySpec(Grammar, CheckedModel):
                 yield f"no level takes from queue {name!r}: add a steal level such as {{from: own, queue: {name}}}"
         if self.worker_family is None:
             yield from self._needs_own_queue()
+        if self.join == "leapfrog" and not any(level.source == "thief" for level in self.steal):
+            yield "join: leapfrog steals by levels from: thief alone, but there is none: add {from: thief} to steal"
         if self.thresholds == "none" and self._uses_thresholds():
             yield "a condition or refill refers to the thresholds min and max, but thresholds is none"
         if self.announcement != "always":

@@ -151,7 +151,8 @@ enum ns_join_kind {
     NS_JOIN_OWN = 1,
     NS_JOIN_STRICT = 2,
     NS_JOIN_CONTINUATION = 3,
-    NS_JOIN_BLOCK = 4
+    NS_JOIN_BLOCK = 4,
+    NS_JOIN_LEAPFROG = 5
 };
 
 enum ns_producer_kind {
@@ -225,7 +226,7 @@ extern const char *const NS_COUNTED_WORD[3];
 extern const char *const NS_WEIGH_WORD[2];
 extern const char *const NS_END_WORD[2];
 extern const char *const NS_FULL_WORD[4];
-extern const char *const NS_JOIN_KIND_WORD[5];
+extern const char *const NS_JOIN_KIND_WORD[6];
 extern const char *const NS_PRODUCER_KIND_WORD[3];
 extern const char *const NS_THRESHOLD_RULE_WORD[3];
 extern const char *const NS_THRESHOLD_TIME_WORD[3];

@@ -781,7 +781,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_plan_words_check(reader, plan, &plan->words)) return false;
     {
         uint32_t value;
-        if (!ns_read_choice(reader, "join", NS_JOIN_KIND_WORD, 5, &value)) return false;
+        if (!ns_read_choice(reader, "join", NS_JOIN_KIND_WORD, 6, &value)) return false;
         plan->join = (enum ns_join_kind)value;
     }
     {

@@ -31,6 +31,8 @@ JOIN_TEXT = {
     "own": "a task that waits for its children keeps its worker, which runs tasks of its own queue meanwhile",
     "strict": "a task that waits for its children keeps its worker, which runs its descendants meanwhile",
     "continuation": "a task that waits for its children is suspended; the worker of the last child resumes it",
+    "leapfrog": "a task that waits for its children keeps its worker, which steals meanwhile by levels of its thief "
+    "alone, the worker that has begun a child of the task",
     "block": "a task that waits for its children keeps its worker, which parks",
 }
 NO_ROW = Row((), ())

@@ -25,12 +25,7 @@ bool ns_picks_by_length(const ns_plan *plan) {
     return false;
 }
 
-bool ns_asks_for_parents(const ns_plan *plan) {
-    for (uint32_t at = 0; at < plan->steal_levels; at++) {
-        if (plan->level[at].anchor == NS_ANCHOR_PARENT) return true;
-    }
-    return false;
-}
+bool ns_asks_for_parents(const ns_plan *plan) { return ns_plan_has_anchor(plan, NS_ANCHOR_PARENT); }
 
 /* Whether the bit of a watch with two such bounds follows from the length that a queue has now, whatever it had before.
  * `adjacent`: S is s + 1. */

@@ -39,6 +39,10 @@ static int read_plan(ns_thread_pool *pool) {
     int error = ns_plan_tables_read(&pool->tables, pool->plan);
     const char *problem = pool->tables.file ? pool->tables.file->reader.problem : "";
     if (error) return ns_pool_fail(&pool->base, error, "%s", problem);
+    if (pool->tables.join == NS_JOIN_LEAPFROG) {
+        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
+                            "the plan's joins leapfrog, which workers do in virtual time only");
+    }
     error = ns_search_locks_create(&pool->locks, &pool->tables.file->plan);
     if (error) return ns_pool_fail(&pool->base, error, "%s", "");
     pool->push_ps = ns_fields_integer(pool->plan, "push_ps", 0);

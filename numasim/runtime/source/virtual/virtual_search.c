@@ -34,6 +34,13 @@ static inline bool ns_host_may_run(const ns_search *s, const ns_worker_state *w,
     return !top || (top->row < next->row && next->row < top->row + s->plan->graph.size.at[top->row]);
 }
 
+static inline int32_t ns_host_taker(const ns_search *s, const ns_worker_state *w) {
+    const virtual_task *child = top_of(searcher(w))->taken;
+    (void)s;
+    while (child && child->taker == w->id) child = child->taken_before;
+    return child ? (int32_t)child->taker : NS_UNKNOWN;
+}
+
 static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, bool back) {
     ns_virtual_begin(searcher(w), pop(s, q, back));
 }

@@ -37,9 +37,12 @@ struct virtual_task {
     uint32_t references;           /* the task itself until it has finished, and its children as long as they live */
     uint32_t spawner;              /* the worker that spawned it */
     bool begun, waiting;
-    virtual_worker *sleeper; /* that is blocked in its join */
-    ns_fiber *fiber;         /* its own, or NULL */
-    int64_t since_ps;        /* measured costs: CPU time when it went on last */
+    uint32_t taker;                            /* in join `leapfrog`: the worker that has begun it */
+    virtual_task *taken;                       /* likewise: of its children under way, the one begun last, */
+    virtual_task *taken_before, *taken_behind; /* and its neighbours in that order */
+    virtual_worker *sleeper;                   /* that is blocked in its join */
+    ns_fiber *fiber;                           /* its own, or NULL */
+    int64_t since_ps;                          /* measured costs: CPU time when it went on last */
     ns_body *body;
     ns_future *future;
     void *arguments; /* `copy`; of a call, the caller's */
@@ -164,6 +167,9 @@ void ns_virtual_free_task(virtual_pool *pool, virtual_task *task);
 /* Begin `task`, that was queued or dealt: it comes on top of the stack. */
 void ns_virtual_begin(virtual_worker *w, virtual_task *task);
 void ns_virtual_end_idle(virtual_worker *w);
+/* In join `leapfrog`: the worker has begun a task, or goes on with it; the task has finished. */
+void ns_virtual_note_taker(virtual_worker *w, virtual_task *task);
+void ns_virtual_forget_taker(virtual_task *task);
 /* `parent`, which runs on `w`, spawns a task: that one, or the parent, is to be queued or comes on top of the stack. */
 void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child);
 /* Put a task at the back of a queue. */

@@ -61,7 +61,26 @@ void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
         w->state.owed_ps += pool->plan->costs.resume_ps;
     }
     ns_actor_ran(&pool->search.actors[w->base.id], (int32_t)task->spawner);
+    ns_virtual_note_taker(w, task);
     ns_virtual_list_push(w, &w->stack, task);
+}
+
+void ns_virtual_forget_taker(virtual_task *task) {
+    virtual_task *parent = task->parent;
+    if (!parent || (parent->taken != task && !task->taken_behind)) return;
+    *(parent->taken == task ? &parent->taken : &task->taken_behind->taken_before) = task->taken_before;
+    if (task->taken_before) task->taken_before->taken_behind = task->taken_behind;
+    task->taken_before = task->taken_behind = NULL;
+}
+
+void ns_virtual_note_taker(virtual_worker *w, virtual_task *task) {
+    virtual_task *parent = task->parent;
+    if (pool_of(w)->plan->join != NS_JOIN_LEAPFROG || !parent) return;
+    ns_virtual_forget_taker(task);
+    task->taker = w->base.id;
+    task->taken_before = parent->taken;
+    if (parent->taken) parent->taken->taken_behind = task;
+    parent->taken = task;
 }
 
 /* ---- where new ones go ------------------------------------------------------------------------------------------- */
@@ -100,6 +119,7 @@ void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task) {
 /* Where no queue has room, the task is executed at once. */
 static void put_into(virtual_worker *w, int32_t q, virtual_task *task) {
     if (q == NS_UNKNOWN) {
+        ns_virtual_note_taker(w, task);
         ns_virtual_list_push(w, &w->stack, task);
     } else {
         ns_virtual_push(w, (uint32_t)q, task);
