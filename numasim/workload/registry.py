@@ -30,6 +30,8 @@ MODULES = {  # the module of each family, in alphabetical order
     "cholesky": "cholesky",
     "fft": "fft",
     "fib": "fib",
+    "ge": "ge",
+    "ge-ir": "ge",
     "heat": "stencils",
     "heat-ir": "stencils",
     "home-test": "home_test",

@@ -43,6 +43,7 @@ SIZES: dict[str, dict[str, Any]] = {
     **{name: {"x": 768, "y": 256, "sweeps": 2} for name in ("heat", "heat-ir", "9p", "9p-ir")},
     **{name: {"x": 768, "y": 256, "sweeps": 1} for name in ("sor", "sor-ir")},
     **{name: {"x": 768, "y": 16, "z": 16, "sweeps": 2} for name in ("6p", "6p-ir", "25p", "25p-ir")},
+    **{name: {"x": 512, "phase_steps": 64} for name in ("ge", "ge-ir")},
     "spinlock": {"threads": 4, "acquisitions": 9},
     "syncbench": {"construct": "reduction", "threads": 4, "repetitions": 3},
 }

@@ -9,13 +9,13 @@ to ``n (c + 1) div d``. A regular tree has the same degree at all inner tasks. I
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from numasim.workload.builder import Shape
-from numasim.workload.forest_arrays import ragged
+from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Op
 from numasim.workload.size.totals import Totals
 
@@ -28,12 +28,6 @@ class RowTree(NamedTuple):
     parent: I64
     first: I64
     end: I64
-
-    @property
-    def leaves(self) -> I64:
-        """[tasks] whether the task has one block."""
-        found: I64 = self.end - self.first == 1
-        return found
 
 
 def row_tree(blocks: int, branching: int, *, irregular: bool = False) -> RowTree:
@@ -62,9 +56,17 @@ def _children(first: I64, end: I64, degree: I64) -> tuple[I64, I64]:
     return begin + size * child // parts, begin + size * (child + 1) // parts
 
 
-def tree_shapes(tree: RowTree, leaf: Shape) -> tuple[I64, list[Shape]]:
+def planted(trees: Sequence[RowTree]) -> tuple[RowTree, I64]:
+    """(all ``trees`` one after the other, [tasks] the number of the tree that each task is in)."""
+    begin = offsets(np.array([len(tree.parent) for tree in trees]))
+    number = np.repeat(np.arange(len(trees)), np.diff(begin))
+    parent, first, end = (np.concatenate(column) for column in zip(*trees, strict=True))
+    return RowTree(np.where(parent < 0, -1, parent + begin[number]), first, end), number
+
+
+def tree_shapes(trees: RowTree, leaf: Shape) -> tuple[I64, list[Shape]]:
     """([tasks] the shape of each task, the shapes): shape 0 is ``leaf``, the others spawn their children and wait."""
-    children = np.bincount(tree.parent[1:], minlength=len(tree.parent))
+    children = np.bincount(trees.parent[trees.parent >= 0], minlength=len(trees.parent))
     degrees = np.unique(children[children > 0])
     shape = np.where(children > 0, 1 + np.searchsorted(degrees, children), 0)
     return shape, [leaf, *(Shape([*[Op.SPAWN] * degree, Op.WAIT]) for degree in degrees.tolist())]

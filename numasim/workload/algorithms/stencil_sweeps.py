@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numasim.workload.algorithms.row_tree import RowTree, row_tree, tree_shapes, tree_totals
+from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes, tree_totals
 from numasim.workload.builder import Draft, Numbers, Shape
 from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
@@ -94,16 +94,14 @@ class Leaves(NamedTuple):
 
 def sweep_workload(sweeps: Sweeps, parameters: dict[str, int]) -> Workload:
     """The trees of the sweeps that take turns, and the loop over them."""
-    tree = row_tree(sweeps.blocks, sweeps.branching, irregular=sweeps.irregular)
+    trees, sweep = planted([row_tree(sweeps.blocks, sweeps.branching, irregular=sweeps.irregular)] * sweeps.trees)
     halo = sweeps.buffers == 2 or sweeps.blocks > 1
-    shape, shapes = tree_shapes(tree, Shape((Op.RUN,), (0,), (1 + halo,)))
-    tasks = len(tree.parent)
-    parent = np.concatenate([tree.parent + (tree.parent >= 0) * turn * tasks for turn in range(sweeps.trees)])
-    draft = Draft(parent, np.tile(shape, sweeps.trees), shapes)
-    leaves = _leaves(sweeps, tree, draft.tasks(LEAF))
+    shape, shapes = tree_shapes(trees, Shape((Op.RUN,), (0,), (1 + halo,)))
+    draft = Draft(trees.parent, shape, shapes)
+    leaves = _leaves(sweeps, trees, sweep, draft.tasks(LEAF))
     draft.compute(LEAF, compute_ps(_points(sweeps, leaves) * sweeps.ops, sweeps.rate))
     (_access_two if sweeps.buffers == 2 else _access_one)(sweeps, draft, leaves)
-    roots = [int(draft.position[turn * tasks]) for turn in range(sweeps.trees)]
+    roots = draft.position[trees.parent < 0].tolist()
     phases, loops = _phases(sweeps, roots)
     return draft.finish(
         name=sweeps.name,
@@ -116,10 +114,9 @@ def sweep_workload(sweeps: Sweeps, parameters: dict[str, int]) -> Workload:
     )
 
 
-def _leaves(sweeps: Sweeps, tree: RowTree, ids: I64) -> Leaves:
-    sweep, place = np.divmod(ids, len(tree.parent))
-    first = tree.first[place] * sweeps.leaf_rows
-    return Leaves(first, np.minimum(first + sweeps.leaf_rows, sweeps.rows), sweep)
+def _leaves(sweeps: Sweeps, trees: RowTree, sweep: I64, ids: I64) -> Leaves:
+    first = trees.first[ids] * sweeps.leaf_rows
+    return Leaves(first, np.minimum(first + sweeps.leaf_rows, sweeps.rows), sweep[ids])
 
 
 def _points(sweeps: Sweeps, leaves: Leaves) -> I64:

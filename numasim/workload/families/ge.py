@@ -1,0 +1,215 @@
+"""Gaussian elimination, as in LAWS (Chen and Guo 2015, Table III): a tree of tasks over the rows below each pivot.
+
+Step k subtracts from every row below row k its multiple of row k, from column k on: a division for the factor, then an
+operation pair (a multiplication and a subtraction) for every column behind k; column k keeps the factor. There are no
+row exchanges. A leaf updates the rows of one block of the matrix, of which blocks before the pivot take no part, and
+reads the pivot's row.
+
+``phase_steps`` steps in a row are passes of one phase, each of them the mean of these steps: in every block the bytes
+of a row, rounded to whole ones, and the time, rounded to a ps. What is kept is the number of steps, each with its tree
+and its wait for all leaves, and, of every block, the bytes and operations of all steps together.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from numasim.parts.base import Whole
+from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes
+from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
+from numasim.workload.family import Family
+from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.kernel_rates import compute_ps
+from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
+from numasim.workload.size.totals import Totals, memory
+
+LEAF = 0  # the shape of leaves
+
+
+class _Ge(WorkloadParameters):
+    """What the two trees of ge have in common."""
+
+    irregular: ClassVar[bool] = False
+    x: Annotated[Whole, Field(ge=2, le=2**16)] = Field(description="Rows and columns of the matrix.")
+    leaf_rows: Size = Field(8, description="Rows of a leaf (LAWS, section 6.4).")
+    phase_steps: Size = Field(
+        8,
+        description="So many steps in a row are passes of one phase, each of them the mean of these steps: fewer tasks "
+        "are written down, as many run, with the same bytes and operations in all.",
+    )
+    element_bytes: Literal[4, 8] = Field(8, description="Size of an element (A-27).")
+    branching: Annotated[Whole, Field(ge=2, le=64)] = Field(
+        2,
+        description="Children of an inner task; where the tree is irregular, one, two or none more, in turns (A-26).",
+    )
+    ops_per_point: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
+        2,
+        description="Operations for an element of a row behind the pivot's column; its factor takes one more.",
+    )
+    ps_per_1000_ops: WorkTime = Field(500_000, description="Time of 1,000 operations; the default is assumed.")
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of the matrix."""
+        return self.x * self.element_bytes
+
+    def totals(self) -> Totals:
+        """At most: blocks as if every phase had one more, accesses as if each took a line and its rows a byte more."""
+        phases = -(-(self.x - 1) // self.phase_steps)
+        leaves = (phases * self.x - self.phase_steps * phases * (phases - 1) // 2) // self.leaf_rows + 2 * phases
+        runs, rows = leaves * min(self.phase_steps, self.x), min(self.leaf_rows, self.x)
+        updated = self.element_bytes * elements(self.x)
+        moved = 2 * (updated + runs * rows) + runs * self.row_bytes
+        lines = [0] * len(Pattern)
+        lines[Pattern.SEQUENTIAL] = -(-moved // LINE_BYTES) + 2 * runs
+        return Totals(
+            rows=2 * leaves,
+            ops=4 * leaves,
+            segments=leaves,
+            accesses=2 * runs,
+            compute_ps=compute_ps(operations(self.x, self.ops_per_point), self.ps_per_1000_ops) + runs,
+            lines=tuple(lines),
+            access_bytes=rows * self.row_bytes,
+            access_lines=-(-2 * rows * self.row_bytes // LINE_BYTES),
+            segment_ps=compute_ps(rows * (self.ops_per_point * self.x + 1), self.ps_per_1000_ops) + 1,
+        ) + memory(self.x * self.row_bytes)
+
+
+class GeParameters(_Ge):
+    """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix: a tree of tasks over the rows below each pivot."""
+
+    name: Literal["ge"] = Field(description="The name of this workload.")
+
+
+class IrregularGeParameters(_Ge):
+    """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix, with irregular trees."""
+
+    irregular: ClassVar[bool] = True
+    name: Literal["ge-ir"] = Field(description="The name of this workload.")
+
+
+def elements(size: int) -> int:
+    """Elements that all steps update: r rows of r + 1 each, for r from 1 to ``size`` - 1."""
+    return (size - 1) * size * (size + 1) // 3
+
+
+def operations(size: int, per_point: int) -> int:
+    """Operations of all steps: in r rows a division and ``per_point`` for each of r columns, r from 1 on."""
+    return per_point * (size - 1) * size * (2 * size - 1) // 6 + size * (size - 1) // 2
+
+
+class Leaves(NamedTuple):
+    """[leaves] the rows from ``first`` to ``end - 1`` that change, in ``steps`` steps from ``pivot`` on."""
+
+    first: I64
+    end: I64
+    pivot: I64
+    steps: I64
+
+
+def gaussian_elimination(parameters: _Ge) -> Workload:
+    """A phase of one tree for every ``phase_steps`` steps."""
+    size, leaf_rows = parameters.x, parameters.leaf_rows
+    pivots = np.arange(0, size - 1, parameters.phase_steps)
+    before, blocks = (pivots + 1) // leaf_rows, -(-size // leaf_rows)
+    branching, irregular = parameters.branching, parameters.irregular
+    trees, phase = planted([row_tree(blocks - at, branching, irregular=irregular) for at in before.tolist()])
+    shape, shapes = tree_shapes(trees, Shape((Op.RUN,), (0,), (2,)))
+    draft = Draft(trees.parent, shape, shapes)
+    steps = np.diff(pivots, append=size - 1)
+    _fill(draft, _leaves(parameters, trees, draft.tasks(LEAF), before[phase], pivots[phase], steps[phase]), parameters)
+    roots = draft.position[trees.parent < 0].tolist()
+    return draft.finish(
+        name=parameters.name,
+        parameters=parameters_of(parameters),
+        kernels=("update",),
+        regions=(Region("matrix", size * parameters.row_bytes, False),),
+        phases=[
+            Phase(roots=(root,), repeat=repeat, name=f"from {pivot}")
+            for root, repeat, pivot in zip(roots, steps.tolist(), pivots.tolist(), strict=True)
+        ],
+        facts={
+            "steps": size - 1,
+            "updated_bytes": parameters.element_bytes * elements(size),
+            "ops": operations(size, parameters.ops_per_point),
+        },
+    )
+
+
+def _leaves(parameters: _Ge, trees: RowTree, ids: I64, before: I64, pivot: I64, steps: I64) -> Leaves:
+    """The leaves ``ids``; the other arrays are [tasks]: the blocks before the tree, its first pivot, its steps."""
+    block = before[ids] + trees.first[ids]
+    first = np.maximum(block * parameters.leaf_rows, pivot[ids] + 1)
+    end = np.minimum((block + 1) * parameters.leaf_rows, parameters.x)
+    return Leaves(first, end, pivot[ids], steps[ids])
+
+
+def _fill(draft: Draft, leaves: Leaves, parameters: _Ge) -> None:
+    """A mean step of every leaf: update its rows from the pivot's column on, read the row of the middle pivot."""
+    size, element_bytes = parameters.x, parameters.element_bytes
+    rows = leaves.end - leaves.first
+    changed, pairs = _work(leaves, size)
+    draft.compute(LEAF, _step_ps(parameters.ops_per_point * (changed - pairs) + pairs, leaves.steps, parameters))
+    updated = np.maximum(1, _mean(changed * element_bytes, leaves.steps * rows))
+    widest = size - leaves.pivot
+    read = _mean((2 * widest - leaves.steps + 1) * element_bytes, np.full_like(widest, 2))
+
+    def access(number: int, row: I64, rows: Numbers, row_bytes: I64, mode: Mode) -> None:
+        draft.access(
+            LEAF,
+            number,
+            region=0,
+            offset=(row + 1) * parameters.row_bytes - row_bytes,
+            row_bytes=row_bytes,
+            rows=rows,
+            stride=parameters.row_bytes,
+            mode=mode,
+        )
+
+    access(0, leaves.first, rows, updated, Mode.READ_WRITE)
+    access(1, leaves.pivot + leaves.steps // 2, 1, read, Mode.READ)
+
+
+def _step_ps(ops: I64, steps: I64, parameters: _Ge) -> I64:
+    """The time of a mean step, from the operations of all; in two parts, none of which leaves 63 bits."""
+    whole, rest = np.divmod(ops, steps)
+    rate = parameters.ps_per_1000_ops
+    found: I64 = (whole * rate + rest * rate // steps + 500) // 1000
+    return found
+
+
+def _work(leaves: Leaves, size: int) -> tuple[I64, I64]:
+    """([leaves] elements that all steps of the phase update, pairs of a step and a row in which it does so).
+
+    Row i takes part in the first c = i - pivot steps, at most all of them. Together they update
+    (size - pivot) c - c (c - 1) / 2 elements of it.
+    """
+    widest, steps = size - leaves.pivot, leaves.steps
+    last = np.minimum(leaves.end - 1 - leaves.pivot, steps)
+    earlier = np.minimum(leaves.first - 1 - leaves.pivot, steps)
+    whole = leaves.end - leaves.first - (last - earlier)  # rows that take part in all steps and are not counted yet
+
+    def triangle(count: I64) -> I64:
+        return count * (count + 1) // 2
+
+    def pyramid(count: I64) -> I64:
+        return (count - 1) * count * (count + 1) // 6
+
+    pairs = triangle(last) - triangle(earlier) + whole * steps
+    missing = pyramid(last) - pyramid(earlier) + whole * triangle(steps - 1)
+    return widest * pairs - missing, pairs
+
+
+def _mean(total: I64, count: I64) -> I64:
+    """``total`` over ``count``, rounded to the nearest."""
+    return (2 * total + count) // (2 * count)
+
+
+FAMILIES = tuple(
+    Family(model, gaussian_elimination, small={"x": 21, "phase_steps": 5}, benchmark={"x": 256})
+    for model in (GeParameters, IrregularGeParameters)
+)
