@@ -14,6 +14,7 @@ from numasim.errors import InputError
 from numasim.workload.describe import describe
 from numasim.workload.graph import Kind, Workload
 from numasim.workload.graph_rules import validate
+from numasim.workload.phases import runs_of
 
 
 def arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
@@ -59,8 +60,11 @@ def test_a_task_takes_at_most_256_bytes(name: str, parameters: dict[str, int]) -
 @pytest.mark.parametrize("label", SMALL)
 def test_tasks_are_counted_from_the_arrays(label: str) -> None:
     work = small(label)
-    items = sum(family.count for family in work.ranges)
-    assert work.tasks == np.count_nonzero(work.kind == Kind.TASK) + items
+    end, found = work.subtree_end(), 0
+    for phase, runs in zip(work.phases, runs_of(work.phases, work.loops), strict=True):
+        graph = sum(np.count_nonzero(work.kind[root : end[root]] == Kind.TASK) for root in phase.roots)
+        found += runs * (graph + (0 if phase.range_family is None else work.ranges[phase.range_family].count))
+    assert work.tasks == found
     assert work.facts.get("tasks", work.tasks) == work.tasks
 
 
