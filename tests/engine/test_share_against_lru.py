@@ -44,6 +44,7 @@ SIZES: dict[str, dict[str, Any]] = {
     **{name: {"x": 768, "y": 256, "sweeps": 1} for name in ("sor", "sor-ir")},
     **{name: {"x": 768, "y": 16, "z": 16, "sweeps": 2} for name in ("6p", "6p-ir", "25p", "25p-ir")},
     **{name: {"x": 512, "phase_steps": 64} for name in ("ge", "ge-ir")},
+    "home-test": {"threads": 4},
     "spinlock": {"threads": 4, "acquisitions": 9},
     "syncbench": {"construct": "reduction", "threads": 4, "repetitions": 3},
 }
@@ -51,7 +52,7 @@ CACHES = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hi
 BOUNDS = {1: (0.02, 0.02), 2: (0.06, 0.06)}  # by domains: parts of all bytes, from the own cache and from memory
 SERVED = ("bytes_cache", "bytes_c2c")
 SEEDS = 6
-WITHOUT_REUSE = {"fib", "nqueens", "uts", "independent", "spinlock", "syncbench"}
+WITHOUT_REUSE = {"fib", "nqueens", "uts", "independent", "home-test", "spinlock", "syncbench"}
 
 
 class Figures(NamedTuple):

@@ -30,7 +30,7 @@ class HomeTestParameters(TeamParameters):
     """A task for each of ``threads`` workers, which refers to ``bytes`` bytes of its own."""
 
     name: Literal["home-test"] = Field(description="The name of this workload.")
-    bytes: Annotated[Bytes, Field(ge=LINE_BYTES)] = Field(
+    bytes: Annotated[Bytes, Field(ge=1)] = Field(
         64 * 1024,
         description="Bytes that a task fetches from their homes; its region.",
     )
