@@ -59,15 +59,19 @@ public:
         for (const std::uint32_t successor : graph_.successor) ++tasks_[successor].unmet;
     }
 
+    // A root that an earlier phase has too ends then as it did there: all whom it may wait for are roots of both.
     std::int64_t of(const Phase& phase) {
-        longest_ = 0;
-        for (const std::int64_t root : phase.roots) make_ready(static_cast<std::uint32_t>(root), 0);
+        for (const std::int64_t root : phase.roots) {
+            if (!tasks_[static_cast<std::size_t>(root)].spawned) make_ready(static_cast<std::uint32_t>(root), 0);
+        }
         while (!ready_.empty()) {
             const std::uint32_t task = ready_.back();
             ready_.pop_back();
             advance(task);
         }
-        return longest_;
+        std::int64_t longest = 0;
+        for (const std::int64_t root : phase.roots) longest = std::max(longest, last_end_ps(root));
+        return longest;
     }
 
 private:
@@ -78,6 +82,15 @@ private:
         std::uint32_t callee = NOBODY;           // whose end it waits for
         bool spawned = false, waits = false;
     };
+
+    // Of the tasks of a tree.
+    std::int64_t last_end_ps(std::int64_t root) const {
+        std::int64_t last = 0;
+        for (std::int64_t task = root; task < root + graph_.size[static_cast<std::size_t>(root)]; ++task) {
+            last = std::max(last, tasks_[static_cast<std::size_t>(task)].now_ps);
+        }
+        return last;
+    }
 
     // A task has been spawned, or the last of its predecessors has an end.
     void make_ready(std::uint32_t id, std::int64_t now_ps) {
@@ -111,7 +124,6 @@ private:
 
     void finish(std::uint32_t id) {
         const std::int64_t now_ps = tasks_[id].now_ps;
-        longest_ = std::max(longest_, now_ps);
         const std::int64_t parent = graph_.parent[id];
         if (parent >= 0) tell_parent(static_cast<std::uint32_t>(parent), id, now_ps);
         for (std::int64_t edge = graph_.successor_ptr[id]; edge < graph_.successor_ptr[std::size_t{id} + 1]; ++edge) {
@@ -140,7 +152,6 @@ private:
     const std::int64_t* const segment_ps_;
     std::vector<Task> tasks_;
     std::vector<std::uint32_t> ready_;
-    std::int64_t longest_ = 0;
 };
 
 }  // namespace

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numasim.errors import InputError
 from numasim.objects.data_dependences import RegionHistory
 from numasim.objects.data_pieces import Block, DataRegion
 from numasim.objects.graph_draft import NO_PARENT, GraphDraft, compute_ps
+from numasim.objects.graph_phases import GraphPhase, PhaseOrder
 from numasim.objects.graph_task import Pieces, Task
 from numasim.schema.enumerations import MOST_BYTES, Mode
 from numasim.workload.graph import Region
@@ -27,7 +29,7 @@ class GraphBuilding:
         self.name = name
         self.draft = GraphDraft()
         self.version = 0
-        self._phase = 0
+        self.phases = PhaseOrder()
         self._regions: dict[str, DataRegion] = {}
         self._histories: dict[tuple[int, int, int], RegionHistory] = {}  # by parent, phase and region
 
@@ -57,7 +59,7 @@ class GraphBuilding:
         cost_ps = compute_ps(cost_ns)
         accesses = self._accesses(reads, writes, updates)
         before = [each.number for each in self._tasks(after)]
-        phase = self._phase if parent == NO_PARENT else self.draft.phase[parent]
+        phase = self.phases.number() if parent == NO_PARENT else self.draft.phase[parent]
         made = self.draft.add_task(parent, phase)
         if cost_ps or accesses:
             self._segment(made, cost_ps, kernel, accesses)
@@ -84,10 +86,22 @@ class GraphBuilding:
         self.draft.add_edge(before.number, after.number)
         self.version += 1
 
-    def barrier(self) -> None:
+    def phase(self, name: str, repeat: int) -> GraphPhase:
         """Begin a new phase: the tasks of the graph from now on start when all before have ended."""
-        if self.draft.phase and self.draft.phase[-1] == self._phase:
-            self._phase += 1
+        self.version += 1
+        return self.phases.begin(name, repeat)
+
+    def again(self, phase: GraphPhase) -> None:
+        """Run a phase again."""
+        self.version += 1
+        self.phases.again(phase)
+
+    @contextmanager
+    def loop(self, repeat: int) -> Iterator[None]:
+        """Repeat what is added inside."""
+        with self.phases.loop(repeat):
+            yield
+        self.version += 1
 
     def _segment(self, task: int, cost_ps: int, kernel: str, accesses: list[Access]) -> None:
         if kernel not in self.draft.kernels and len(self.draft.kernels) == MOST_KERNELS:

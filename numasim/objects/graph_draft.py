@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.objects.graph_phases import PhaseOrder
 from numasim.schema.enumerations import LONGEST_PS, Deal, Kind, Op
 from numasim.workload.builder import accesses_of, frozen
 from numasim.workload.forest_arrays import offsets, preorder, ragged
@@ -77,7 +78,7 @@ class GraphDraft:
             self.source.append(source)
             self.target.append(target)
 
-    def finished(self, name: str, deal: Deal, parameters: dict[str, Any]) -> Workload:
+    def finished(self, name: str, deal: Deal, parameters: dict[str, Any], order_of_phases: PhaseOrder) -> Workload:
         """The workload of everything so far; its tasks are numbered depth first."""
         parent = np.array(self.parent, np.int64)
         order = preorder(parent)
@@ -95,7 +96,8 @@ class GraphDraft:
             parameters=parameters,
             kernels=tuple(self.kernels) or ("",),
             regions=tuple(self.regions),
-            phases=self._phases(position, parent, deal),
+            phases=self._phases(position, parent, deal, order_of_phases),
+            loops=order_of_phases.loops(),
             ranges=(),
             op_ptr=frozen(op_ptr),
             op_code=frozen(codes),
@@ -122,10 +124,16 @@ class GraphDraft:
         arguments[runs] = np.arange(len(segments))
         return offsets(lengths[order]), codes, arguments.astype(np.uint32), segments
 
-    def _phases(self, position: I64, parent: I64, deal: Deal) -> tuple[Phase, ...]:
-        phase, roots = np.array(self.phase), np.flatnonzero(parent < 0)
-        numbers = range(int(phase.max()) + 1)
-        return tuple(Phase(roots=tuple(position[roots[phase[roots] == each]].tolist()), deal=deal) for each in numbers)
+    def _phases(self, position: I64, parent: I64, deal: Deal, order: PhaseOrder) -> tuple[Phase, ...]:
+        roots = np.flatnonzero(parent < 0)
+        phase = np.array(self.phase)[roots]
+        cuts = np.flatnonzero(np.diff(phase)) + 1  # roots are added phase by phase
+        tasks = [tuple(some.tolist()) for some in np.split(position[roots], cuts)]
+        return tuple(
+            Phase(roots=tasks[run.number], deal=deal, repeat=run.repeat, name=run.name)
+            for run in order.runs
+            if run.number is not None
+        )
 
 
 def successors(source: I64, target: I64, tasks: int) -> tuple[I64, npt.NDArray[np.uint32]]:

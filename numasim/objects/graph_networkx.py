@@ -61,7 +61,7 @@ def _head(document: dict[str, Any]) -> dict[str, Any]:
     head = {key: document[key] for key in HEAD if document[key]}
     if head["kernels"] == [""]:
         del head["kernels"]
-    if head["phases"] == [{**ONE_PHASE, "roots": head["phases"][0]["roots"]}]:
+    if head["phases"] == [{**ONE_PHASE, "roots": head["phases"][0].get("roots")}]:
         del head["phases"]
     return head
 
@@ -123,8 +123,18 @@ def _document(graph: nx.DiGraph[Any], name: str, cost: str, usual_cost_ns: Any) 
     head: dict[str, Any] = {key: graph.graph[key] for key in HEAD if key in graph.graph}
     if graph.graph.get("phases"):
         old = {number: numbers[node] for number, node in enumerate(graph.nodes)}
-        head["phases"] = [{**phase, "roots": [old[root] for root in phase["roots"]]} for phase in graph.graph["phases"]]
+        head["phases"] = _renumbered(graph.graph["phases"], old)
     return {**head, "name": name, "kernels": list(kernels) or [""], "tasks": tasks, "segments": segments}
+
+
+def _renumbered(entries: list[dict[str, Any]], numbers: dict[int, int]) -> list[dict[str, Any]]:
+    """Phases and loops over them, whose roots have other numbers."""
+    return [
+        {**entry, "loop": _renumbered(entry["loop"], numbers)}
+        if "loop" in entry
+        else {**entry, "roots": [numbers[root] for root in entry["roots"]]}
+        for entry in entries
+    ]
 
 
 def _steps(graph: nx.DiGraph[Any], node: Hashable, cost: str, usual_cost_ns: Any) -> list[tuple[Any, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +16,7 @@ from numasim.objects.data_pieces import DataRegion, Tiles
 from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, plain_graph
 from numasim.objects.graph_building import GraphBuilding
 from numasim.objects.graph_draft import NO_PARENT
+from numasim.objects.graph_phases import GraphPhase
 from numasim.objects.graph_task import Pieces, Task
 from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import Deal, Op
@@ -202,7 +204,34 @@ class Graph(Held):
 
     def barrier(self) -> None:
         """Let the tasks that are added from now on start when all before have ended: a new phase."""
-        self._building.barrier()
+        self._building.phase("", 1)
+
+    def phase(self, name: str = "", *, repeat: int = 1) -> GraphPhase:
+        """Begin a new phase, as `barrier` does, with a name, which results and changes of the placement refer to.
+
+        It runs ``repeat`` times in a row. `again` takes what is returned.
+        """
+        return self._building.phase(name, repeat)
+
+    def again(self, phase: GraphPhase) -> None:
+        """Run the tasks of an earlier phase again, when all before have ended: a phase of its own."""
+        self._building.again(phase)
+
+    def loop(self, repeat: int) -> AbstractContextManager[None]:
+        """Go ``repeat`` times through the phases that are added inside a ``with`` block; loops may be nested.
+
+        Two sweeps over two grids, from one into the other and back::
+
+            with graph.loop(100):
+                for part in parts:
+                    graph.task(800, reads=old[part], writes=new[part])
+                graph.barrier()
+                for part in parts:
+                    graph.task(800, reads=new[part], writes=old[part])
+
+        InputError for a loop without tasks. No barrier is needed before it and behind it.
+        """
+        return self._building.loop(repeat)
 
     # ---- the finished graph ----
 
@@ -218,7 +247,7 @@ class Graph(Held):
     def _built(self, building: GraphBuilding) -> Workload:
         if not building.draft.parent:
             raise InputError(f"the graph {self.name!r} has no tasks", expected="at least one, which task() adds")
-        workload = building.draft.finished(self._name, self._deal, {})
+        workload = building.draft.finished(self._name, self._deal, {}, building.phases)
         if len(workload.successor) and (workload.op_code == Op.SPAWN).any():
             from numasim.workload.graph_rules import validate
 

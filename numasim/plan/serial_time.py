@@ -76,9 +76,9 @@ def _program_of(plan: Plan) -> _Program:
 def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
     run, work = Run(_plan_alone(program), seed), program.workload
     total = makespan_ps(run) if any(phase.roots for phase in work.phases) else 0
-    for phase in work.phases:
+    for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
-            total += phase.repeat * _range_ps(run, work.ranges[phase.range_family])
+            total += runs * _range_ps(run, work.ranges[phase.range_family])
     return total
 
 

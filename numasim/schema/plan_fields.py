@@ -24,7 +24,7 @@ from numasim.schema.field_kinds import (
 )
 from numasim.schema.memory_fields import ACCESSES, MEMORY, OPEN_ACCESSES
 from numasim.schema.object_fields import TASK_OBJECTS
-from numasim.schema.program_fields import FAMILY, GRAPH, PHASE, SEGMENT_TIMES
+from numasim.schema.program_fields import FAMILY, GRAPH, LOOP, PHASE, SEGMENT_TIMES
 from numasim.schema.strategy_fields import BACKOFF, COSTS, STEAL, THRESHOLD_RULES
 from numasim.schema.sync_fields import WORDS
 from numasim.schema.usual_fields import ppm
@@ -52,6 +52,9 @@ PLAN = Structure(
         Flag(name="coupled", member="effects.coupled"),
         Part(name="effects", of=COUPLED, when="coupled"),
         Listed(name="phases", of=PHASE),
+        Listed(
+            name="loops", of=LOOP, note="by their first phase, outer ones before the loops in them; they are nested"
+        ),
         Integer(name="refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
         Flag(name="work_first"),
         Part(name="steal", of=STEAL),

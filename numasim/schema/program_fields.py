@@ -53,9 +53,19 @@ PHASE = Structure(
         Integer(name="family", low="-1", high="len(families) - 1", note="-1: none"),
         Value(name="deal", of=Deal),
         Flag(name="serial"),
-        Integer(name="repeat", high="MOST_ITEMS"),
+        Integer(name="repeat", low="1", high="MOST_ITEMS"),
         Computed(name="ids", c_type="ns_i64s", note="[roots] ids of the roots"),
         Computed(name="segments", c_type="ns_u32s", note="[roots] number of their first segment"),
+    ),
+)
+LOOP = Structure(
+    "ns_loop",
+    "Loop",
+    "The phases from `first` to `end` - 1, which a program goes through `repeat` times, one after the other.",
+    (
+        Integer(name="first", high="len(phases) - 1"),
+        Integer(name="end", low="first + 1", high="len(phases)"),
+        Integer(name="repeat", low="1", high="MOST_ITEMS"),
     ),
 )
 SEGMENT_TIMES = Structure(

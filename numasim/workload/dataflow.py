@@ -39,9 +39,13 @@ class Dataflow:
         self._ready: list[int] = []
 
     def run(self, phase: Phase) -> None:
-        """Evaluate one pass of a phase, which begins at time 0."""
+        """Evaluate one pass of a phase, which begins at time 0.
+
+        A root that an earlier phase has too ends as it did there: all whom it may wait for are roots of both.
+        """
         for root in phase.roots:
-            self._release(root, 0)
+            if not self.spawned[root]:
+                self._release(root, 0)
         while self._ready:
             self._advance(self._ready.pop())
 

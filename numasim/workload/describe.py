@@ -27,7 +27,7 @@ def _lines(workload: Workload) -> Iterator[str]:
     yield f"  depth            {depth(workload):,}"
     yield f"  critical path    {span_tasks(workload):,} tasks, {span:,} ps"
     yield f"  compute          {work:,} ps" + (f", parallelism {work / span:.1f}" if span else "")
-    yield f"  phases           {sum(phase.repeat for phase in workload.phases):,}"
+    yield f"  phases           {sum(workload.runs):,}"
     yield f"  kernels          {', '.join(workload.kernels)}"
     if workload.folded:
         yield f"  classes          {workload.rows:,} of equal subtrees"
@@ -55,4 +55,4 @@ def _footprint(accesses: Accesses, region: int) -> I64:
 def _graph_bytes(workload: Workload, region: int) -> int:
     by_segment = np.diff(offsets(_footprint(workload.accesses, region))[workload.segment_accesses])
     inside = workload.below(by_task(workload, by_segment))
-    return sum(int(inside[root]) for phase in workload.phases for root in phase.roots)
+    return sum(int(inside[root]) for root in workload.trees)

@@ -137,9 +137,7 @@ class Workload:
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
     folded: bool = False  # rows are classes of equal subtrees
     words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops from LOCK on refer
-    loops: tuple[
-        Loop, ...
-    ] = ()  # by their first phase, outer ones before the loops in them; see numasim.workload.phases
+    loops: tuple[Loop, ...] = ()  # by their first phase, outer ones before the loops in them
 
     @property
     def rows(self) -> int:
@@ -152,17 +150,28 @@ class Workload:
         return len(self.segment_compute_ps)
 
     @cached_property
+    def runs(self) -> tuple[int, ...]:
+        """[phases] how often each phase runs."""
+        return tuple(runs_of(self.phases, self.loops))
+
+    @cached_property
+    def trees(self) -> tuple[int, ...]:
+        """The roots of the trees that the rows are: a root of several phases once. In a folded workload every root of
+        every phase has a tree of its own.
+        """
+        roots = [root for phase in self.phases for root in phase.roots]
+        return tuple(roots if self.folded else dict.fromkeys(roots))
+
+    @cached_property
     def tasks(self) -> int:
-        """Number of tasks one run executes: graph tasks and range items, repeats of phases included."""
+        """Number of tasks one run executes: graph tasks and range items, as often as their phases run."""
         counted = self.below((self.kind == Kind.TASK).astype(np.int64))
 
         def inside(phase: Phase) -> int:
             items = self.ranges[phase.range_family].count if phase.range_family is not None else 0
             return items + int(counted[np.asarray(phase.roots, np.int64)].sum())
 
-        return sum(
-            runs * inside(phase) for runs, phase in zip(runs_of(self.phases, self.loops), self.phases, strict=True)
-        )
+        return sum(runs * inside(phase) for runs, phase in zip(self.runs, self.phases, strict=True))
 
     def sizes(self) -> I64:
         """[rows] how many rows of the unfolded arrays each row's subtree takes, itself included; computed once."""

@@ -12,14 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.check_words import check_sync_objects
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Accesses, Kind, Mode, Op, Pattern, RangeFamily, Workload
+from numasim.workload.graph import I64, Accesses, Kind, Loop, Mode, Op, Pattern, RangeFamily, Workload
+from numasim.workload.phases import places
 from numasim.workload.size.totals import MAX_MOVED
 
 Path = tuple[str | int, ...]
 FAR = 2**61  # beyond the end of any region
+MOST_NESTED = 32  # loops in each other
 SHOWN_CYCLE = 8  # tasks of a cycle that an error lists
 
 
@@ -112,8 +115,7 @@ def _check_ops(workload: Workload) -> None:
 
 
 def _check_tree(workload: Workload) -> None:
-    roots = [root for phase in workload.phases for root in phase.roots]
-    found = parents(workload.op_ptr, workload.op_code, workload.op_arg, roots)
+    found = parents(workload.op_ptr, workload.op_code, workload.op_arg, workload.trees)
     for task in np.flatnonzero(found != workload.parent)[:1].tolist():
         problem = f"the parent is {workload.parent[task]}, but task {found[task]} spawns it"
         raise InputError(problem, path=("tasks", task))
@@ -234,11 +236,43 @@ def _check_template(workload: Workload, family: RangeFamily, path: Path) -> None
     _check_accesses(workload, family.accesses, low, high, lambda access: (*path, "accesses", access))
 
 
+def _check_loops(workload: Workload) -> None:
+    """Loops come by their first phase, outer ones before those in them, so that each is inside of the last one that it
+    begins in.
+    """
+    around: list[Loop] = []
+    for number, loop in enumerate(workload.loops):
+        path: Path = ("loops", number)
+        if not 0 <= loop.first < loop.end <= len(workload.phases):
+            problem = f"the loop is over the phases from {loop.first} to {loop.end - 1}"
+            raise InputError(problem, path=path, expected=f"some of the {len(workload.phases)} phases")
+        if loop.repeat < 1:
+            raise InputError(f"the loop runs {loop.repeat} times", path=(*path, "repeat"), expected="1 or more")
+        while around and around[-1].end <= loop.first:
+            around.pop()
+        if (around and loop.end > around[-1].end) or (number and loop.first < workload.loops[number - 1].first):
+            raise InputError(
+                f"{loop} comes behind {workload.loops[number - 1]}",
+                path=path,
+                expected="loops by their first phase, outer ones before those in them",
+            )
+        around.append(loop)
+        if len(around) > MOST_NESTED:
+            raise InputError("loops are nested too deep", path=path, expected=f"at most {MOST_NESTED} in each other")
+
+
+def _each_root_once(workload: Workload) -> bool:
+    return len(workload.trees) == sum(len(phase.roots) for phase in workload.phases)
+
+
 def _check_phases(workload: Workload) -> None:
     if not workload.phases:
         raise InputError("there is no phase", path=("phases",), expected="at least one")
-    for number, phase in enumerate(workload.phases):
-        path: Path = ("phases", number)
+    _check_loops(workload)
+    once = _each_root_once(workload)
+    for phase, path, runs in zip(
+        workload.phases, places(len(workload.phases), workload.loops), workload.runs, strict=True
+    ):
         family = phase.range_family
         if family is not None and not 0 <= family < len(workload.ranges):
             right = f"a range below {len(workload.ranges)}"
@@ -249,6 +283,13 @@ def _check_phases(workload: Workload) -> None:
                 raise InputError(f"task {root} does not exist", path=(*path, "roots", place), expected=right)
         if phase.repeat < 1:
             raise InputError(f"the phase runs {phase.repeat} times", path=(*path, "repeat"), expected="1 or more")
+        if runs > MOST_ITEMS:
+            expected = f"at most {MOST_ITEMS:,} times, with those of the loops around it"
+            raise InputError(f"the phase runs {runs:,} times", path=(*path, "repeat"), expected=expected)
+        if not once and len(set(phase.roots)) < len(phase.roots):
+            place = next(at for at, root in enumerate(phase.roots) if root in phase.roots[:at])
+            problem = f"task {phase.roots[place]} is a root of the phase twice"
+            raise InputError(problem, path=(*path, "roots", place), expected="each root once")
 
 
 def _check_dependences(workload: Workload) -> None:
@@ -274,15 +315,30 @@ def _check_kinds_of_edges(workload: Workload) -> None:
 
 
 def _check_phases_of_edges(workload: Workload) -> None:
-    """A phase begins when all before it has finished, so a dependence between phases is needless or a deadlock."""
-    roots = np.array([root for phase in workload.phases for root in phase.roots], np.int64)
-    phase_of_root = np.repeat(np.arange(len(workload.phases)), [len(phase.roots) for phase in workload.phases])
-    order = np.argsort(roots)
-    phase = phase_of_root[order][np.searchsorted(roots[order], np.arange(workload.rows), side="right") - 1]
+    """A phase begins when all before it has finished, so a dependence between phases is needless or a deadlock. Where
+    roots belong to several phases, tasks that depend on each other always run in the same one.
+    """
+    roots, phases_of = _phases_of_roots(workload)
+    phase = phases_of[np.searchsorted(roots, np.arange(workload.rows), side="right") - 1]
     source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
     for edge in np.flatnonzero(phase[source] != phase[workload.successor])[:1].tolist():
         problem = f"task {workload.successor[edge]} waits for task {source[edge]} of another phase"
         raise InputError(problem, path=("tasks", int(source[edge]), "then"), expected="a task of the same phase")
+
+
+def _phases_of_roots(workload: Workload) -> tuple[I64, I64]:
+    """(roots in ascending order, for each a number that is the same for those of the same phases)."""
+    if _each_root_once(workload):
+        order = np.argsort(workload.trees)
+        phase = np.repeat(np.arange(len(workload.phases)), [len(phase.roots) for phase in workload.phases])
+        return np.array(workload.trees, np.int64)[order], phase[order]
+    belongs: dict[int, tuple[int, ...]] = {}
+    for number, each in enumerate(workload.phases):
+        for root in each.roots:
+            belongs[root] = (*belongs.get(root, ()), number)
+    roots = sorted(belongs)
+    numbers = {phases: number for number, phases in enumerate(dict.fromkeys(belongs.values()))}
+    return np.array(roots, np.int64), np.array([numbers[belongs[root]] for root in roots], np.int64)
 
 
 def _check_cycles(workload: Workload) -> None:

@@ -86,9 +86,9 @@ def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
     """Time in ps of the whole workload on one worker, all bytes local; ``seed`` is that of the range items' times."""
     below_ps = workload.below(by_task(workload, segment_ps(workload, local_latency_ps)))
     total = 0
-    for phase in workload.phases:
+    for phase, runs in zip(workload.phases, workload.runs, strict=True):
         once = int(below_ps[np.asarray(phase.roots, np.int64)].sum())
         if phase.range_family is not None:
             once += range_ps(workload.ranges[phase.range_family], local_latency_ps, seed)
-        total += phase.repeat * once
+        total += runs * once
     return total

@@ -60,31 +60,53 @@ def runs_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
 def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
     """The runs of all phases, one after the other; made as they are asked for, since there may be very many."""
     turns = [0] * len(phases)
-    for first, end, repeat, inner in _outermost(phases, loops):
-        for iteration in range(repeat):
-            last = None
-            for phase in _order(first, end, phases, inner):
-                if last is not None:
-                    yield Step(last, iteration, turns[last] - 1, False)
-                turns[phase] += 1
-                last = phase
-            if last is not None:
-                yield Step(last, iteration, turns[last] - 1, True)
+    for part in parts(0, len(phases), loops):
+        if isinstance(part, int):
+            yield from (Step(part, turn, turn, True) for turn in range(phases[part].repeat))
+            continue
+        loop, inner = part
+        for iteration in range(loop.repeat):
+            yield from _one_pass(iteration, _order(loop.first, loop.end, phases, inner), turns)
 
 
-Pass = tuple[int, int, int, Sequence[Loop]]  # first phase, end, repeats, the loops inside
+def _one_pass(iteration: int, order: Iterator[int], turns: list[int]) -> Iterator[Step]:
+    """The steps of a pass through an outermost loop, whose phases run in this order; ``turns`` counts them."""
+    phase = next(order)
+    for following in order:
+        yield Step(phase, iteration, turns[phase], False)
+        turns[phase] += 1
+        phase = following
+    yield Step(phase, iteration, turns[phase], True)
+    turns[phase] += 1
 
 
-def _outermost(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Pass]:
-    """The outermost loops in order; a phase in none is the loop of its own repeats."""
-    at = 0
+def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[Loop, Sequence[Loop]]]:
+    """What the phases from ``first`` to ``end - 1`` consist of: numbers of phases, and loops with the loops inside
+    them; ``loops`` are those that lie within.
+    """
+    at = first
     for loop, inner in _nested(loops):
-        for alone in range(at, loop.first):
-            yield alone, alone, phases[alone].repeat, ()
-        yield loop.first, loop.end, loop.repeat, inner
+        yield from range(at, loop.first)
+        yield loop, inner
         at = loop.end
-    for alone in range(at, len(phases)):
-        yield alone, alone, phases[alone].repeat, ()
+    yield from range(at, end)
+
+
+def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
+    """[phases] where each of so many phases stands in the JSON form: ("phases", 0, "loop", 2) is the third of a loop
+    that is the first entry.
+    """
+    found: list[tuple[str | int, ...]] = []
+
+    def go(first: int, end: int, inside: Sequence[Loop], path: tuple[str | int, ...]) -> None:
+        for number, part in enumerate(parts(first, end, inside)):
+            if isinstance(part, int):
+                found.append((*path, number))
+            else:
+                go(part[0].first, part[0].end, part[1], (*path, number, "loop"))
+
+    go(0, phases, loops, ("phases",))
+    return found
 
 
 def _nested(loops: Sequence[Loop]) -> Iterator[tuple[Loop, Sequence[Loop]]]:
@@ -99,20 +121,11 @@ def _nested(loops: Sequence[Loop]) -> Iterator[tuple[Loop, Sequence[Loop]]]:
 
 
 def _order(first: int, end: int, phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[int]:
-    """The phases from ``first`` to ``end - 1`` in the order of one pass; ``first`` alone where ``end`` equals it."""
-    if first == end:
-        yield first
-        return
-    at = first
-    for loop, inner in _nested(loops):
-        for phase in range(at, loop.first):
-            yield from _again(phase, phases[phase].repeat)
+    """The phases from ``first`` to ``end - 1`` in the order of one pass."""
+    for part in parts(first, end, loops):
+        if isinstance(part, int):
+            yield from (part for _ in range(phases[part].repeat))
+            continue
+        loop, inner = part
         for _ in range(loop.repeat):
             yield from _order(loop.first, loop.end, phases, inner)
-        at = loop.end
-    for phase in range(at, end):
-        yield from _again(phase, phases[phase].repeat)
-
-
-def _again(phase: int, repeat: int) -> Iterator[int]:
-    return (phase for _ in range(repeat))

@@ -44,7 +44,7 @@ def _depth_of_classes(workload: Workload) -> int:
         ops = slice(workload.op_ptr[row], workload.op_ptr[row + 1])
         children = workload.op_arg[ops][workload.creates[ops]].tolist()
         levels[row] = 1 + max((levels[child] for child in children), default=0)
-    return max((levels[root] for phase in workload.phases for root in phase.roots), default=1)
+    return max((levels[root] for root in workload.trees), default=1)
 
 
 def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
@@ -61,12 +61,12 @@ def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item
     below = workload.below(spent)
     longest_chain = (_chains_of_classes if workload.folded else _chains)(workload, segment_times, start_times)
     total = 0
-    for phase in workload.phases:
+    for phase, runs in zip(workload.phases, workload.runs, strict=True):
         chain = longest_chain(phase)
         items = longest_item[phase.range_family] if phase.range_family is not None else 0
         # a serial phase lasts as long as all its work
         once = sum(int(below[root]) for root in phase.roots) if phase.serial else max(chain, items)
-        total += phase.repeat * once
+        total += runs * once
     return total
 
 

@@ -44,7 +44,7 @@ def unfold(work: Workload) -> Workload:
 
     Raises InputError where they are more than `MAX_TASKS`.
     """
-    roots = np.array([root for phase in work.phases for root in phase.roots], np.int64)
+    roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes()[roots])
     _require_room(work, int(starts[-1]))
     tasks = _Tasks.of(work, roots, starts)
@@ -145,4 +145,4 @@ def _unfolded_bytes(work: Workload) -> int:
     accesses = np.diff(work.segment_accesses)[work.op_arg[runs]]
     op_bytes[runs] += SEGMENT_BYTES + access_bytes * accesses
     inside = work.below(TASK_BYTES + np.diff(offsets(op_bytes)[work.op_ptr]))
-    return sum(int(inside[root]) for phase in work.phases for root in phase.roots)
+    return sum(int(inside[root]) for root in work.trees)

@@ -210,6 +210,14 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "ranges": lambda plan: len(plan.workload.ranges) > 0,
     "ranges with accesses": lambda plan: any(len(family.accesses) for family in plan.workload.ranges),
     "repeated phases": lambda plan: any(phase.repeat > 1 for phase in plan.workload.phases),
+    "loops": lambda plan: len(plan.workload.loops) > 0,
+    "loops over several phases": lambda plan: any(loop.end - loop.first > 1 for loop in plan.workload.loops),
+    "nested loops": lambda plan: any(
+        loop.first < around.end for around, loop in zip(plan.workload.loops, plan.workload.loops[1:], strict=False)
+    ),
+    "roots of several phases": lambda plan: (
+        len(plan.workload.trees) < sum(len(phase.roots) for phase in plan.workload.phases)
+    ),
     "several phases": lambda plan: len(plan.workload.phases) > 1,
     "serial phases": lambda plan: any(phase.serial for phase in plan.workload.phases),
     "work-first": lambda plan: plan.steal.work_first,

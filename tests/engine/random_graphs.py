@@ -32,6 +32,7 @@ MOST_ITEMS = (12, 12, 60, 400)
 PHASES = (1, 1, 1, 2, 3)
 ROOTS = (1, 1, 1, 0, 2, 4)
 REPEATS = (1, 1, 1, 2, 3)
+PASSES = (2, 2, 2, 3, 1)
 LOCKS_AND_ATOMICS = ("lock", "lock", "atomic")
 
 
@@ -205,8 +206,26 @@ class Draft:
         }
 
 
+def looped(chance: Random, phases: list[Document]) -> list[Document]:
+    """The phases, or some of them once more with the roots that they have, and loops over them, some of them nested."""
+    if not happens(chance, 25):
+        return phases
+    if happens(chance, 30):
+        other = chance.choice(phases)
+        phases = [*phases, {**other, "repeat": chance.choice(REPEATS)}]
+        if not other.get("serial"):
+            phases[-1]["deal"] = other["deal"] if happens(chance, 50) else chance.choice(DEALS)
+    first = chance.randrange(len(phases))
+    end = chance.randint(first + 1, len(phases))
+    inside = phases[first:end]
+    if happens(chance, 30):
+        cut = chance.randrange(len(inside))
+        inside = [*inside[:cut], {"loop": inside[cut:], "repeat": 2}]
+    return [*phases[:first], {"loop": inside, "repeat": chance.choice(PASSES)}, *phases[end:]]
+
+
 def graph_document(chance: Random) -> Document:
-    """A program of one to three phases; dependences that would be circular are left out."""
+    """A program of one to four phases, some in loops; dependences that would be circular are left out."""
     draft = Draft(chance, chance.choice(GRAINS_PS), happens(chance, 50))
     for _ in range(chance.randint(1, 3) if draft.moves_bytes else 0):
         draft.add_region()
@@ -234,7 +253,7 @@ def graph_document(chance: Random) -> Document:
     document = {
         "name": "random",
         "regions": draft.regions,
-        "phases": phases,
+        "phases": looped(chance, phases),
         "ranges": draft.ranges,
         "tasks": draft.tasks,
         "segments": draft.segments,

@@ -23,6 +23,7 @@ from numasim.spec.identity import run_id, spec_hash
 from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 from numasim.workload.builder import ACCESS_TYPES, accesses_of
+from numasim.workload.graph import Loop
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.graph_io import read, text_of, unchecked
 from numasim.workload.json_form.graph_models import to_file
@@ -193,6 +194,46 @@ def test_a_barrier_begins_a_phase() -> None:
     assert makespan_ns(graph, 2) == 35
 
 
+def double_buffered() -> Graph:
+    graph = Graph("sweeps", deal="cyclic")
+    old, new = (graph.tiles(name, 2, 1, tile_bytes=64) for name in ("old", "new"))
+    graph.task(7)
+    with graph.loop(5):
+        there = graph.phase("there")
+        for row in range(2):
+            graph.task(10, reads=old[row, 0], writes=new[row, 0])
+        with graph.loop(3):
+            graph.phase("back", repeat=2)
+            for row in range(2):
+                graph.task(20, reads=new[row, 0], writes=old[row, 0])
+    graph.again(there)
+    return graph
+
+
+def test_loops_and_phases_that_run_again() -> None:
+    graph = double_buffered()
+    work = graph.workload
+    assert work.loops == (Loop(1, 3, 5), Loop(2, 3, 3))
+    assert [(phase.roots, phase.repeat, phase.name) for phase in work.phases] == [
+        ((0,), 1, ""),
+        ((1, 2), 1, "there"),
+        ((3, 4), 2, "back"),
+        ((1, 2), 1, "there"),
+    ]
+    assert (graph.edges, graph.tasks) == (0, 1 + 5 * (2 + 3 * 2 * 2) + 2)
+    assert graph.span_ns == makespan_ns(bare(graph), 2) == 7 + 5 * (10 + 3 * 2 * 20) + 10
+
+
+def test_a_graph_in_an_open_loop_is_what_there_is() -> None:
+    graph = Graph()
+    with graph.loop(3):
+        graph.task(1)
+        graph.barrier()
+        assert (graph.workload.loops, graph.tasks) == ((Loop(0, 1, 3),), 3)
+        graph.task(1)
+        assert (graph.workload.loops, graph.tasks) == ((Loop(0, 2, 3),), 6)
+
+
 # ---- makespans by hand ----
 
 
@@ -255,7 +296,8 @@ def some_graphs() -> list[Graph]:
     families = {"fib": {"n": 5}, "sort": {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128}}
     families |= {"sparselu-single": {"blocks": 3, "block_size": 8}, "spinlock": {"threads": 2, "acquisitions": 2}}
     shipped = [Graph.shipped(name, **parameters) for name, parameters in families.items()]
-    return [cholesky(3), Graph.fork_join(fib, 5), Graph.pipeline([1, 2], 3), with_phases, mixed, *shipped]
+    built = [cholesky(3), double_buffered(), with_phases, mixed]
+    return [*built, Graph.fork_join(fib, 5), Graph.pipeline([1, 2], 3), *shipped]
 
 
 @pytest.mark.parametrize("graph", some_graphs(), ids=lambda graph: graph.name)
@@ -429,7 +471,29 @@ def spawn_without_end(task: Task) -> None:
     task.spawn(spawn_without_end)
 
 
+def empty_loop(graph: Graph) -> None:
+    with graph.loop(2):
+        graph.barrier()
+
+
+def too_many_passes(graph: Graph) -> None:
+    with graph.loop(2**31), graph.loop(2):
+        graph.task(1)
+
+
+def too_deep(graph: Graph, levels: int = 0) -> None:
+    with graph.loop(1):
+        too_deep(graph, levels + 1)
+
+
 REFUSED: dict[str, Any] = {
+    r"the loop is empty; expected at least one task": empty_loop,
+    r"the phases would run 4,294,967,296 times; expected at most 4,294,967,295": too_many_passes,
+    r"loops are nested too deep; expected at most 32": too_deep,
+    r"got 0 as the number of repeats": lambda graph: graph.phase(repeat=0),
+    r"got 'twice' as the number of repeats": lambda graph: graph.loop("twice").__enter__(),
+    r"the phase 'p' has no tasks": lambda graph: graph.again(graph.phase("p")),
+    r"got None to run again; expected what phase\(\) of this graph": lambda graph: graph.again(None),
     r"the tasks of 'spawn_without_end' are nested too deep; expected fewer levels": lambda _: Graph.fork_join(
         spawn_without_end
     ),

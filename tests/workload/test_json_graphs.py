@@ -16,7 +16,7 @@ from workload_setup import SMALL, make, small
 from numasim.errors import InputError
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.generate import generate
-from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.graph import Deal, Loop, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form import graph_io
 from numasim.workload.json_form.graph_columns import EntryColumns, _bounds
@@ -132,6 +132,20 @@ FORK = {"ops": [["spawn", 1], ["spawn", 2], ["wait"]]}
 REGION = [{"name": "a", "bytes": 100}]
 
 
+def test_loops_of_a_file_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    loop = {"loop": [{"roots": [0]}, {"loop": [{"roots": [1], "repeat": 2}, {"roots": [0, 1]}], "repeat": 3}]}
+    path.write_text(json.dumps({"tasks": [{}, {}, {}], "phases": [{"roots": [2]}, {**loop, "repeat": 4}, {**loop}]}))
+    work = read(path)
+    assert work.loops == (Loop(1, 4, 4), Loop(2, 4, 3), Loop(4, 7, 1), Loop(5, 7, 3))
+    assert [phase.roots for phase in work.phases] == [(2,), *[(0,), (1,), (0, 1)] * 2]
+    assert work.runs == (1, 4, 24, 12, 1, 6, 3)
+    assert work.tasks == 1 + 4 + 24 + 24 + 1 + 6 + 6
+    write(work, path)
+    assert same(work, read(path))
+    assert json.loads(path.read_text())["phases"][1]["loop"][1]["repeat"] == 3
+
+
 def graph(**parts: Any) -> dict[str, Any]:
     return {"tasks": [FORK, LEAF, LEAF], "segments": SEGMENTS, **parts}
 
@@ -146,6 +160,11 @@ def using(*ops: list[Any]) -> dict[str, Any]:
 
 def items(**parts: Any) -> dict[str, Any]:
     return {"ranges": [{"count": 4, "low_ps": 1, "high_ps": 2, **parts}], "phases": [{"range": 0}], "regions": REGION}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    """A phase in so many loops."""
+    return {"loop": [nested(levels - 1)], "repeat": 1} if levels else {"roots": [0]}
 
 
 BAD = {
@@ -234,6 +253,37 @@ BAD = {
     "repeats beyond the engines": (
         graph(phases=[{"roots": [0], "repeat": 2**32}]),
         r"phases\[0\].repeat: .*less than or equal to 4294967295",
+    ),
+    "root twice in a phase": (
+        graph(tasks=[LEAF], phases=[{"roots": [0, 0]}]),
+        r"phases\[0\].roots\[1\]: task 0 is a root of the phase twice; expected each root once",
+    ),
+    "not always in the same phase": (
+        graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [0, 1]}, {"roots": [1]}]),
+        r"tasks\[0\].then: task 1 waits for task 0 of another phase",
+    ),
+    "empty loop": (graph(phases=[{"loop": [], "repeat": 2}]), r"phases\[0\].loop: the loop is empty"),
+    "loop and roots": (
+        graph(phases=[{"loop": [{"roots": [0]}], "roots": [0]}]),
+        r"phases\[0\].roots: a loop has no roots; expected loop and repeat",
+    ),
+    "loop that is none": (graph(phases=[{"loop": 3}]), r"phases\[0\].loop: .*valid list"),
+    "unknown key in a loop": (
+        graph(phases=[{"loop": [{"root": [0]}]}]),
+        r"phases\[0\].loop\[0\].root: there is no key 'root'.*did you mean 'roots'",
+    ),
+    "dangling root in a loop": (
+        graph(phases=[{"roots": [0]}, {"loop": [{"loop": [{"roots": [0]}, {"roots": [7]}]}]}]),
+        r"phases\[1\].loop\[0\].loop\[1\].roots\[0\]: task 7 does not exist",
+    ),
+    "no pass": (graph(phases=[{"loop": [{"roots": [0]}], "repeat": 0}]), r"phases\[0\].repeat: .*than or equal to 1"),
+    "too many passes": (
+        graph(phases=[{"loop": [{"roots": [0], "repeat": 2**31}], "repeat": 2}]),
+        r"phases\[0\].loop\[0\].repeat: the phase runs 4,294,967,296 times; expected at most 4,294,967,295",
+    ),
+    "nested too deep": (
+        graph(phases=[nested(33)]),
+        r"loops\[32\]: loops are nested too deep; expected at most 32 in each other",
     ),
     "huge passes": (access(passes=2**31, row_bytes=100, rows=2, stride=0), r"accesses\[0\].passes: the value is"),
     "no rows": (access(rows=0), r"accesses\[0\].rows: .*greater than or equal to 1"),

@@ -139,6 +139,24 @@ static bool check_phases(ns_plan_reader *reader, ns_full_plan *plan) {
     return true;
 }
 
+/* Loops come by their first phase, outer ones before those in them. */
+static bool check_loops(ns_plan_reader *reader, const ns_loop_list *loops) {
+    const ns_loop **open = ns_plan_reader_take(reader, loops->count, sizeof *open);
+    if (!open) return false;
+    uint64_t depth = 0;
+    for (uint64_t at = 0; at < loops->count; at++) {
+        const ns_loop *loop = &loops->at[at];
+        while (depth && open[depth - 1]->end <= loop->first) depth--;
+        if (!ns_plan_require(reader, !at || loops->at[at - 1].first <= loop->first,
+                             "loops are not in the order of their phases") ||
+            !ns_plan_require(reader, !depth || loop->end <= open[depth - 1]->end, "loops are not nested")) {
+            return false;
+        }
+        open[depth++] = loop;
+    }
+    return true;
+}
+
 /* ---- synchronisation objects ------------------------------------------------------------------------------------- */
 
 static enum ns_sync_role role_used(uint8_t code) {
@@ -288,5 +306,5 @@ bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan
            ns_plan_require(reader, self->looks_at_data || !ns_looks_at_data(&self->steal),
                            "looks_at_data is 0, but a dispatch rule asks where data is") &&
            ns_plan_require(reader, !needs_own || has_own_queues(&self->steal), "own has a worker without a queue") &&
-           check_phases(reader, self) && check_uses(reader, self);
+           check_phases(reader, self) && check_loops(reader, &self->loops) && check_uses(reader, self);
 }

@@ -79,7 +79,7 @@ def bounds_of(bounded: Bounded) -> Bounds:
     work, segments = plan.workload, least_segment_ps(plan)
     below = work.below(by_task(work, segments))
     total, path = 0, 0
-    for phase, chain in zip(work.phases, chains(segments), strict=True):
+    for phase, runs, chain in zip(work.phases, work.runs, chains(segments), strict=True):
         once = int(below[np.asarray(phase.roots, np.int64)].sum())
         longest = chain
         if phase.range_family is not None:
@@ -87,8 +87,8 @@ def bounds_of(bounded: Bounded) -> Bounds:
             item_ps = _least_item_ps(plan, family)
             once += family.count * item_ps
             longest = max(chain, item_ps)
-        total += phase.repeat * once
-        path += phase.repeat * (once if phase.serial else longest)
+        total += runs * once
+        path += runs * (once if phase.serial else longest)
     return Bounds(total, path)
 
 

@@ -35,7 +35,7 @@ def assert_valid(plan: Plan, result: Result, log: Log = None) -> None:
 
 
 def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """As many tasks finish as the workload has; with a log, every segment and item runs once a repeat."""
+    """As many tasks finish as the workload has; with a log, every segment and item runs as often as its phases."""
     done, there = result.counters["tasks"], plan.workload.tasks
     if done != there:
         yield f"{done} tasks ran, but the workload has {there}"
@@ -65,16 +65,16 @@ def _expected_runs(work: Workload) -> Counter[tuple[int, int]]:
     ends = work.subtree_end()
     expected: Counter[tuple[int, int]] = Counter()
     first_item = np.cumsum([work.rows, *(f.count for f in work.ranges)])
-    for phase in work.phases:
+    for phase, runs in zip(work.phases, work.runs, strict=True):
         for root in phase.roots:
             for task in range(root, int(ends[root])):
                 for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
                     if work.op_code[at] == Op.RUN:
-                        expected[task, int(work.op_arg[at])] += phase.repeat
+                        expected[task, int(work.op_arg[at])] += runs
         if phase.range_family is not None:
             base = int(first_item[phase.range_family])
             for item in range(base, base + work.ranges[phase.range_family].count):
-                expected[item, 0] += phase.repeat
+                expected[item, 0] += runs
     return expected
 
 
@@ -95,7 +95,7 @@ def one_thing_at_a_time(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """A task starts after its spawn and after its predecessors, and continues after the children that it waits for."""
-    if not log or any(phase.repeat > 1 for phase in plan.workload.phases):
+    if not log or _runs_again(plan.workload):
         return
     work = unfolded(plan.workload)
     start: dict[int, int] = {}
@@ -107,6 +107,12 @@ def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         end[each.task] = max(end.get(each.task, 0), each.end_ps)
     yield from _program_order(work, start, end, segment_start, segment_end)
     yield from _dependence_order(work, start, end)
+
+
+def _runs_again(work: Workload) -> bool:
+    """Whether a task runs more than once."""
+    roots = [root for phase in work.phases for root in phase.roots]
+    return max(work.runs) > 1 or len(set(roots)) < len(roots)
 
 
 def _program_order(
@@ -245,10 +251,10 @@ def _declared_bytes(work: Workload) -> int:
     per_segment = running[work.segment_accesses[1:]] - running[work.segment_accesses[:-1]]
     below = work.below(by_task(work, per_segment))
     total = 0
-    for phase in work.phases:
+    for phase, runs in zip(work.phases, work.runs, strict=True):
         once = 0 if phase.range_family is None else _range_bytes(work.ranges[phase.range_family])
         once += sum(int(below[root]) for root in phase.roots)
-        total += once * phase.repeat
+        total += once * runs
     return total
 
 

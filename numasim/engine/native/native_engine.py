@@ -122,6 +122,7 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         "one_queue_each": tables.one_queue_each,
         "room": tables.room,
         "phases": [_phase(phase) for phase in plan.workload.phases],
+        "loops": [dataclasses.asdict(loop) for loop in plan.workload.loops],
         "families": [_family(plan, placement, family) for family in plan.workload.ranges],
         **_graph(plan.workload),
         **_segments(PlacedProgram.of(plan, placement)),

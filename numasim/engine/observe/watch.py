@@ -39,7 +39,7 @@ class Watched(IntEnum):
     STEAL = 5  # [thief] queue, victim or NOBODY, tasks
     LENGTH = 6  # [queue] tasks in it from now on
     LOAD = 7  # [resource] bytes per second, or faults per second, used of it from now on
-    PHASE = 8  # [phase, repeats counted] from its begin to its end
+    PHASE = 8  # [phase, every run counted] from its begin to its end
 
 
 STRETCHES = (Watched.WORK, Watched.OVERHEAD, Watched.IDLE, Watched.PARKED, Watched.BARRIER)

@@ -21,10 +21,11 @@ from numasim.engine.reference.producers import Producers
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.thief import Thief
 from numasim.workload.graph import Deal, Kind, Phase
+from numasim.workload.phases import Step, steps
 
 
 class WorkSource:
-    """Starts the phases of a plan one after the other, each as often as it repeats, and stops the clock behind them."""
+    """Starts the phases of a plan one after the other, in their loops and repeats, and stops the clock behind them."""
 
     def __init__(
         self,
@@ -50,9 +51,9 @@ class WorkSource:
         self._executor = executor
         self._control = run.control
         self._measures = run.measures
-        phases = enumerate(run.plan.workload.phases)
-        self._schedule = [(number, phase, i) for number, phase in phases for i in range(phase.repeat)]
-        self._index = 0
+        self._steps = steps(run.plan.workload.phases, run.plan.workload.loops)
+        self._step = Step(0, 0, 0, False)  # that runs, once the first one does
+        self._ended = 0  # phases, every run of one counted
         self._start_ps = 0
         self.span_ps = 0  # of all phases that have ended
 
@@ -66,11 +67,13 @@ class WorkSource:
 
     def start_phase(self) -> None:
         """Give out the roots and the range of the next phase and let its workers begin."""
-        if self._index == len(self._schedule):
+        step = next(self._steps, None)
+        if step is None:
             self._clock.stop()
             return
-        number, phase, self._queues.iteration = self._schedule[self._index]
-        self._memory.pages.start_phase(number)
+        self._step, phase = step, self._plan.workload.phases[step.phase]
+        self._queues.iteration = step.iteration
+        self._memory.pages.start_phase(step.phase)
         self._start_ps = self._clock.now
         self._give_roots(phase)
         items = self._give_range(phase, phase.range_family) if phase.range_family is not None else 0
@@ -128,7 +131,7 @@ class WorkSource:
         self._clock.at_end_of_instant(0, self._end_phase)
 
     def _end_phase(self) -> None:
-        serial, now = self._schedule[self._index][1].serial, self._clock.now
+        serial, now = self._plan.workload.phases[self._step.phase].serial, self._clock.now
         self._thief.free_locks()
         for w in self._workers:
             if serial and w.id:
@@ -136,15 +139,16 @@ class WorkSource:
             else:
                 self._thief.retire(w)
         if self._recorder.watch:
-            self._recorder.watch.report(Watched.PHASE, self._index, self._start_ps, now)
-        self._recorder.step(Rank.RELEASE, 0, self._index, 0)
+            self._recorder.watch.report(Watched.PHASE, self._ended, self._start_ps, now)
+        self._recorder.step(Rank.RELEASE, 0, self._ended, 0)
         self.span_ps += self._progress.span_ps
         self._memory.work.fold()
         if self._plan.steal.thresholds.when == "phase":
             for w in self._workers:
                 self._thief.compute_thresholds(w)
-        self._index += 1
-        self._end_iteration()
+        self._ended += 1
+        if self._step.ends_iteration:
+            self._end_iteration()
         self.start_phase()
 
     def _end_iteration(self) -> None:

@@ -130,7 +130,7 @@ void Engine::end_phase() {
     if (executor_.run.plan.threshold_time == ThresholdTime::PHASE) {
         for (Worker& w : executor_.run.team) ns_compute_thresholds(&executor_.thief, &w, executor_.run.clock.now_ps());
     }
-    end_iteration();
+    if (executor_.source.next_step()) end_iteration();
     start_phase();
 }
 

@@ -1,5 +1,7 @@
 #include "engine/work_source.hpp"
 
+#include <new>
+
 #include "execution/placing.h"
 #include "policy/ranges.h"
 #include "search/probes.h"
@@ -8,14 +10,24 @@ namespace numasim {
 
 // ---- phases -------------------------------------------------------------------------------------------------------
 
+WorkSource::WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher)
+    : run_(run),
+      sync_(sync),
+      dispatcher_(dispatcher) {
+    if (!ns_steps_create(&steps_, &run_.plan)) throw std::bad_alloc();
+}
+
 bool WorkSource::start_phase() {
-    while (phase_ < run_.plan.phases.size() && iteration_ == run_.plan.phases[phase_].repeat) {
-        ++phase_;
-        iteration_ = 0;
-    }
-    run_.queues.start_iteration(iteration_);
     phase_start_ps_ = run_.clock.now_ps();
-    return phase_ < run_.plan.phases.size();
+    if (!ns_steps_run(&steps_)) return false;
+    run_.queues.start_iteration(static_cast<std::uint32_t>(ns_steps_iteration(&steps_)));
+    return true;
+}
+
+bool WorkSource::next_step() {
+    const bool ends_iteration = ns_steps_ends_iteration(&steps_);
+    ns_steps_next(&steps_);
+    return ends_iteration;
 }
 
 void WorkSource::deal() {
@@ -73,7 +85,6 @@ void WorkSource::end_phase(std::int64_t span_ps) {
     run_.step(RELEASE, 0, phases_ended_, 0);
     span_ps_ += span_ps;
     ++phases_ended_;
-    ++iteration_;
 }
 
 void WorkSource::wait_at_barrier(Worker& w) {

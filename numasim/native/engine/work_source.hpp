@@ -7,6 +7,7 @@
 
 #include "engine/dispatcher.hpp"
 #include "engine/sync_objects.hpp"
+#include "execution/steps.h"
 #include "state/run.hpp"
 
 namespace numasim {
@@ -20,21 +21,25 @@ struct Deadlock : std::runtime_error {
 
 class WorkSource {
 public:
-    WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher) : run_(run), sync_(sync), dispatcher_(dispatcher) {}
+    WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher);
+    WorkSource(const WorkSource&) = delete;
+    ~WorkSource() { ns_steps_destroy(&steps_); }
 
     // ---- phases
 
-    // Go on to the next phase, or the next repetition of it; false: there is none.
+    // Begin the step at hand, a run of a phase; false: there is none left.
     bool start_phase();
     // Give workers the roots and the range of the phase.
     void deal();
     // Close the phase, whose longest chain of work is `span_ps`.
     void end_phase(std::int64_t span_ps);
+    // Go on to the next step; whether an iteration has ended with the last one.
+    bool next_step();
     // A worker without a part in the phase has waited for worker 0 throughout.
     void wait_at_barrier(Worker& w);
 
-    const Phase& phase() const { return run_.plan.phases[phase_]; }
-    std::size_t phase_number() const { return phase_; }
+    const Phase& phase() const { return run_.plan.phases[phase_number()]; }
+    std::size_t phase_number() const { return static_cast<std::size_t>(steps_.phase); }
     std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
     // While a phase starts, not all workers know yet what they have been given.
     bool starting() const { return starting_; }
@@ -94,9 +99,8 @@ private:
     Run& run_;
     SyncObjects& sync_;
     Dispatcher& dispatcher_;
-    std::size_t phase_ = 0;
-    std::uint32_t iteration_ = 0;
-    std::int64_t phases_ended_ = 0;  // repetitions counted
+    ns_steps steps_;
+    std::int64_t phases_ended_ = 0;  // every run of a phase counted
     std::int64_t phase_start_ps_ = 0, span_ps_ = 0;
     std::int64_t unfinished_ = 0;
     std::vector<std::uint32_t> free_roots_;  // of the phase: those that wait for no other task

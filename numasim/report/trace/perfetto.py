@@ -27,6 +27,7 @@ from numasim.files.writer import writing
 from numasim.parts.unit_factors import GIGA, PS_PER_US
 from numasim.plan.plan import Plan
 from numasim.plan.resources import Resource, ResourceKind, resources_of
+from numasim.workload.phases import steps
 
 MOST_QUEUES = 32  # with a counter each; with more queues, a counter shows the sum of each node
 MACHINE = 1  # the process of what belongs to no node; Perfetto gives process 0 a special meaning
@@ -151,11 +152,7 @@ class Tracks:
         nodes = [*plan.workers.node.tolist(), int(plan.workers.node[0])]  # of the workers, then of a producer
         self._track = [f'"pid":{_process(node)},"tid":{worker + 1}' for worker, node in enumerate(nodes)]
         self.phases = f'"pid":{MACHINE},"tid":{len(nodes) + 1}'
-        self._phase_names = [
-            phase.name or ("serial phase" if phase.serial else "phase")
-            for phase in plan.workload.phases
-            for _ in range(phase.repeat)
-        ]
+        self._steps = steps(plan.workload.phases, plan.workload.loops)
         self.queue_process = [MACHINE if home < 0 else _process(home) for home in plan.steal.queues["home"].tolist()]
         owner = {int(queue): worker for worker, queue in enumerate(plan.steal.own)}
         self.queue_name = in_order(
@@ -170,8 +167,9 @@ class Tracks:
         return self._track[worker]
 
     def phase_name(self, number: int) -> str:
-        """The name of the phase of that number, where each repeat counts."""
-        return f"{self._phase_names[number]} {number}"
+        """The name of the next phase, which has that number where each run counts; they come in their order."""
+        phase = self._plan.workload.phases[next(self._steps).phase]
+        return f"{phase.name or ('serial phase' if phase.serial else 'phase')} {number}"
 
     def names(self) -> Iterator[Event]:
         """The events that give processes and threads their names and order."""

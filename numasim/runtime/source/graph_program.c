@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/operations.h"
+#include "execution/steps.h"
 #include "record/recorder.h"
 #include "virtual/virtual.h"
 
@@ -60,13 +61,24 @@ static void run_root(ns_task *self, void *arguments) {
 }
 
 int ns_graph_program_run(ns_graph_program *self) {
-    for (uint64_t number = 0; number < self->plan->phases.count; number++) {
-        for (int64_t repeat = 0; repeat < self->plan->phases.at[number].repeat; repeat++) {
-            const int error = ns_pool_team(self->pool, run_root, &self, sizeof(ns_graph_program *));
-            if (error) return error;
-        }
+    ns_steps steps;
+    int error = ns_steps_create(&steps, self->plan) ? NS_OK : NS_ERROR_MEMORY;
+    while (!error && ns_steps_run(&steps)) {
+        error = ns_pool_team(self->pool, run_root, &self, sizeof(ns_graph_program *));
+        ns_steps_next(&steps);
     }
-    return NS_OK;
+    ns_steps_destroy(&steps);
+    return error;
+}
+
+/* How often a phase runs: its own repeats times those of the loops around it. */
+static int64_t runs_of(const ns_full_plan *plan, int64_t phase) {
+    int64_t runs = plan->phases.at[phase].repeat;
+    for (uint64_t at = 0; at < plan->loops.count; at++) {
+        const ns_loop *loop = &plan->loops.at[at];
+        if (loop->first <= phase && phase < loop->end) runs *= loop->repeat;
+    }
+    return runs;
 }
 
 bool ns_graph_program_is_complete(const ns_graph_program *self) {
@@ -76,9 +88,10 @@ bool ns_graph_program_is_complete(const ns_graph_program *self) {
     for (int64_t row = 0; row < graph->rows; row++) missing[row] = -self->ran[row];
     for (uint64_t number = 0; number < self->plan->phases.count; number++) {
         const ns_phase *one = &self->plan->phases.at[number];
+        const int64_t runs = runs_of(self->plan, (int64_t)number);
         for (uint64_t at = 0; at < one->roots.count; at++) {
             const int64_t root = one->roots.at[at], end = root + graph->size.at[root];
-            for (int64_t row = root; row < end; row++) missing[row] += one->repeat;
+            for (int64_t row = root; row < end; row++) missing[row] += runs;
         }
     }
     bool complete = true;

@@ -16,10 +16,10 @@ typedef struct ns_graph_program ns_graph_program;
 int ns_graph_program_create(ns_graph_program **self, ns_pool *pool);
 void ns_graph_program_destroy(ns_graph_program *self);
 
-/* Run all phases, each as often as it is repeated. */
+/* Run all phases, each as often as the plan says. */
 int ns_graph_program_run(ns_graph_program *self);
 
-/* Whether every task has run, as often as its phase. */
+/* Whether every task has run, as often as its phases. */
 bool ns_graph_program_is_complete(const ns_graph_program *self);
 
 #endif

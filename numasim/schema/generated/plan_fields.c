@@ -185,7 +185,27 @@ static bool read_ns_phase(ns_plan_reader *reader, ns_full_plan *plan, ns_phase *
     if (!ns_read_flag(reader, "serial", &self->serial)) return false;
     {
         int64_t value;
-        if (!ns_read_integer(reader, "repeat", 0, NS_MOST_ITEMS, &value)) return false;
+        if (!ns_read_integer(reader, "repeat", 1, NS_MOST_ITEMS, &value)) return false;
+        self->repeat = (int64_t)value;
+    }
+    return true;
+}
+
+static bool read_ns_loop(ns_plan_reader *reader, ns_full_plan *plan, ns_loop *self) {
+    (void)plan;
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "first", 0, (int64_t)plan->phases.count - 1, &value)) return false;
+        self->first = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "end", (int64_t)self->first + 1, (int64_t)plan->phases.count, &value)) return false;
+        self->end = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "repeat", 1, NS_MOST_ITEMS, &value)) return false;
         self->repeat = (int64_t)value;
     }
     return true;
@@ -510,6 +530,18 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         for (uint64_t i = 0; i < count; i++) {
             const size_t before = ns_plan_reader_enter(reader, "phases", i);
             if (!read_ns_phase(reader, plan, &made[i])) return false;
+            ns_plan_reader_leave(reader, before);
+        }
+    }
+    {
+        uint64_t count;
+        if (!ns_read_count(reader, "loops", NS_ANY_SIZE, &count)) return false;
+        ns_loop *made = ns_plan_reader_take(reader, count, sizeof *made);
+        if (!made) return false;
+        plan->loops = (ns_loop_list){made, count};
+        for (uint64_t i = 0; i < count; i++) {
+            const size_t before = ns_plan_reader_enter(reader, "loops", i);
+            if (!read_ns_loop(reader, plan, &made[i])) return false;
             ns_plan_reader_leave(reader, before);
         }
     }

@@ -46,6 +46,7 @@ using FamilyPrice = ns_family_price;
 using Seat = ns_seat;
 using Effects = ns_effects;
 using Phase = ns_phase;
+using Loop = ns_loop;
 using Costs = ns_operation_costs;
 using Words = ns_plan_words;
 using ItemObject = ns_item_object;

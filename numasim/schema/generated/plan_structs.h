@@ -211,6 +211,14 @@ typedef struct ns_phase {
 } ns_phase;
 NS_VIEW(ns_phase_list, ns_phase);
 
+/* The phases from `first` to `end` - 1, which a program goes through `repeat` times, one after the other. */
+typedef struct ns_loop {
+    int64_t first;
+    int64_t end;
+    int64_t repeat;
+} ns_loop;
+NS_VIEW(ns_loop_list, ns_loop);
+
 /* A compiled strategy as an executor reads it: the tables of numasim/strategy/steal_plan.py, in memory as there. */
 typedef struct ns_plan {
     const ns_level *level;
@@ -358,6 +366,7 @@ typedef struct ns_full_plan {
     ns_family_list families;
     ns_effects effects;
     ns_phase_list phases;
+    ns_loop_list loops; /* by their first phase, outer ones before the loops in them; they are nested */
     int64_t refill; /* -1: the queue's own threshold s */
     bool work_first;
     ns_plan steal;

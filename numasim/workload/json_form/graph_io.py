@@ -45,6 +45,7 @@ from numasim.workload.json_form.graph_models import (
     GraphFile,
     Index,
     OpEntry,
+    PhaseEntry,
     SegmentEntry,
     TaskEntry,
     access_entries,
@@ -183,7 +184,7 @@ def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
     """
     check = TypeAdapter(item).validate_python
     if item not in PLAIN:
-        return [_checked(check, _value(walk, (*path, number)), (*path, number)) for number in walk.elements()]
+        return [_item(walk, item, check, (*path, number)) for number in walk.elements()]
     columns_of_items = PLAIN[item]
     found: list[Any] = []
 
@@ -199,6 +200,10 @@ def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
         _checked(check, value, (*path, number))
         found.append(columns_of_items([value]))
     return found
+
+
+def _item(walk: JsonWalk, item: Any, check: Callable[[Any], Any], path: FieldPath) -> Any:
+    return _entry(walk, item, path) if item is PhaseEntry else _checked(check, _value(walk, path), path)
 
 
 def _value(walk: JsonWalk, path: FieldPath) -> Any:

@@ -21,6 +21,7 @@ from numasim.workload.graph import (
     Accesses,
     Deal,
     Kind,
+    Loop,
     Mode,
     Op,
     Pattern,
@@ -30,12 +31,14 @@ from numasim.workload.graph import (
     Workload,
 )
 from numasim.workload.graph_rules import parents
+from numasim.workload.phases import parts, places
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 
 FORMAT = "numasim task graph 1"
 ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}
 OPS = {name: code for code, name in ARGUMENT_OPS.items()}
 WAIT = ["wait"]
+MOST_PHASES = 100_000
 MOST_KERNELS = 256  # a segment names its own in 8 bits
 
 
@@ -222,12 +225,12 @@ class WordEntry(Model):
 
 
 class PhaseEntry(Model):
-    """Roots and a range that start together."""
+    """Roots and a range that start together, or a loop over phases."""
 
     roots: list[Index] = Field(
         default_factory=list,
         description="Numbers of the tasks that the phase starts with; those that wait for others come when these "
-        "have finished.",
+        "have finished. A task may be in several phases.",
     )
     range: Index | None = Field(None, description="Number of the range of the phase. Default: none.")
     deal: Annotated[
@@ -244,8 +247,13 @@ class PhaseEntry(Model):
         description="To which workers roots and items are given at the start.",
     )
     serial: bool = Field(False, description="Whether worker 0 works alone and the others wait.")
-    repeat: Positive = Field(1, description="How often the phase is repeated.")
+    repeat: Positive = Field(1, description="How often the phase is run in a row, or the loop gone through.")
     name: str = Field("", description="Its name, to which changes of the placement refer.")
+    loop: list[PhaseEntry] = Field(
+        default_factory=list,
+        description="In place of a phase, a loop: phases and loops that are gone through `repeat` times, one after the "
+        "other (model 3.6). Beside it, an entry has `repeat` alone.",
+    )
 
 
 class GraphFile(Model):
@@ -267,8 +275,8 @@ class GraphFile(Model):
     regions: list[RegionEntry] = Field(default_factory=list, description="The memory of the program.")
     phases: list[PhaseEntry] | None = Field(
         None,
-        description="The phases, one after the other. Default: one, whose roots are all tasks that nobody spawns or "
-        "calls.",
+        description="The phases and loops over phases, one after the other. Default: one phase, whose roots are all "
+        "tasks that nobody spawns or calls.",
     )
     ranges: list[RangeEntry] = Field(
         default_factory=list,
@@ -294,7 +302,7 @@ class GraphFile(Model):
     @classmethod
     def known_keys(cls, path: Sequence[str | int]) -> list[str]:
         """The keys of the object that holds the last part of ``path``."""
-        parts = [part for part in path[:-1] if isinstance(part, str)]
+        parts = [part for part in path[:-1] if isinstance(part, str) and part != "loop"]
         model = ENTRIES.get(tuple(parts), cls)
         return list(model.model_fields)
 
@@ -339,8 +347,8 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
     that are not started exactly once.
     """
     op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
-    phases = _phases(file, columns)
-    _check_roots(phases, len(columns.kind))
+    phases, loops = _phases(file, columns)
+    _check_roots(phases, loops, len(columns.kind))
     regions = [region.name for region in file.regions]
     return Workload(
         name=file.name,
@@ -348,12 +356,13 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         kernels=tuple(file.kernels),
         regions=tuple(Region(entry.name, entry.bytes, entry.initialised) for entry in file.regions),
         phases=phases,
+        loops=loops,
         ranges=_ranges(file, regions),
         op_ptr=frozen(op_ptr),
         op_code=frozen(op_code),
         op_arg=frozen(op_arg),
         kind=frozen(columns.kind),
-        parent=frozen(parents(op_ptr, op_code, op_arg, [root for phase in phases for root in phase.roots])),
+        parent=frozen(parents(op_ptr, op_code, op_arg, _trees(phases))),
         segment_compute_ps=frozen(columns.compute_ps),
         segment_kernel=frozen(_segment_kernels(file, columns)),
         segment_accesses=frozen(columns.access_ptr),
@@ -365,31 +374,70 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
     )
 
 
-def _phases(file: GraphFile, columns: Columns) -> tuple[Phase, ...]:
+def _phases(file: GraphFile, columns: Columns) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
     if file.phases is None:
         tasks = len(columns.kind)
         spawned = columns.op_arg[(columns.op_code == Op.SPAWN) | (columns.op_code == Op.CALL)]
         root = np.ones(tasks, np.bool_)
         root[spawned[spawned < tasks]] = False
-        return (Phase(roots=tuple(np.flatnonzero(root).tolist())),)
-    return tuple(
-        Phase(
-            roots=tuple(entry.roots),
-            range_family=entry.range,
-            deal=member(Deal, entry.deal),
-            serial=entry.serial,
-            repeat=entry.repeat,
-            name=entry.name,
-        )
-        for entry in file.phases
+        return (Phase(roots=tuple(np.flatnonzero(root).tolist())),), ()
+    return flat_phases(file.phases)
+
+
+def flat_phases(entries: Sequence[PhaseEntry]) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
+    """The phases of these entries in their order, and the loops over them; an `InputError` for loops without phases
+    and with keys that only phases have.
+    """
+    phases: list[Phase] = []
+    loops: list[Loop] = []
+    _flatten(entries, ("phases",), phases, loops)
+    if len(phases) > MOST_PHASES:
+        raise InputError(f"there are {len(phases):,} phases", path=("phases",), expected=f"at most {MOST_PHASES:,}")
+    return tuple(phases), tuple(loops)
+
+
+def _flatten(
+    entries: Sequence[PhaseEntry], path: tuple[str | int, ...], phases: list[Phase], loops: list[Loop]
+) -> None:
+    for number, entry in enumerate(entries):
+        if "loop" not in entry.model_fields_set:
+            phases.append(_phase(entry))
+            continue
+        _check_loop(entry, (*path, number))
+        place, first = len(loops), len(phases)
+        loops.append(Loop(first, first, entry.repeat))
+        _flatten(entry.loop, (*path, number, "loop"), phases, loops)
+        loops[place] = Loop(first, len(phases), entry.repeat)
+
+
+def _check_loop(entry: PhaseEntry, path: tuple[str | int, ...]) -> None:
+    if not entry.loop:
+        raise InputError("the loop is empty", path=(*path, "loop"), expected="phases, or loops over phases")
+    for key in sorted(entry.model_fields_set - {"loop", "repeat"}):
+        raise InputError(f"a loop has no {key}", path=(*path, key), expected="loop and repeat, and the rest in phases")
+
+
+def _phase(entry: PhaseEntry) -> Phase:
+    return Phase(
+        roots=tuple(entry.roots),
+        range_family=entry.range,
+        deal=member(Deal, entry.deal),
+        serial=entry.serial,
+        repeat=entry.repeat,
+        name=entry.name,
     )
 
 
-def _check_roots(phases: Iterable[Phase], tasks: int) -> None:
+def _trees(phases: Iterable[Phase]) -> Sequence[int]:
+    """The roots of all phases, each once."""
+    return list(dict.fromkeys(root for phase in phases for root in phase.roots))
+
+
+def _check_roots(phases: Sequence[Phase], loops: Sequence[Loop], tasks: int) -> None:
     for number, phase in enumerate(phases):
         for place, root in enumerate(phase.roots):
             if root >= tasks:
-                path = ("phases", number, "roots", place)
+                path = (*places(len(phases), loops)[number], "roots", place)
                 raise InputError(f"task {root} does not exist", path=path, expected=f"a task below {tasks}")
 
 
@@ -485,7 +533,7 @@ def around_tasks(workload: Workload) -> dict[str, Any]:
         "parameters": workload.parameters,
         "kernels": list(workload.kernels),
         "regions": [{"name": r.name, "bytes": r.bytes, "initialised": r.initialised} for r in workload.regions],
-        "phases": [_phase_entry(phase) for phase in workload.phases],
+        "phases": _phase_entries(workload, parts(0, len(workload.phases), workload.loops)),
         "ranges": [_range_entry(workload, family) for family in workload.ranges],
         "tasks": [],
         "segments": [],
@@ -504,6 +552,18 @@ def access_entries(workload: Workload, accesses: Accesses) -> list[dict[str, Any
     columns["mode"] = [member_name(Mode(mode)) for mode in columns["mode"]]
     columns["pattern"] = [member_name(Pattern(pattern)) for pattern in columns["pattern"]]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _phase_entries(workload: Workload, those: Iterable[int | tuple[Loop, Sequence[Loop]]]) -> list[dict[str, Any]]:
+    return [
+        _phase_entry(workload.phases[part])
+        if isinstance(part, int)
+        else {
+            "loop": _phase_entries(workload, parts(part[0].first, part[0].end, part[1])),
+            "repeat": part[0].repeat,
+        }
+        for part in those
+    ]
 
 
 def _phase_entry(phase: Phase) -> dict[str, Any]:

@@ -13,7 +13,7 @@ HALF_BITS = 31  # sums of so many bits of times fit in 63 bits for all tasks tha
 
 
 def totals_of(work: Workload) -> Totals:
-    """What ``work``, which is not folded, has and takes; phases that repeat count as often as they do."""
+    """What ``work``, which is not folded, has and takes; phases count as often as they run."""
     waits = [_by_segment(work, lines) for lines in _lines_by_pattern(work.accesses)]
     compute = work.segment_compute_ps
     low, high = (work.below(by_task(work, part)) for part in (compute & ((1 << HALF_BITS) - 1), compute >> HALF_BITS))
@@ -28,7 +28,9 @@ def totals_of(work: Workload) -> Totals:
             accesses=int(accesses[roots].sum()),
         )
 
-    phases = ((graph_of(phase) + _items(work, phase)).times(phase.repeat) for phase in work.phases)
+    phases = (
+        (graph_of(phase) + _items(work, phase)).times(runs) for phase, runs in zip(work.phases, work.runs, strict=True)
+    )
     sizes = Totals(
         rows=work.rows,
         ops=len(work.op_code),

@@ -1,6 +1,6 @@
 /* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1"
  * (numasim/workload/json_form/graph_models.py), of which the op programs, the times of segments, the words and the
- * phases are executed. What a graph may have beyond that (dependences, ranges, phases of several tasks or repeats) is refused; accesses are passed over.
+ * phases are executed. What a graph may have beyond that (dependences, ranges, phases of several tasks, repeats or loops) is refused; accesses are passed over.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +161,8 @@ static void read_phase(reader *self) {
             if (ns_json_read_integer(&self->json, LARGEST_INDEX) != 1) {
                 ns_json_fail(&self->json, "a phase that is repeated cannot be executed");
             }
+        } else if (is_key(key, "loop")) {
+            ns_json_fail(&self->json, "a loop over phases cannot be executed");
         } else {
             ns_json_skip(&self->json);
         }

@@ -100,6 +100,7 @@ static int make_parts(virtual_pool *pool) {
     const uint32_t words = (uint32_t)pool->plan->words.role.count;
     int error = make_state(pool);
     if (!error) error = ns_report_create(&pool->report, pool->base.workers, nodes, words);
+    if (!error && !ns_steps_create(&pool->steps, pool->plan)) error = NS_ERROR_MEMORY;
     if (!error) error = make_dependences(&pool->graph, &pool->plan->graph);
     if (!error) error = make_workers(pool);
     if (!error) error = ns_fiber_adopt(&pool->main);
@@ -145,6 +146,7 @@ static void close_pool(ns_pool *pool) {
     if (self->queues.plan) ns_queues_destroy(&self->queues);
     ns_report_destroy(&self->report);
     ns_clock_destroy(&self->clock);
+    ns_steps_destroy(&self->steps);
     free(self->graph.depends);
     free(self->graph.predecessors);
     free(self->graph.held);
@@ -238,9 +240,10 @@ static bool can_give_roots(virtual_pool *pool, const ns_phase *phase, const ns_w
 
 static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work_order *order) {
     pool->phase_over = false;
+    pool->iteration = (uint32_t)ns_steps_iteration(&pool->steps);
     pool->serial = phase->serial;
     pool->phase_start_ps = pool->now_ps;
-    ns_page_map_start_phase(pool->pages.map, pool->phase, pool->now_ps);
+    ns_page_map_start_phase(pool->pages.map, pool->steps.phase, pool->now_ps);
     if (!can_give_roots(pool, phase, order)) return;
     if (!pool->outstanding) ns_virtual_end_phase(pool);
     const uint32_t team = phase->serial ? 1 : pool->base.workers;
@@ -251,19 +254,19 @@ static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work
 
 /* Whether a program can go through the phase as its next. */
 static int check_phase(virtual_pool *self, bool team) {
-    const uint64_t phases = self->plan->phases.count;
-    if (self->phase >= phases) {
+    if (!ns_steps_run(&self->steps)) {
         return ns_pool_fail(&self->base, NS_ERROR_PROGRAM, "the program has more than the %llu phases of the plan",
-                            (unsigned long long)phases);
+                            (unsigned long long)self->phases_run);
     }
-    const ns_phase *phase = &self->plan->phases.at[self->phase];
+    const unsigned long long number = (unsigned long long)self->steps.phase;
+    const ns_phase *phase = &self->plan->phases.at[number];
     if (phase->family >= 0) {
         return ns_pool_fail(&self->base, NS_ERROR_UNSUPPORTED,
-                            "phase %u deals an implicit range; the runtime spawns tasks", self->phase);
+                            "phase %llu deals an implicit range; the runtime spawns tasks", number);
     }
     if (team || phase->roots.count == 1) return NS_OK;
-    return ns_pool_fail(&self->base, NS_ERROR_PROGRAM, "phase %u of the plan has %llu roots, the program has one",
-                        self->phase, (unsigned long long)phase->roots.count);
+    return ns_pool_fail(&self->base, NS_ERROR_PROGRAM, "phase %llu of the plan has %llu roots, the program has one",
+                        number, (unsigned long long)phase->roots.count);
 }
 
 static int run(ns_pool *pool, const ns_work_order *order, bool team) {
@@ -271,7 +274,7 @@ static int run(ns_pool *pool, const ns_work_order *order, bool team) {
     if (self->error) return self->error;
     const int error = check_phase(self, team);
     if (error) return error;
-    const ns_phase *phase = &self->plan->phases.at[self->phase];
+    const ns_phase *phase = &self->plan->phases.at[self->steps.phase];
     start_phase(self, phase, order);
     while (!self->phase_over && !self->error && ns_virtual_turn(self, on_phase_end)) {
     }
@@ -279,11 +282,7 @@ static int run(ns_pool *pool, const ns_work_order *order, bool team) {
         self->error = ns_pool_fail(pool, NS_ERROR_DEADLOCK, "%lld tasks are left at %lld ps and no worker can run them",
                                    (long long)self->outstanding, (long long)self->now_ps);
     }
-    self->repeats_run++;
-    if (self->repeats_run == phase->repeat) {
-        self->repeats_run = 0;
-        self->phase++;
-    }
+    ns_steps_next(&self->steps);
     return self->error;
 }
 

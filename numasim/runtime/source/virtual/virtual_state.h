@@ -15,6 +15,7 @@
 
 #include "api/operations.h"
 #include "clock/clock.h"
+#include "execution/steps.h"
 #include "plan_file.h"
 #include "platform/fiber.h"
 #include "queues/queues.h"
@@ -99,9 +100,9 @@ struct virtual_pool {
     int64_t clock_cost_ps; /* what measuring takes, of every measurement */
     bool detached;         /* tasks have fibers of their own */
     int64_t outstanding;   /* tasks of the phase that have not finished */
-    uint32_t phase;        /* that runs or comes next */
-    uint32_t repeats_run;  /* how often that has run */
-    uint64_t phases_run;   /* with all repeats */
+    ns_steps steps;        /* the run of a phase that is on, or comes next */
+    uint32_t iteration;    /* that of the phase that is on */
+    uint64_t phases_run;   /* every run of one */
     int64_t phase_start_ps;
     bool starting; /* not all workers have been told that the phase begins */
     bool serial;   /* worker 0 runs it alone */
@@ -114,7 +115,7 @@ static inline virtual_pool *pool_of(const virtual_worker *w) { return (virtual_p
 static inline virtual_worker *worker_of(const virtual_task *task) { return (virtual_worker *)task->base.worker; }
 static inline int64_t now_of(const virtual_worker *w) { return pool_of(w)->now_ps; }
 static inline ns_view view_of(const virtual_pool *pool) {
-    return (ns_view){.length = pool->queues.length, .watch = pool->queues.watch, .iteration = pool->repeats_run};
+    return (ns_view){.length = pool->queues.length, .watch = pool->queues.watch, .iteration = pool->iteration};
 }
 static inline virtual_task *top_of(const virtual_worker *w) {
     return w->stack.count ? w->stack.task[w->stack.count - 1] : NULL;

@@ -1,0 +1,155 @@
+"""Programs that loop over phases, by hand (model 3.6): order, times, pages, caches, iterations of levels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from engine_setup import NS, Seen, plan_of, run, seeded, stealing, toy, toy_with
+from task_graphs import Access, Run, body, graph, items, phase, task
+
+from numasim.engine.check.bounds import Bounded, bounds_of
+from numasim.engine.check.invariants import assert_valid
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.simulate import ENGINES
+from numasim.plan.effects import Effects
+from numasim.plan.serial_time import serial_ps
+from numasim.workload.graph import Deal, Loop, Mode, Phase, Region, Workload
+from numasim.workload.span import longest_chains_ps, span_ps
+
+KIB = 1024
+TWO_NODES = toy(sockets=2, cores=1)
+SIZES = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
+TWO_CACHES = toy_with({"sockets": 2, "cores": 1}, caches=SIZES)
+NESTED = (Loop(0, 3, 2), Loop(1, 3, 3))  # twice: phase 0, then three times phases 1 and 2
+
+
+def looped(work: Workload, *loops: Loop) -> Workload:
+    return replace(work, loops=loops)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nested_loops_run_their_phases_in_order(engine: str) -> None:
+    work = looped(
+        graph(task(100 * NS), task(10 * NS), task(NS), phases=(phase(0), phase(1, repeat=2), phase(2))), *NESTED
+    )
+    seen = run(work, 1, engine=engine)
+    once = [100, *[10, 10, 1] * 3]
+    assert seen.order() == [0, *[1, 1, 2] * 3] * 2
+    assert seen["makespan_ps"] == seen["span_ps"] == seen["work_ps"] == 2 * sum(once) * NS
+    assert [at for at, *_ in seen.of_rank(Rank.RELEASE)] == [at * NS for at in accumulate(once * 2)]
+    assert seen["tasks"] == 20
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_root_may_run_in_several_phases(engine: str) -> None:
+    tree = task(10 * NS, task(20 * NS), 5 * NS)
+    work = looped(graph(tree, task(7 * NS), phases=(phase(0), phase(2, 0), phase(2))), Loop(1, 3, 2))
+    plan = plan_of(work, 1)
+    seen = run(work, 1, engine=engine)
+    assert seen["tasks"] == 2 + 2 * (3 + 1)
+    assert seen["makespan_ps"] == (35 + 2 * (35 + 7 + 7)) * NS
+    assert_valid(plan, seen.result, seen.log)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_dependences_begin_anew_in_every_pass_and_phase(engine: str) -> None:
+    first, second = task(10 * NS, name="first"), task(20 * NS, after=("first",))
+    work = looped(graph(first, second, task(NS), phases=(phase(0, 1), phase(2), phase(0, 1))), Loop(0, 3, 3))
+    seen = run(work, 2, engine=engine)
+    assert seen["makespan_ps"] == seen["span_ps"] == 3 * (30 + 1 + 30) * NS
+
+
+def test_work_span_and_bounds_count_every_pass() -> None:
+    first, second = task(10 * NS, name="first"), task(20 * NS, after=("first",))
+    phases = (phase(0, 1), phase(2, 3), phase(0, 1))
+    work = looped(graph(first, second, task(4 * NS), task(6 * NS), phases=phases), Loop(0, 3, 5), Loop(1, 2, 2))
+    chains = longest_chains_ps(work, work.segment_compute_ps)
+    assert chains == [30 * NS, 6 * NS, 30 * NS]
+    plan = plan_of(work, 2)
+    from numasim.engine.native.native_engine import longest_chains_ps as compiled
+
+    assert compiled(seeded(plan), work.segment_compute_ps) == chains
+    assert span_ps(work, 0) == 5 * (30 + 2 * 6 + 30) * NS
+    bounds = bounds_of(Bounded.of(plan, lambda segments: longest_chains_ps(work, segments)))
+    assert (bounds.work_ps, bounds.critical_path_ps) == (5 * (30 + 20 + 30) * NS, 5 * (30 + 12 + 30) * NS)
+    assert work.tasks == 5 * (2 + 4 + 2)
+
+
+def test_ranges_run_in_every_pass() -> None:
+    work = items(4, 10 * NS)
+    work = looped(replace(work, phases=(*work.phases, Phase(range_family=0, serial=True))), Loop(0, 2, 3))
+    seen = run(work, 1)
+    assert seen["makespan_ps"] == 3 * 2 * 40 * NS
+    assert serial_ps(seeded(plan_of(work, 1)), seen["work_ps"], lambda _: 0) == seen["makespan_ps"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_program_that_loops_may_skip_ahead(engine: str) -> None:
+    work = looped(graph(task(1000 * NS), task(200 * NS), phases=(phase(0, repeat=2), phase(1))), Loop(0, 2, 3))
+    assert plan_of(work, 2).skipping
+    assert run(work, 2, engine=engine)["makespan_ps"] == 3 * 2200 * NS
+
+
+# ---- what lasts from pass to pass ----------------------------------------------------------------------------------
+
+
+def sweeps(size: int, machine: Any, engine: str, **effects: Any) -> Seen:
+    """Three passes of a to b and b to a; worker w, on node w, has one half of either."""
+    regions = (Region("a", 2 * size, False), Region("b", 2 * size, False))
+
+    def part(half: int, source: int, target: int) -> Run:
+        where = (Access(source, half * size, size), Access(target, half * size, size, mode=Mode.WRITE))
+        return Run(0, where)
+
+    bodies = [body(part(half, *pair)) for pair in ((0, 1), (1, 0)) for half in range(2)]
+    work = graph(
+        *bodies, phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=regions
+    )  # fmt: skip
+    return run(looped(work, Loop(0, 2, 3)), 2, machine=machine, engine=engine, effects=Effects(**effects))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_pages_stay_where_the_first_pass_has_placed_them(engine: str) -> None:
+    seen = sweeps(64 * KIB, TWO_NODES, engine)
+    # 4 halves of 16 pages; a step reads 64 KiB and moves 128 KiB for what it writes, all of it at home
+    assert (seen["page_faults"], seen.result.node_pages.tolist()) == (64, [32, 32])
+    assert (seen["bytes_local"], seen["bytes_remote"]) == (3 * 4 * 3 * 64 * KIB, 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", ["share", "lru"])
+def test_what_fits_in_the_cache_comes_from_memory_in_the_first_pass_alone(model: str, engine: str) -> None:
+    # a half of a and of b are 128 KiB in a cache of 256 KiB; what is fetched for writing moves on in its first pass
+    once = sweeps(64 * KIB, TWO_CACHES, engine, cache=model)
+    times = [end - start for worker, _, start, end in sorted(once.stretches, key=lambda each: each[2]) if worker == 0]
+    assert len(times) == 6
+    assert times[0] > times[1] == times[2] == times[3] == times[4] == times[5]
+    # of every later step, all bytes but those that are written back come from the cache
+    assert once["bytes_cache"] >= 2 * 5 * 2 * 64 * KIB
+
+
+def test_levels_count_the_passes_of_the_outermost_loop() -> None:
+    # 8 tasks in one queue; thieves steal in iteration 1 alone, of the outer loop's three
+    phases = (phase(*range(8)), phase(*range(8, 16), repeat=2))
+    work = looped(graph(*[task(1000 * NS) for _ in range(16)], phases=phases), Loop(0, 2, 3), Loop(1, 2, 2))
+    strategy = stealing({"from": "others", "iterations": [1, 1]})
+    seen = run(work, 2, strategy)
+    ends = [at for at, *_ in seen.of_rank(Rank.RELEASE)]
+    assert len(ends) == 15
+    assert {sum(end < at for end in ends) // 5 for at, *_ in seen.steals} == {1}
+
+
+def test_a_change_of_placement_comes_into_force_when_its_phase_first_runs() -> None:
+    half = [Run(0, (Access(0, at * 64 * KIB, 64 * KIB, mode=Mode.WRITE),)) for at in range(3)]
+    regions = (Region("fresh", 3 * 64 * KIB, False),)
+    # pass 0: the first third by first touch; then bound to node 1 for good
+    work = graph(
+        body(half[0]), body(half[1]), body(half[0], half[2]), phases=(phase(0), phase(1), phase(2)), regions=regions
+    )
+    placement = {"policy": "first-touch", "granule": 1, "changes": [{"phase": 1, "policy": "bind", "node": 1}]}
+    strategy = stealing(placement=placement)
+    seen = run(looped(work, Loop(0, 3, 2)), 2, strategy, machine=TWO_NODES)
+    assert seen.result.node_pages.tolist() == [16, 32]
