@@ -139,6 +139,8 @@ public:
 private:
     static void follow(Engine& engine, nb::object decision) {
         if (decision.is_none()) return;
+        const nb::object policy = decision.attr("policy");
+        if (!policy.is_none()) engine.choose_policy(nb::cast<std::uint64_t>(policy));
         engine.set_profile_ps(nb::cast<std::int64_t>(decision.attr("profile_ps")));
     }
 

@@ -73,7 +73,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         workload=workload,
         steal=steal,
         words=place_words(spec.strategy, steal, machine, workers, workload.words),
-        placement=_placement(_Keyed.of(spec.strategy.placement), machine, workers, workload),
+        placement=_placement(_Keyed.of(spec.strategy.whole_placement), machine, workers, workload),
         costs=costs_ps(runtime.costs),
         join=runtime.join,
         producer=runtime.producer,

@@ -46,7 +46,7 @@ def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node
     """InputError for a page placement that names a node which the machine has not, or which has no memory."""
     nodes = machine.node_count
     with_memory = [number for number, node in enumerate(machine.node_shapes) if node.memory]
-    for policy in strategy.placement.policies:
+    for policy in strategy.whole_placement.policies:
         for node in policy.named_nodes:
             if node < nodes and node not in with_memory:
                 raise InputError(

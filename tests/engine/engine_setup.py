@@ -131,7 +131,7 @@ def plan_of(
         workload=work,
         steal=steal,
         words=place_words(strategy, steal, machine, places, work.words),
-        placement=placement_rules(strategy.placement, machine, places, work),
+        placement=placement_rules(strategy.whole_placement, machine, places, work),
         costs=costs_ps(effective.costs),
         join=effective.join,
         producer=effective.producer,

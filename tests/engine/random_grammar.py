@@ -220,6 +220,16 @@ TUNE: Options = {
 }
 
 
+def _controller(chance: Random, placement: str | Document) -> Document:
+    """A controller that chooses at random, among page policies too where these may change."""
+    tune = {"python": CONTROLLER, **some(chance, TUNE)}
+    may_change = isinstance(placement, str) or (placement["policy"] != "hash-home" and "changes" not in placement)
+    if may_change and happens(chance, 60):
+        drawn = {name: a_policy(chance) for name in ("here", "there", "elsewhere")}
+        tune["placements"] = {name: policy for name, policy in drawn.items() if policy["policy"] != "hash-home"}
+    return tune
+
+
 def runtime_document(chance: Random) -> Document:
     """A runtime with few or many costs."""
     return {"name": "random", **some(chance, RUNTIME)}
@@ -245,7 +255,7 @@ def strategy_document(chance: Random) -> Document:
     if owned and happens(chance, 15):
         _add_refill(chance, document)
     if happens(chance, 15):
-        document["tune"] = {"python": CONTROLLER, **some(chance, TUNE)}
+        document["tune"] = _controller(chance, document.get("placement", "first-touch"))
     if owned and happens(chance, 12):
         document |= {"join": "leapfrog", "steal": [{"from": "thief"}, *document["steal"]]}
     return document

@@ -122,6 +122,30 @@ def test_profiling_costs_time_in_the_iterations_that_are_profiled(engine: str) -
     assert [each.task_ps.tolist() for each in told] == [[11 * NS, 100 * NS, 100 * NS]] * 4
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_page_policy_that_is_chosen_places_what_is_touched_next(engine: str) -> None:
+    """A worker on node 0 touches fresh pages; they go to node 1 where the controller says so before, and stay there."""
+    placements = {"far": {"policy": "bind", "node": 1}, "next": "next-touch"}
+    spec = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]], "placements": placements})
+    fresh = replace(tree(4), regions=(replace(READY, initialised=False),))
+    choices = {
+        (): [[384, 0], [384, 0], [384, 0]],
+        ("far",): [[0, 384], [0, 384], [0, 384]],
+        (None, "far"): [[384, 0], [384, 0], [384, 0]],  # what is placed stays
+        ("far", "next"): [[0, 384], [384, 65536], [384, 0]],  # a granule migrates at its next touch
+    }
+    for chosen, expected in choices.items():
+        told: list[Measures] = []
+
+        def choose(program: Program, state: Any, measures: Any, names: Any = chosen, told: Any = told) -> Any:
+            told.extend([measures] if measures else [])
+            at = state or 0
+            return at + 1, Controls(placement=names[at] if at < len(names) else None)
+
+        simulate(controlled(plan_of(fresh, 1, spec, machine=TWO_NODES), choose), 1, engine, check=True)
+        assert [each.bytes[1].tolist() for each in told[:3]] == expected
+
+
 # ---- what a controller may return ----------------------------------------------------------------------------------
 
 

@@ -237,6 +237,11 @@ void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps) {
     }
 }
 
+void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps) {
+    self->stage = 1 + policy;
+    enter_stage(self, now_ps);
+}
+
 /* ---- making it --------------------------------------------------------------------------------------------------- */
 
 static bool any_marks(const ns_full_plan *plan) {

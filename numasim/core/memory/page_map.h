@@ -34,6 +34,9 @@ void ns_page_map_destroy(ns_page_map *self);
 /* Go over to the policy that is in force from `phase` on, which starts now, phases counted without their repeats. */
 void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps);
 
+/* Go over to the policy of that number among those that a controller may choose. */
+void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps);
+
 /* Walk a dynamic access: what it finds unplaced is placed, what is to migrate goes to the toucher's node. `bytes`
  * [nodes] is its footprint on each home afterwards, `moved` [nodes] the pages that came from each. */
 ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher toucher, int64_t *bytes, int64_t *moved);

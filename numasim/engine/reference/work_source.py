@@ -167,6 +167,8 @@ class WorkSource:
         """Do what the controller has decided for the next iteration, if there is one."""
         if decision is not None:
             self._executor.profile_ps = decision.profile_ps
+            if decision.policy is not None:
+                self._memory.pages.choose(decision.policy)
 
     def _wait_at_barrier(self, w: Worker) -> None:
         """The worker has waited for worker 0 throughout the phase."""

@@ -59,6 +59,7 @@ public:
 
     // ---- for a boundary: what has been measured, and what the next iteration is to be like
     const TaskMeasures& measures() const { return *executor_.run.measures; }
+    void choose_policy(std::uint64_t policy) { executor_.memory.choose_policy(policy); }
     void set_profile_ps(std::int64_t time_ps) { executor_.run.profile_ps = time_ps; }
 
     // Results, each from the component that knows it.

@@ -22,6 +22,12 @@ public:
     void start_phase(std::size_t phase) {
         ns_page_map_start_phase(pages_.map, static_cast<std::int64_t>(phase), run_.clock.now_ps());
     }
+    // Another page policy, where memory is placed during the run at all.
+    void choose_policy(std::uint64_t policy) {
+        if (policy + 1 < run_.plan.memory.stages.size()) {
+            ns_page_map_choose(pages_.map, policy, run_.clock.now_ps());
+        }
+    }
     ns_pages& pages() { return pages_; }
     const ns_pages& pages() const { return pages_; }
 

@@ -259,8 +259,21 @@ class PlacementSpec(PolicySpec):
             yield "hash-home gives no page a single home, so it cannot be combined with changes or overflow: next"
 
 
+class TunedPlacementSpec(PlacementSpec):
+    """A page placement with further policies, which a controller may put into force between two iterations."""
+
+    tuned: tuple[PolicySpec, ...] = Field(description="The policies that a controller may choose, by number.")
+
+    @property
+    def policies(self) -> tuple[PolicySpec, ...]:
+        """The initial policy, and those that a controller may choose."""
+        return (*super().policies, *self.tuned)
+
+
 def _policy(value: Any) -> Any:
     return {"policy": value} if isinstance(value, str) else value
 
+
+AnyPolicy = Annotated[PolicySpec, BeforeValidator(_policy, json_schema_input_type=Policy | PolicySpec)]
 
 Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_type=Policy | PlacementSpec)]

@@ -44,7 +44,7 @@ from numasim.parts.models.meanings import (
     THRESHOLD_MAX,
     THRESHOLD_WHEN,
 )
-from numasim.parts.models.placement_model import Placed, PlacementSpec
+from numasim.parts.models.placement_model import Placed, PlacementSpec, TunedPlacementSpec
 from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks, YesNo, by_shape
 from numasim.parts.models.strategy_terms import (
     BY_LENGTH,
@@ -407,6 +407,15 @@ class StrategySpec(Grammar, CheckedModel):
     )
 
     @property
+    def whole_placement(self) -> PlacementSpec:
+        """The page placement with the policies that the controller may choose."""
+        tuned = tuple(self.tune.placements.values()) if self.tune else ()
+        if not tuned:
+            return self.placement
+        fields = {name: getattr(self.placement, name) for name in PlacementSpec.model_fields}
+        return TunedPlacementSpec.model_construct(self.placement.model_fields_set | {"tuned"}, **fields, tuned=tuned)
+
+    @property
     def worker_family(self) -> str | None:
         """The family whose queues are the workers' own, or None."""
         return next((name for name, family in self.queues.items() if family.per == "worker"), None)
@@ -463,6 +472,14 @@ class StrategySpec(Grammar, CheckedModel):
             yield "a condition or refill refers to the thresholds min and max, but thresholds is none"
         if self.announcement != "always":
             yield from self._needs_announcers()
+        if self.tune and self.tune.placements:
+            yield from self._chooses_placements()
+
+    def _chooses_placements(self) -> Iterator[str]:
+        if self.placement.changes:
+            yield "tune.placements and placement.changes both say when policies change: give one of them"
+        if any(each.policy == "hash-home" for each in self.whole_placement.policies):
+            yield "hash-home gives no page a single home, so it cannot be combined with tune.placements"
 
     def _needs_own_queue(self) -> Iterator[str]:
         if any((level.amount or self.amount) not in ("one", AmountSpec(count=1)) for level in self.steal):

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SerializerFunctionWrap
 
 from numasim.parts.base import CheckedModel, Label, Nanoseconds
 from numasim.parts.models.meanings import LEVEL_ITERATIONS, TUNE_WHAT
+from numasim.parts.models.placement_model import AnyPolicy
 from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration
 from numasim.parts.python_function import PythonFunction, is_python_function
 
@@ -45,6 +46,11 @@ class TuneSpec(CheckedModel):
         None,
         description="With what: fastest, sets of switches: each is on for one iteration, the first two iterations "
         "going to the first set, and then the set with the shortest iteration for good.",
+    )
+    placements: Annotated[dict[Label, AnyPolicy], Field(max_length=16)] = Field(
+        default_factory=dict,
+        description="Page policies by name, of which the controller may put one into force between two iterations, for "
+        "memory that is not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
     )
     profile_ns: Nanoseconds = Field(
         Decimal(0), description="Time that measuring takes at the end of each task, in iterations that are profiled."

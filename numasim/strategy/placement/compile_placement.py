@@ -26,7 +26,13 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.parts.models.placement_model import ChangeSpec, PageRule, PlacementSpec, PolicySpec
+from numasim.parts.models.placement_model import (
+    ChangeSpec,
+    PageRule,
+    PlacementSpec,
+    PolicySpec,
+    TunedPlacementSpec,
+)
 from numasim.parts.number_lists import as_list
 from numasim.strategy.placement.byte_spans import Spans
 from numasim.strategy.placement.capacity import Capacity
@@ -36,12 +42,13 @@ from numasim.workload.graph import Phase, Region, Workload
 
 I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
+NO_PHASE = 1 << 30  # the first number of stages that a controller enters, in place of a phase
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The treatment of dynamic regions from ``phase`` on.
+    """The treatment of dynamic regions from ``phase`` on, or once a controller chooses it (`NO_PHASE`).
 
     ``wish[region]`` are the homes of pages that are placed, None for the node of the toucher; ``rule`` says what else
     is done with pages.
@@ -234,7 +241,7 @@ def _moving(spec: PlacementSpec) -> list[str]:
 
 def _unplaced(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
     """[regions] whether workers place the region during the run."""
-    waits = POLICIES[spec.policy].by_touch or (bool(spec.changes) and spec.policy != "first-touch-master")
+    waits = POLICIES[spec.policy].by_touch or (len(spec.policies) > 1 and spec.policy != "first-touch-master")
     ranged = _regions_of_ranges(work)
     return np.array([waits and not each.initialised and r not in ranged for r, each in enumerate(work.regions)], bool)
 
@@ -276,6 +283,8 @@ def _stages(spec: PlacementSpec, ground: Ground, work: Workload, dynamic: npt.ND
 def _changes(spec: PlacementSpec, work: Workload) -> dict[int, PolicySpec]:
     """The policies that come into force at later phases, by the numbers of these."""
     changes: dict[int, PolicySpec] = {}
+    if isinstance(spec, TunedPlacementSpec):
+        return {NO_PHASE + number: policy for number, policy in enumerate(spec.tuned)}
     for change in spec.changes:
         phase = _phase_number(change, work.phases)
         if phase in changes:

@@ -118,6 +118,10 @@ class PageMap:
         while self._later and self._later[0].phase <= phase:
             self._enter(self._later.pop(0))
 
+    def choose(self, policy: int) -> None:
+        """Go over to the policy of that number among those that a controller may choose."""
+        self._enter(self._placement.stages[1 + policy])
+
     def touch(self, access: int, node: int) -> Touch:
         """Walk an access that a worker on ``node`` makes now: what it finds unplaced is placed, what is to migrate goes
         to ``node``, or where memory lives that is wanted there.
