@@ -1,4 +1,4 @@
-"""Tables that compare runs: against another variant and another row, sweeps told from shorter runs, the straggler."""
+"""Tables that compare runs: against another variant and another row, and the straggler."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from numasim.engine.simulate import simulate_spec
 from numasim.errors import InputError
 from numasim.reproduce.pages.number_text import error_text, published_text
 from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.plan.steady_state import Lengths
-from numasim.reproduce.published_quantities import Outcome
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.score.metrics import METRICS, Observations, Prediction
 from numasim.reproduce.straggler import straggler
@@ -95,16 +93,6 @@ def test_rows_are_compared_with_one_of_them(tmp_path: Path) -> None:
 def test_an_unknown_name_is_refused(tmp_path: Path, options: str) -> None:
     with pytest.raises(InputError, match="nobody"):
         read_study(str(study(tmp_path / "study", f"with: {{{options}}}\n")))
-
-
-def test_what_is_the_same_in_each_sweep_is_told_exactly() -> None:
-    def run(sweeps: int) -> Outcome:
-        pairs = [{"node_from": 0, "node_to": 1, "bytes_read": 64 * sweeps + 5}]
-        return Outcome(None, {"makespan_ps": 1000 + 7 * sweeps, "name": "x", "part": 0.5}, pairs)  # type: ignore[arg-type]
-
-    found = Lengths("workload.sweeps", 10, 14, 200).whole_of(run(10), run(14))
-    assert found.counters == {"makespan_ps": 1000 + 7 * 200, "name": "x", "part": 0.5}
-    assert found.pairs == [{"node_from": 0, "node_to": 1, "bytes_read": 64 * 200 + 5}]
 
 
 def pair(reader: int, home: int, read: int, owned: int = 0, cache: int = 0) -> dict[str, int]:

@@ -1,27 +1,21 @@
-"""Tables of comparisons: a run under one variant against the same run under another, or against another row.
-
-Programs that sweep may be simulated with fewer sweeps than are meant, in two lengths, which tell the rest
-(`numasim.reproduce.plan.steady_state`).
-"""
+"""Tables of comparisons: a run under one variant against the same run under another, or against another row."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import Field
 
-from numasim.parts.base import Model, PositiveCount
+from numasim.parts.base import Model
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedTable, cells_of, joined, outcome, table_of, wanted_for
-from numasim.reproduce.plan.setting import NotSimulatedError, Setting, Wanted
-from numasim.reproduce.plan.steady_state import Lengths
+from numasim.reproduce.plan.setting import NotSimulatedError, Setting
 from numasim.reproduce.published_quantities import Outcome
 from numasim.reproduce.straggler import straggler
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
-from numasim.reproduce.study.study_files import Names
 from numasim.reproduce.table_cells import Cell
 from numasim.sweep.collection import Collected
 from numasim.sweep.planned_runs import PlannedRun
@@ -71,16 +65,6 @@ QUANTITIES: dict[str, tuple[str, Measure, Compared]] = {  # unit, what is measur
 UNITS = {name: unit for name, (unit, _, _) in QUANTITIES.items()}
 
 
-class SweepsOptions(Model):
-    """How many sweeps are simulated where ``whole`` are meant, in the rows that have them."""
-
-    field: str = Field("workload.sweeps", description="The field of a run that says how many sweeps there are.")
-    short: PositiveCount = Field(description="Sweeps of the shorter runs.")
-    long: PositiveCount = Field(description="Sweeps of the longer runs.")
-    whole: PositiveCount = Field(description="Sweeps that are meant.")
-    without: Names = Field((), description="Rows that are simulated as they are.")
-
-
 class ComparedOptions(Model):
     """What each run is held against, and what is known where no value is printed."""
 
@@ -88,7 +72,6 @@ class ComparedOptions(Model):
         "", description="The variant that is compared with: one, or one for each column. Default: the column's own."
     )
     row: str = Field("", description="The row that is compared with. Default: the same.")
-    sweeps: SweepsOptions | None = Field(None, description="Fewer sweeps than are meant. Default: as they are.")
     expected: float | None = Field(None, description="What is expected where the column has no printed value.")
     within: tuple[float, float] | None = Field(
         None, description="The range in which values are expected where the column has no printed value."
@@ -97,30 +80,16 @@ class ComparedOptions(Model):
 
 
 @dataclass(frozen=True)
-class Length:
-    """The runs of one side of a comparison, for each seed: one run, or a short and a long one."""
-
-    runs: tuple[tuple[PlannedRun, ...], ...]
-    lengths: Lengths | None = None
-
-    def outcomes(self, done: Collected) -> Iterator[Outcome]:
-        """What each seed gives."""
-        for sample in self.runs:
-            parts = [outcome(run, done) for run in sample]
-            yield self.lengths.whole_of(*parts) if self.lengths else parts[0]
-
-
-@dataclass(frozen=True)
 class PlannedComparison:
-    """A cell, and the two sides that are compared; without sides ``cell`` says why."""
+    """A cell, and for each seed the run and the one that it is compared with; without runs ``cell`` says why."""
 
     cell: Cell
-    sides: tuple[Length, ...] = ()
+    pairs: tuple[tuple[PlannedRun, PlannedRun], ...] = ()
 
     @property
     def runs(self) -> list[PlannedRun]:
         """All runs of the cell."""
-        return [run for side in self.sides for sample in side.runs for run in sample]
+        return [run for pair in self.pairs for run in pair]
 
 
 def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
@@ -155,31 +124,20 @@ def _planned(setting: Setting, table: StudyTable, asked: ComparedOptions, cell: 
     mine = wanted_for(setting, table, cell.row, cell.column)
     other = wanted_for(setting, table, asked.row or cell.row, cell.column)
     try:
-        sides = (
-            _length(setting, asked, mine, cell.row),
-            _length(setting, asked, replace(other, variant=against or other.variant), asked.row or cell.row),
-        )
+        runs = setting.runs(mine), setting.runs(replace(other, variant=against or other.variant))
     except NotSimulatedError as reason:
         return PlannedComparison(replace(cell, note=joined(cell.note, str(reason))))
-    return PlannedComparison(cell, sides)
-
-
-def _length(setting: Setting, asked: ComparedOptions, wanted: Wanted, row: str) -> Length:
-    sweeps = asked.sweeps
-    if sweeps is None or row in sweeps.without:
-        return Length(tuple((run,) for run in setting.runs(wanted)))
-    lengths = Lengths(sweeps.field, sweeps.short, sweeps.long, sweeps.whole)
-    return Length(tuple(zip(*map(setting.runs, lengths.wanted(wanted)), strict=True)), lengths)
+    return PlannedComparison(cell, tuple(zip(*runs, strict=True)))
 
 
 def _filled(planned: PlannedComparison, asked: ComparedOptions, done: Collected) -> Cell:
     cell = planned.cell
     failures = [done.failures[run.run_id] for run in planned.runs if run.run_id in done.failures]
-    if failures or not planned.sides:
+    if failures or not planned.pairs:
         return replace(cell, note=joined(cell.note, *(f"failed: {each}" for each in failures[:1])))
     _, measure, compared = QUANTITIES[cell.quantity]
-    pairs = zip(*(side.outcomes(done) for side in planned.sides), strict=True)
-    filled = replace(cell, simulated=tuple(compared(measure(mine), measure(other)) for mine, other in pairs))
+    values = ([measure(outcome(run, done)) for run in pair] for pair in planned.pairs)
+    filled = replace(cell, simulated=tuple(compared(mine, other) for mine, other in values))
     if asked.within is None or not math.isnan(cell.published):
         return filled
     least, most = asked.within
@@ -196,8 +154,6 @@ def _check(study: Study, table: StudyTable) -> None:
         check_names(table.document, ("with", "against"), "column", asked.against, table.file.columns)
         check_names(table.document, ("with", "against"), "variant", asked.against.values(), variants)
     check_names(table.document, ("with", "row"), "row", [asked.row] if asked.row else (), table.labels)
-    if asked.sweeps:
-        check_names(table.document, ("with", "sweeps", "without"), "row", asked.sweeps.without, table.labels)
 
 
 KIND = Kind(_plan, _check, ComparedOptions, UNITS, by_row=True)
