@@ -41,7 +41,8 @@ class Strategy(PartObject[StrategySpec]):
 
     def _summary(self) -> str:
         count = len(self.spec.steal)
-        return f"{count} steal level{'' if count == 1 else 's'}, {self.spec.spawn}"
+        spawn = self.spec.spawn if isinstance(self.spec.spawn, str) else "adaptive"
+        return f"{count} steal level{'' if count == 1 else 's'}, {spawn}"
 
     def _views(self) -> list[Html]:
         style = "white-space: pre-wrap; margin: 4px 0; font-size: 12px; background: none"

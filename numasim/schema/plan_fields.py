@@ -25,7 +25,7 @@ from numasim.schema.field_kinds import (
 from numasim.schema.memory_fields import ACCESSES, MEMORY, OPEN_ACCESSES
 from numasim.schema.object_fields import TASK_OBJECTS
 from numasim.schema.program_fields import FAMILY, GRAPH, LOOP, PHASE, SEGMENT_TIMES
-from numasim.schema.strategy_fields import BACKOFF, COSTS, STEAL, THRESHOLD_RULES
+from numasim.schema.strategy_fields import ADAPTIVE, BACKOFF, COSTS, STEAL, THRESHOLD_RULES
 from numasim.schema.sync_fields import WORDS
 from numasim.schema.usual_fields import ppm
 
@@ -57,6 +57,7 @@ PLAN = Structure(
         ),
         Integer(name="refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
         Flag(name="work_first"),
+        Part(name="adaptive", of=ADAPTIVE),
         Part(name="steal", of=STEAL),
         Part(name="thresholds", of=THRESHOLD_RULES),
         Choice(name="threshold_time", of=ThresholdTime),

@@ -78,6 +78,27 @@ STEAL = Structure(
         *("data_count", "nodes", "domain_count", "mask"),
     ),
 )
+ADAPTIVE = Structure(
+    "ns_adaptive",
+    "",
+    "How the spawn order of a worker adapts to what is stolen from it (model 3.3).",
+    (
+        Integer(
+            name="adaptive_stack",
+            high="LONGEST_PS",
+            member="stack",
+            note="calls from which on it is help-first; 0: fixed",
+        ),
+        Integer(name="adaptive_every", low="1", high="LONGEST_PS", member="every", note="spawns between two decisions"),
+        Integer(
+            name="adaptive_steals",
+            high="LONGEST_PS",
+            member="steals",
+            note="from which on it is help-first",
+        ),
+        Flag(name="adaptive_first", member="work_first", note="at the start"),
+    ),
+)
 THRESHOLD_RULES = Structure(
     "ns_threshold_rules",
     "",

@@ -15,7 +15,7 @@ from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.strategy.default_dispatch import dispatch_rules
 from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import build_families, own_queues, queue_records
-from numasim.strategy.steal_plan import FLAG_SOURCE, NONE8, Anchor, Backoff, StealPlan, Thresholds
+from numasim.strategy.steal_plan import FLAG_SOURCE, NONE8, Adaptive, Anchor, Backoff, StealPlan, Thresholds
 from numasim.strategy.worker_units import Units
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -62,7 +62,8 @@ def compile_strategy(
         own=_frozen(own_queues(spec, families, workers.workers)),
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
-        work_first=spec.spawn == "work-first",
+        work_first=spec.spawn != "help-first",
+        adaptive=_adaptive(spec),
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
     )
@@ -75,6 +76,13 @@ def compile_strategy(
 def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     array.setflags(write=False)
     return array
+
+
+def _adaptive(spec: StrategySpec) -> Adaptive | None:
+    if isinstance(spec.spawn, str):
+        return None
+    rule = spec.spawn.adaptive
+    return Adaptive(rule.stack, rule.every, rule.steals, rule.first == "work-first")
 
 
 def _thresholds(spec: StrategySpec, runtime: RuntimeSpec) -> Thresholds:

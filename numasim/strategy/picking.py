@@ -47,6 +47,7 @@ class WorkerState:
         "own",
         "parent",
         "position",
+        "robbed",
         "taker",
         "thief",
         "victims",
@@ -59,6 +60,7 @@ class WorkerState:
         self.last = UNKNOWN
         self.parent = UNKNOWN
         self.thief = UNKNOWN
+        self.robbed = 0  # tasks that others have taken from its own queue
         self.leapfrogs = False  # its joins leapfrog
         self.leaps = False  # it waits in one of them, for a child that `taker` has begun
         self.taker = UNKNOWN

@@ -98,10 +98,15 @@ class Prober:
             robbed = self._owner.get(queue, worker)
             if robbed != worker:
                 self._states[robbed].thief = worker
+                self._states[robbed].robbed += tasks
 
     def ran(self, worker: int, spawner: int) -> None:
         """Record that ``worker`` ran a task that ``spawner`` spawned; a worker is not its own parent (A-3)."""
         self._states[worker].parent = UNKNOWN if spawner == worker else spawner
+
+    def robbed(self, worker: int) -> int:
+        """Return how many tasks others have taken from the own queue of ``worker`` so far."""
+        return self._states[worker].robbed
 
     def set_out(self, worker: int, leaps: bool, taker: int) -> None:
         """Say whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-49)."""

@@ -129,6 +129,18 @@ class Backoff:
 
 
 @dataclass(frozen=True)
+class Adaptive:
+    """How a worker's spawn order adapts (model 3.3): help-first from ``stack`` calls on; else by the tasks that were
+    stolen from it during its last ``every`` spawns, help-first from ``steals`` on. It starts ``work_first`` or not.
+    """
+
+    stack: int
+    every: int
+    steals: int
+    work_first: bool
+
+
+@dataclass(frozen=True)
 class StealPlan:
     """A strategy compiled for one machine and number of workers."""
 
@@ -151,6 +163,7 @@ class StealPlan:
     families: tuple[str, ...]
     refill: int | None  # None: the queue's own threshold s
     work_first: bool
+    adaptive: Adaptive | None  # where the spawn order is not always work-first
     thresholds: Thresholds
     backoff: Backoff
 

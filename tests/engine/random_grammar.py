@@ -184,8 +184,14 @@ RANKING: Options = {
     "weigh": (40, ("bytes", "objects")),
 }
 RULE: Options = {"pick": (60, get_args(terms.DispatchPick)), "if": (40, CONDITIONS)}
+ADAPTIVE: Options = {
+    "stack": (70, (1, 2, 3, 5)),
+    "every": (80, (1, 2, 3, 7)),
+    "steals": (50, (1, 2)),
+    "first": (60, ("help-first", "work-first")),
+}
 STRATEGY: Options = {
-    "spawn": (30, ("help-first", "work-first")),
+    "spawn": (40, either(("help-first", "work-first"), lambda chance: {"adaptive": some(chance, ADAPTIVE)})),
     "thresholds": (30, lambda chance: some(chance, THRESHOLDS)),
     "backoff": (20, lambda chance: some(chance, BACKOFF)),
     "placement": (60, either(("first-touch", "interleave"), placement_document)),

@@ -9,6 +9,7 @@ from task_graphs import WAIT, Task, body, call, graph, phase, task
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal
 
 # task ids are preorder: 0 the root, 1 = A, 2 = B
@@ -131,6 +132,49 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
     )
     helping = run(TWO_THIEVES, 3, stealing(levels[1], join="help"), runtime(), engine=engine)
     assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # after worker 1, in vain, at 1600 ns
+
+
+# ---- spawn orders that adapt ---------------------------------------------------------------------------------------
+
+
+def adaptive(**rule: object) -> StrategySpec:
+    return stealing({"from": "others", "pick": "in-order"}, spawn={"adaptive": rule})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("rule", "begins_ns"),
+    [
+        # putting takes 1 ns, and a child that was put into the queue is taken for 10 ns
+        ({"first": "work-first", "stack": 9}, [0, 11, 22, 33, 44]),
+        ({"first": "work-first", "stack": 2}, [0, 11, 22, 43, 54]),  # task 2 is two calls deep, task 3 at the bottom
+        ({"first": "help-first", "every": 2}, [0, 21, 32, 43, 54]),  # of two spawns nothing was stolen
+    ],
+)
+def test_a_chain_of_tasks_is_as_deep_as_the_stack_may_be(
+    engine: str, rule: dict[str, object], begins_ns: list[int]
+) -> None:
+    chain = task(10 * NS)
+    for _ in range(4):
+        chain = task(10 * NS, chain, WAIT)
+    seen = run(graph(chain), 1, adaptive(**rule), runtime(costs={"push_ns": 1, "pop_ns": 10}), engine=engine)
+    assert [start for _, _, start, _ in seen.stretches] == [at * NS for at in begins_ns]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("workers", "stretches"),
+    [
+        (1, ((0, 0, 0, 300), (0, 0, 350, 360), (0, 1, 360, 1360), (0, 2, 300, 350))),  # nobody steals: the child first
+        (2, ((0, 0, 0, 300), (0, 0, 300, 310), (0, 2, 310, 360), (1, 1, 100, 1100))),  # task 1 is stolen at 100 ns
+    ],
+)
+def test_a_worker_that_is_stolen_from_goes_on_with_the_parent(
+    engine: str, workers: int, stretches: tuple[tuple[int, int, int, int], ...]
+) -> None:
+    work = graph(task(task(1000 * NS), 300 * NS, task(50 * NS), 10 * NS))
+    seen = run(work, workers, adaptive(every=2, steals=1), engine=engine)
+    assert seen.stretches == tuple((w, t, start * NS, end * NS) for w, t, start, end in stretches)
 
 
 # ---- what a waiting worker may run ---------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ class ActorStruct(ctypes.Structure):
     _fields_ = [
         *_fields(c_int32, "position own last parent thief"),
         *_fields(c_bool, "leapfrogs leaps"),
+        ("robbed", c_int64),
         ("taker", c_int32),
         *_fields(StreamStruct, "victims dispatch"),
         ("cursor", POINTER(c_int64)),

@@ -119,6 +119,7 @@ class Tables:
             families=("deque",),
             refill=0,
             work_first=False,
+            adaptive=None,
             thresholds=NO_THRESHOLDS,
             backoff=NO_BACKOFF,
         )

@@ -66,7 +66,7 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"locks": {"kind": "cohort", "fairness": "fair"}}, "fairness goes with kind: tas or ttas"),
         ({"locks": {"spin_ns": 5, "kind": "tas"}}, "spin_ns goes with kind: mutex"),
         ({"join": "leapfrog"}, "join: leapfrog steals by levels from: thief alone, but there is none"),
-        ({"spawn": {"adaptive": {}}}, "one spawn order"),
+        ({"spawn": {"adaptive": {"stack": 0}}}, "greater than or equal to 1"),
         ({"dispatch": [{"to": "label"}]}, "this version does not know 'label'"),
         ({"dispatch": [{"to": "own", "copy": "yes"}]}, "this version does not know 'copy'"),
         ({"dispatch": [{"to": "own", "tier": "leaf"}]}, "this version does not know 'tier'"),

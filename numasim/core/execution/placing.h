@@ -30,6 +30,20 @@ static inline bool ns_must_inline(const ns_full_plan *plan, const ns_queues *que
     return w->overflowed;
 }
 
+/* Where the spawn order adapts: whether the worker, whose task stands `depth` calls deep on its stack, begins the child
+ * that it spawns now (A-51).
+ */
+static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *actor, ns_worker_state *w,
+                                      int64_t depth) {
+    const ns_adaptive *rule = &plan->adaptive;
+    if (++w->spawns == rule->every) {
+        w->goes_first = actor->robbed - w->robbed_before < rule->steals;
+        w->robbed_before = actor->robbed;
+        w->spawns = 0;
+    }
+    return w->goes_first && depth < rule->stack;
+}
+
 /* Overhead of having chosen queue `q`, or none, for a new task: of asking where its data is, and of moving the queue's
  * line here where that is not the worker's own. */
 static inline int64_t ns_dispatch_ps(const ns_full_plan *plan, const ns_worker_state *w, int32_t q, bool looked) {

@@ -14,8 +14,11 @@ typedef struct {
     bool overflowed; /* its own queue has been full, and it executes what it spawns */
     /* where it stands in its search */
     bool idle, probed, round_goes_on, probes_nobody, thresholds_known;
-    uint32_t level, target;        /* of its probe */
-    int64_t fails;                 /* fruitless rounds (or probes) in a row */
+    uint32_t level, target; /* of its probe */
+    int64_t fails;          /* fruitless rounds (or probes) in a row */
+    /* where its spawn order adapts: the present one, spawns and thefts when it was last decided */
+    bool goes_first;
+    int64_t spawns, robbed_before;
     int64_t failed, failed_remote; /* attempts of the open idle episode */
     uint32_t held[2], held_count;  /* the locks that its search holds */
     ns_counters counters;
@@ -28,6 +31,7 @@ static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *pl
     self->id = id;
     self->node = plan->node.at[id];
     self->own = own == NS_NO_QUEUE ? NS_UNKNOWN : (int32_t)own;
+    self->goes_first = plan->adaptive.work_first;
     self->own_back = own != NS_NO_QUEUE && plan->steal.queues[own].own_end != 0;
 }
 

@@ -61,7 +61,10 @@ void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint3
     if (tasks <= 0) return;
     self->last = (int32_t)queue;
     int32_t robbed = plan->queues[queue].owner;
-    if (plan->own[robbed] == queue && robbed != worker) actors[robbed].thief = worker;
+    if (plan->own[robbed] == queue && robbed != worker) {
+        actors[robbed].thief = worker;
+        actors[robbed].robbed += tasks;
+    }
 }
 
 void ns_actor_ran(ns_actor *self, int32_t spawner) { self->parent = spawner == self->position ? NS_UNKNOWN : spawner; }

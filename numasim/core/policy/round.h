@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
     int32_t position, own, last, parent, thief; /* NS_UNKNOWN where there is none */
     bool leapfrogs, leaps;                      /* its joins leapfrog; it waits in one of them, */
+    int64_t robbed;                             /* tasks that others have taken from its own queue */
     int32_t taker;                              /* for a child that this worker has begun, or NS_UNKNOWN */
     ns_stream victims, dispatch;
     int64_t *cursor;     /* [levels] round-robin cursors */

@@ -30,6 +30,7 @@ from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.plan.run import Run
 from numasim.plan.segment_times import PlacedProgram, SegmentTimes, access_tables, local_item_waits_ps, times_of
 from numasim.strategy.placement.compile_placement import Placement
+from numasim.strategy.steal_plan import Adaptive, StealPlan
 from numasim.workload.graph import Phase, RangeFamily, Workload
 
 if TYPE_CHECKING:
@@ -250,6 +251,17 @@ def _strategy(plan: Plan) -> Fields:
         "steal_levels": steal.steal_levels,
         "refill": -1 if steal.refill is None else steal.refill,
         "work_first": steal.work_first,
+        **_adaptive(steal),
+    }
+
+
+def _adaptive(steal: StealPlan) -> Fields:
+    rule = steal.adaptive or Adaptive(stack=0, every=1, steals=0, work_first=False)
+    return {
+        "adaptive_stack": rule.stack,
+        "adaptive_every": rule.every,
+        "adaptive_steals": rule.steals,
+        "adaptive_first": rule.work_first,
     }
 
 

@@ -79,6 +79,7 @@ class Executor:
         self._inlines = run.tables.inlines
         self._work_first = run.tables.work_first
         self._joins = run.joins
+        self._order = run.spawn_order
         self._joins_cost = bool(run.tables.join_ps or run.tables.line)
         self._resume_ps = plan.costs.resume_ps
         run.clock.react(SEG_END, self._segment_ended)
@@ -169,6 +170,8 @@ class Executor:
         program.pending[task] += 1
         self._progress.spawn()
         program.spawner[child] = w.id
+        if self._order:
+            self._order.at_bottom(child)
         if program.path_ps[task] > program.path_ps[child]:
             program.path_ps[child] = program.path_ps[task]
         if self._has_dependences:
@@ -177,7 +180,7 @@ class Executor:
                 return
         if self._inlines and self._dispatcher.must_inline(w):
             w.stack.append(child)
-        elif self._work_first:
+        elif self._work_first and (not self._order or self._order.goes_first(w, task, child)):
             w.stack[-1] = child
             self._offer(w, task)
         else:
@@ -187,6 +190,8 @@ class Executor:
         """An inline call: the caller is off the stack until the callee's end puts it back, wherever that is."""
         self._program.path_ps[callee] = self._program.path_ps[task]
         w.stack[-1] = callee
+        if self._order:
+            self._order.called(task, callee)
 
     def _finish(self, w: Worker, task: int) -> None:
         """Bookkeeping of a finished task: its parent's join, the tasks that depend on it."""
@@ -290,6 +295,8 @@ class Executor:
         if program.joined_ps[parent] > program.path_ps[parent]:
             program.path_ps[parent] = program.joined_ps[parent]
         w.owed_ps += self._resume_ps
+        if self._order:
+            self._order.at_bottom(parent)
         w.stack.append(parent)
 
     def _woken(self, w: Worker) -> None:

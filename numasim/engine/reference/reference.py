@@ -21,6 +21,7 @@ from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.actors import Producer, Worker, make_worker
 from numasim.engine.reference.backoff import waits_of
 from numasim.engine.reference.clock import Clock
+from numasim.engine.reference.control.spawn_order import SpawnOrder
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
 from numasim.engine.reference.join_rules import JoinRules
@@ -78,6 +79,7 @@ class ReferenceEngine:
             1 if Shortcut.STRETCHES in taken and may_stretch(plan, tables) else PIECE_ITEMS,
             (lambda q, tasks: watch.length(clock.now, q, tasks)) if watch else None,
         )
+        adaptive = plan.steal.adaptive
         prober = Prober(plan.steal, run.seed)
         return RunState(
             plan=plan,
@@ -94,6 +96,7 @@ class ReferenceEngine:
             prober=prober,
             progress=PhaseProgress(self._phase_over),
             joins=JoinRules(plan.join, program, queues, prober),
+            spawn_order=SpawnOrder(adaptive, plan.workload.rows, plan.workers.workers, prober) if adaptive else None,
             control=IterationControl(plan.tuning) if plan.tuning else None,
             measures=TaskMeasures(plan.workload.rows, plan.machine.nodes) if plan.tuning else None,
         )

@@ -9,6 +9,7 @@ from numasim.engine.observe.task_measures import TaskMeasures
 from numasim.engine.reference.actors import Producer, Worker
 from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.clock import Clock
+from numasim.engine.reference.control.spawn_order import SpawnOrder
 from numasim.engine.reference.join_rules import JoinRules
 from numasim.engine.reference.phase_progress import PhaseProgress
 from numasim.engine.reference.recorder import Recorder
@@ -40,5 +41,6 @@ class RunState:
     prober: Prober
     progress: PhaseProgress
     joins: JoinRules
+    spawn_order: SpawnOrder | None
     control: IterationControl | None
     measures: TaskMeasures | None

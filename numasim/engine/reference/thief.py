@@ -84,6 +84,7 @@ class Thief:
         self._own_end = run.tables.own_end
         self._pop_ps = run.tables.pop_ps
         self._work_first = run.tables.work_first
+        self._order = run.spawn_order
         self._tracks_parent = run.prober.tracks_parent
         self._beginnings_matter = self._work_first or self._tracks_parent or run.joins.leaps
         self._locks_search = run.plan.words.search
@@ -138,6 +139,8 @@ class Thief:
         if task < program.rows:
             if self._work_first and program.at[task] != program.start[task]:
                 w.owed_ps += self._plan.costs.resume_ps
+            if self._order:
+                self._order.begun(w, task, program.at[task] != program.start[task])
             if self._tracks_parent:
                 self._prober.ran(w.id, program.spawner[task])
             if self._joins.leaps:

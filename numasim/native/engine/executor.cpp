@@ -199,6 +199,7 @@ void Executor::resume(Worker& w, std::uint32_t parent) {
     Frame& frame = run.frames[parent];
     frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
     w.owed_ps += run.plan.costs.resume_ps;
+    if (run.frames.adapts()) run.frames.set_to_bottom(parent);
     w.stack.push_back(parent);
 }
 
@@ -223,7 +224,7 @@ inline void Executor::spawn(Worker& w, std::uint32_t parent) {
     if (has_dependences_ && run.frames.must_wait(child)) return;
     if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
         w.stack.push_back(child);
-    } else if (run.plan.work_first) {
+    } else if (run.plan.work_first && (!run.frames.adapts() || adapts_to(w, parent, child))) {
         w.stack.back() = child;
         offer(w, parent);
     } else {
@@ -232,7 +233,19 @@ inline void Executor::spawn(Worker& w, std::uint32_t parent) {
 }
 
 // An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
-void Executor::call(Worker& w, std::uint32_t caller) { w.stack.back() = run.frames.new_child(caller, 0); }
+void Executor::call(Worker& w, std::uint32_t caller) {
+    const std::uint32_t callee = run.frames.new_child(caller, 0);
+    if (run.frames.adapts()) run.frames.stack_beside(callee, caller);
+    w.stack.back() = callee;
+}
+
+// Where the spawn order adapts: whether the worker begins the child that it spawns now.
+bool Executor::adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
+    const std::int64_t depth = static_cast<std::int64_t>(w.stack.size()) - 1 + run.frames.depth(parent);
+    if (!ns_adapts_to_child(&run.plan, &thief.actors[w.id], &w, depth)) return false;
+    run.frames.stack_upon(child, parent, w.id);
+    return true;
+}
 
 // Worker 0 creates the next item: into a queue, or executed at once where its own is full.
 void Executor::produce(Worker& w) {

@@ -39,6 +39,7 @@ private:
     void resume(Worker& w, std::uint32_t parent);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
+    [[gnu::noinline]] bool adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child);
     [[gnu::noinline]] void call(Worker& w, std::uint32_t caller);
     [[gnu::noinline]] void produce(Worker& w);
     [[gnu::always_inline]] void offer(Worker& w, Task task);

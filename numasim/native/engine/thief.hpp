@@ -68,6 +68,7 @@ inline void Thief::begin(Worker& w, Task task) {
     if (begins_cost_ && !run.frames.is_item(task)) {
         const Frame& frame = run.frames[task];
         if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
+        if (run.frames.adapts()) run.frames.take_from_queue(static_cast<std::uint32_t>(task), w.id);
         if (leaps_ && frame.parent != NO_FRAME) run.takers.begun(frame.parent, static_cast<std::uint32_t>(task), w.id);
         if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner()));
     }

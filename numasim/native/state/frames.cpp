@@ -3,7 +3,11 @@
 namespace numasim {
 
 Frames::Frames(const Plan& plan, const Programs& programs)
-    : graph_(plan.graph), programs_(programs), tasks_(plan.graph.tasks), strict_(plan.join == Join::STRICT) {
+    : graph_(plan.graph),
+      programs_(programs),
+      tasks_(plan.graph.tasks),
+      strict_(plan.join == Join::STRICT),
+      adapts_(plan.adaptive.stack != 0) {
     if (graph_.successor.empty()) return;
     dependences_.resize(static_cast<std::size_t>(graph_.tasks));
     predecessors_.assign(dependences_.size(), 0);

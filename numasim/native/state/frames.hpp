@@ -73,6 +73,21 @@ public:
     }
     bool strict() const { return strict_; }
 
+    // ---- where the spawn order adapts: how many calls deep a task stands on its worker's stack
+
+    bool adapts() const { return adapts_; }
+    std::int64_t depth(std::uint32_t frame) const { return depth_[frame].calls; }
+    void stack_upon(std::uint32_t child, std::uint32_t parent, std::uint32_t worker) {
+        depth_[child].calls = depth_[parent].calls + 1;
+        depth_[parent].left_by = worker;
+    }
+    void stack_beside(std::uint32_t callee, std::uint32_t caller) { depth_[callee].calls = depth_[caller].calls; }
+    void set_to_bottom(std::uint32_t frame) { depth_[frame].calls = 0; }
+    // The worker has taken a task from a queue, or goes on with one that it has started.
+    void take_from_queue(std::uint32_t frame, std::uint32_t worker) {
+        if (!has_started(frames_[frame]) || depth_[frame].left_by != worker) depth_[frame].calls = 0;
+    }
+
     // Whether the nested join that an idle worker waits in has come to its end.
     bool join_is_over(const Worker& w) const {
         return w.idle && !w.stack.empty() && (*this)[w.stack.back()].pending == 0;
@@ -110,14 +125,19 @@ private:
         std::uint32_t frame;   // NO_FRAME until it is spawned
     };
 
+    struct Depth {
+        std::uint32_t calls, left_by;  // `left_by`: the worker that last put the rest of the task into a queue
+    };
+
     std::uint32_t add(const Frame& made);
     void reset(std::int64_t root);
 
     const Graph graph_;
     const Programs& programs_;
     const Task tasks_;  // ids of items are no less
-    const bool strict_;
+    const bool strict_, adapts_;
     std::vector<Frame> frames_;
+    std::vector<Depth> depth_;                 // [frames] where the spawn order adapts
     std::uint32_t free_ = NO_FRAME;            // the frames that can be used again, linked by `parent`
     std::vector<Dependence> dependences_;      // [rows], empty where there are none
     std::vector<std::uint32_t> predecessors_;  // [rows] likewise
@@ -128,10 +148,12 @@ inline std::uint32_t Frames::add(const Frame& made) {
     const std::uint32_t at = free_;
     if (at == NO_FRAME) {
         frames_.push_back(made);
+        if (adapts_) depth_.push_back({0, 0});
         return static_cast<std::uint32_t>(frames_.size()) - 1;
     }
     free_ = frames_[at].parent;
     frames_[at] = made;
+    if (adapts_) depth_[at] = {0, 0};
     return at;
 }
 

@@ -276,6 +276,12 @@ STRATEGY_SPAWN = Choices(
         "work-first": "With the child: the rest of the parent goes into a queue.",
     }
 )
+SPAWN_FIRST = Choices(
+    {
+        "help-first": "With the parent: the child goes into a queue.",
+        "work-first": "With the child: the rest of the parent goes into a queue.",
+    }
+)
 STRATEGY_REFILL = Choices({"min": "The threshold s of the queue."})
 STRATEGY_THRESHOLDS = Choices({"none": "There are none."})
 STRATEGY_MAPPING = Choices(

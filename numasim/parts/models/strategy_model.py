@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import (
-    BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
     Tag,
@@ -62,6 +61,7 @@ from numasim.parts.models.strategy_terms import (
     Iteration,
     MappingName,
     Source,
+    SpawnSpec,
     StealPick,
     TargetName,
     Unit,
@@ -324,12 +324,6 @@ class ThresholdSpec(Model):
         return self
 
 
-def _one_spawn_order(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        raise ValueError("this version knows one spawn order for all tasks: help-first or work-first")
-    return value
-
-
 def _own_deques() -> dict[str, QueueSpec]:
     return {"deque": QueueSpec.model_construct(per="worker")}
 
@@ -360,7 +354,11 @@ class StrategySpec(Grammar, CheckedModel):
         description="Rules that choose the queue of a new task: the first one that holds and finds a queue with room "
         "wins. Default: a worker keeps what it spawns.",
     )
-    spawn: Annotated[Literal["help-first", "work-first"], STRATEGY_SPAWN, BeforeValidator(_one_spawn_order)] = Field(
+    spawn: Annotated[
+        Annotated[Literal["help-first", "work-first"], Tag("text"), STRATEGY_SPAWN]
+        | Annotated[SpawnSpec, Tag("mapping")],
+        by_shape("a spawn order is help-first, work-first or a mapping such as {adaptive: {stack: 256}}"),
+    ] = Field(
         "help-first",
         description="Whether a worker that spawns goes on with the parent or with the child (model 3.3).",
     )

@@ -13,6 +13,7 @@ from numasim.parts.models.meanings import (
     BOUND,
     CONDITION,
     SOURCE,
+    SPAWN_FIRST,
     UNIT,
 )
 from numasim.parts.models.runtime_model import Tasks, by_shape
@@ -151,6 +152,30 @@ class ChanceSpec(Model):
         if self.first > self.most:
             raise ValueError(f"first is the least probability and may not exceed most, but {self.first} > {self.most}")
         return self
+
+
+class AdaptiveSpec(Model):
+    """A spawn order that adapts to the worker's thieves, within a bound on its stack (SLAW; A-51)."""
+
+    stack: Tasks = Field(
+        256,
+        description="A task that stands so many calls deep on its worker's stack spawns help-first.",
+    )
+    every: Tasks = Field(50, description="After so many spawns the worker decides anew.")
+    steals: Tasks = Field(
+        1,
+        description="It is help-first then if at least so many tasks were stolen from it since the last time, else "
+        "work-first.",
+    )
+    first: Annotated[Literal["help-first", "work-first"], SPAWN_FIRST] = Field(
+        "help-first", description="The order before it has decided for the first time."
+    )
+
+
+class SpawnSpec(Model):
+    """A spawn order that is not the same for all spawns."""
+
+    adaptive: AdaptiveSpec = Field(description="By what is stolen from the worker, within a bound on its stack.")
 
 
 def _listed(value: Any) -> Any:

@@ -552,6 +552,22 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     }
     if (!ns_read_flag(reader, "work_first", &plan->work_first)) return false;
     {
+        int64_t value;
+        if (!ns_read_integer(reader, "adaptive_stack", 0, NS_LONGEST_PS, &value)) return false;
+        plan->adaptive.stack = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "adaptive_every", 1, NS_LONGEST_PS, &value)) return false;
+        plan->adaptive.every = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "adaptive_steals", 0, NS_LONGEST_PS, &value)) return false;
+        plan->adaptive.steals = (int64_t)value;
+    }
+    if (!ns_read_flag(reader, "adaptive_first", &plan->adaptive.work_first)) return false;
+    {
         const void *records;
         if (!ns_read_records(reader, "level", sizeof *plan->steal.level, _Alignof(ns_level), &records, &plan->steal.levels)) return false;
         plan->steal.level = records;

@@ -219,6 +219,14 @@ typedef struct ns_loop {
 } ns_loop;
 NS_VIEW(ns_loop_list, ns_loop);
 
+/* How the spawn order of a worker adapts to what is stolen from it (model 3.3). */
+typedef struct ns_adaptive {
+    int64_t stack; /* calls from which on it is help-first; 0: fixed */
+    int64_t every; /* spawns between two decisions */
+    int64_t steals; /* from which on it is help-first */
+    bool work_first; /* at the start */
+} ns_adaptive;
+
 /* A compiled strategy as an executor reads it: the tables of numasim/strategy/steal_plan.py, in memory as there. */
 typedef struct ns_plan {
     const ns_level *level;
@@ -369,6 +377,7 @@ typedef struct ns_full_plan {
     ns_loop_list loops; /* by their first phase, outer ones before the loops in them; they are nested */
     int64_t refill; /* -1: the queue's own threshold s */
     bool work_first;
+    ns_adaptive adaptive;
     ns_plan steal;
     ns_threshold_rules thresholds;
     enum ns_threshold_time threshold_time;

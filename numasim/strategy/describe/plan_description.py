@@ -148,5 +148,14 @@ def _chance_clause(plan: StealPlan, level: Level) -> str:
 
 
 def _spawn_lines(plan: StealPlan, runtime: RuntimeSpec) -> list[str]:
-    order = "runs the child and leaves the parent" if plan.work_first else "goes on and leaves the child"
-    return [f"At a spawn it {order} to be stolen.", f"Join {runtime.join}: {JOIN_TEXT[runtime.join]}."]
+    return [f"At a spawn it {_spawn_text(plan)} to be stolen.", f"Join {runtime.join}: {JOIN_TEXT[runtime.join]}."]
+
+
+def _spawn_text(plan: StealPlan) -> str:
+    if plan.adaptive is None:
+        return "runs the child and leaves the parent" if plan.work_first else "goes on and leaves the child"
+    rule = plan.adaptive
+    return (
+        f"goes on and leaves the child if at least {rule.steals} of its tasks were stolen during its last {rule.every} "
+        f"spawns or it is {rule.stack} calls deep, else runs the child and leaves the parent"
+    )

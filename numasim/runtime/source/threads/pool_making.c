@@ -39,6 +39,10 @@ static int read_plan(ns_thread_pool *pool) {
     int error = ns_plan_tables_read(&pool->tables, pool->plan);
     const char *problem = pool->tables.file ? pool->tables.file->reader.problem : "";
     if (error) return ns_pool_fail(&pool->base, error, "%s", problem);
+    if (pool->tables.file->plan.adaptive.stack) {
+        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
+                            "the plan's spawn order adapts, which it does in virtual time only");
+    }
     if (pool->tables.join == NS_JOIN_LEAPFROG) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
                             "the plan's joins leapfrog, which workers do in virtual time only");

@@ -113,6 +113,7 @@ static void resume_parent(virtual_worker *w, virtual_task *parent) {
     virtual_worker *sleeper = parent->sleeper;
     if (!sleeper) {
         w->state.owed_ps += pool->plan->costs.resume_ps;
+        parent->depth = 0;
         ns_virtual_list_push(w, &w->stack, parent);
         return;
     }

@@ -52,6 +52,7 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     virtual_task *callee = ns_virtual_new_task(w, row, &(ns_work_order){.body = body});
     callee->begun = true;
     callee->fiber = caller->fiber;
+    callee->depth = caller->depth;
     w->stack.task[w->stack.count - 1] = callee;
     ns_virtual_went_on(callee);
     body(&callee->base, arguments);

@@ -38,6 +38,8 @@ struct virtual_task {
     uint32_t references;           /* the task itself until it has finished, and its children as long as they live */
     uint32_t spawner;              /* the worker that spawned it */
     bool begun, waiting;
+    /* where the spawn order adapts: how many calls deep it stands on its worker's stack; who last put its rest away */
+    uint32_t depth, left_by;
     uint32_t taker;                            /* in join `leapfrog`: the worker that has begun it */
     virtual_task *taken;                       /* likewise: of its children under way, the one begun last, */
     virtual_task *taken_before, *taken_behind; /* and its neighbours in that order */

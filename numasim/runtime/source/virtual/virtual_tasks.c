@@ -60,6 +60,7 @@ void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
     if (pool->plan->work_first && task->at != (uint32_t)pool->plan->graph.op_ptr.at[task->row]) {
         w->state.owed_ps += pool->plan->costs.resume_ps;
     }
+    if (task->at == (uint32_t)pool->plan->graph.op_ptr.at[task->row] || task->left_by != w->base.id) task->depth = 0;
     ns_actor_ran(&pool->search.actors[w->base.id], (int32_t)task->spawner);
     ns_virtual_note_taker(w, task);
     ns_virtual_list_push(w, &w->stack, task);
@@ -175,6 +176,16 @@ void ns_virtual_release(virtual_worker *w, virtual_task *task) {
     }
 }
 
+/* Where the spawn order adapts: whether the worker begins the child that it spawns now. */
+static bool adapts_to(virtual_worker *w, virtual_task *parent, virtual_task *child) {
+    virtual_pool *pool = pool_of(w);
+    const int64_t depth = (int64_t)w->stack.count - 1 + parent->depth;
+    if (!ns_adapts_to_child(pool->plan, &pool->search.actors[w->base.id], &w->state, depth)) return false;
+    child->depth = parent->depth + 1;
+    parent->left_by = w->base.id;
+    return true;
+}
+
 void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child) {
     virtual_pool *pool = pool_of(w);
     child->parent = parent;
@@ -185,7 +196,7 @@ void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *chi
     if (pool->graph.held && pool->graph.predecessors[child->row]) return;
     if (ns_must_inline(pool->plan, &pool->queues, &w->state)) {
         ns_virtual_list_push(w, &w->stack, child);
-    } else if (pool->plan->work_first) {
+    } else if (pool->plan->work_first && (!pool->plan->adaptive.stack || adapts_to(w, parent, child))) {
         w->stack.task[w->stack.count - 1] = child;
         ns_virtual_offer(w, parent);
     } else {
