@@ -53,6 +53,7 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     callee->begun = true;
     callee->fiber = caller->fiber;
     callee->depth = caller->depth;
+    callee->spawner = 0; /* nobody has spawned it */
     w->stack.task[w->stack.count - 1] = callee;
     ns_virtual_went_on(callee);
     body(&callee->base, arguments);
