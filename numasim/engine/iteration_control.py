@@ -6,7 +6,7 @@ does for the next iteration what it is told. Whatever a controller does wrong en
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,7 +16,7 @@ from numasim.errors import InputError
 from numasim.plan.tuning import Tuning
 from numasim.strategy.control.controller import I32, I64, U8, Controls, Measures
 from numasim.strategy.control.loaded_controller import PATH, raised_at, said
-from numasim.workload.phases import steps
+from numasim.workload.phases import parts, runs_of
 
 TIERS = (1, 2, 4)
 IS_TIER = np.isin(np.arange(256), TIERS)
@@ -35,16 +35,22 @@ class Decision(NamedTuple):
     profile_ps: int
 
 
+class Pass(NamedTuple):
+    """An iteration: the first phase of its loop, its number, and [tasks] the misses in it."""
+
+    phase: int
+    iteration: int
+    misses: I64
+
+
 class IterationControl:
     """One run of a controller: its state, and the sums at which the last iteration ended."""
 
     def __init__(self, tuning: Tuning) -> None:
         self._tuning = tuning
         self._state: Any = None
-        work = tuning.workload
-        self._steps = steps(work.phases, work.loops)
-        self._next = next(self._steps, None)  # the step that runs next, or runs
-        self._misses: dict[tuple[tuple[int, int], ...], I64] = {}
+        self._iterations = self._passes()
+        self._next = next(self._iterations, None)  # the iteration that runs, or is about to begin
         self._began_ps = 0
         program = tuning.program
         self._node_bytes = np.zeros((program.nodes, program.nodes), np.int64)
@@ -63,45 +69,58 @@ class IterationControl:
         ``task_ps`` [tasks] and ``task_bytes`` [tasks, nodes] are sums of this iteration, ``node_bytes`` [nodes, nodes]
         and ``busy_ps`` [workers] those of the run so far. All of them are kept: an engine gives away copies.
         """
-        ran, iteration = self._pass()
-        if self._next is None:
+        ended, self._next = self._next, next(self._iterations, None)
+        if ended is None or self._next is None:
             return None
         measures = Measures(
-            iteration=iteration,
-            phase=min(ran),
+            iteration=ended.iteration,
+            phase=ended.phase,
             time_ps=now_ps - self._began_ps,
             task_ps=_constant(task_ps),
-            misses=self._misses_of(ran),
+            misses=ended.misses,
             bytes=_constant(task_bytes),
             node_bytes=_constant(node_bytes - self._node_bytes),
             worker_busy_ps=_constant(busy_ps - self._busy_ps),
         )
         self._began_ps, self._node_bytes, self._busy_ps = now_ps, node_bytes, busy_ps
-        self._ended = f"after iteration {iteration}"
+        self._ended = f"after iteration {ended.iteration}"
         return self._decide(measures)
 
-    def _pass(self) -> tuple[Counter[int], int]:
-        """How often each phase ran in the iteration at hand, and its number; go on to the next one."""
-        ran: Counter[int] = Counter()
-        while True:
-            step = self._next
-            assert step is not None  # an iteration that ends has begun
-            ran[step.phase] += 1
-            self._next = next(self._steps, None)
-            if step.ends_iteration:
-                return ran, step.iteration
+    def end_iteration_at(self, told: I64) -> Decision | None:
+        """The same for an engine that tells all of it in one array: the time, then the others in their order."""
+        tasks, nodes = self._tuning.program.tasks, self._tuning.program.nodes
+        to_bytes, to_pairs = 1 + tasks, 1 + tasks + tasks * nodes
+        to_workers = to_pairs + nodes * nodes
+        told.setflags(write=False)
+        return self.end_iteration(
+            int(told[0]),
+            told[1:to_bytes],
+            told[to_bytes:to_pairs].reshape(tasks, nodes),
+            told[to_pairs:to_workers].reshape(nodes, nodes),
+            told[to_workers:],
+        )
 
-    def _misses_of(self, ran: Counter[int]) -> I64:
-        """[tasks] the misses of an iteration in which each phase ran so often."""
-        key = tuple(sorted(ran.items()))
-        if key not in self._misses:
-            times = np.zeros(self._tuning.program.tasks, np.int64)
-            end = self._tuning.program.subtree_end
-            for phase, runs in key:
-                for root in self._tuning.program.roots[phase]:
-                    times[root : end[root]] += runs
-            self._misses[key] = _constant(times * self._tuning.misses)
-        return self._misses[key]
+    def _passes(self) -> Iterator[Pass]:
+        """The iterations of the run, one after the other."""
+        work = self._tuning.workload
+        for part in parts(0, len(work.phases), work.loops):
+            if isinstance(part, int):
+                first, repeat, runs = part, work.phases[part].repeat, {part: 1}
+            else:
+                loop, inner = part
+                first, repeat, every = loop.first, loop.repeat, runs_of(work.phases, inner)
+                runs = {phase: every[phase] for phase in range(loop.first, loop.end)}
+            misses = self._misses_of(runs)
+            yield from (Pass(first, iteration, misses) for iteration in range(repeat))
+
+    def _misses_of(self, runs: Mapping[int, int]) -> I64:
+        """[tasks] the misses of an iteration in which each phase runs so often."""
+        program = self._tuning.program
+        times = np.zeros(program.tasks, np.int64)
+        for phase, count in runs.items():
+            for root in program.roots[phase]:
+                times[root : program.subtree_end[root]] += count
+        return _constant(times * self._tuning.misses)
 
     # ---- the controller --------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,13 @@ nb::object table(const T* values, std::size_t count, std::size_t columns) {
     auto* copy = new std::vector<T>(values, values + count * columns);
     const nb::capsule owner(copy, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(copy->data(), {count, columns}, owner));
+}
+
+// A NumPy array of values that it takes over.
+nb::object owned(std::vector<std::int64_t>&& values) {
+    auto* kept = new std::vector<std::int64_t>(std::move(values));
+    const nb::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<std::int64_t>*>(held); });
+    return nb::cast(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
 // A table of records that consist of 64-bit integers.
@@ -117,7 +125,8 @@ std::int64_t busy_ps(const Row& w) {
 // A controller, numasim.engine.iteration_control.IterationControl: Python decides at boundaries, and there alone.
 class PythonBoundary : public Boundary {
 public:
-    explicit PythonBoundary(nb::object control) : control_(std::move(control)) {}
+    explicit PythonBoundary(nb::object control)
+        : control_(std::move(control)), end_iteration_(control_.attr("end_iteration_at")) {}
 
     void begin(Engine& engine) override {
         const nb::gil_scoped_acquire gil;
@@ -127,13 +136,18 @@ public:
     void end_iteration(Engine& engine) override {
         const nb::gil_scoped_acquire gil;
         Run& run = engine.state();
+        std::vector<std::int64_t> told{run.clock.now_ps()};
+        const auto add = [&told](const std::int64_t* values, std::size_t count) {
+            told.insert(told.end(), values, values + count);
+        };
         const TaskMeasures& measures = engine.measures();
-        const std::size_t nodes = run.plan.nodes, tasks = measures.ps().size();
-        follow(engine, control_.attr("end_iteration")(run.clock.now_ps(),
-                                                      nb::cast(table(measures.ps().data(), tasks, 1)).attr("ravel")(),
-                                                      table(measures.bytes().data(), tasks, nodes),
-                                                      table(engine.memory().pages().node_bytes, nodes, nodes),
-                                                      column(run.team, [](const Worker& w) { return busy_ps(w); })));
+        told.reserve(1 + measures.ps().size() + measures.bytes().size() + run.plan.nodes * run.plan.nodes +
+                     run.team.size());
+        add(measures.ps().data(), measures.ps().size());
+        add(measures.bytes().data(), measures.bytes().size());
+        add(engine.memory().pages().node_bytes, std::size_t{run.plan.nodes} * run.plan.nodes);
+        for (const Worker& w : run.team) told.push_back(busy_ps(w));
+        follow(engine, end_iteration_(owned(std::move(told))));
     }
 
 private:
@@ -144,7 +158,7 @@ private:
         engine.set_profile_ps(nb::cast<std::int64_t>(decision.attr("profile_ps")));
     }
 
-    nb::object control_;
+    nb::object control_, end_iteration_;
 };
 
 void check_signals() {
