@@ -49,6 +49,11 @@ class Totals:
         maxima = {name: max(getattr(self, name), getattr(other, name)) for name in MAXIMA}
         return Totals(lines=tuple(a + b for a, b in zip(self.lines, other.lines, strict=True)), **sums, **maxima)
 
+    def repeated(self, times: int) -> Totals:
+        """The same program run so often: what it computes and moves adds up, what is written down stays as it is."""
+        again = self.times(times)
+        return replace(self, compute_ps=again.compute_ps, lines=again.lines, accesses=again.accesses)
+
     def times(self, count: int) -> Totals:
         """The same ``count`` times."""
         if not count:

@@ -1,0 +1,136 @@
+"""The 0-1 knapsack problem by branch and bound, as in the example of Cilk and in BOTS; a CPU-bound program of LAWS.
+
+Items stand in the order of their value per weight, the best first. A task decides on the next item: it spawns the
+search without it and the search with it, and waits. It ends at once if the weight is above the capacity, if no item or
+no capacity is left, or if even the rest of the capacity filled at the next item's value per weight would bring less
+than the best that has been found. What has been found then depends on the order of a parallel run; here it is what a
+serial run has found, which does the first spawned search before the second, so that the tree is always the same.
+
+Weights and values are drawn from 1 to 100 (class 8); the knapsack holds half of all weight.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from numasim.draws import DrawClass, base_array, below_array, draw_array
+from numasim.parts.base import Nanoseconds, Seed, Whole, ps
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.family import Family
+from numasim.workload.graph import Op, Phase, Workload
+from numasim.workload.parameters import Size, WorkloadParameters
+from numasim.workload.size.totals import Totals, segment, task
+
+MOST_DRAWN = 100
+WEIGHT, VALUE = range(2)  # numbers of an item's own stream
+END, BRANCH = range(2)  # shapes
+SPAWNED = (False, True)  # the search without the item, and that with it
+
+
+class KnapsackParameters(WorkloadParameters):
+    """The 0-1 knapsack problem by branch and bound: a task for each decision on an item."""
+
+    name: Literal["knapsack"] = Field(description="The name of this workload.")
+    items: Annotated[Whole, Field(ge=1, le=20)] = Field(description="Items to choose from.")
+    item_seed: Seed = Field(0, description="Seed of the weights and values, the same in all runs and repeats.")
+    cutoff: Annotated[Whole, Field(ge=1)] | None = Field(
+        None,
+        description="The number of decisions from which on a task searches the rest by itself. Default: none, every "
+        "decision is a task.",
+    )
+    iterations: Size = Field(1, description="How often the problem is solved, once after the other.")
+    node_ns: Nanoseconds = Field(Decimal(20), description="Time of one decision; the default is assumed.")
+
+    @property
+    def depth(self) -> int:
+        """Decisions above the searches that are one task."""
+        return min(self.items, self.cutoff or self.items)
+
+    def totals(self) -> Totals:
+        """As if nothing was bounded."""
+        node_ps, below = ps(self.node_ns), 2 ** (self.items - self.depth + 1) - 1
+        tasks = task(segment(node_ps), ops=3).times(2**self.depth - 1)
+        return (tasks + task(segment(node_ps * below)).times(2**self.depth)).repeated(self.iterations)
+
+
+class Item(NamedTuple):
+    """What one of the things weighs, and what it is worth."""
+
+    weight: int
+    value: int
+
+
+class Search:
+    """A serial search, with the tasks that it finds in preorder."""
+
+    def __init__(self, items: list[Item], depth: int) -> None:
+        """Search among ``items``, with a task for each of the first ``depth`` decisions."""
+        self.best = 0
+        self.parents: list[int] = []
+        self.branches: list[bool] = []  # whether the task spawns
+        self.nodes: list[int] = []  # decisions that the task makes itself
+        self._items, self._depth = items, depth
+
+    def run(self, level: int, capacity: int, value: int, parent: int = -1) -> int:
+        """The best value below a decision after ``level`` others, with the ``capacity`` left and the ``value`` so far;
+        -1 where it weighs too much.
+        """
+        task = parent
+        if level <= self._depth:
+            task = len(self.nodes)
+            self.parents.append(parent)
+            self.branches.append(False)
+            self.nodes.append(0)
+        self.nodes[task] += 1
+        if capacity < 0:
+            return -1
+        if level == len(self._items) or capacity == 0:
+            return value
+        item = self._items[level]
+        if value * item.weight + capacity * item.value < self.best * item.weight:
+            return -1
+        self.branches[task] |= level < self._depth
+        found = max(
+            self.run(level + 1, capacity - taken * item.weight, value + taken * item.value, task) for taken in SPAWNED
+        )
+        self.best = max(self.best, found)
+        return found
+
+
+def drawn_items(count: int, seed: int) -> list[Item]:
+    """The items in the order of their value per weight, the best first; equal ones as they are drawn."""
+    streams = base_array(seed, DrawClass.ARRIVAL, np.arange(count))
+    weights, values = (
+        1 + below_array(draw_array(streams, number), MOST_DRAWN).astype(np.int64) for number in (WEIGHT, VALUE)
+    )
+    items = [Item(weight, value) for weight, value in zip(weights.tolist(), values.tolist(), strict=True)]
+    return sorted(items, key=lambda item: Fraction(-item.value, item.weight))
+
+
+def knapsack(parameters: KnapsackParameters) -> Workload:
+    """The tree of a serial search down to the cut-off, with the searches below it as the work of its leaves."""
+    items = drawn_items(parameters.items, parameters.item_seed)
+    search = Search(items, parameters.depth)
+    best = search.run(0, sum(item.weight for item in items) // 2, 0)
+    shapes = Shape((Op.RUN,), (0,), (0,)), Shape((Op.RUN, Op.SPAWN, Op.SPAWN, Op.WAIT), (0,), (0,))
+    draft = Draft(np.array(search.parents), np.array(search.branches, np.int64), shapes)
+    nodes = np.array(search.nodes)
+    for shape in (END, BRANCH):
+        draft.compute(shape, nodes[draft.tasks(shape)] * ps(parameters.node_ns))
+    return draft.finish(
+        name="knapsack",
+        parameters=parameters_of(parameters),
+        kernels=("decide",),
+        phases=[Phase(roots=(0,), repeat=parameters.iterations, name="search")],
+        facts={"decisions": sum(search.nodes), "best": best},
+    )
+
+
+FAMILIES = (
+    Family(KnapsackParameters, knapsack, small={"items": 5, "iterations": 2}, benchmark={"items": 16, "cutoff": 12}),
+)
