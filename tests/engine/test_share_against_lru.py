@@ -40,10 +40,13 @@ SIZES: dict[str, dict[str, Any]] = {
     "independent": {"tasks": 30, "low_ns": 100, "high_ns": 2000},
     "random-fork-join": {"tasks": 200, "low_ns": 100, "high_ns": 2000, "task_bytes": 50_000},
     "random-layered": {"layers": 20, "width": 12, "low_ns": 100, "high_ns": 2000, "task_bytes": 50_000},
-    **{name: {"x": 768, "y": 256, "sweeps": 2} for name in ("heat", "heat-ir", "9p", "9p-ir")},
-    **{name: {"x": 768, "y": 256, "sweeps": 1} for name in ("sor", "sor-ir")},
-    **{name: {"x": 768, "y": 16, "z": 16, "sweeps": 2} for name in ("6p", "6p-ir", "25p", "25p-ir")},
+    **{name: {"x": 768, "y": 256, "sweeps": 5} for name in ("heat", "heat-ir", "9p", "9p-ir")},
+    **{name: {"x": 768, "y": 256, "sweeps": 2} for name in ("sor", "sor-ir")},
+    **{name: {"x": 768, "y": 16, "z": 16, "sweeps": 5} for name in ("6p", "6p-ir", "25p", "25p-ir")},
     **{name: {"x": 512, "phase_steps": 64} for name in ("ge", "ge-ir")},
+    "mandelbrot": {"x": 40, "y": 24, "iterations": 2},
+    "knapsack": {"items": 8},
+    "ga": {"islands": 12, "individuals": 1024, "iterations": 3},
     "home-test": {"threads": 4},
     "spinlock": {"threads": 4, "acquisitions": 9},
     "syncbench": {"construct": "reduction", "threads": 4, "repetitions": 3},
@@ -52,7 +55,7 @@ CACHES = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hi
 BOUNDS = {1: (0.02, 0.02), 2: (0.06, 0.06)}  # by domains: parts of all bytes, from the own cache and from memory
 SERVED = ("bytes_cache", "bytes_c2c")
 SEEDS = 6
-WITHOUT_REUSE = {"fib", "nqueens", "uts", "independent", "home-test", "spinlock", "syncbench"}
+WITHOUT_REUSE = {"fib", "knapsack", "nqueens", "uts", "independent", "home-test", "spinlock", "syncbench"}
 
 
 class Figures(NamedTuple):

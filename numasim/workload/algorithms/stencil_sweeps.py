@@ -170,8 +170,7 @@ def _phases(sweeps: Sweeps, roots: Sequence[int]) -> tuple[list[Phase], list[Loo
     if not pairs:
         return [first], []
     second = Phase(roots=(roots[1],), name=sweeps.turns[1])
-    loops = [Loop(0, len(sweeps.turns), pairs)] if pairs > 1 else []
-    return [first, second, *[first] * single], loops
+    return [first, second, *[first] * single], [Loop(0, len(sweeps.turns), pairs)]
 
 
 def _facts(sweeps: Sweeps) -> dict[str, int]:

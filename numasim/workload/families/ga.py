@@ -101,7 +101,7 @@ FAMILIES = (
     Family(
         GaParameters,
         ga,
-        small={"islands": 5, "individuals": 4, "genes": 8, "generations": 2, "migrants": 1, "iterations": 1},
+        small={"islands": 5, "individuals": 4, "genes": 8, "generations": 2, "migrants": 1, "iterations": 3},
         benchmark={"islands": 256, "iterations": 10},
     ),
 )

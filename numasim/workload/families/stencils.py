@@ -201,8 +201,8 @@ def stencil(parameters: StencilParameters) -> Workload:
 
 
 def _family(model: type[StencilParameters], small: Sizes, benchmark: Sizes) -> Family:
-    sweeps = 2 // model.passes
-    return Family(model, stencil, small={**small, "sweeps": sweeps}, benchmark={**benchmark, "sweeps": 20})
+    sweeps = 3 if model.passes == 1 else 2
+    return Family(model, stencil, small={**small, "sweeps": sweeps}, benchmark={**benchmark, "sweeps": 10})
 
 
 PLANES: tuple[type[StencilParameters], ...] = (
@@ -220,6 +220,6 @@ SOLIDS: tuple[type[StencilParameters], ...] = (
     IrregularTwentyFivePointParameters,
 )
 FAMILIES = (
-    *(_family(model, {"x": 76, "y": 16}, {"x": 2048, "y": 64}) for model in PLANES),
-    *(_family(model, {"x": 76, "y": 4, "z": 4}, {"x": 2048, "y": 8, "z": 8}) for model in SOLIDS),
+    *(_family(model, {"x": 44, "y": 16}, {"x": 2048, "y": 64}) for model in PLANES),
+    *(_family(model, {"x": 44, "y": 4, "z": 4}, {"x": 2048, "y": 8, "z": 8}) for model in SOLIDS),
 )
