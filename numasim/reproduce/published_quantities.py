@@ -69,6 +69,25 @@ def _handoff_ns(outcome: Outcome) -> float:
     return float(outcome.counters["makespan_ps"] / outcome.counters["lock_acquisitions"] / PS_PER_NS)
 
 
+def task_us(outcome: Outcome) -> float:
+    """The mean time of a task from its first segment to its last, without what it waits for in queues and joins."""
+    counters = outcome.counters
+    parts = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")
+    return float(sum(counters[part] for part in parts) / counters["tasks"] / PS_PER_US)
+
+
+def _local_share(outcome: Outcome) -> float:
+    local, remote = outcome.counters["bytes_local"], outcome.counters["bytes_remote"]
+    return float(local / (local + remote)) if local + remote else 0.0
+
+
+def _idle_share(outcome: Outcome) -> float:
+    """What workers do neither execute nor pay for."""
+    counters = outcome.counters
+    idle = sum(counters[part] for part in ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps"))
+    return float(idle / (counters["makespan_ps"] * outcome.spec.workers))
+
+
 QUANTITIES: dict[str, Quantity] = {
     "makespan_s": Quantity("execution time", "s", _counter("makespan_ps", PS_PER_S)),
     "serial_s": Quantity("serial execution time", "s", _counter("serial_ps", PS_PER_S)),
@@ -88,6 +107,10 @@ QUANTITIES: dict[str, Quantity] = {
     "steal_remote_success_ratio": Quantity(
         "successful steals from other nodes over attempts", "1", _share("steal_success_remote", "steal_attempts")
     ),
+    "task_us": Quantity("mean time of a task", "us", task_us),
+    "idle_share": Quantity("share of the workers' time in which they look for tasks", "1", _idle_share),
+    "local_share": Quantity("share of bytes from the own node", "1", _local_share),
+    "remote_share": Quantity("share of bytes from other nodes", "1", lambda outcome: 1 - _local_share(outcome)),
     "remote_gb": Quantity("bytes from other nodes", "GB", _counter("bytes_remote", GIGA)),
     "remote_line_gb": Quantity(
         "lines of locks and conditions that cross nodes",

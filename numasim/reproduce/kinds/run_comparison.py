@@ -12,7 +12,7 @@ from numasim.parts.base import Model
 from numasim.reproduce.kinds.kind import Kind
 from numasim.reproduce.plan.planned import PlannedTable, cells_of, joined, outcome, table_of, wanted_for
 from numasim.reproduce.plan.setting import NotSimulatedError, Setting
-from numasim.reproduce.published_quantities import Outcome
+from numasim.reproduce.published_quantities import Outcome, task_us
 from numasim.reproduce.straggler import straggler
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
@@ -55,6 +55,7 @@ def _less(value: float, reference: float) -> float:
 QUANTITIES: dict[str, tuple[str, Measure, Compared]] = {  # unit, what is measured, how two are compared
     "time_ratio": ("1", _time, _ratio),
     "time_reduction": ("%", _time, _reduction),
+    "task_time_reduction": ("%", task_us, _reduction),
     "faster": ("1", _time, _less),
     "straggler_miss_ratio": ("1", _misses, _ratio),
     "straggler_miss_reduction": ("%", _misses, _reduction),

@@ -86,6 +86,10 @@ def _mean_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
     return _mean(np.abs(said.values - seen.published))
 
 
+def _claims_held(seen: Observations, said: Prediction) -> FloatArray:
+    return 1 - _mean(np.abs(said.values - seen.published))
+
+
 def _mean_log_error(seen: Observations, said: Prediction) -> FloatArray:
     return _mean(np.abs(np.log(said.values / seen.published)))
 
@@ -211,6 +215,15 @@ METRICS = {
         percent=False,
         each_cell=True,
         meaning="mean of |simulated - published|, in the unit of the cells",
+    ),
+    "claims-held": Metric(
+        _claims_held,
+        label="claims that hold",
+        rising=True,
+        percent=True,
+        each_cell=True,
+        meaning="share of the source's claims that hold, each counted by the share of the seeds with which it does",
+        best=1.0,
     ),
     "mean-log-error": Metric(
         _mean_log_error,
