@@ -63,6 +63,11 @@ def repeat_seed(seed: int, repeat: int) -> int:
     return mix((seed + (repeat + 1) * GAMMA) & MASK)
 
 
+def turn_seed(seed: int, turn: int) -> int:
+    """The seed of the noise of tasks in turn ``turn`` (from zero) of their phase: that of the run in the first one."""
+    return seed ^ mix((turn * GAMMA) & MASK)
+
+
 def mix_array(z: U64Array) -> U64Array:
     """`mix` on every element; a new array."""
     z = z ^ (z >> np.uint64(30))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from numasim.draws import DrawClass, base_array, draw_array
+from numasim.draws import DrawClass, base_array, draw_array, turn_seed
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.plan.noise import noisy_array_ps
@@ -174,7 +174,14 @@ class PricedItems:
         self._family = family
         self._effects = effects
         self._seed = seed
+        self._noise_seed = seed
         self._blocks: dict[int, tuple[list[int], list[int]]] = {}
+
+    def start_turn(self, turn: int) -> None:
+        """Draw the noise of a turn of their phase, from zero, from now on; at first that of turn 0."""
+        if self._effects.task_noise_ppm:
+            self._noise_seed = turn_seed(self._seed, turn)
+            self._blocks.clear()
 
     def item(self, item: int) -> tuple[int, int]:
         """(compute time, memory time) of ``item``, in ps."""
@@ -200,7 +207,7 @@ class PricedItems:
     def _compute_ps(self, items: I64) -> I64:
         compute = item_compute_ps(self._family, items, self._seed)
         if self._effects.task_noise_ppm:
-            numbers = draw_array(base_array(self._seed, DrawClass.DURATION, items), 1)
+            numbers = draw_array(base_array(self._noise_seed, DrawClass.DURATION, items), 1)
             compute = noisy_array_ps(compute, numbers, self._effects.task_noise_ppm)
         return compute
 

@@ -78,7 +78,7 @@ def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
     total = makespan_ps(run) if any(phase.roots for phase in work.phases) else 0
     for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
-            total += runs * _range_ps(run, work.ranges[phase.range_family])
+            total += _range_ps(run, work.ranges[phase.range_family], runs)
     return total
 
 
@@ -140,11 +140,18 @@ def _graph_alone(work: Workload) -> Workload:
     )
 
 
-def _range_ps(run: Run, family: RangeFamily) -> int:
+def _range_ps(run: Run, family: RangeFamily, turns: int) -> int:
     from numasim.plan.item_prices import ItemPrices, PricedItems, Seat
     from numasim.plan.resources import resources_of
 
     plan = run.plan
     seat = Seat(int(plan.workers.node[0]), int(plan.workers.llc[0]), 1)
     prices = ItemPrices(plan, run.placement, resources_of(plan), family, seat)
-    return PricedItems(prices, family, plan.effects, run.seed).local_sum_ps()
+    items = PricedItems(prices, family, plan.effects, run.seed)
+    if not plan.effects.task_noise_ppm:
+        return turns * items.local_sum_ps()
+    total = 0
+    for turn in range(turns):
+        items.start_turn(turn)
+        total += items.local_sum_ps()
+    return total

@@ -7,14 +7,16 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
-from engine_setup import NS, Seen, plan_of, run, seeded, stealing, toy, toy_with
+from engine_setup import NS, SEED, Seen, plan_of, run, seeded, stealing, toy, toy_with
 from task_graphs import Access, Run, body, graph, items, phase, task
 
+from numasim import draws
 from numasim.engine.check.bounds import Bounded, bounds_of
 from numasim.engine.check.invariants import assert_valid
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES
 from numasim.plan.effects import Effects
+from numasim.plan.noise import noisy_ps
 from numasim.plan.serial_time import serial_ps
 from numasim.workload.graph import Deal, Loop, Mode, Phase, Region, Workload
 from numasim.workload.span import longest_chains_ps, span_ps
@@ -153,3 +155,37 @@ def test_a_change_of_placement_comes_into_force_when_its_phase_first_runs() -> N
     strategy = stealing(placement=placement)
     seen = run(looped(work, Loop(0, 3, 2)), 2, strategy, machine=TWO_NODES)
     assert seen.result.node_pages.tolist() == [16, 32]
+
+
+# ---- noise ---------------------------------------------------------------------------------------------------------
+
+
+def noisy_turns(seed: int, turns: int, task: int, number: int) -> list[int]:
+    """What 1000 ns take in each turn, with a noise of 10 %: the seed of turn k is seed ^ mix(k * G) (model 1.4)."""
+    found = []
+    for turn in range(turns):
+        of_turn = seed ^ draws.mix(turn * draws.GAMMA % 2**64)
+        found.append(noisy_ps(1000 * NS, draws.draw(draws.base(of_turn, 3, task), number), 100_000))
+    return found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_noise_is_another_in_every_turn(engine: str) -> None:
+    # phase 0 has 2 x 3 turns, each of one task; phase 1 runs the same root: its turns have the noise of their number
+    work = looped(graph(task(1000 * NS), phases=(phase(0, repeat=2), phase(0))), Loop(0, 2, 3))
+    seen = run(work, 1, engine=engine, effects=Effects(task_noise_ppm=100_000))
+    first, second = iter(noisy_turns(SEED, 6, 0, 0)), iter(noisy_turns(SEED, 3, 0, 0))
+    lengths = [end - start for _, _, start, end in seen.stretches]
+    assert lengths == [next(turns) for _ in range(3) for turns in (first, first, second)]
+    assert len(set(noisy_turns(SEED, 6, 0, 0))) == 6
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_items_draw_their_times_once_and_their_noise_in_every_turn(engine: str) -> None:
+    work = looped(items(1, 1000 * NS), Loop(0, 1, 4))
+    plan = plan_of(work, 1, effects=Effects(task_noise_ppm=100_000))
+    seen = run(work, 1, engine=engine, effects=Effects(task_noise_ppm=100_000))
+    assert seen["makespan_ps"] == sum(noisy_turns(SEED, 4, 0, 1))
+    assert serial_ps(seeded(plan), seen["work_ps"], lambda _: 0) == seen["makespan_ps"]
+    drawn = run(looped(items(1, 1, 1000 * NS), Loop(0, 1, 4)), 1, engine=engine)
+    assert drawn["makespan_ps"] % 4 == 0  # the same time in every turn

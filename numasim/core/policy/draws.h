@@ -33,6 +33,9 @@ static inline uint64_t ns_base(uint64_t seed, uint64_t kind, uint64_t ident) {
     return ns_mix(seed ^ ns_mix(kind * NS_GAMMA + ident + 1));
 }
 
+/* The seed of the noise of tasks in a turn (from zero) of their phase: that of the run in the first one. */
+static inline uint64_t ns_turn_seed(uint64_t seed, uint64_t turn) { return seed ^ ns_mix(turn * NS_GAMMA); }
+
 /* The k-th (from zero) number of the stream that starts at `base`. */
 static inline uint64_t ns_draw(uint64_t base, uint64_t k) { return ns_mix(base + (k + 1) * NS_GAMMA); }
 

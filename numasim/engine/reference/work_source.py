@@ -74,6 +74,7 @@ class WorkSource:
         self._step, phase = step, self._plan.workload.phases[step.phase]
         self._queues.iteration = step.iteration
         self._memory.pages.start_phase(step.phase)
+        self._memory.work.start_turn(step.turn)
         self._start_ps = self._clock.now
         self._give_roots(phase)
         items = self._give_range(phase, phase.range_family) if phase.range_family is not None else 0

@@ -40,6 +40,7 @@ public:
 
     const Phase& phase() const { return run_.plan.phases[phase_number()]; }
     std::size_t phase_number() const { return static_cast<std::size_t>(steps_.phase); }
+    std::int64_t turn() const { return ns_steps_turn(&steps_); }  // how often the phase has run before
     std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
     // While a phase starts, not all workers know yet what they have been given.
     bool starting() const { return starting_; }

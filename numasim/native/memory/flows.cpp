@@ -35,6 +35,7 @@ Traffic no_traffic(std::size_t nodes) {
 Flows::Flows(Run& run, ns_pages& pages)
     : plan_(run.plan),
       seed_(run.seed),
+      noise_seed_(run.seed),
       effects_(plan_.effects),
       families_(run.ranges.times()),
       shares_out_(effects_.contention != Contention::NONE),
@@ -167,7 +168,7 @@ Price Flows::item_price(std::uint32_t worker, std::int32_t family, std::int64_t 
 
 std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const {
     if (effects_.task_noise_ppm == 0) return compute_ps;
-    const std::uint64_t base = ns_base(seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(stream));
+    const std::uint64_t base = ns_base(noise_seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(stream));
     return noisy_ps(compute_ps, ns_draw(base, number), effects_.task_noise_ppm);
 }
 

@@ -68,6 +68,8 @@ public:
         settles_ = true;
     }
 
+    // Begin a turn of a phase, from which on the noise of its tasks is another.
+    void start_turn(std::uint64_t turn) { noise_seed_ = ns_turn_seed(seed_, turn); }
     // The end of an instant: flows that started are priced, then speeds and shares are found anew.
     void settle(std::int64_t now_ps);
     // Workers that have started in this instant; those whose ends may be others. Since the last `forget_changes`.
@@ -113,6 +115,7 @@ private:
 
     const Plan& plan_;
     const std::uint64_t seed_;
+    std::uint64_t noise_seed_;  // that of the turn that runs
     const Effects& effects_;
     const std::vector<ItemTimes>& families_;
     const bool shares_out_;  // whether bandwidth is shared out,

@@ -19,7 +19,9 @@ public:
 
     // Whether running segments influence each other: then work is a flow.
     bool coupled() const { return flows_ != nullptr; }
-    void start_phase(std::size_t phase) {
+    // Begin a turn, from zero, of a phase.
+    void start_phase(std::size_t phase, std::int64_t turn) {
+        if (flows_) flows_->start_turn(static_cast<std::uint64_t>(turn));
         ns_page_map_start_phase(pages_.map, static_cast<std::int64_t>(phase), run_.clock.now_ps());
     }
     // Another page policy, where memory is placed during the run at all.

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from numasim.draws import DrawClass, base, draw
+from numasim.draws import DrawClass, base, draw, turn_seed
 from numasim.engine.observe.watch import Watch
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import SEG_END
@@ -121,6 +121,7 @@ class Flows:
         plan = run.plan
         self._plan = plan
         self._seed = run.seed
+        self._noise_seed = run.seed  # that of the turn that runs
         self._tables = run.tables
         self._clock = run.clock
         self._recorder = run.recorder
@@ -293,7 +294,7 @@ class Flows:
         deviation = self._plan.effects.task_noise_ppm
         if not deviation:
             return compute_ps
-        return noisy_ps(compute_ps, draw(base(self._seed, DrawClass.DURATION, stream), number), deviation)
+        return noisy_ps(compute_ps, draw(base(self._noise_seed, DrawClass.DURATION, stream), number), deviation)
 
     def _queue(self, load: Counter[int]) -> None:
         """The mean wait of an M/D/1 queue at each controller, for the load of what runs already."""
@@ -359,6 +360,12 @@ class Flows:
         return capacity
 
     # ---- traffic ---------------------------------------------------------------------------------------------------
+
+    def start_turn(self, turn: int) -> None:
+        """Begin a turn of a phase, from which on the noise of its tasks is another."""
+        self._noise_seed = turn_seed(self._seed, turn)
+        for items in (items for families in self._items for items in families):
+            items.start_turn(turn)
 
     def fold(self) -> None:
         """Turn the items that ran since the last call into bytes."""

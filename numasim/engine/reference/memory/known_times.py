@@ -48,6 +48,9 @@ class KnownTimes:
 
     # ---- starts and ends -------------------------------------------------------------------------------------------
 
+    def start_turn(self, turn: int) -> None:
+        """Begin a turn of a phase: times are the same in all of them."""
+
     def start_segment(self, w: Worker, task: int, segment: int) -> None:
         """Start a segment, with the overhead that is owed in front of it."""
         node = w.node

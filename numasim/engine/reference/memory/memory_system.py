@@ -29,6 +29,9 @@ class WorkTimes(Protocol):
 
     unsettled: bool
 
+    def start_turn(self, turn: int) -> None:
+        """Begin a turn of a phase, from zero: a run of it."""
+
     def start_segment(self, w: Worker, task: int, segment: int) -> None:
         """Start a segment of a graph task, with the overhead that is owed in front of it."""
 
