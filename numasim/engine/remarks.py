@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from numasim.schema.enumerations import MOST_PHASE_ROWS
+
 WELL_BELOW = 2  # times as long as the bound: a run of which something holds back the workers
 
 
@@ -25,6 +27,14 @@ def nothing_to_steal(row: Mapping[str, Any], workers: int) -> list[str]:
         f"although the program could keep {work_ps / span_ps:.1f} workers busy (work / span): its tasks are bound to "
         "the workers that they were given to, or the strategy looks where no tasks are"
     ]
+
+
+def phases_left_out(phases_run: int) -> list[str]:
+    """A run of more phases than a result has rows of."""
+    if phases_run <= MOST_PHASE_ROWS:
+        return []
+    kept = f"the result has a row for each of the first {MOST_PHASE_ROWS:,} runs of phases"
+    return [f"{kept}; of {phases_run:,} the rest has none"]
 
 
 REMARKS = (nothing_to_steal,)

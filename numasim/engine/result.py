@@ -15,11 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.columns import DESCRIBED, of_group, of_kind
-from numasim.engine.remarks import remarks
+from numasim.engine.phase_rows import named
+from numasim.engine.remarks import phases_left_out, remarks
 from numasim.html.shown import Shown
 from numasim.schema import counter_names
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from numasim.engine.observe.over_time import OverTime
     from numasim.plan.plan import Plan
 
@@ -51,6 +54,8 @@ class Result(Shown):
     ``sync_objects`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how
     often its line was handed to another worker of the same node or of another node, the time that workers waited for it
     and that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
+    ``phase_rows`` has a row for each run of a phase, up to 100,000, of the ``phases_run`` that there were
+    (`numasim.engine.phase_rows.COLUMNS`); `iterations` is their table.
     """
 
     counters: dict[str, Any]
@@ -63,6 +68,9 @@ class Result(Shown):
     sync_objects: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
     identity: dict[str, Any] = field(default_factory=dict)
+    phase_rows: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
+    phase_names: tuple[str, ...] = ()
+    phases_run: int = 0
     passed_items: int = 0  # range items counted in closed form, which have no records
     over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
@@ -87,7 +95,14 @@ class Result(Shown):
     @property
     def remarks(self) -> list[str]:
         """What a user should know of the run beside its counters, such as that thieves found nothing to steal."""
-        return remarks(self.counters, self.worker_count)
+        return remarks(self.counters, self.worker_count) + phases_left_out(self.phases_run)
+
+    @property
+    def iterations(self) -> pd.DataFrame:
+        """A row for each run of a phase, in their order: its number and name, iteration and turn, when it began and how
+        long it took in ps, and what was counted in it; of the first 100,000.
+        """
+        return named(self.phase_rows, self.phase_names)
 
     def row(self) -> dict[str, Any]:
         """The columns of the results table, ratios derived; identity columns that are unknown are left out."""

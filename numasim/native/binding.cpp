@@ -88,6 +88,7 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
     result["sync_counts"] = rows_of<ns_sync_counts>(engine.sync().counts());
+    result["phase_rows"] = rows_of<PhaseRow>(engine.phase_rows());
     result["makespan_ps"] = run.clock.now_ps();
     result["span_ps"] = engine.source().span_ps();
     result["page_faults"] = memory.pages().placed;

@@ -207,6 +207,7 @@ MOST_BYTES, MOST_PAGE_BYTES, MOST_UNIT_PAGES = 2**50, 2**32, 2**20
 MOST_ACCESS_ROWS = 2**31
 MOST_OBJECTS, MOST_OBJECT_BYTES = 2**40, 2**60
 MOST_UNITS_PER_S, MOST_PASSES, MOST_MISSES, MOST_HZ = 2**47, 2**32, 2**40, 2**40
+MOST_PHASE_ROWS = 100_000  # runs of phases of which a result tells what was counted in each
 CHUNK_BYTES = 2**16  # pieces of memory by which caches are followed
 
 # ---- names in C and C++ --------------------------------------------------------------------------------------------

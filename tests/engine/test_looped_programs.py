@@ -14,7 +14,8 @@ from numasim import draws
 from numasim.engine.check.bounds import Bounded, bounds_of
 from numasim.engine.check.invariants import assert_valid
 from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.simulate import ENGINES
+from numasim.engine.phase_rows import SUMS
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
 from numasim.plan.effects import Effects
 from numasim.plan.noise import noisy_ps
 from numasim.plan.serial_time import serial_ps
@@ -23,6 +24,7 @@ from numasim.workload.span import longest_chains_ps, span_ps
 
 KIB = 1024
 TWO_NODES = toy(sockets=2, cores=1)
+TWO_NODES_EACH = toy(sockets=2, cores=2)
 SIZES = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
 TWO_CACHES = toy_with({"sockets": 2, "cores": 1}, caches=SIZES)
 NESTED = (Loop(0, 3, 2), Loop(1, 3, 3))  # twice: phase 0, then three times phases 1 and 2
@@ -189,3 +191,53 @@ def test_items_draw_their_times_once_and_their_noise_in_every_turn(engine: str) 
     assert serial_ps(seeded(plan), seen["work_ps"], lambda _: 0) == seen["makespan_ps"]
     drawn = run(looped(items(1, 1, 1000 * NS), Loop(0, 1, 4)), 1, engine=engine)
     assert drawn["makespan_ps"] % 4 == 0  # the same time in every turn
+
+
+# ---- rows ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_result_has_a_row_for_each_run_of_a_phase(engine: str) -> None:
+    phases = (phase(0, 1, name="two"), phase(1, repeat=2))
+    seen = run(looped(graph(task(100 * NS), task(10 * NS), phases=phases), Loop(0, 2, 2)), 1, engine=engine)
+    rows = seen.result.iterations
+    assert rows["name"].tolist() == ["two", "", ""] * 2
+    assert rows[["phase", "iteration", "turn"]].to_numpy().tolist() == [
+        [0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 1, 1], [1, 1, 2], [1, 1, 3]
+    ]  # fmt: skip
+    assert rows["time_ps"].tolist() == [110 * NS, 10 * NS, 10 * NS] * 2
+    assert rows["start_ps"].tolist() == [0, *accumulate(rows["time_ps"].tolist()[:-1])]
+    assert rows["tasks"].tolist() == [2, 1, 1] * 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_tell_what_the_first_pass_costs(engine: str) -> None:
+    rows = sweeps(64 * KIB, TWO_CACHES, engine, cache="share").result.iterations
+    steps = 2 * 2 * 64 * KIB  # two workers; each walks over one half of a and one of b
+    first, *later = rows["bytes_local"].tolist()
+    assert first > 0
+    assert rows["bytes_remote"].tolist() == [0] * 6
+    assert (first + rows["bytes_cache"][0] >= steps, rows["iteration"].tolist()) == (True, [0, 0, 1, 1, 2, 2])
+    assert all(cached >= steps for cached in rows["bytes_cache"].tolist()[1:])
+    assert len(set(later)) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_add_up_to_the_run(engine: str) -> None:
+    phases = (phase(*range(6)), phase(*range(6, 9), deal=Deal.BLOCK, repeat=2))
+    works = looped(graph(*[task(NS * (200 + 70 * at)) for at in range(9)], phases=phases), Loop(0, 2, 2))
+    seen = run(works, 4, machine=TWO_NODES_EACH, engine=engine)
+    rows = seen.result.phase_rows
+    for name in SUMS:
+        assert int(rows[name].sum()) == seen[name], name
+    assert seen["steal_success"] > 0
+    assert int(rows["time_ps"].sum()) == seen["makespan_ps"]
+
+
+def test_only_so_many_rows_are_kept() -> None:
+    work = looped(graph(task(NS), phases=(phase(0),)), Loop(0, 1, 100_002))
+    result = simulate(plan_of(work, 1), SEED, DEFAULT_ENGINE)
+    assert len(result.phase_rows["phase"]) == 100_000
+    assert result.remarks == [
+        "the result has a row for each of the first 100,000 runs of phases; of 100,002 the rest has none"
+    ]

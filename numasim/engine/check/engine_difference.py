@@ -48,7 +48,7 @@ class Record(NamedTuple):
 def _release(barrier: int, episode: int, _: int) -> str:
     if barrier:
         return f"barrier {barrier - 1} opens, {episode} times before"
-    return f"phase {episode} (repeats counted) ends"
+    return f"phase {episode} (every run of one counted) ends"
 
 
 def _look(worker: int, queue: int, tasks: int) -> str:
@@ -166,6 +166,7 @@ def comparable(found: Outcome) -> dict[str, Any]:
         "node_success": found.node_success,
         **{f"traffic.{kind}": pairs for kind, pairs in found.traffic.items()},
         "node_pages": found.node_pages,
+        **{f"phase_rows.{name}": column for name, column in found.phase_rows.items()},
         "passed_items": found.passed_items,
     }
 

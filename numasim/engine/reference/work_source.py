@@ -13,6 +13,7 @@ import numpy as np
 from numasim.engine.iteration_control import Decision
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.observe.watch import Watched
+from numasim.engine.phase_rows import STEALS, PhaseRows
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
@@ -56,6 +57,7 @@ class WorkSource:
         self._ended = 0  # phases, every run of one counted
         self._start_ps = 0
         self.span_ps = 0  # of all phases that have ended
+        self.rows = PhaseRows()
 
     # ---- the begin of a phase --------------------------------------------------------------------------------------
 
@@ -147,10 +149,20 @@ class WorkSource:
         if self._plan.steal.thresholds.when == "phase":
             for w in self._workers:
                 self._thief.compute_thresholds(w)
+        if not self.rows.full:
+            self.rows.add(self._step, self._start_ps, now, self._sums())
         self._ended += 1
         if self._step.ends_iteration:
             self._end_iteration()
         self.start_phase()
+
+    def _sums(self) -> tuple[int, ...]:
+        """What has been counted since the begin of the run, in the order of `SUMS`."""
+        moved = self._memory.work.node_bytes()
+        local = int(np.trace(moved))
+        steals = (sum(getattr(w, name) for w in self._workers) for name in STEALS)
+        tasks = sum(w.tasks for w in self._workers)
+        return tasks, local, int(moved.sum()) - local, self._memory.traffic.cached_bytes, *steals
 
     def _end_iteration(self) -> None:
         """An iteration has ended and everything about it has been counted; the next one, if there is one, has not

@@ -130,8 +130,32 @@ void Engine::end_phase() {
     if (executor_.run.plan.threshold_time == ThresholdTime::PHASE) {
         for (Worker& w : executor_.run.team) ns_compute_thresholds(&executor_.thief, &w, executor_.run.clock.now_ps());
     }
+    count_phase();
     if (executor_.source.next_step()) end_iteration();
     start_phase();
+}
+
+// What has been counted since the begin of the run, for the row of the phase that ends.
+void Engine::count_phase() {
+    if (phase_rows_.full()) return;
+    MemorySystem& memory = executor_.memory;
+    memory.sum_traffic();
+    PhaseRow row = executor_.source.row();
+    auto& [tasks, local, remote, cached, attempts, success, attempts_remote, success_remote] = row.sums;
+    const std::size_t nodes = executor_.run.plan.nodes;
+    const std::int64_t* bytes = memory.pages().node_bytes;
+    for (std::size_t node = 0; node < nodes; ++node) {
+        for (std::size_t home = 0; home < nodes; ++home) (node == home ? local : remote) += *bytes++;
+    }
+    if (memory.traffic() != nullptr) cached = memory.traffic()->cached_bytes;
+    for (const Worker& w : executor_.run.team) {
+        tasks += w.counters.tasks;
+        attempts += w.counters.steal_attempts;
+        success += w.counters.steal_success;
+        attempts_remote += w.counters.steal_attempts_remote;
+        success_remote += w.counters.steal_success_remote;
+    }
+    phase_rows_.add(row);
 }
 
 // An iteration has ended and everything about it has been counted; the next one, if there is one, has not begun.

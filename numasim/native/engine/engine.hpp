@@ -35,6 +35,7 @@
 
 #include "engine/components.hpp"
 #include "engine/executor.hpp"
+#include "record/phase_rows.hpp"
 #include "shortcuts/steady_production.hpp"
 
 namespace numasim {
@@ -67,6 +68,7 @@ public:
     const WorkSource& source() const { return executor_.source; }
     const MemorySystem& memory() const { return executor_.memory; }
     const SyncObjects& sync() const { return executor_.sync; }
+    const std::vector<PhaseRow>& phase_rows() const { return phase_rows_.rows(); }
     std::int64_t passed_items() const { return steady_.passed_items(); }
     std::int64_t peak_tasks() const;  // spawned, or dealt, and not finished at one time
     std::size_t task_bytes() const;   // of the state that grows with them
@@ -81,11 +83,13 @@ private:
     void look(Worker& w);
     void start_phase();
     void end_phase();
+    void count_phase();
     void end_iteration();
 
     Boundary* const boundary_;  // or nullptr
     Executor executor_;
     SteadyProduction steady_;
+    PhaseRows phase_rows_;
     bool finished_ = false;
 };
 

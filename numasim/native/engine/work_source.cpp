@@ -87,6 +87,15 @@ void WorkSource::end_phase(std::int64_t span_ps) {
     ++phases_ended_;
 }
 
+PhaseRow WorkSource::row() const {
+    return {.phase = steps_.phase,
+            .iteration = ns_steps_iteration(&steps_),
+            .turn = ns_steps_turn(&steps_),
+            .start_ps = phase_start_ps_,
+            .time_ps = run_.clock.now_ps() - phase_start_ps_,
+            .sums = {}};
+}
+
 void WorkSource::wait_at_barrier(Worker& w) {
     w.counters.idle_barrier_ps += run_.clock.now_ps() - phase_start_ps_;
     w.began_ps = phase_start_ps_;

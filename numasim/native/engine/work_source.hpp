@@ -8,6 +8,7 @@
 #include "engine/dispatcher.hpp"
 #include "engine/sync_objects.hpp"
 #include "execution/steps.h"
+#include "record/phase_rows.hpp"
 #include "state/run.hpp"
 
 namespace numasim {
@@ -40,6 +41,8 @@ public:
 
     const Phase& phase() const { return run_.plan.phases[phase_number()]; }
     std::size_t phase_number() const { return static_cast<std::size_t>(steps_.phase); }
+    // What is known of the phase that ends now, without sums.
+    PhaseRow row() const;
     std::int64_t turn() const { return ns_steps_turn(&steps_); }  // how often the phase has run before
     std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
     // While a phase starts, not all workers know yet what they have been given.
