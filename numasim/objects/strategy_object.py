@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from numasim.html.pieces import Html, element
 from numasim.objects.machine_object import Machine
 from numasim.objects.part_object import PartObject
 from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.python_function import name_of_function
 from numasim.plan.show_strategy import explained
 from numasim.spec.single_part import read_machine, read_runtime
 
@@ -18,10 +22,21 @@ class Strategy(PartObject[StrategySpec]):
 
     ``Strategy(like="threshold", amount="half")`` is another strategy with one field changed;
     ``Strategy(name="mine", steal=[{"from": "own-node"}, {"from": "others"}])`` is one of its own. It is given as
-    ``strategy=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis.
+    ``strategy=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis. ``tune=choose`` gives it a
+    function of a module as its controller.
     """
 
     part = "strategy"
+
+    @classmethod
+    def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        """A controller that is a function is named by its module."""
+        tune = fields.get("tune")
+        if callable(tune):
+            return {**fields, "tune": {"python": name_of_function(tune)}}
+        if isinstance(tune, Mapping) and callable(tune.get("python")):
+            return {**fields, "tune": {**tune, "python": name_of_function(tune["python"])}}
+        return fields
 
     def explain(
         self,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -61,6 +63,25 @@ class PythonFunction:
     def source_hash(self) -> str:
         """The hash of the module's source: blake2b-128 as 32 hex digits."""
         return blake2b(self.source(), digest_size=16).hexdigest()
+
+
+def name_of_function(function: Callable[..., object]) -> str:
+    """The text that names ``function`` in a specification.
+
+    InputError unless it is defined at the top of a module that has a file and is not the program that runs.
+    """
+    module, name = function.__module__, function.__qualname__
+    try:
+        file = inspect.getsourcefile(function)
+    except TypeError:
+        file = None
+    if file is None or not file.endswith(SUFFIX) or module == "__main__" or not name.isidentifier():
+        raise InputError(
+            f"the function {name} of {module} cannot be found again in another process",
+            path=("tune",),
+            expected="a function of a module of its own, such as choose in a file mine.py: import it from there",
+        )
+    return f"{module if '.' in module else Path(file).absolute()}:{name}"
 
 
 def _existing(file: Path, written: str) -> Path:

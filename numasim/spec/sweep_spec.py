@@ -17,6 +17,7 @@ from numasim.files.file_kinds import YAML
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Node
 from numasim.spec.changed_axes import with_axes
+from numasim.spec.located_controller import sources_of_controllers
 from numasim.spec.overrides import Assignment
 from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
 from numasim.spec.shared_contents import shared_contents
@@ -72,11 +73,16 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
         file = catalog.find_spec(str(spec))
         text = read_text(file, YAML)
         made = expand(document, others, text + _notes(sets))
-        return replace(made, files=graphs_beside(text, file.parent, (cell.spec.workload for cell in made.cells)))
+        graphs = graphs_beside(text, file.parent, (cell.spec.workload for cell in made.cells))
+        return replace(made, files={**graphs, **_controllers(made)})
     resolver = Resolver()
     made = expand(document, others, "", resolver)
     out = written(document, others, resolver)
-    return replace(made, text=out.text, files=out.files)
+    return replace(made, text=out.text, files={**out.files, **_controllers(made)})
+
+
+def _controllers(made: SweepSpec) -> dict[str, bytes]:
+    return sources_of_controllers(cell.spec.strategy for cell in made.cells)
 
 
 def expand(document: Node, assignments: Sequence[Assignment], text: str, resolver: Resolver | None = None) -> SweepSpec:

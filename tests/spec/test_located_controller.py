@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 from pathlib import Path
 
@@ -48,6 +49,19 @@ def test_a_path_and_a_function_of_python_lead_to_the_same(tmp_path: Path) -> Non
     assert Strategy(like=path, name="again").contents == beside.contents_json
 
 
+def test_a_function_stands_for_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "chooses.py").write_text(RIGHT)
+    monkeypatch.syspath_prepend(tmp_path)
+    choose = importlib.import_module("chooses").choose
+    tuned = Strategy(steal=[{"from": "others"}], tune=choose)
+    again = Strategy(steal=[{"from": "others"}], tune={"python": choose, "profile_ns": 0})
+    named = Strategy(steal=[{"from": "others"}], tune={"python": "chooses:choose"})
+    assert tuned == again
+    assert tuned.contents == named.contents
+    with pytest.raises(InputError, match="expected a function of a module of its own"):
+        Strategy(steal=[{"from": "others"}], tune=lambda program, state, measures: (state, None))
+
+
 def test_only_the_source_and_the_name_make_another_run(tmp_path: Path) -> None:
     here, there = read(tmp_path / "here"), read(tmp_path / "there")
     changed = read(tmp_path / "changed", RIGHT + "# changed\n")
@@ -79,6 +93,13 @@ def test_a_sweep_that_was_described_in_python_names_the_file(tmp_path: Path) -> 
         {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2, "strategy": strategy}
     )
     assert f"{tmp_path}/mine.py:choose" in sweep.text
+
+
+def test_a_results_directory_keeps_the_source(tmp_path: Path) -> None:
+    spec = read(tmp_path)
+    assert spec.strategy.tune is not None
+    sweep = load_sweep(tmp_path / "run.yaml")
+    assert sweep.files == {f"controllers/{spec.strategy.tune.source_hash[:8]}/mine.py": RIGHT.encode()}
 
 
 WRONG = {
