@@ -18,7 +18,7 @@ def longest_path_ps(work: Workload, latency_ps: int) -> int:
     """The longest path through one node an op, with an edge for every order that the program demands."""
     times = segment_ps(work, latency_ps)
     total = 0
-    for phase in work.phases:
+    for phase, runs in zip(work.phases, work.runs, strict=True):
         graph = nx.DiGraph()
         for root in phase.roots:
             add_task(graph, work, root, times)
@@ -26,7 +26,7 @@ def longest_path_ps(work: Workload, latency_ps: int) -> int:
             for successor in work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist():
                 if (task, "end") in graph:
                     graph.add_edge((task, "end"), (successor, "begin"), weight=0)
-        total += phase.repeat * nx.dag_longest_path_length(graph)
+        total += runs * nx.dag_longest_path_length(graph)
     return total
 
 

@@ -14,6 +14,7 @@ from workload_setup import SMALL, make, serial_segments, small
 from numasim.draws import DrawClass, base, below, below_array, draw
 from numasim.workload.graph import Accesses, Workload
 from numasim.workload.one_worker import segment_ps, serial_ps
+from numasim.workload.phases import steps
 from numasim.workload.span import span_ps
 
 OVERLAPPING = {0: 10_000, 1: 4_000, 2: 3_000, 3: 1_000}
@@ -32,13 +33,14 @@ def literal_serial_ps(work: Workload, latency_ps: int, seed: int) -> int:
     for segment in serial_segments(work):
         at = range(work.segment_accesses[segment], work.segment_accesses[segment + 1])
         total += max(int(work.segment_compute_ps[segment]), sum(waiting_ps(work.accesses, i, latency_ps) for i in at))
-    for phase in work.phases:
+    for step in steps(work.phases, work.loops):
+        phase = work.phases[step.phase]
         if phase.range_family is not None:
             family = work.ranges[phase.range_family]
             wait = sum(waiting_ps(family.accesses, i, latency_ps) for i in range(len(family.accesses)))
             for item in range(family.count):
                 choice = below(draw(base(seed, DrawClass.DURATION, item), 0), family.high_ps - family.low_ps + 1)
-                total += phase.repeat * max(family.low_ps + choice, wait)
+                total += max(family.low_ps + choice, wait)
     return total
 
 

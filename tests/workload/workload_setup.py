@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from numasim.workload.generate import generate
 from numasim.workload.graph import Op, Workload
+from numasim.workload.phases import steps
 from numasim.workload.registry import FAMILIES, workload_spec
 
 OTHER_SIZES = {  # a label is a name, or a name and what is special about the parameters
@@ -55,11 +56,10 @@ def program(workload: Workload, task: int) -> list[tuple[Op, int]]:
 
 def serial_segments(workload: Workload) -> Iterator[int]:
     """The segments in the order of a serial run: a spawned task runs where its parent next waits, or ends."""
-    for phase in workload.phases:
-        for _ in range(phase.repeat):
-            waiting = list(phase.roots)
-            while waiting:
-                yield from _run(workload, waiting.pop(0), waiting)
+    for step in steps(workload.phases, workload.loops):
+        waiting = list(workload.phases[step.phase].roots)
+        while waiting:
+            yield from _run(workload, waiting.pop(0), waiting)
 
 
 def _run(workload: Workload, task: int, left: list[int]) -> Iterator[int]:
