@@ -25,6 +25,7 @@ from numasim.spec.run_spec import RunSpec
 from numasim.spec.size_check import check_built
 from numasim.spec.workload_identity import workload_json
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
+from numasim.strategy.control.task_control import compile_control
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
@@ -59,7 +60,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
     """The Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
     machine, parameters, spec = _machine(of_machine), program.spec, rest.spec
     workload = _workload(program)
-    if spec.strategy.tune is not None:
+    if spec.strategy.needs_every_task:
         workload = unfolded(workload)
     if _is_larger_than_told(workload, parameters):
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
@@ -83,6 +84,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         skip=spec.model.skip == "auto",
         effects=effects_of(spec.model),
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
+        control=compile_control(spec.strategy, workload, machine, workers),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.plan.tuning import Tuning
+from numasim.strategy.control.task_control import NO_CONTROL, TaskControl
 from numasim.strategy.placement.compile_placement import PlacementRules
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SyncPlaces
@@ -61,8 +62,8 @@ class Plan:
     ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
     segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
     workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
-    `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations; its plan has a row for
-    every task.
+    `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations, ``control`` what the
+    strategy has decided for all tasks beforehand (model 4.14); a plan with either has a row for every task.
     """
 
     machine: Machine
@@ -82,6 +83,7 @@ class Plan:
     coupled: bool
     skippable: bool
     tuning: Tuning | None = None
+    control: TaskControl = NO_CONTROL
 
     @property
     def skipping(self) -> bool:

@@ -70,6 +70,10 @@ def _no_chance(plan: Plan) -> bool:
     return not len(plan.steal.chance)
 
 
+def _no_gates(plan: Plan) -> bool:
+    return not plan.steal.counts_live
+
+
 def _no_lengths(plan: Plan) -> bool:
     levels = plan.steal.level[: plan.steal.steal_levels]
     return not np.isin(levels["pick"], (Pick.LONGEST, Pick.SHORTEST)).any()
@@ -198,6 +202,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_new_tasks_stay, "new tasks do not go to the spawning worker's own queue first"),
     Condition(_no_watch, "the strategy watches the lengths of queues"),
     Condition(_no_chance, "the strategy enters levels at random"),
+    Condition(_no_gates, "levels wait until subtrees have ended"),
     Condition(_no_lengths, "the strategy compares the lengths of queues"),
     Condition(_no_parent, "thieves ask who spawned their last task"),
     Condition(_attempts_only, "a level takes from the worker's own unit"),

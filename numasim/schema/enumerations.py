@@ -53,6 +53,14 @@ class Deal(IntEnum):
     CYCLIC = 2  # root r to worker r mod P
 
 
+class Tier(IntEnum):
+    """Where a task stands among the subtrees that a strategy keeps together (model 4.14); a mask of them in rules."""
+
+    FREE = 1  # above them
+    ROOT = 2  # the topmost task of one
+    LOCAL = 4  # below its root
+
+
 class Role(IntEnum):
     """What a synchronisation object is for."""
 
@@ -75,6 +83,7 @@ class Anchor(IntEnum):
     LAST = 4  # the queue of this worker's last successful steal
     LIGHTEST = 5  # dispatch: the node whose queues hold the fewest tasks
     DATA = 6  # dispatch: the node, or nodes, that the rule's ranking chooses by the task's objects
+    LABEL = 7  # dispatch: the unit that the task's label names
 
 
 class Pick(IntEnum):
@@ -191,7 +200,10 @@ NO_QUEUE = 2**31 - 1  # in ``own``: a worker without a queue
 MIN_MARK, MAX_MARK = -1, -2  # watch bounds that mean the queue's own threshold s, or S,
 BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # and one less than it
 OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch that owners alone write (A-42)
-FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted
+FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted;
+FLAG_GATED, FLAG_UNLESS = 4, 8  # it waits for the gate of the worker's unit; its switch has to be off
+EVERY_TIER = 7
+TIER_SHIFT, FLAG_TIERS = 4, 112  # the tiers that a rule asks for, shifted by so many bits; none of them: any tier
 FLAG_LOOKS = 1  # flags of a data record: the rule looks at the task's objects
 FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # its guards
 NOWHERE = -1  # the node of an object of which no page is placed, or of no node
@@ -250,6 +262,7 @@ ENUMERATIONS = (
     Names(Kind, "ns_row_kind", "NS_ROW", "Kind", ("TASK", "CALLED", "IMPLICIT")),
     Names(Mode, "ns_use", "NS_USE", "AccessMode"),
     Names(Deal, "ns_deal", "NS_DEAL"),
+    Names(Tier, "ns_tier", "NS_TIER", "Tier"),
     Names(Role, "ns_sync_role", "NS_SYNC", "Role", ("LOCK_WORD", "ATOMIC_WORD", "CONDITION_WORD", "BARRIER_WORD")),
     Names(Anchor, "ns_anchor", "NS_ANCHOR"),
     Names(Pick, "ns_pick", "NS_PICK"),

@@ -25,7 +25,7 @@ from numasim.schema.field_kinds import (
 from numasim.schema.memory_fields import ACCESSES, MEMORY, OPEN_ACCESSES
 from numasim.schema.object_fields import TASK_OBJECTS
 from numasim.schema.program_fields import FAMILY, GRAPH, LOOP, PHASE, SEGMENT_TIMES
-from numasim.schema.strategy_fields import ADAPTIVE, BACKOFF, COSTS, STEAL, THRESHOLD_RULES
+from numasim.schema.strategy_fields import ADAPTIVE, BACKOFF, CONTROL, COSTS, STEAL, THRESHOLD_RULES
 from numasim.schema.sync_fields import WORDS
 from numasim.schema.usual_fields import ppm
 
@@ -58,7 +58,14 @@ PLAN = Structure(
         Integer(name="refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
         Flag(name="work_first"),
         Part(name="adaptive", of=ADAPTIVE),
+        Integer(
+            name="work_first_tiers",
+            high="EVERY_TIER",
+            c_type="uint32_t",
+            note="of tasks that are begun as they are spawned",
+        ),
         Part(name="steal", of=STEAL),
+        Part(name="control", of=CONTROL),
         Part(name="thresholds", of=THRESHOLD_RULES),
         Choice(name="threshold_time", of=ThresholdTime),
         Part(name="backoff", of=BACKOFF),
@@ -88,6 +95,10 @@ PLAN = Structure(
         Computed(name="own_never_full", c_type="bool", note="every new task finds room in its worker's own queue"),
         Computed(name="inlines", c_type="bool", note="spawns are executed at once where a queue overflows"),
         Computed(name="puts_take_time", c_type="bool"),
+        Computed(
+            name="rules_ask_tasks", c_type="bool", note="a dispatch rule asks for the tier or the label of a task"
+        ),
+        Computed(name="counts_live", c_type="bool", note="a steal level depends on how many subtrees are live"),
     ),
     checked=True,
 )

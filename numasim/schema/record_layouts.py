@@ -63,11 +63,11 @@ LEVEL = Record(
         Member("visit", "u1", "Visit"),
         Member("segments", "u1", "of a group"),
         Member("watch", "u1", "or NONE8"),
-        Member("flags", "u1", "FLAG_ATTEMPT, FLAG_INVERT"),
+        Member("flags", "u1", "FLAG_ATTEMPT, FLAG_INVERT, FLAG_GATED, FLAG_UNLESS, FLAG_TIERS"),
         Member("chance", "u1", "or NONE8"),
         Member("amount_kind", "u1", "AmountKind"),
         Member("data", "u1", "or NONE8"),
-        Member("pad", "u1"),
+        Member("toggle", "u1", "number of the switch that it depends on, or NONE8"),
     ),
 )
 QUEUE = Record(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numasim.schema.enumerations import ThresholdRule
-from numasim.schema.field_kinds import I32, U32, U64, Array, Choice, Computed, Flag, Integer, Records, Structure
+from numasim.schema.field_kinds import I32, U8, U32, U64, Array, Choice, Computed, Flag, Integer, Records, Structure
 from numasim.schema.record_layouts import CHANCE, DATA, LEVEL, QUEUE
 from numasim.schema.usual_fields import cost, latencies, ppm
 
@@ -61,6 +61,16 @@ STEAL = Structure(
             count="domain_count",
             note="the nodes that have workers, ascending",
         ),
+        Array(
+            name="gate",
+            type=I32,
+            shape="workers",
+            size="workers",
+            high="workers - 1",
+            count="none",
+            note="the unit of each worker whose live subtrees are counted",
+        ),
+        Integer(name="live_most", high="2147483647", note="of a unit, from which on gated levels are closed"),
         latencies("latency_ps", "from a core of the first to memory of the second", count="none"),
         Integer(name="steal_levels", high="len(level)", c_type="uint32_t"),
         Computed(name="workers", c_type="uint32_t"),
@@ -75,7 +85,7 @@ STEAL = Structure(
     order=(
         *("level", "row", "seg", "queue", "weight", "watch", "chance", "queues", "own", "workers", "steal_levels"),
         *("levels", "rows", "watches", "chances", "queue_count", "data", "node", "domains", "latency_ps"),
-        *("data_count", "nodes", "domain_count", "mask"),
+        *("data_count", "nodes", "domain_count", "mask", "gate", "live_most"),
     ),
 )
 ADAPTIVE = Structure(
@@ -98,6 +108,28 @@ ADAPTIVE = Structure(
         ),
         Flag(name="adaptive_first", member="work_first", note="at the start"),
     ),
+)
+CONTROL = Structure(
+    "ns_control",
+    "Control",
+    "What a strategy decides for all tasks of a program at once, as it is before the first iteration (model 4.14).",
+    (
+        Array(name="task_tier", type=U8, shape="rows", high="4", member="tier", note="Tier; empty: all are local"),
+        Array(
+            name="task_label",
+            type=I32,
+            shape="rows",
+            low="-1",
+            high="MOST_WORKERS",
+            member="label",
+            note="the unit that each task is meant for, -1: none; empty: none has one",
+        ),
+        Integer(name="item_units", high="MOST_WORKERS", note="items of ranges have labels below it, in equal blocks"),
+        Integer(
+            name="switches", low="-INT64_MAX - 1", high="INT64_MAX", c_type="uint64_t", note="a bit for each that is on"
+        ),
+    ),
+    checked=True,
 )
 THRESHOLD_RULES = Structure(
     "ns_threshold_rules",

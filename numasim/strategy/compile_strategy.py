@@ -12,10 +12,22 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ppm, ps
 from numasim.parts.models.runtime_model import BackoffSpec, FractionRule, RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
+from numasim.parts.models.strategy_terms import LiveSpec
 from numasim.strategy.default_dispatch import dispatch_rules
 from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import build_families, own_queues, queue_records
-from numasim.strategy.steal_plan import FLAG_SOURCE, NONE8, Adaptive, Anchor, Backoff, StealPlan, Thresholds
+from numasim.strategy.steal_plan import (
+    EVERY_TIER,
+    FLAG_SOURCE,
+    NONE8,
+    Adaptive,
+    Anchor,
+    Backoff,
+    StealPlan,
+    Thresholds,
+    Tier,
+    is_unconditional,
+)
 from numasim.strategy.worker_units import Units
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -62,10 +74,13 @@ def compile_strategy(
         own=_frozen(own_queues(spec, families, workers.workers)),
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
-        work_first=spec.spawn != "help-first",
+        work_first_tiers=_work_first_tiers(spec),
         adaptive=_adaptive(spec),
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
+        gate=_frozen(_gates(spec, workers)),
+        live_most=spec.live.most if isinstance(spec.live, LiveSpec) else 0,
+        switches=spec.switches,
     )
     _check_every_task_can_leave(plan)
     if runtime.producer == "extra":
@@ -79,10 +94,24 @@ def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
 
 
 def _adaptive(spec: StrategySpec) -> Adaptive | None:
-    if isinstance(spec.spawn, str):
+    rule = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
+    if rule is None:
         return None
-    rule = spec.spawn.adaptive
     return Adaptive(rule.stack, rule.every, rule.steals, rule.first == "work-first")
+
+
+def _work_first_tiers(spec: StrategySpec) -> int:
+    if isinstance(spec.spawn, str):
+        return EVERY_TIER if spec.spawn == "work-first" else 0
+    if spec.spawn.adaptive is not None:
+        return EVERY_TIER
+    return sum(int(tier) for tier in Tier if getattr(spec.spawn, tier.name.lower()) == "work-first")
+
+
+def _gates(spec: StrategySpec, workers: WorkerMap) -> npt.NDArray[np.int32]:
+    """[workers] the unit of each worker whose live subtrees are counted, of those that have workers."""
+    unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
+    return np.unique(unit, return_inverse=True)[1].astype(np.int32)
 
 
 def _thresholds(spec: StrategySpec, runtime: RuntimeSpec) -> Thresholds:
@@ -132,6 +161,8 @@ def _first_queue_of_dispatch(plan: StealPlan) -> int:
 def _check_producer_can_dispatch(plan: StealPlan) -> None:
     for rule in plan.level[plan.steal_levels :]:
         at = int(rule["row"]) + plan.workers
+        if rule["anchor"] == Anchor.LABEL or not is_unconditional(rule):
+            continue
         holds = rule["data"] == NONE8 or plan.data[rule["data"]]["flags"] == FLAG_SOURCE  # items wait for no task
         if holds and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
             return

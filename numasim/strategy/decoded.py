@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from numasim.strategy.similarity import DataRule
-from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NONE8, AmountKind, Anchor, Pick, StealPlan, Visit
+from numasim.strategy.steal_plan import (
+    ALL32,
+    FLAG_ATTEMPT,
+    FLAG_GATED,
+    FLAG_INVERT,
+    FLAG_TIERS,
+    FLAG_UNLESS,
+    NONE8,
+    TIER_SHIFT,
+    AmountKind,
+    Anchor,
+    Pick,
+    StealPlan,
+    Visit,
+)
 
 Segment = tuple[int, ...]
 NO_INDEX = -1
@@ -19,7 +33,9 @@ class Row(NamedTuple):
 
 
 class Level:
-    """One steal level or dispatch rule; ``watch`` and ``chance`` are NO_INDEX, ``data`` None where there is none."""
+    """One steal level or dispatch rule; ``watch``, ``chance`` and ``switch`` are NO_INDEX, ``data`` None where there is
+    none; ``tiers`` is a mask of those that the rule asks for, 0 where it asks for none.
+    """
 
     __slots__ = (
         "_plan",
@@ -34,12 +50,16 @@ class Level:
         "chance",
         "data",
         "first_iteration",
+        "gated",
         "index",
         "invert",
         "last_iteration",
         "leave",
         "pick",
         "sample",
+        "switch",
+        "switched_off",
+        "tiers",
         "tries",
         "visit",
         "watch",
@@ -63,6 +83,15 @@ class Level:
         self.data = None if record["data"] == NONE8 else DataRule(plan.data[record["data"]])
         self.attempt = bool(record["flags"] & FLAG_ATTEMPT)
         self.invert = bool(record["flags"] & FLAG_INVERT)
+        self.gated = bool(record["flags"] & FLAG_GATED)
+        self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & FLAG_UNLESS)
+        self.tiers = int(record["flags"] & FLAG_TIERS) >> TIER_SHIFT
+
+    @property
+    def is_always(self) -> bool:
+        """Whether it is in force all the time, whatever runs."""
+        every = (self.first_iteration, self.last_iteration) == (0, ALL32)
+        return every and self.switch < 0 and not self.gated
 
     def row(self, anchor: int) -> Row:
         """Return the candidates of ``anchor``, in the order in which they are visited."""

@@ -13,12 +13,26 @@ import numpy.typing as npt
 
 from numasim.machine.topology import Machine
 from numasim.parts.models.strategy_model import DispatchSpec, LevelSpec, StrategySpec
-from numasim.parts.models.strategy_terms import LAST_ITERATION, Amount, AmountSpec
+from numasim.parts.models.strategy_terms import Amount, AmountSpec
 from numasim.strategy.conditions import ChanceTable, DataTable, WatchTable
 from numasim.strategy.queue_families import Family, Pool, pool_of
 from numasim.strategy.relations import relation
 from numasim.strategy.rows import Arrangement, RowTable
-from numasim.strategy.steal_plan import ALL16, FLAG_ATTEMPT, FLAG_INVERT, LEVEL, NONE8, AmountKind, Anchor, Pick, Visit
+from numasim.strategy.steal_plan import (
+    ALL16,
+    FLAG_ATTEMPT,
+    FLAG_GATED,
+    FLAG_INVERT,
+    FLAG_UNLESS,
+    LEVEL,
+    NONE8,
+    TIER_SHIFT,
+    AmountKind,
+    Anchor,
+    Pick,
+    Tier,
+    Visit,
+)
 from numasim.strategy.worker_units import Units
 
 AFTER_ME = "after-me"
@@ -60,14 +74,13 @@ class LevelTable:
         pool = self._pool(level)
         record = self._record(level, pool)
         record["anchor"] = self._add_steal_rows(level, pool)
-        record["first_iteration"], record["last_iteration"] = level.span
         record["tries"] = ALL16 if level.tries == "all" else level.tries
         record["leave"] = level.leave
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self.chances.index(level.chance, len(self.records))
         record["data"] = NONE8
         record["amount_kind"], record["amount"] = self._amount(level.amount or self.spec.amount)
-        record["flags"] |= 0 if level.source == "own" else FLAG_ATTEMPT
+        record["flags"] |= FLAG_GATED * level.gated | FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 
     def add_rule(self, rule: Rule) -> None:
@@ -75,10 +88,10 @@ class LevelTable:
         pool = self._pool(rule.spec)
         record = self._record(rule.spec, pool)
         record["anchor"] = self._add_dispatch_rows(rule, pool)
-        record["last_iteration"] = LAST_ITERATION
         record["tries"] = ALL16 if Pick(int(record["pick"][0])) in SCANNING else 1
         record["chance"] = NONE8
         record["data"] = self.data.index(rule.spec)
+        record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.spec.tier or ())) << TIER_SHIFT
         record["amount"] = 1
         self.records.append(record)
 
@@ -96,7 +109,9 @@ class LevelTable:
         record["pick"] = _pick(entry.pick)
         record["sample"] = entry.sample or ALL16
         record["watch"], inverted = self.watches.index(entry.condition)
-        record["flags"] = FLAG_INVERT if inverted else 0
+        record["flags"] = FLAG_INVERT * inverted | FLAG_UNLESS * (entry.unless is not None)
+        record["first_iteration"], record["last_iteration"] = entry.span
+        record["toggle"] = NONE8 if entry.switch is None else self.spec.switches.index(entry.switch)
         return record
 
     def _amount(self, amount: Amount) -> tuple[AmountKind, int]:
@@ -128,6 +143,8 @@ class LevelTable:
             return self._add_node_rows(pool, after_me)
         if target == "data":
             return self._add_domain_rows(pool, after_me)
+        if target == "label":
+            return self._add_unit_rows(pool, after_me)
         named = relation(target, self.units)
         how = Arrangement(after_me=after_me)
         if target == "any" and not after_me and not rule.for_producer:
@@ -154,6 +171,13 @@ class LevelTable:
             mine = pool.mine[:, np.flatnonzero(node == there)]
             self.rows.arrange(pool, np.flatnonzero(np.isin(pool.queue, mine)), 0, Arrangement(after_me=after_me))
         return Anchor.DATA
+
+    def _add_unit_rows(self, pool: Pool, after_me: bool) -> Anchor:
+        """For each unit that has a worker its queue in every family, all of which are of like units."""
+        number = np.concatenate([np.arange(size) for size in np.bincount(pool.family)])
+        for unit in range(int(number.max()) + 1):
+            self.rows.arrange(pool, np.flatnonzero(number == unit), 0, Arrangement(after_me=after_me))
+        return Anchor.LABEL
 
     @staticmethod
     def _is_head(pool: Pool, worker: int) -> bool:

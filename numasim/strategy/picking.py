@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from numasim.strategy.decoded import Level, Segment
-from numasim.strategy.steal_plan import ALL16, Pick
+from numasim.strategy.steal_plan import ALL16, Pick, Tier
 from numasim.strategy.streams import Stream
 
 UNKNOWN = -1
@@ -32,6 +32,14 @@ class View(Protocol):
     @property
     def iteration(self) -> int:
         """The iteration that is running, from zero."""
+
+    @property
+    def switches(self) -> int:
+        """A bit for each switch that is on."""
+
+    @property
+    def live(self) -> Sequence[int]:
+        """[units] how many subtrees are live in each unit that the gates of workers count."""
 
 
 class WorkerState:
@@ -72,13 +80,24 @@ class WorkerState:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """One decision: the worker, its draws, and the state it sees; for dispatch, task ``index`` of ``count``."""
+    """One decision: the worker, its draws, and the state it sees; for dispatch, task ``index`` of ``count``, of which
+    tier, and for which unit.
+    """
 
     state: WorkerState
     stream: Stream
     view: View
     index: int = 0
     count: int = 1
+    tier: int = int(Tier.LOCAL)
+    label: int = UNKNOWN
+
+
+def in_force(level: Level, view: View) -> bool:
+    """Whether a level or rule is in force now, by the iteration and by its switch."""
+    if not level.first_iteration <= view.iteration <= level.last_iteration:
+        return False
+    return level.switch < 0 or bool(view.switches >> level.switch & 1) != level.switched_off
 
 
 def candidates(level: Level, segment: Segment, view: View) -> Sequence[int]:

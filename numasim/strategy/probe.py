@@ -18,13 +18,12 @@ import numpy.typing as npt
 from numasim.draws import DrawClass
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.decoded import Level, Row, Segment, decode_levels
-from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates
+from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates, in_force
 from numasim.strategy.similarity import Objects, Similarity
-from numasim.strategy.steal_plan import ALL32, AmountKind, Anchor, Pick, StealPlan, Visit
+from numasim.strategy.steal_plan import AmountKind, Anchor, Pick, StealPlan, Tier, Visit
 from numasim.strategy.streams import Stream
 
 NO_ROOM = -1
-EVER = (0, ALL32)
 Choice = tuple[int, Segment, int]  # level, candidates, watch or NO_INDEX
 NO_ROW = Row((), ())
 ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
@@ -65,6 +64,8 @@ class Prober:
         self.looked = False  # whether the last `place` looked up the homes of the task's objects
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
         self.asks_thief = any(level.anchor is Anchor.THIEF for level in self._steal)
+        self._gate: list[int] = plan.gate.tolist()
+        self._live_most = plan.live_most
 
     def victim_stream(self, worker: int) -> Stream:
         """Return the class-1 stream of ``worker``; an engine that skips probes advances its counter."""
@@ -119,7 +120,7 @@ class Prober:
         """
         every = tuple(range(len(self._capacity)))
         for rule in self._rules:
-            if rule.anchor not in (Anchor.ALL, Anchor.ME) or rule.data is not None:
+            if rule.anchor not in (Anchor.ALL, Anchor.ME) or rule.data is not None or not _holds_always(rule):
                 return None
             groups = rule.row(0 if rule.anchor is Anchor.ALL else position).groups
             queues = tuple(queue for group in groups for segment in group for queue in segment)
@@ -151,17 +152,20 @@ class Prober:
         count: int = 1,
         objects: Sequence[Objects] = (),
         source: bool = True,
+        tier: int = int(Tier.LOCAL),
+        label: int = UNKNOWN,
     ) -> int:
         """Return the queue for a new task, number ``index`` of ``count``, or -1 when every rule finds no room.
 
-        ``objects`` are those of the task; ``source`` says whether the task has no predecessor.
+        ``objects`` are those of the task; ``source`` says whether the task has no predecessor; ``tier`` is the one that
+        rules ask for, ``label`` the unit that the task is meant for, or UNKNOWN.
         """
         self.looked = False
         home = self._first_home[position]
         if home >= 0 and self._has_room(home, view):
             return home
         state = self._states[position]
-        turn = Turn(state, state.dispatch, view, index, count)
+        turn = Turn(state, state.dispatch, view, index, count, tier, label)
         for rule in self._rules:
             queue = self._by_rule(turn, rule, objects, source)
             if queue >= 0:
@@ -196,7 +200,7 @@ class Prober:
         """Yield every (level, queue) that some round of ``worker`` may probe while ``view`` stays as it is."""
         state = self._states[worker]
         for level in self._steal:
-            if _is_idle(level, state) or not level.first_iteration <= view.iteration <= level.last_iteration:
+            if not self._is_open(level, state, view):
                 continue
             if level.anchor is Anchor.LAST and state.last != UNKNOWN:
                 yield level.index, state.last
@@ -204,6 +208,10 @@ class Prober:
                 for segment in group:
                     for queue in candidates(level, segment, view):
                         yield level.index, queue
+
+    def passes_gate(self, worker: int, level: int, view: View) -> bool:
+        """Return whether steal level ``level`` is open to ``worker``: not gated, or few enough subtrees live."""
+        return not self._steal[level].gated or view.live[self._gate[worker]] < self._live_most
 
     def _start(self, plan: StealPlan, position: int, own: int, seed: int) -> WorkerState:
         victims = Stream(seed, DrawClass.VICTIM, position)
@@ -228,11 +236,15 @@ class Prober:
         rule = self._rules[0]
         if rule.anchor is not Anchor.ME or rule.pick is not Pick.IN_ORDER or rule.watch >= 0 or rule.data is not None:
             return NO_ROOM
+        if not _holds_always(rule):
+            return NO_ROOM
         queues = [queue for group in rule.row(state.position).groups for segment in group for queue in segment]
         return queues[0] if len(queues) == 1 else NO_ROOM
 
     def _by_rule(self, turn: Turn, rule: Level, objects: Sequence[Objects], source: bool) -> int:
         """Return the queue with room that ``rule`` finds for the task of ``turn``, or -1."""
+        if not in_force(rule, turn.view) or (rule.tiers and not rule.tiers & turn.tier):
+            return NO_ROOM
         if rule.data is None:
             return self._first_with_room(turn, rule, self._rule_row(rule, turn))
         if rule.data.source and not source:
@@ -261,13 +273,15 @@ class Prober:
     def _rule_row(self, rule: Level, turn: Turn) -> Row:
         if rule.anchor is Anchor.ALL:
             return rule.row(0)
+        if rule.anchor is Anchor.LABEL:
+            return rule.row(turn.label) if 0 <= turn.label < rule.anchors else NO_ROW
         return rule.row(turn.state.position) if rule.anchor is Anchor.ME else _lightest(rule, turn.view)
 
     def _walk(self, state: WorkerState, view: View) -> Iterator[tuple[int, int]]:
         """Yield the probes of a round of any shape."""
         turn = Turn(state, state.victims, view)
         for level in self._steal:
-            if _is_idle(level, state) or not level.first_iteration <= view.iteration <= level.last_iteration:
+            if not self._is_open(level, state, view):
                 continue
             if level.anchor is Anchor.LAST:
                 if state.last != UNKNOWN:
@@ -281,6 +295,11 @@ class Prober:
             yield from _visit(turn, level, row)
             if level.chance >= 0:
                 return
+
+    def _is_open(self, level: Level, state: WorkerState, view: View) -> bool:
+        """Return whether a worker uses steal level ``level`` in the round at hand."""
+        here = not _is_idle(level, state) and in_force(level, view)
+        return here and self.passes_gate(state.position, level.index, view)
 
     def _row(self, level: Level, state: WorkerState) -> Row:
         anchor = ANCHORED_AT[level.anchor](state)
@@ -304,8 +323,13 @@ def _is_idle(level: Level, state: WorkerState) -> bool:
 
 def _is_steady(level: Level) -> bool:
     """Whether every round of the level is random picks alone: one draw a probe, none where there is no candidate."""
-    always = (level.first_iteration, level.last_iteration) == EVER and level.chance < 0
+    always = level.is_always and level.chance < 0
     return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
+
+
+def _holds_always(rule: Level) -> bool:
+    """Whether a dispatch rule is in force all the time, for tasks of any tier."""
+    return rule.is_always and not rule.tiers
 
 
 def _visit(turn: Turn, level: Level, row: Row) -> Iterator[tuple[int, int]]:

@@ -3,8 +3,8 @@
 All arrays are read-only; roles, groups and orders are resolved into ``row``, ``seg`` and ``queue``. Level records come
 steal levels first, then dispatch rules. ``row[level.row + anchor] .. row[level.row + anchor + 1]`` are the segments of
 an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more, an extra producer); 0 for ALL; a node for
-LIGHTEST and DATA. A group is ``level.segments`` consecutive segments, one per queue family; segment s holds
-``queue[seg[s]:seg[s + 1]]``.
+LIGHTEST and DATA; a unit for LABEL. A group is ``level.segments`` consecutive segments, one per queue family; segment s
+holds ``queue[seg[s]:seg[s + 1]]``.
 """
 
 from __future__ import annotations
@@ -22,18 +22,23 @@ from numasim.schema.enumerations import (
     ALL32,
     BELOW_MAX_MARK,
     BELOW_MIN_MARK,
+    EVERY_TIER,
     FLAG_ATTEMPT,
+    FLAG_GATED,
     FLAG_HERE,
     FLAG_INVERT,
     FLAG_LOOKS,
     FLAG_SOURCE,
+    FLAG_TIERS,
     FLAG_UNEVEN,
+    FLAG_UNLESS,
     MAX_MARK,
     MIN_MARK,
     NO_QUEUE,
     NONE8,
     OWNER_EXACT_MARK,
     OWNER_MARK,
+    TIER_SHIFT,
     AmountKind,
     Anchor,
     Counted,
@@ -41,6 +46,7 @@ from numasim.schema.enumerations import (
     Full,
     NodeRank,
     Pick,
+    Tier,
     Visit,
     Weigh,
 )
@@ -52,12 +58,16 @@ __all__ = [
     "BELOW_MIN_MARK",
     "CHANCE",
     "DATA",
+    "EVERY_TIER",
     "FLAG_ATTEMPT",
+    "FLAG_GATED",
     "FLAG_HERE",
     "FLAG_INVERT",
     "FLAG_LOOKS",
     "FLAG_SOURCE",
+    "FLAG_TIERS",
     "FLAG_UNEVEN",
+    "FLAG_UNLESS",
     "LEVEL",
     "MAX_MARK",
     "MIN_MARK",
@@ -66,6 +76,7 @@ __all__ = [
     "OWNER_EXACT_MARK",
     "OWNER_MARK",
     "QUEUE",
+    "TIER_SHIFT",
     "AmountKind",
     "Anchor",
     "Backoff",
@@ -76,6 +87,7 @@ __all__ = [
     "Pick",
     "StealPlan",
     "Thresholds",
+    "Tier",
     "Unit",
     "Visit",
     "Weigh",
@@ -162,10 +174,29 @@ class StealPlan:
     own: npt.NDArray[np.uint32]  # [workers] the worker's own queue, or NO_QUEUE
     families: tuple[str, ...]
     refill: int | None  # None: the queue's own threshold s
-    work_first: bool
+    work_first_tiers: int  # of the children that are begun as they are spawned, a mask of `Tier`
     adaptive: Adaptive | None  # where the spawn order is not always work-first
     thresholds: Thresholds
     backoff: Backoff
+    gate: npt.NDArray[np.int32]  # [workers] the unit of each worker whose live subtrees are counted
+    live_most: int  # of a unit, from which on gated levels are closed to its workers
+    switches: tuple[str, ...]  # their names, in the order of their numbers
+
+    @property
+    def work_first(self) -> bool:
+        """Whether some tasks are begun as they are spawned, so that continuations come into queues."""
+        return self.work_first_tiers != 0
+
+    @property
+    def counts_live(self) -> bool:
+        """Whether a level depends on how many subtrees are live."""
+        return bool((self.level["flags"][: self.steal_levels] & FLAG_GATED).any())
+
+    @property
+    def asks_tasks(self) -> bool:
+        """Whether a dispatch rule asks for the tier or the label of a task."""
+        rules = self.level[self.steal_levels :]
+        return bool((rules["flags"] & FLAG_TIERS).any() or (rules["anchor"] == Anchor.LABEL).any())
 
     @property
     def looks_at_data(self) -> bool:
@@ -178,10 +209,18 @@ class StealPlan:
         return len(self.level)
 
 
+def is_unconditional(level: Any) -> bool:
+    """Whether a level or rule is in force all the time, for tasks of any tier, whatever runs."""
+    always = level["first_iteration"] == 0 and level["last_iteration"] == ALL32 and level["toggle"] == NONE8
+    return bool(always and not level["flags"] & (FLAG_TIERS | FLAG_GATED))
+
+
 def has_own_dispatch(steal: StealPlan) -> bool:
     """Whether every worker's new tasks go to its own queue first."""
     rule = steal.level[steal.steal_levels]
     if rule["anchor"] != Anchor.ME or rule["watch"] != NONE8 or rule["data"] != NONE8:
+        return False
+    if not is_unconditional(rule):
         return False
     first = int(rule["row"])
     for worker, own in enumerate(steal.own.tolist()):

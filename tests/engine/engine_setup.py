@@ -27,6 +27,7 @@ from numasim.plan.run import Run
 from numasim.plan.tuning import tuning_of
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
+from numasim.strategy.control.task_control import compile_control
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Workload
@@ -120,6 +121,7 @@ def plan_of(
     """A Plan put together from its parts, as `numasim.plan.build_plan` does from a specification."""
     machine = machine or toy()
     strategy = shipped_strategy(strategy) if isinstance(strategy, str) else strategy
+    work = unfolded(work) if strategy.needs_every_task else work
     given = shipped_runtime(how) if isinstance(how, str) else how
     places = map_workers(machine, workers, strategy.mapping)
     effective = effective_runtime(strategy, given)
@@ -141,6 +143,7 @@ def plan_of(
         skip=skip,
         effects=effects,
         tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),
+        control=compile_control(strategy, work, machine, places),
     )
 
 

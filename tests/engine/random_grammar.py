@@ -183,13 +183,20 @@ RANKING: Options = {
     "count": (40, ("both", "reads", "writes")),
     "weigh": (40, ("bytes", "objects")),
 }
-RULE: Options = {"pick": (60, get_args(terms.DispatchPick)), "if": (40, CONDITIONS)}
 ADAPTIVE: Options = {
     "stack": (70, (1, 2, 3, 5)),
     "every": (80, (1, 2, 3, 7)),
     "steals": (50, (1, 2)),
     "first": (60, ("help-first", "work-first")),
 }
+SWITCHED: Options = {"when": (8, ("a", "b")), "unless": (8, ("a", "b"))}
+RULE: Options = {
+    "pick": (60, get_args(terms.DispatchPick)),
+    "if": (40, CONDITIONS),
+    "iterations": (8, ([0, 0], [0, 1], [1, "last"])),
+}
+TIERS = ("free", "root", "local")
+SPAWN_BY_TIER = mapping(**dict.fromkeys(TIERS, ("help-first", "work-first")))
 STRATEGY: Options = {
     "spawn": (40, either(("help-first", "work-first"), lambda chance: {"adaptive": some(chance, ADAPTIVE)})),
     "thresholds": (30, lambda chance: some(chance, THRESHOLDS)),
@@ -262,9 +269,39 @@ def strategy_document(chance: Random) -> Document:
         _add_refill(chance, document)
     if happens(chance, 15):
         document["tune"] = _controller(chance, document.get("placement", "first-touch"))
+    if happens(chance, 35):
+        _tell_apart(chance, document)
     if owned and happens(chance, 12):
         document |= {"join": "leapfrog", "steal": [{"from": "thief"}, *document["steal"]]}
     return document
+
+
+def _tell_apart(chance: Random, document: Document) -> None:
+    """Give tasks tiers, at times labels, and let rules, spawns and levels ask for them."""
+    families = document["queues"]
+    rules = document["dispatch"] = document.get("dispatch") or [{"to": "any", "pick": "in-order"}]
+    document["tiers"] = {"depth": chance.choice((0, 1, 1, 2, 2, 3))}
+    if happens(chance, 60):
+        by_label = {**_rule(chance, families), "to": "label", "queue": [chance.choice([*families])]}
+        rules.insert(chance.randrange(len(rules)), by_label)
+        document["labels"] = "slices"
+        document["tiers"] = chance.choice((document["tiers"], "slices"))
+    if "tune" in document and happens(chance, 50):
+        document["tiers"] = "tune"
+        if "labels" in document:
+            document["labels"] = chance.choice(("slices", "tune"))
+    some_tiers = [["root", "local"], ["root"], ["free", "root"], "local", ["local", "free"]]
+    if document["tiers"] == {"depth": 0}:
+        some_tiers.pop(2)
+    for rule in rules[:-1]:
+        if happens(chance, 60):
+            rule["tier"] = chance.choice(some_tiers)
+    if happens(chance, 50):
+        document["spawn"] = SPAWN_BY_TIER(chance)
+    if happens(chance, 60):
+        document["live"] = {"per": chance.choice((*UNITS, "worker")), "most": chance.choice((1, 1, 2, 5))}
+        chance.choice(document["steal"])["gated"] = "yes"
+        document["steal"][0]["gated"] = "yes"
 
 
 def dispatching_by_data(chance: Random) -> Document:
@@ -289,7 +326,7 @@ def _families(chance: Random) -> Document:
 
 def _level(chance: Random, families: Document) -> Document:
     source = one(chance, SOURCES)
-    level = {"from": source, **some(chance, LAST if source == "last" else LEVEL)}
+    level = {"from": source, **some(chance, LAST if source == "last" else LEVEL), **_switched(chance)}
     if "deque" not in families:
         level.pop("amount", None)  # workers without queues of their own have no place for more than one task
     if source == "last":
@@ -325,17 +362,23 @@ def _rules(chance: Random, families: Document) -> list[Document]:
 
 
 def _may_find_none(rule: Document) -> bool:
-    return rule["to"] == "data" or any(key in rule for key in ("if", *GUARDS))
+    return rule["to"] == "data" or any(key in rule for key in ("if", "iterations", *SWITCHED, *GUARDS))
 
 
 def _rule(chance: Random, families: Document) -> Document:
-    rule = {"to": chance.choice(TARGETS), **some(chance, RULE), **some(chance, GUARDS)}
+    rule = {"to": chance.choice(TARGETS), **some(chance, RULE), **some(chance, GUARDS), **_switched(chance)}
     rule |= _ranking(chance, rule)
     if rule.get("pick") == "shortest" and happens(chance, 50):
         rule["sample"] = chance.choice(TINY)
     if happens(chance, 50):
         rule["queue"] = [chance.choice([*families])]
     return rule
+
+
+def _switched(chance: Random) -> Document:
+    """A switch that a level or rule depends on, or none."""
+    found = some(chance, SWITCHED)
+    return dict([found.popitem()]) if found else {}
 
 
 def _ranking(chance: Random, rule: Document) -> Document:

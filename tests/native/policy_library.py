@@ -22,7 +22,7 @@ import pytest
 from compiling import compile_library, core_sources
 
 from numasim.strategy.similarity import Objects
-from numasim.strategy.steal_plan import StealPlan
+from numasim.strategy.steal_plan import StealPlan, Tier
 
 MOST_QUIET_PROBES = 5000
 Visit = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint32, c_uint32)
@@ -38,12 +38,18 @@ class PlanStruct(ctypes.Structure):
         *_fields(c_uint32, "workers steal_levels levels rows watches chances queue_count"),
         *_fields(c_void_p, "data node domains latency_ps"),
         *_fields(c_uint32, "data_count nodes domain_count"),
-        ("mask", c_void_p),
+        *_fields(c_void_p, "mask gate"),
+        ("live_most", c_int64),
     ]
 
 
 class ViewStruct(ctypes.Structure):
-    _fields_ = [*_fields(c_void_p, "length watch"), ("iteration", c_uint32)]
+    _fields_ = [
+        *_fields(c_void_p, "length watch"),
+        ("iteration", c_uint32),
+        ("switches", c_uint64),
+        ("live", c_void_p),
+    ]
 
 
 class StreamStruct(ctypes.Structure):
@@ -85,6 +91,8 @@ class TaskStruct(ctypes.Structure):
         ("object_groups", c_uint32),
         *_fields(c_bool, "source looked"),
         ("similarity", c_void_p),
+        ("tier", c_uint32),
+        ("label", c_int32),
     ]
 
 
@@ -154,17 +162,21 @@ class ArrayView:
 
     length: Any  # [queues] int64
     watch: Any  # [watches, queues] uint8
+    live: Any  # [units] int64
     iteration: int = 0
+    switches: int = 0
 
     @classmethod
     def of(cls, plan: StealPlan) -> ArrayView:
         """Empty queues."""
         queues = len(plan.queues)
-        return cls(np.zeros(queues, np.int64), np.zeros((len(plan.watch), queues), np.uint8))
+        bits = np.zeros((len(plan.watch), queues), np.uint8)
+        return cls(np.zeros(queues, np.int64), bits, np.zeros(plan.workers, np.int64))
 
     def struct(self) -> ViewStruct:
         self.sets = sets_of(self.watch)  # kept alive with the view
-        return ViewStruct(self.length.ctypes.data, self.sets.ctypes.data, self.iteration)
+        lengths, bits = self.length.ctypes.data, self.sets.ctypes.data
+        return ViewStruct(lengths, bits, self.iteration, self.switches, self.live.ctypes.data)
 
 
 def sets_of(bits: Any) -> Any:
@@ -193,7 +205,9 @@ class NativePlan:
         self._data = [np.ascontiguousarray(part) for part in (plan.data, plan.node, plan.domains, plan.latency_ps)]
         data_sizes = (len(plan.data), self.nodes, len(plan.domains))
         data = [array.ctypes.data for array in self._data]
-        self.struct = PlanStruct(*addresses, *counts, *data, *data_sizes)
+        self._gate = np.ascontiguousarray(plan.gate)
+        gates = (None, self._gate.ctypes.data, plan.live_most)
+        self.struct = PlanStruct(*addresses, *counts, *data, *data_sizes, *gates)
         self.levels, self.chances = plan.levels, len(plan.chance)
         self.segments = [plan.queue[a:b].tolist() for a, b in zip(plan.seg[:-1], plan.seg[1:], strict=True)]
         self._level_bytes = plan.level.itemsize
@@ -251,10 +265,12 @@ class NativeProber:
         count: int = 1,
         objects: Sequence[Objects] = (),
         source: bool = True,
+        tier: int = int(Tier.LOCAL),
+        label: int = -1,
     ) -> int:
         groups = (ObjectsStruct * len(objects))(*((o.bytes, o.pieces, o.home, o.mode) for o in objects))
         similarity = np.full(self.plan.nodes, -7, np.int64)
-        task = TaskStruct(index, count, groups, len(objects), source, True, similarity.ctypes.data)
+        task = TaskStruct(index, count, groups, len(objects), source, True, similarity.ctypes.data, tier, label)
         found = int(self.library.ns_place(self.plan.struct, self.actors[position], view.struct(), task))
         self.looked = task.looked
         return found

@@ -15,15 +15,18 @@ from numasim.strategy.steal_plan import (
     CHANCE,
     DATA,
     FLAG_ATTEMPT,
+    FLAG_GATED,
     FLAG_HERE,
     FLAG_INVERT,
     FLAG_LOOKS,
     FLAG_SOURCE,
     FLAG_UNEVEN,
+    FLAG_UNLESS,
     LEVEL,
     NO_QUEUE,
     NONE8,
     QUEUE,
+    TIER_SHIFT,
     AmountKind,
     Anchor,
     Backoff,
@@ -37,7 +40,8 @@ from numasim.strategy.steal_plan import (
 )
 
 STEAL_ANCHORS = (Anchor.ME, Anchor.PARENT, Anchor.THIEF, Anchor.LAST)
-RULE_ANCHORS = (Anchor.ME, Anchor.ALL, Anchor.LIGHTEST, Anchor.DATA)
+RULE_ANCHORS = (Anchor.ME, Anchor.ALL, Anchor.LIGHTEST, Anchor.DATA, Anchor.LABEL)
+SWITCHES = tuple(f"switch {number}" for number in range(64))
 WATCH_FLAGS = (None, 0, FLAG_INVERT)
 BOUNDS = ((-2, -1), (-2, -4), (-1, -3), (3, 2), (1, 0))
 NO_THRESHOLDS = Thresholds(None, None, "literal", 0, "fixed")
@@ -77,9 +81,19 @@ class Tables:
         record["flags"] = random.choice((0, FLAG_ATTEMPT)) | (watch_flag or 0)
         record["chance"] = self._chance() if chanced else NONE8
         record["data"] = NONE8
+        record["toggle"] = random.choice((NONE8, NONE8, NONE8, 0, 1, 63))
+        record["flags"] |= random.choice((0, FLAG_UNLESS))
         self.level.append(record)
         for at in range(self._rows(anchor)):
             self._add_row(segments, at_least=int(anchor is Anchor.LIGHTEST and at == 0))
+
+    def gate(self) -> None:
+        """Let the level that was added last be gated at times."""
+        self.level[-1]["flags"] |= self.random.choice((0, 0, FLAG_GATED))
+
+    def ask_tier(self) -> None:
+        """Let the rule that was added last ask for a tier at times."""
+        self.level[-1]["flags"] |= self.random.choice((0, 0, 1, 2, 4, 3, 6)) << TIER_SHIFT
 
     def ask(self) -> None:
         """Let the rule that was added last ask something of tasks."""
@@ -118,17 +132,22 @@ class Tables:
             own=np.array(owned or [NO_QUEUE] * self.workers, np.uint32),
             families=("deque",),
             refill=0,
-            work_first=False,
+            work_first_tiers=0,
             adaptive=None,
             thresholds=NO_THRESHOLDS,
             backoff=NO_BACKOFF,
+            gate=np.array([random.randrange(self.workers) for _ in range(self.workers)], np.int32),
+            live_most=random.choice((1, 2)),
+            switches=SWITCHES,
         )
 
     def _rows(self, anchor: Anchor) -> int:
         if anchor is Anchor.ME:
             return self.workers + 1  # also for a producer
         by_node = {Anchor.LIGHTEST: self.nodes, Anchor.DATA: self.nodes}
-        return {Anchor.ALL: 1, Anchor.LAST: 0, **by_node}.get(anchor, self.workers)
+        return {Anchor.ALL: 1, Anchor.LAST: 0, Anchor.LABEL: self.random.randint(1, 4), **by_node}.get(
+            anchor, self.workers
+        )
 
     def _add_row(self, segments: int, at_least: int) -> None:
         weight = 0
@@ -158,6 +177,7 @@ def random_level(tables: Tables) -> None:
     tables.add(
         random.choice(STEAL_ANCHORS), random.choice(list(Pick)), random.choice(list(Visit)), _watch(random), chanced
     )
+    tables.gate()
 
 
 def plain_level(tables: Tables) -> None:
@@ -171,6 +191,7 @@ def plain_level(tables: Tables) -> None:
 def always(tables: Tables) -> None:
     """Let the level that was added last be for every iteration."""
     tables.level[-1]["first_iteration"], tables.level[-1]["last_iteration"] = 0, ALL32
+    tables.level[-1]["toggle"] = NONE8
 
 
 def random_rule(tables: Tables) -> None:
@@ -178,6 +199,7 @@ def random_rule(tables: Tables) -> None:
     random = tables.random
     anchor = random.choice(RULE_ANCHORS)
     tables.add(anchor, random.choice(list(Pick)), Visit.NEAREST, _watch(random), False)
+    tables.ask_tier()
     if anchor is Anchor.DATA or random.random() < 0.3:
         tables.ask()
 

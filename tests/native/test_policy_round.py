@@ -76,6 +76,8 @@ class Pair:
         for bits in view.watch:
             bits[:] = random.choice((0, 1, [random.randrange(2) for _ in bits]))
         view.iteration += random.random() < 0.05
+        view.switches = random.choice((view.switches, 0, 1, 2, 3, 2**63, 2**64 - 1))
+        view.live[:] = [random.randrange(3) for _ in view.live]
 
     def probe(self) -> None:
         """The next probe of a worker's round, which it begins where it is in none; others are in theirs meanwhile."""
@@ -105,8 +107,9 @@ class Pair:
         count = self.random.choice((1, 7, 1000, 2**40, 2**64 - 1))
         index = self.random.randrange(count)
         about = (random_objects(self.random, len(self.plan.latency_ps)), self.random.random() < 0.5)
-        expected = self.python.place(position, self.view, index, count, *about)
-        assert self.native.place(position, self.view, index, count, *about) == expected
+        task = (self.random.choice((1, 2, 4)), self.random.randint(-1, 5))
+        expected = self.python.place(position, self.view, index, count, *about, *task)
+        assert self.native.place(position, self.view, index, count, *about, *task) == expected
         assert self.native.looked == self.python.looked
 
     def run_task(self) -> None:

@@ -16,6 +16,14 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.placement.compile_placement import POLICIES
 
 OTHERS = [{"from": "others"}]
+GATED = [{"from": "others", "gated": "yes"}]
+LATE = [{"to": "own", "unless": "late"}, {"to": "own"}]
+UNITS = {
+    "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket"}, "shelf": {"per": "node"}},
+    "steal": [{"from": "own", "queue": ["pool", "shelf"]}],
+    "labels": "slices",
+}
+TWO_UNITS = [{"to": "label", "queue": "pool"}, {"to": "label", "queue": "shelf"}, {"to": "own"}]
 
 
 def problem(document: dict[str, Any]) -> str:
@@ -28,7 +36,8 @@ def problem(document: dict[str, Any]) -> str:
     ("level", "sentence"),
     [
         ({"from": "others", "lock": "rack"}, "worker"),
-        ({"from": "others", "gated": "yes"}, "this version does not know 'gated'"),
+        ({"from": "others", "gated": "maybe"}, "yes or no"),
+        ({"from": "others", "when": "a", "unless": "b"}, "when and unless do not go together"),
         ({"from": "other"}, "'others'"),
         ({"from": 3}, "a set of queues is a name"),
         ({"from": {"vicinity": 0}}, "greater than or equal to 1"),
@@ -58,18 +67,47 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"live": {"per": "socket", "most": 1}}, "this version does not know 'live'"),
-        ({"tiers": "slices"}, "this version does not know 'tiers'"),
-        ({"labels": "slices"}, "this version does not know 'labels'"),
+        (
+            {"live": {"per": "socket", "most": 1}, "steal": GATED},
+            "live counts subtrees of tier root, but tiers is none",
+        ),
+        ({"live": {"per": "sockets", "most": 1}}, "'socket'"),
+        ({"live": {"per": "socket", "most": 0}}, "greater than or equal to 1"),
+        ({"live": {"per": "socket", "most": 1}, "tiers": {"depth": 1}}, "no steal level has gated: yes"),
+        ({"live": "never"}, "'none'"),
+        ({"steal": GATED}, "a steal level is gated, but live says no limit"),
+        ({"tiers": "slices"}, "tiers: slices are those of labelled tasks, but labels is none"),
+        ({"tiers": "tune"}, "tiers: tune leaves them to a controller, but tune names none"),
+        ({"labels": "tune"}, "labels: tune leaves them to a controller, but tune names none"),
+        ({"tiers": "slice"}, "'slices', 'tune' or 'none'"),
+        ({"tiers": {"depth": -1}}, "greater than or equal to 0"),
+        ({"labels": "slices"}, "no dispatch rule says to: label"),
+        ({"dispatch": [{"to": "label"}, {"to": "own"}]}, "a dispatch rule says to: label, but labels is none"),
+        ({"dispatch": TWO_UNITS, **UNITS}, "the queues of the rules to: label are per socket and node"),
+        (
+            {"dispatch": [{"to": "own", "tier": "root"}, {"to": "own"}]},
+            "dispatch[0] asks for tier root, but every task",
+        ),
+        (
+            {"dispatch": [{"to": "own", "tier": "free"}, {"to": "own"}], "tiers": {"depth": 0}},
+            "every task is local or root: with such tiers it never holds",
+        ),
+        ({"dispatch": [{"to": "own", "tier": "local"}], "tiers": {"depth": 0}}, "the last dispatch rule may neither"),
+        ({"dispatch": [{"to": "own", "when": "late"}]}, "the last dispatch rule may neither"),
+        ({"dispatch": [{"to": "own", "iterations": [0, 3]}]}, "the last dispatch rule may neither"),
+        ({"dispatch": [{"to": "own", "iterations": [3, 1]}, {"to": "own"}]}, "which is never"),
+        ({"spawn": {"local": "work-first"}}, "spawn goes by tiers, but tiers is none"),
+        ({"spawn": {"local": "work-frst"}, "tiers": {"depth": 1}}, "'work-first'"),
+        ({"steal": [{"from": "others", "when": f"switch-{at}"} for at in range(64)], "dispatch": LATE}, "65 switches"),
         ({"locks": {"kind": "futex"}}, "mutex"),
         ({"locks": {"kind": "mcs", "batch": 2}}, "batch goes with kind: cohort, not with kind: mcs"),
         ({"locks": {"kind": "cohort", "fairness": "fair"}}, "fairness goes with kind: tas or ttas"),
         ({"locks": {"spin_ns": 5, "kind": "tas"}}, "spin_ns goes with kind: mutex"),
         ({"join": "leapfrog"}, "join: leapfrog steals by levels from: thief alone, but there is none"),
         ({"spawn": {"adaptive": {"stack": 0}}}, "greater than or equal to 1"),
-        ({"dispatch": [{"to": "label"}]}, "this version does not know 'label'"),
+        ({"spawn": {"adaptive": {}, "local": "work-first"}}, "give adaptive alone"),
         ({"dispatch": [{"to": "own", "copy": "yes"}]}, "this version does not know 'copy'"),
-        ({"dispatch": [{"to": "own", "tier": "leaf"}]}, "this version does not know 'tier'"),
+        ({"dispatch": [{"to": "own", "tier": "leaf"}]}, "'free', 'root' or 'local'"),
         ({"dispatch": [{"to": "data"}]}, "the last dispatch rule may neither look at data nor have a guard"),
         ({"dispatch": [{"to": "any", "bytes": 1}]}, "add a rule such as {to: any, pick: shortest}"),
         ({"dispatch": [{"to": "any", "source": "yes"}]}, "add a rule such as {to: any, pick: shortest}"),

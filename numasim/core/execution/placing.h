@@ -14,6 +14,20 @@ static inline bool ns_begins_root(bool serial, uint8_t kind, bool is_first) {
     return serial || kind == NS_ROW_IMPLICIT || is_first;
 }
 
+/* The tier of the task of a row, and the unit that it is meant for, or NS_UNKNOWN, under what is in force. */
+static inline uint32_t ns_tier_of(const ns_control *control, uint32_t row) {
+    return control->tier.count ? control->tier.at[row] : (uint32_t)NS_TIER_LOCAL;
+}
+static inline int32_t ns_label_of(const ns_control *control, uint32_t row) {
+    return control->label.count ? control->label.at[row] : NS_UNKNOWN;
+}
+
+/* Whether the child of a row is begun as it is spawned, and its parent put into a queue. */
+static inline bool ns_goes_first(const ns_full_plan *plan, const ns_control *control, uint32_t row) {
+    const uint32_t first = plan->work_first_tiers;
+    return first == NS_EVERY_TIER || (first && first & ns_tier_of(control, row));
+}
+
 /* Whether a worker itself begins a task whose last predecessor it has finished; `is_free`: it has nothing else in hand.
  */
 static inline bool ns_begins_released(const ns_full_plan *plan, bool is_free) {

@@ -2,10 +2,13 @@
 #include "../../schema/generated/plan_checks.h"
 #include "policy/masks.h"
 
-/* How many anchors a level needs rows for. */
+enum { MOST_SWITCHES = 64 };
+
+/* How many anchors a level needs rows for; of labels, as many as there are rows. */
 static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool steals) {
     switch (level->anchor) {
         case NS_ANCHOR_ALL: return 1;
+        case NS_ANCHOR_LABEL:
         case NS_ANCHOR_LAST: return 0;
         case NS_ANCHOR_LIGHTEST:
         case NS_ANCHOR_DATA: return steal->nodes;
@@ -14,7 +17,7 @@ static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool ste
 }
 
 static bool is_in_bounds(const ns_plan *steal, const ns_level *level, uint32_t end, bool steals) {
-    const bool kinds = level->anchor <= NS_ANCHOR_DATA && level->pick <= NS_PICK_BLOCK &&
+    const bool kinds = level->anchor <= NS_ANCHOR_LABEL && level->pick <= NS_PICK_BLOCK &&
                        level->visit <= NS_VISIT_WEIGHTED && level->amount_kind <= NS_AMOUNT_SHARE;
     const bool anchor = steals ? level->anchor < NS_ANCHOR_LIGHTEST
                                : level->anchor <= NS_ANCHOR_ALL || level->anchor >= NS_ANCHOR_LIGHTEST;
@@ -36,7 +39,10 @@ static bool has_references(ns_plan_reader *reader, const ns_plan *steal, uint32_
            ns_plan_require(reader, level->watch == NS_NONE8 || level->watch < steal->watches,
                            "level[%u] has a watch that is not there", index) &&
            ns_plan_require(reader, level->chance == NS_NONE8 || level->chance < steal->chances,
-                           "level[%u] has a chance that is not there", index);
+                           "level[%u] has a chance that is not there", index) &&
+           ns_plan_require(reader, level->toggle == NS_NONE8 || level->toggle < MOST_SWITCHES,
+                           "level[%u] has a switch that is not there", index) &&
+           ns_plan_require(reader, steals || !(level->flags & NS_FLAG_GATED), "level[%u] is a rule with a gate", index);
 }
 
 static bool is_cumulative(const uint64_t *weight, uint32_t first, uint32_t last) {

@@ -39,11 +39,20 @@ static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_v
     return lightest;
 }
 
-static ns_row rule_row(const ns_plan *plan, const ns_level *rule, int32_t position, const ns_view *view) {
+/* The row of the unit that the label of a task names: empty where it names none. */
+static ns_row label_row(const ns_plan *plan, const ns_level *rule, int32_t label) {
+    if (label < 0 || (uint32_t)label >= anchors_of(plan, rule)) return (ns_row){0, 0};
+    return ns_row_at(plan, rule, label);
+}
+
+static ns_row rule_row(const ns_turn *turn, const ns_new_task *task) {
+    const ns_plan *plan = turn->plan;
+    const ns_level *rule = turn->level;
     switch (rule->anchor) {
-        case NS_ANCHOR_ME: return ns_row_at(plan, rule, position);
+        case NS_ANCHOR_ME: return ns_row_at(plan, rule, turn->actor->position);
         case NS_ANCHOR_ALL: return ns_row_at(plan, rule, 0);
-        default: return lightest_row(plan, rule, view);
+        case NS_ANCHOR_LABEL: return label_row(plan, rule, task->label);
+        default: return lightest_row(plan, rule, turn->view);
     }
 }
 
@@ -53,7 +62,7 @@ static ns_row rule_row(const ns_plan *plan, const ns_level *rule, int32_t positi
 static int32_t usual_home(const ns_plan *plan, int32_t position) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8 &&
-                 rule->data == NS_NONE8;
+                 rule->data == NS_NONE8 && ns_is_unconditional(rule);
     if (!plain) return NS_UNKNOWN;
     ns_row row = ns_row_at(plan, rule, position);
     uint32_t first = plan->seg[row.first];
@@ -91,18 +100,24 @@ static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_ta
     int32_t node;
     if (!ns_data_holds(plan, data, task, plan->node[turn->actor->position], &node)) return NS_UNKNOWN;
     if (turn->level->anchor != NS_ANCHOR_DATA) {
-        return first_with_room(turn, rule_row(plan, turn->level, turn->actor->position, turn->view));
+        return first_with_room(turn, rule_row(turn, task));
     }
     if (node == NS_NOWHERE) return NS_UNKNOWN;
     if (data->rank == NS_RANK_ANY) return shortest_of_homes(turn, task);
     return first_with_room(turn, ns_row_at(plan, turn->level, node));
 }
 
+/* Whether the rule asks for no tier, or for that of the task. */
+static bool asks_for(const ns_level *rule, const ns_new_task *task) {
+    return !(rule->flags & NS_FLAG_TIERS) || rule->flags & (task->tier << NS_TIER_SHIFT);
+}
+
 /* The first queue with room that the rule of `turn` names. */
 static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     uint8_t data = turn->level->data;
+    if (!ns_in_force(turn->level, turn->view) || !asks_for(turn->level, task)) return NS_UNKNOWN;
     if (data != NS_NONE8) return place_by_data(turn, &turn->plan->data[data], task);
-    return first_with_room(turn, rule_row(turn->plan, turn->level, turn->actor->position, turn->view));
+    return first_with_room(turn, rule_row(turn, task));
 }
 
 int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_new_task *task) {
@@ -132,7 +147,7 @@ int32_t ns_dealing_rule(const ns_plan *plan, int32_t position) {
     for (uint32_t index = plan->steal_levels; index < plan->levels; index++) {
         const ns_level *rule = &plan->level[index];
         bool fixed = rule->anchor == NS_ANCHOR_ALL || rule->anchor == NS_ANCHOR_ME;
-        if (!fixed || rule->data != NS_NONE8) return NS_UNKNOWN;
+        if (!fixed || rule->data != NS_NONE8 || !ns_is_unconditional(rule)) return NS_UNKNOWN;
         ns_row row = ns_row_at(plan, rule, rule->anchor == NS_ANCHOR_ALL ? 0 : position);
         if (plan->seg[row.first] == plan->seg[row.end]) continue;
         bool deals = rule->pick == NS_PICK_ROUND_ROBIN && rule->watch == NS_NONE8;

@@ -91,9 +91,8 @@ bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor) {
     return false;
 }
 
-static bool is_running(const ns_level *level, const ns_actor *actor, const ns_view *view) {
-    return !is_idle(level, actor) && level->first_iteration <= view->iteration &&
-           view->iteration <= level->last_iteration;
+static bool is_open(const ns_plan *plan, const ns_level *level, const ns_actor *actor, const ns_view *view) {
+    return !is_idle(level, actor) && ns_in_force(level, view) && ns_passes_gate(plan, level, actor->position, view);
 }
 
 static int32_t anchor_of(const ns_level *level, const ns_actor *actor) {
@@ -182,7 +181,7 @@ bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const n
     while (!found && self->next < plan->steal_levels) {
         self->level = self->next++;
         const ns_level *entering = &plan->level[self->level];
-        if (!is_running(entering, actor, view)) continue;
+        if (!is_open(plan, entering, actor, view)) continue;
         if (entering->anchor == NS_ANCHOR_LAST) {
             *queue = (uint32_t)actor->last;
             found = actor->last != NS_UNKNOWN;
@@ -217,7 +216,7 @@ bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_vi
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context) {
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
-        if (!is_running(level, actor, view)) continue;
+        if (!is_open(plan, level, actor, view)) continue;
         bool knows_last = level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN;
         if (knows_last && visit(context, index, (uint32_t)actor->last)) return true;
         if (any_in_row(plan, level, row_of(plan, level, actor), view, (visitor){visit, context})) return true;
@@ -227,7 +226,7 @@ bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_vi
 
 /* Whether every round of the level is random picks alone: one draw a probe, none where there is no candidate. */
 static bool is_steady(const ns_level *level) {
-    bool always = level->first_iteration == 0 && level->last_iteration == UINT32_MAX && level->chance == NS_NONE8;
+    bool always = ns_is_unconditional(level) && level->chance == NS_NONE8;
     bool plain = level->visit == NS_VISIT_NEAREST && level->pick == NS_PICK_RANDOM;
     return always && plain && !(level->flags & NS_FLAG_INVERT);
 }

@@ -20,6 +20,8 @@ typedef struct {
     const int64_t *length; /* [queues] tasks in each queue */
     const uint64_t *watch; /* [watches][ns_set_words(queues)] sets of the queues whose watch bits are set */
     uint32_t iteration;    /* the iteration that is running, from zero */
+    uint64_t switches;     /* a bit for each that is on */
+    const int64_t *live;   /* [units of gates] live subtrees; NULL where no level is gated */
 } ns_view;
 
 /* What the interpreter remembers of a worker, or of an extra producer (position == workers). */
@@ -57,6 +59,25 @@ ns_actor *ns_actors_create(const ns_plan *plan, uint32_t count, uint64_t seed);
 static inline uint32_t ns_segment_draw(const ns_plan *plan, uint32_t segment, ns_stream *stream) {
     const uint32_t first = plan->seg[segment], size = plan->seg[segment + 1] - first;
     return plan->queue[first + ns_stream_below(stream, size)];
+}
+
+/* Whether a level or rule is in force now, by the iteration and by its switch. */
+static inline bool ns_in_force(const ns_level *level, const ns_view *view) {
+    if (view->iteration < level->first_iteration || view->iteration > level->last_iteration) return false;
+    if (level->toggle == NS_NONE8) return true;
+    const bool off = !(view->switches >> level->toggle & 1);
+    return off == ((level->flags & NS_FLAG_UNLESS) != 0);
+}
+
+/* Whether it is in force all the time, for tasks of any tier, whatever runs. */
+static inline bool ns_is_unconditional(const ns_level *level) {
+    return level->first_iteration == 0 && level->last_iteration == UINT32_MAX && level->toggle == NS_NONE8 &&
+           !(level->flags & (NS_FLAG_GATED | NS_FLAG_TIERS));
+}
+
+/* Whether a steal level is open to a worker: not gated, or too few subtrees of the worker's unit live. */
+static inline bool ns_passes_gate(const ns_plan *plan, const ns_level *level, int32_t worker, const ns_view *view) {
+    return !(level->flags & NS_FLAG_GATED) || view->live[plan->gate[worker]] < plan->live_most;
 }
 
 /* Begin a round. */

@@ -23,6 +23,8 @@ typedef struct {
     bool source; /* it waits for no other task */
     bool looked; /* set by ns_place: whether a rule asked where the objects are */
     int64_t *similarity;
+    uint32_t tier; /* the one that rules ask for, an ns_tier */
+    int32_t label; /* the unit that it is meant for, or less than zero */
 } ns_new_task;
 
 /* Whether the guards of `data` hold for a task that comes from a core of node `here`. Where they look at its objects,

@@ -210,8 +210,16 @@ static inline bool ns_missed(ns_search *s, ns_worker_state *w) {
     return ns_back_off(s, w, true);
 }
 
+/* Whether the level of the worker's probe is still open: its gate may have closed since the probe was sent. */
+static inline bool ns_is_still_open(const ns_search *s, const ns_worker_state *w) {
+    if (!s->plan->counts_live) return true;
+    const ns_view seen = ns_host_view(s);
+    return ns_passes_gate(&s->plan->steal, &s->plan->steal.level[w->level], (int32_t)w->id, &seen);
+}
+
 /* How many tasks the worker's probe takes from the queue as it is now. */
 static inline int64_t ns_found(ns_search *s, const ns_worker_state *w) {
+    if (!ns_is_still_open(s, w)) return 0;
     const int64_t count = ns_host_amount(s, w);
     if (!count || s->plan->join != NS_JOIN_STRICT) return count;
     return ns_host_may_run(s, w, w->target, ns_takes_back(s->plan, w->level, w->target)) ? count : 0;

@@ -130,6 +130,7 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         **effect_fields(plan, placement),
         **_costs(plan, tables),
         **_strategy(plan),
+        **_control(plan),
         "looks_at_data": plan.steal.looks_at_data,
         **(_objects(plan, placement) if plan.steal.looks_at_data else {}),
         "backoff_first_ps": first_wait_ps,
@@ -251,6 +252,9 @@ def _strategy(plan: Plan) -> Fields:
         "steal_levels": steal.steal_levels,
         "refill": -1 if steal.refill is None else steal.refill,
         "work_first": steal.work_first,
+        "work_first_tiers": steal.work_first_tiers,
+        "gate": steal.gate,
+        "live_most": steal.live_most,
         **_adaptive(steal),
     }
 
@@ -262,6 +266,16 @@ def _adaptive(steal: StealPlan) -> Fields:
         "adaptive_every": rule.every,
         "adaptive_steals": rule.steals,
         "adaptive_first": rule.work_first,
+    }
+
+
+def _control(plan: Plan) -> Fields:
+    control = plan.control
+    return {
+        "task_tier": control.tiers,
+        "task_label": control.labels,
+        "item_units": control.item_units,
+        "switches": control.switches if control.switches < 2**63 else control.switches - 2**64,
     }
 
 

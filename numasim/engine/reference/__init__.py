@@ -10,7 +10,9 @@ a test sees to.
 2. Time and records. `clock` is the Clock: it has the one pending event of every actor, and nobody else says what time
    it is. `phase_progress` counts the tasks of a phase. `ledger` has the counts of a run beside those of its workers,
    `recorder` is the Recorder of hashes and rows for a watch. `join_rules` say what a worker in a nested join may run,
-   `control/spawn_order` whether it goes on with a child, and `run_state` hands all of these to the parts below.
+   `control/spawn_order` whether it goes on with a child. `control/task_controls` has the tiers, labels and switches
+   that are in force, and `control/live_subtrees` counts what is live of the subtrees that they make. `run_state` hands
+   all of these to the parts below.
 3. `memory/memory_system` is the MemorySystem: what work takes, and what it moves. It stands on `memory/page_map`,
    `memory/known_times` where times are known beforehand, and `memory/flows` where effects couple the workers. Flows
    stand on `memory/caches`, `memory/access_prices`, `memory/max_min_shares` and `memory/speeds`. The homes of a task's

@@ -46,6 +46,9 @@ class Dispatcher:
         self._puts_take_time = bool(run.tables.push_ps or len(plan.words.queue_lock))
         self._inlines = run.tables.inlines
         self._rules_ask = len(plan.steal.data) > 0
+        self._asks_tasks = plan.steal.asks_tasks
+        self._controls = run.controls
+        self._live = run.live
         self._costs = run.tables.line or self.objects is not None
 
     # ---- putting ---------------------------------------------------------------------------------------------------
@@ -78,6 +81,8 @@ class Dispatcher:
 
     def _put(self, w: Worker, q: int, task: int) -> None:
         if q < 0:
+            if self._live.count and task < self._program.rows:
+                self._live.begin(w, task)
             w.stack.append(task)
             if self._joins.leaps:
                 self._joins.begun(w, task)
@@ -104,8 +109,9 @@ class Dispatcher:
     def place(self, position: int, task: int) -> int:
         """The queue that the dispatch rules find for a task; negative where every one that they name is full."""
         index, count = self._tables.index_and_count(task)
-        about = self._about(task) if self._rules_ask else ()
-        return self._prober.place(position, self._queues, index, count, *about)
+        about = self._about(task) if self._rules_ask else ((), True)
+        asked = (self._controls.asked_tier(task), self._controls.label(task)) if self._asks_tasks else ()
+        return self._prober.place(position, self._queues, index, count, *about, *asked)
 
     def _choose(self, w: Worker, task: int) -> int:
         """The queue for a worker's new task; negative where every queue that the dispatch rules name is full."""

@@ -80,6 +80,10 @@ class Executor:
         self._work_first = run.tables.work_first
         self._joins = run.joins
         self._order = run.spawn_order
+        self._work_first_tiers = run.tables.work_first_tiers
+        self._controls = run.controls
+        self._live = run.live
+        self._counts_live = run.live.count
         self._joins_cost = bool(run.tables.join_ps or run.tables.line)
         self._resume_ps = plan.costs.resume_ps
         run.clock.react(SEG_END, self._segment_ended)
@@ -169,6 +173,8 @@ class Executor:
         program = self._program
         program.pending[task] += 1
         self._progress.spawn()
+        if self._counts_live:
+            self._live.create(child)
         program.spawner[child] = w.id
         if self._order:
             self._order.at_bottom(child)
@@ -180,8 +186,10 @@ class Executor:
                 return
         if self._inlines and self._dispatcher.must_inline(w):
             w.stack.append(child)
-        elif self._work_first and (not self._order or self._order.goes_first(w, task, child)):
+            self._begin(w, child)
+        elif self._goes_first(w, task, child):
             w.stack[-1] = child
+            self._begin(w, child)
             self._offer(w, task)
         else:
             self._offer(w, child)
@@ -192,11 +200,27 @@ class Executor:
         w.stack[-1] = callee
         if self._order:
             self._order.called(task, callee)
+        if self._counts_live:
+            self._live.create(callee)
+            self._live.begin(w, callee)
+
+    def _goes_first(self, w: Worker, task: int, child: int) -> bool:
+        """Whether the worker goes on with the child that it spawns, and puts the parent into a queue."""
+        if not self._work_first_tiers & self._controls.tiers[child]:
+            return False
+        return not self._order or self._order.goes_first(w, task, child)
+
+    def _begin(self, w: Worker, child: int) -> None:
+        """The worker begins a child as it spawns it."""
+        if self._counts_live:
+            self._live.begin(w, child)
 
     def _finish(self, w: Worker, task: int) -> None:
         """Bookkeeping of a finished task: its parent's join, the tasks that depend on it."""
         program = self._program
         w.stack.pop()
+        if self._counts_live:
+            self._live.finish(task)
         path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]
         if kind == TASK:
             self._count(w)

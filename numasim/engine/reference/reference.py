@@ -21,7 +21,9 @@ from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.actors import Producer, Worker, make_worker
 from numasim.engine.reference.backoff import waits_of
 from numasim.engine.reference.clock import Clock
+from numasim.engine.reference.control.live_subtrees import LiveSubtrees
 from numasim.engine.reference.control.spawn_order import SpawnOrder
+from numasim.engine.reference.control.task_controls import TaskControls
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
 from numasim.engine.reference.join_rules import JoinRules
@@ -81,6 +83,7 @@ class ReferenceEngine:
         )
         adaptive = plan.steal.adaptive
         prober = Prober(plan.steal, run.seed)
+        controls = TaskControls(plan.control, tables, program, queues)
         return RunState(
             plan=plan,
             seed=run.seed,
@@ -99,6 +102,8 @@ class ReferenceEngine:
             spawn_order=SpawnOrder(adaptive, plan.workload.rows, plan.workers.workers, prober) if adaptive else None,
             control=IterationControl(plan.tuning) if plan.tuning else None,
             measures=TaskMeasures(plan.workload.rows, plan.machine.nodes) if plan.tuning else None,
+            controls=controls,
+            live=LiveSubtrees(plan.steal, program.parent, controls.tiers, queues),
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:

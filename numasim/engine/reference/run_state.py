@@ -9,7 +9,9 @@ from numasim.engine.observe.task_measures import TaskMeasures
 from numasim.engine.reference.actors import Producer, Worker
 from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.clock import Clock
+from numasim.engine.reference.control.live_subtrees import LiveSubtrees
 from numasim.engine.reference.control.spawn_order import SpawnOrder
+from numasim.engine.reference.control.task_controls import TaskControls
 from numasim.engine.reference.join_rules import JoinRules
 from numasim.engine.reference.phase_progress import PhaseProgress
 from numasim.engine.reference.recorder import Recorder
@@ -44,3 +46,5 @@ class RunState:
     spawn_order: SpawnOrder | None
     control: IterationControl | None
     measures: TaskMeasures | None
+    controls: TaskControls
+    live: LiveSubtrees

@@ -36,6 +36,7 @@ class Tables:
         ends = {True: queues["steal_end"].tolist(), False: self.own_end}
         self.probe_end = [ends[attempt] for attempt in self.attempt]
         self.work_first = steal.work_first
+        self.work_first_tiers = steal.work_first_tiers
         # Where tasks are dispatched by data, the fill of the own queue says nothing of the queue that a task goes to.
         self.inlines = bool((queues["full"] == Full.INLINE).any()) and not steal.looks_at_data
         self.refill = steal.refill

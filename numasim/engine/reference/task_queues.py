@@ -9,7 +9,7 @@ follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from numasim.engine.reference.thresholds import first_thresholds
 from numasim.strategy.steal_plan import (
@@ -38,11 +38,13 @@ class TaskQueues:
         "high",
         "iteration",
         "length",
+        "live",
         "low",
         "owners_announce",
         "peak",
         "piece",
         "pushes",
+        "switches",
         "total",
         "watch",
     )
@@ -57,6 +59,8 @@ class TaskQueues:
         self.length = [0] * count
         self.total = 0
         self.iteration = 0
+        self.switches = 0
+        self.live: Sequence[int] = ()  # of whoever counts them
         self.piece = piece
         self.pushes = [0] * count
         self.peak = [0] * count

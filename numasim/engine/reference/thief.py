@@ -72,6 +72,8 @@ class Thief:
         self._queues = run.queues
         self._prober = run.prober
         self._joins = run.joins
+        self._live = run.live
+        self._gated = run.live.count
         self._activity_changed = memory.work.activity_changed
         self._sync = sync
         self._liveness = liveness
@@ -86,7 +88,7 @@ class Thief:
         self._work_first = run.tables.work_first
         self._order = run.spawn_order
         self._tracks_parent = run.prober.tracks_parent
-        self._beginnings_matter = self._work_first or self._tracks_parent or run.joins.leaps
+        self._beginnings_matter = self._work_first or self._tracks_parent or run.joins.leaps or self._gated
         self._locks_search = run.plan.words.search
         self._locks_probes = run.plan.words.locks_probes
         self._owners_announce = run.queues.owners_announce
@@ -145,6 +147,8 @@ class Thief:
                 self._prober.ran(w.id, program.spawner[task])
             if self._joins.leaps:
                 self._joins.begun(w, task)
+            if self._gated:
+                self._live.begin(w, task)
         w.stack.append(task)
 
     # ---- idle episodes ---------------------------------------------------------------------------------------------
@@ -302,8 +306,10 @@ class Thief:
         self._take_effect(w, count)
 
     def _found(self, w: Worker) -> int:
-        """How many tasks the worker's probe takes from the queue as it is now."""
+        """How many tasks the worker's probe takes from the queue as it is now; none if a gate has closed."""
         q, level = w.target, w.level
+        if self._gated and not self._prober.passes_gate(w.id, level, self._queues):
+            return 0
         count = self._prober.amount(level, self._queues.length[q])
         if count and self._strict and not self._joins.may_run(w, q, self._tables.probe_end[level][q]):
             return 0

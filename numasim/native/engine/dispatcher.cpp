@@ -12,7 +12,11 @@ std::int32_t Dispatcher::place(std::uint32_t position, Task task) {
         index -= run_.ranges.first(family);
         count = run_.ranges.count(family);
     }
-    ns_new_task described{index, count, nullptr, 0, true, false, nullptr};
+    ns_new_task described{index, count, nullptr, 0, true, false, nullptr, NS_TIER_LOCAL, NS_UNKNOWN};
+    if (run_.plan.rules_ask_tasks) {
+        described.tier = run_.controls.asked_tier(task);
+        described.label = run_.controls.label(task);
+    }
     if (run_.plan.steal.data_count != 0) describe(task, described);
     const ns_view seen = run_.queues.view();
     const std::int32_t q = ns_place(&run_.plan.steal, &run_.queues.actor(position), &seen, &described);

@@ -13,6 +13,7 @@ Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* lis
       has_dependences_(run.frames.have_dependences()),
       joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
       inlines_(run.plan.inlines),
+      counts_live_(run.plan.counts_live),
       puts_take_time_(run.plan.puts_take_time),
       leaps_(run.plan.join == Join::LEAPFROG) {}
 
@@ -152,6 +153,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
     w.stack.pop_back();
     Frame& frame = run.frames[at];
     frame.origin |= Frame::FINISHED;
+    if (counts_live_) ns_live_finish(run.controls.live(), frame.row);
     if (kind == CALLED) {
         run.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
@@ -220,12 +222,15 @@ inline void Executor::spawn(Worker& w, std::uint32_t parent) {
     const std::uint32_t child = run.frames.new_child(parent, w.id);
     ++run.frames[parent].pending;
     source.task_added();
+    if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[child].row);
     if (coupled_) memory.expect(run.frames[child]);
     if (has_dependences_ && run.frames.must_wait(child)) return;
     if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
         w.stack.push_back(child);
-    } else if (run.plan.work_first && (!run.frames.adapts() || adapts_to(w, parent, child))) {
+        begin(w, child);
+    } else if (goes_first(w, parent, child)) {
         w.stack.back() = child;
+        begin(w, child);
         offer(w, parent);
     } else {
         offer(w, child);
@@ -237,6 +242,14 @@ void Executor::call(Worker& w, std::uint32_t caller) {
     const std::uint32_t callee = run.frames.new_child(caller, 0);
     if (run.frames.adapts()) run.frames.stack_beside(callee, caller);
     w.stack.back() = callee;
+    if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[callee].row);
+    begin(w, callee);
+}
+
+// Whether the worker begins the child that it spawns now, and puts the parent into a queue.
+inline bool Executor::goes_first(Worker& w, std::uint32_t parent, std::uint32_t child) {
+    return run.plan.work_first && run.controls.goes_first(run.frames[child].row) &&
+           (!run.frames.adapts() || adapts_to(w, parent, child));
 }
 
 // Where the spawn order adapts: whether the worker begins the child that it spawns now.
@@ -245,6 +258,11 @@ bool Executor::adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
     if (!ns_adapts_to_child(&run.plan, &thief.actors[w.id], &w, depth)) return false;
     run.frames.stack_upon(child, parent, w.id);
     return true;
+}
+
+// The worker begins a task that comes from no queue, or goes on with one.
+inline void Executor::begin(const Worker& w, std::uint32_t task) {
+    if (counts_live_) ns_live_begin(run.controls.live(), w.id, run.frames[task].row);
 }
 
 // Worker 0 creates the next item: into a queue, or executed at once where its own is full.
@@ -314,6 +332,7 @@ inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
         w.stack.push_back(task);
         if (leaps_ && !run.frames.is_item(task) && run.frames[task].parent != NO_FRAME)
             run.takers.begun(run.frames[task].parent, static_cast<std::uint32_t>(task), w.id);
+        if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
     } else {
         run.queues.put(static_cast<std::uint32_t>(q), task);
         run.detail(PUT, w.id, run.frames.id_of(task), q);

@@ -39,7 +39,9 @@ private:
     void resume(Worker& w, std::uint32_t parent);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
+    [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child);
     [[gnu::noinline]] bool adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child);
+    [[gnu::always_inline]] void begin(const Worker& w, std::uint32_t task);
     [[gnu::noinline]] void call(Worker& w, std::uint32_t caller);
     [[gnu::noinline]] void produce(Worker& w);
     [[gnu::always_inline]] void offer(Worker& w, Task task);
@@ -49,7 +51,7 @@ private:
     [[gnu::noinline]] bool block(Worker& w, Frame& frame);
 
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
-    const bool coupled_, has_dependences_, joins_cost_, inlines_, puts_take_time_, leaps_;
+    const bool coupled_, has_dependences_, joins_cost_, inlines_, counts_live_, puts_take_time_, leaps_;
 };
 
 }  // namespace numasim

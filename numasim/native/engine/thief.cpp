@@ -26,7 +26,7 @@ Thief::Thief(Run& given, MemorySystem& memory, SyncObjects& sync_objects, WorkSo
       batches_(batches),
       tracks_parent_(any_anchor(plan->steal, NS_ANCHOR_PARENT)),
       leaps_(plan->join == NS_JOIN_LEAPFROG),
-      begins_cost_(plan->work_first || tracks_parent_ || leaps_) {}
+      beginnings_matter_(plan->work_first || tracks_parent_ || leaps_ || plan->counts_live) {}
 
 // It has a task that it begins before it looks into its queue, or nothing in that.
 bool Thief::seek_further(Worker& w) {

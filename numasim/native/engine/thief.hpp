@@ -59,18 +59,19 @@ private:
     MemorySystem& memory_;
     StealBatches& batches_;
     std::vector<Task> taken_;  // by the steal at hand
-    const bool tracks_parent_, leaps_, begins_cost_;
+    const bool tracks_parent_, leaps_, beginnings_matter_;
 };
 
 inline void Thief::begin(Worker& w, Task task) {
     if (w.idle) end_idle(w);
     w.fails = 0;
-    if (begins_cost_ && !run.frames.is_item(task)) {
+    if (beginnings_matter_ && !run.frames.is_item(task)) {
         const Frame& frame = run.frames[task];
         if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
         if (run.frames.adapts()) run.frames.take_from_queue(static_cast<std::uint32_t>(task), w.id);
         if (leaps_ && frame.parent != NO_FRAME) run.takers.begun(frame.parent, static_cast<std::uint32_t>(task), w.id);
         if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner()));
+        if (plan->counts_live) ns_live_begin(run.controls.live(), w.id, frame.row);
     }
     w.stack.push_back(task);
 }

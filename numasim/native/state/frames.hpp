@@ -47,6 +47,8 @@ public:
 
     // What the task comes to next; END behind its last op.
     Instruction next(const Frame& frame) const { return programs_.instruction(frame.at); }
+    // What it came to last, if it has started.
+    Instruction last(const Frame& frame) const { return programs_.instruction(frame.at - 1); }
     bool has_started(const Frame& frame) const { return frame.at != programs_.first(frame.row); }
     // The number of the task's next segment, or of its next child's first one, in the whole program.
     std::uint32_t next_segment(const Frame& frame) const {

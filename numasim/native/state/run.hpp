@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "control/task_controls.hpp"
 #include "plan.hpp"
 #include "prepared.hpp"
 #include "record/recorder.hpp"
@@ -33,6 +34,7 @@ struct Run {
           queues(plan, seed, recorder),
           team(new_team(plan)),
           frames(plan, prepared.programs),
+          controls(plan, frames, ranges, queues),
           steals(plan.nodes) {}
     Run(const Run&) = delete;
 
@@ -55,6 +57,7 @@ struct Run {
     TaskQueues queues;
     Team team;
     Frames frames;
+    TaskControls controls;
     NestedJoins joins;
     Takers takers;
     StealCounts steals;

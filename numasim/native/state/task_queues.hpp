@@ -63,11 +63,13 @@ public:
     void renumber(std::int64_t by);
 
     // What the decisions of the strategy are made from; what it remembers of a worker, or of the producer.
-    ns_view view() const { return {queues_.length, queues_.watch, iteration_}; }
+    ns_view view() const { return {queues_.length, queues_.watch, iteration_, switches_, live_}; }
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
     ns_actor* actors() { return actors_.get(); }
     void start_iteration(std::uint32_t iteration) { iteration_ = iteration; }
+    void set_switches(std::uint64_t switches) { switches_ = switches; }
+    void show_live(const std::int64_t* live) { live_ = live; }
 
 private:
     struct Free {
@@ -79,6 +81,8 @@ private:
     ns_queues queues_{};
     std::unique_ptr<ns_actor[], Free> actors_;  // [workers + 1]
     std::uint32_t iteration_ = 0;
+    std::uint64_t switches_ = 0;
+    const std::int64_t* live_ = nullptr;  // of whoever counts them
 };
 
 // The workers of a plan at the start of a run.

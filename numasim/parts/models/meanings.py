@@ -209,12 +209,36 @@ LEVEL_PICK = Choices(
 )
 LEVEL_TRIES = Choices({"all": "All of them, until a probe finds a task."})
 LEVEL_WHO = Choices({"head": "The first worker of each unit of the queues."})
-LEVEL_ITERATIONS = Choices({"last": "The last repeat."})
+LEVEL_ITERATIONS = Choices({"last": "To the end."})
+TIER = Choices(
+    {
+        "free": "Above the subtrees that are kept together.",
+        "root": "The topmost task of such a subtree.",
+        "local": "Below the root of one; the tier of all tasks where the strategy gives no tiers.",
+    }
+)
+STRATEGY_TIERS = Choices(
+    {
+        "slices": "Tasks without a label are free, the topmost ones with a label roots, those below them local.",
+        "tune": "All are local until the controller says otherwise (tune).",
+        "none": "All are local.",
+    }
+)
+STRATEGY_LABELS = Choices(
+    {
+        "slices": "The slice of the data that the task works on: as many slices as there are units (LAWS, equation "
+        "1; model 4.8).",
+        "tune": "None until the controller says otherwise (tune).",
+        "none": "No task has one.",
+    }
+)
+STRATEGY_LIVE = Choices({"none": "There is no limit, and no level is gated."})
 DISPATCH_TARGET = Choices(
     {
         "own": "The queue of the spawning worker's own unit.",
         "any": "All queues.",
         "data": "The queues of the node that has most of the task's data, or as rank says (thesis, equation 5.2).",
+        "label": "The queues of the unit that the task's label names (model 4.14); where it has none, the next rule.",
         "lightest": "The queues of the node whose queues hold the fewest tasks.",
         "own-core": "The queues of the spawning worker's core.",
         "own-llc": "The queues of the cores that share its last-level cache.",
@@ -270,7 +294,7 @@ THRESHOLD_ANNOUNCE = Choices(
         "owner-exact": "As owner, by equality of lengths, as the algorithm of the thesis is printed.",
     }
 )
-STRATEGY_SPAWN = Choices(
+SPAWN_ORDER = Choices(
     {
         "help-first": "With the parent: the child goes into a queue.",
         "work-first": "With the child: the rest of the parent goes into a queue.",

@@ -30,15 +30,16 @@ from numasim.parts.models.meanings import (
     DISPATCH_WEIGH,
     END,
     LEVEL_BY,
-    LEVEL_ITERATIONS,
     LEVEL_PICK,
     LEVEL_TRIES,
     LEVEL_VISIT,
     LEVEL_WHO,
+    STRATEGY_LABELS,
+    STRATEGY_LIVE,
     STRATEGY_MAPPING,
     STRATEGY_REFILL,
-    STRATEGY_SPAWN,
     STRATEGY_THRESHOLDS,
+    STRATEGY_TIERS,
     THRESHOLD_ANNOUNCE,
     THRESHOLD_MAX,
     THRESHOLD_WHEN,
@@ -48,7 +49,7 @@ from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Ta
 from numasim.parts.models.strategy_terms import (
     BY_LENGTH,
     COMPARABLE,
-    LAST_ITERATION,
+    MOST_SWITCHES,
     Amount,
     AmountSpec,
     Announcement,
@@ -58,28 +59,29 @@ from numasim.parts.models.strategy_terms import (
     FamilyNames,
     Grammar,
     InsideName,
-    Iteration,
+    LiveSpec,
     MappingName,
+    Sometimes,
     Source,
+    SpawnOrder,
     SpawnSpec,
     StealPick,
     TargetName,
+    TierDepth,
+    TierNames,
     Unit,
     Vicinity,
     is_symbolic,
-    refuse_words,
 )
 from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import ThresholdTime
 
-LAST_TAKES = {"source", "amount", "leave", "lock", "iterations"}
+LAST_TAKES = {"source", "amount", "leave", "lock", "gated", *Sometimes.model_fields}
 SELF_TAKES = ("others", *get_args(InsideName))
 
 
-class LevelSpec(Grammar, CheckedModel):
+class LevelSpec(Sometimes, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how much it takes."""
-
-    later: ClassVar[Mapping[str, str]] = {"gated": "gates on live subtrees"}
 
     source: Source = Field(
         alias="from",
@@ -139,21 +141,15 @@ class LevelSpec(Grammar, CheckedModel):
     who: Annotated[Literal["head"], LEVEL_WHO] | None = Field(
         None, description="Which workers use the level. Default: all."
     )
-    iterations: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
-        (0, "last"),
-        description="First and last repeat of a phase, from 0, in which the level is used. Default: all.",
+    gated: YesNo = Field(
+        False,
+        description="Whether the level is closed while live.most subtrees of the worker's unit are live (model 4.14).",
     )
     chance: Chance | None = Field(
         None,
         description="Probability of searching this level, in place of all levels behind it. Default: the level is "
         "always searched, and then the next one.",
     )
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The first and the last iteration in which the level is in force."""
-        first, last = self.iterations
-        return first, LAST_ITERATION if last == "last" else int(last)
 
     def _problems(self) -> Iterator[str]:
         idle = self.model_fields_set - LAST_TAKES
@@ -166,23 +162,23 @@ class LevelSpec(Grammar, CheckedModel):
             yield f"sample goes with pick: longest or shortest, not with pick: {self.pick}"
         if self.visit != "nearest" and self.by is None:
             yield f"visit: {self.visit} chooses among groups, so by: node (or core, llc, socket, distance) is needed"
-        if self.span[0] > self.span[1]:
-            yield f"iterations run from {self.span[0]} to {self.span[1]}, which is never"
+        yield from self.never()
 
 
-class DispatchSpec(Grammar, CheckedModel):
+class DispatchSpec(Sometimes, Grammar, CheckedModel):
     """One dispatch rule: the queue that a new task is put into, if the rule finds one with room.
 
     ``to: data`` is the node with the greatest similarity to the task (thesis eq. 5.2), the one from which its objects
     are ``cheapest`` to reach, or ``any`` home of one of them. The keys from ``rank`` on select and weigh the objects
     that count; those from ``bytes`` on are guards, which apply to any target: ``bytes`` is the least size of the
     objects that count, ``share`` the least part of them on the chosen node, ``uneven`` that the similarity differs
-    between nodes, ``here`` that the spawner is on the chosen node, ``source`` that the task has no predecessor.
+    between nodes, ``here`` that the spawner is on the chosen node, ``source`` that the task has no predecessor,
+    ``tier`` which tiers it may have.
     """
 
-    later: ClassVar[Mapping[str, str]] = {"tier": "tiers of tasks", "copy": "copies of tasks"}
+    later: ClassVar[Mapping[str, str]] = {"copy": "copies of tasks"}
 
-    target: Annotated[TargetName, DISPATCH_TARGET, refuse_words({"label": "labels of tasks"})] = Field(
+    target: Annotated[TargetName, DISPATCH_TARGET] = Field(
         alias="to",
         description="The set of queues that the new task may be put into.",
     )
@@ -225,6 +221,11 @@ class DispatchSpec(Grammar, CheckedModel):
     )
     here: YesNo = Field(False, description="The rule holds only if the spawning worker is on a chosen node.")
     source: YesNo = Field(False, description="The rule holds only if the task has no predecessor.")
+    tier: TierNames | None = Field(
+        None,
+        description="The rule holds only for tasks of these tiers; where a continuation is put (spawn: work-first), "
+        "that of the spawned child counts. Default: any.",
+    )
 
     @property
     def ranks_nodes(self) -> bool:
@@ -238,8 +239,9 @@ class DispatchSpec(Grammar, CheckedModel):
 
     @property
     def is_open(self) -> bool:
-        """Whether the rule accepts every task for which there is room."""
-        return self.condition is None and not self.looks_at_data and not self.source
+        """Whether the rule accepts every task for which there is room, at any time."""
+        asks = self.looks_at_data or self.source or self.target == "label" or self.tier is not None
+        return self.condition is None and self.is_always and not asks
 
     def _problems(self) -> Iterator[str]:
         if self.sample is not None and self.pick not in BY_LENGTH:
@@ -251,6 +253,7 @@ class DispatchSpec(Grammar, CheckedModel):
             yield f"{', '.join(idle)} would have no effect: to: {self.target} does not depend on the homes of data"
         if self.rank == "any" and self.least_share:
             yield "share refers to a single node, but rank: any may give several"
+        yield from self.never()
 
 
 End = Annotated[Literal["lifo", "fifo"], END]
@@ -332,9 +335,6 @@ class StrategySpec(Grammar, CheckedModel):
     """A whole strategy, its ``like`` chain already merged."""
 
     later: ClassVar[Mapping[str, str]] = {
-        "live": "limits on live subtrees",
-        "tiers": "tiers of tasks",
-        "labels": "labels of tasks",
         "helpers": "helper threads",
     }
 
@@ -354,13 +354,34 @@ class StrategySpec(Grammar, CheckedModel):
         description="Rules that choose the queue of a new task: the first one that holds and finds a queue with room "
         "wins. Default: a worker keeps what it spawns.",
     )
+    tiers: Annotated[
+        Annotated[Literal["slices", "tune", "none"], Tag("text"), STRATEGY_TIERS]
+        | Annotated[TierDepth, Tag("mapping")],
+        by_shape("tiers are slices, tune, none or {depth: 2}"),
+    ] = Field(
+        "none",
+        description="Which tasks are the roots of subtrees that are kept together, which stand above and which below "
+        "them (model 4.14).",
+    )
+    labels: Annotated[Literal["slices", "tune", "none"], STRATEGY_LABELS] | Label = Field(
+        "none",
+        description="For which unit each task is meant, where a rule says to: label: slices, tune, none, or the name "
+        "of another function that is registered (model 4.14).",
+    )
+    live: Annotated[
+        Annotated[Literal["none"], Tag("text"), STRATEGY_LIVE] | Annotated[LiveSpec, Tag("mapping")],
+        by_shape("live is none or a mapping such as {per: socket, most: 1}"),
+    ] = Field(
+        "none",
+        description="How many subtrees of tier root may be live in each unit at a time (model 4.14).",
+    )
     spawn: Annotated[
-        Annotated[Literal["help-first", "work-first"], Tag("text"), STRATEGY_SPAWN]
-        | Annotated[SpawnSpec, Tag("mapping")],
-        by_shape("a spawn order is help-first, work-first or a mapping such as {adaptive: {stack: 256}}"),
+        Annotated[SpawnOrder, Tag("text")] | Annotated[SpawnSpec, Tag("mapping")],
+        by_shape("a spawn order is help-first, work-first or a mapping such as {local: work-first} or {adaptive: {}}"),
     ] = Field(
         "help-first",
-        description="Whether a worker that spawns goes on with the parent or with the child (model 3.3).",
+        description="Whether a worker that spawns goes on with the parent or with the child (model 3.3), for all tasks "
+        "or by the tier of the child.",
     )
     join: Join | None = Field(
         None,
@@ -457,6 +478,22 @@ class StrategySpec(Grammar, CheckedModel):
             )
         return rules
 
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """The names of the switches that levels and rules depend on, in the order in which they come up."""
+        entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]
+        return tuple(dict.fromkeys(entry.switch for entry in entries if entry.switch is not None))
+
+    @property
+    def labelled_rules(self) -> list[DispatchSpec]:
+        """The dispatch rules that go by labels."""
+        return [rule for rule in self.dispatch or () if rule.target == "label"]
+
+    @property
+    def needs_every_task(self) -> bool:
+        """Whether tasks are told apart, so that each has to have a row of its own."""
+        return self.tiers != "none" or self.labels != "none" or self.tune is not None
+
     def _problems(self) -> Iterator[str]:
         taken = {self.worker_family}.union(*(self.families(level) for level in self.steal if level.source != "last"))
         for name in self.queues:
@@ -472,6 +509,51 @@ class StrategySpec(Grammar, CheckedModel):
             yield from self._needs_announcers()
         if self.tune and self.tune.placements:
             yield from self._chooses_placements()
+        yield from self._needs_tiers()
+        yield from self._needs_labels()
+        yield from self._needs_gates()
+        if len(self.switches) > MOST_SWITCHES:
+            yield f"levels and rules name {len(self.switches)} switches, but {MOST_SWITCHES} is the most"
+
+    def _needs_tiers(self) -> Iterator[str]:
+        there = self._possible_tiers()
+        for at, rule in enumerate(self.dispatch or ()):
+            if rule.tier is not None and not there.intersection(rule.tier):
+                yield (
+                    f"dispatch[{at}] asks for tier {' or '.join(rule.tier)}, but every task is "
+                    f"{' or '.join(sorted(there))}: with such tiers it never holds"
+                )
+        if self.tiers == "none" and self.live != "none":
+            yield "live counts subtrees of tier root, but tiers is none: add tiers such as {depth: 2}"
+        if self.tiers == "none" and isinstance(self.spawn, SpawnSpec) and self.spawn.by_tier:
+            yield "spawn goes by tiers, but tiers is none: add tiers such as {depth: 2}, or give one spawn order"
+        for key, value in (("tiers", self.tiers), ("labels", self.labels)):
+            if value == "tune" and self.tune is None:
+                yield f"{key}: tune leaves them to a controller, but tune names none: add tune, or give {key}"
+        if self.tiers == "slices" and self.labels == "none":
+            yield "tiers: slices are those of labelled tasks, but labels is none: add labels: slices"
+
+    def _possible_tiers(self) -> set[str]:
+        if self.tiers == "none":
+            return {"local"}
+        return {"root", "local"} if self.tiers == TierDepth(depth=0) else {"free", "root", "local"}
+
+    def _needs_labels(self) -> Iterator[str]:
+        rules = self.labelled_rules
+        if rules and self.labels == "none":
+            yield "a dispatch rule says to: label, but labels is none: add labels: slices"
+        if self.labels == "slices" and not rules:
+            yield "labels: slices cuts the data for the units that to: label names, but no dispatch rule says to: label"
+        units = dict.fromkeys(self.queues[name].per for rule in rules for name in self.families(rule))
+        if len(units) > 1:
+            yield f"labels name one kind of unit, but the queues of the rules to: label are per {' and '.join(units)}"
+
+    def _needs_gates(self) -> Iterator[str]:
+        gated = any(level.gated for level in self.steal)
+        if gated and self.live == "none":
+            yield "a steal level is gated, but live says no limit: add live such as {per: socket, most: 1}"
+        if not gated and self.live != "none":
+            yield "live limits what gated levels take, but no steal level has gated: yes"
 
     def _chooses_placements(self) -> Iterator[str]:
         if self.placement.changes:

@@ -1,19 +1,22 @@
 """The words and values that the rules of a strategy are made of: sets of queues, conditions, amounts, chances."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, Tag, model_validator
 
-from numasim.parts.base import Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.parts.base import CheckedModel, Count, Fraction, Label, Model, PositiveCount, SignedFraction
 from numasim.parts.models.meanings import (
     AMOUNT,
     AMOUNT_SHARE,
     BOUND,
     CONDITION,
+    LEVEL_ITERATIONS,
     SOURCE,
     SPAWN_FIRST,
+    SPAWN_ORDER,
+    TIER,
     UNIT,
 )
 from numasim.parts.models.runtime_model import Tasks, by_shape
@@ -22,12 +25,14 @@ UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
 InsideName = Literal["own-core", "own-llc", "own-node", "own-socket"]
 OutsideName = Literal["other-cores", "other-llcs", "other-nodes", "other-sockets"]
 SourceName = Literal["own", "others", "parent", "last", "thief", InsideName, OutsideName]
-TargetName = Literal["own", "any", "data", "lightest", InsideName]
+TargetName = Literal["own", "any", "data", "label", "lightest", InsideName]
+TierName = Literal["free", "root", "local"]
 StealPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
 DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
 Announcement = Literal["always", "owner", "owner-exact"]
 MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
 BY_LENGTH = ("longest", "shortest")
+MOST_SWITCHES = 64
 Unit = Annotated[UnitName, UNIT]
 COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
 LAST_ITERATION = 2**32 - 1
@@ -48,15 +53,42 @@ class Grammar(Model):
         return value
 
 
-def refuse_words(later: Mapping[str, str]) -> BeforeValidator:
-    """A validator that refuses the words of ``later``, each with the reason that it maps them to."""
+class Sometimes(Model):
+    """What a level or a rule may ask of the state of the run before it looks at any queue."""
 
-    def check(value: Any) -> Any:
-        if isinstance(value, str) and value in later:
-            raise ValueError(f"this version does not know {value!r} ({later[value]})")
-        return value
+    iterations: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
+        (0, "last"),
+        description="First and last iteration, from 0, in which it is used (model 3.6). Default: all.",
+    )
+    when: Label | None = Field(
+        None,
+        description="Name of a switch: it is used only while that is on. Switches are off until a controller turns "
+        "them on (model 4.14).",
+    )
+    unless: Label | None = Field(None, description="Name of a switch: it is used only while that is off.")
 
-    return BeforeValidator(check)
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last iteration in which it is in force."""
+        first, last = self.iterations
+        return first, LAST_ITERATION if last == "last" else int(last)
+
+    @property
+    def switch(self) -> str | None:
+        """The switch that it depends on."""
+        return self.when or self.unless
+
+    @property
+    def is_always(self) -> bool:
+        """Whether it is in force all the time."""
+        return self.span == (0, LAST_ITERATION) and self.switch is None
+
+    def never(self) -> Iterator[str]:
+        """Why it can never be in force, or on too many conditions."""
+        if self.span[0] > self.span[1]:
+            yield f"iterations run from {self.span[0]} to {self.span[1]}, which is never"
+        if self.when is not None and self.unless is not None:
+            yield "when and unless do not go together: give one of them"
 
 
 class Vicinity(Model):
@@ -154,6 +186,20 @@ class ChanceSpec(Model):
         return self
 
 
+class LiveSpec(Model):
+    """How many subtrees of tier root may be live in each unit; levels with ``gated: yes`` keep to that."""
+
+    per: Unit = Field(
+        description="Live subtrees are counted for each such unit: for that whose worker began their root."
+    )
+    most: Tasks = Field(
+        description="So many: gated levels are closed to a worker while as many subtrees of its unit are live."
+    )
+
+
+SpawnOrder = Annotated[Literal["help-first", "work-first"], SPAWN_ORDER]
+
+
 class AdaptiveSpec(Model):
     """A spawn order that adapts to the worker's thieves, within a bound on its stack (SLAW; A-51)."""
 
@@ -172,10 +218,36 @@ class AdaptiveSpec(Model):
     )
 
 
-class SpawnSpec(Model):
-    """A spawn order that is not the same for all spawns."""
+class SpawnSpec(CheckedModel):
+    """A spawn order that is not the same for all spawns: by the tier of the child, or one that adapts."""
 
-    adaptive: AdaptiveSpec = Field(description="By what is stolen from the worker, within a bound on its stack.")
+    adaptive: AdaptiveSpec | None = Field(
+        None, description="By what is stolen from the worker, within a bound on its stack."
+    )
+    free: SpawnOrder = Field("help-first", description="At the spawn of a task of tier free.")
+    root: SpawnOrder = Field("help-first", description="At the spawn of a task of tier root.")
+    local: SpawnOrder = Field("help-first", description="At the spawn of a task of tier local.")
+
+    @property
+    def by_tier(self) -> bool:
+        """Whether it goes by the tier of the child."""
+        return self.adaptive is None
+
+    def _problems(self) -> Iterator[str]:
+        given = self.model_fields_set
+        if not given:
+            yield "a spawn order by tier needs one of free, root and local, another one adaptive"
+        if "adaptive" in given and len(given) > 1:
+            yield "a spawn order either adapts or goes by the tier of the child: give adaptive alone"
+
+
+class TierDepth(Model):
+    """Tiers by depth in the tree of tasks."""
+
+    depth: Count = Field(
+        description="Tasks of this depth have tier root, those above it free, those below it local; the roots of a "
+        "phase have depth 0."
+    )
 
 
 def _listed(value: Any) -> Any:
@@ -184,6 +256,11 @@ def _listed(value: Any) -> Any:
 
 FamilyNames = Annotated[
     tuple[Label, ...], Field(min_length=1), BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])
+]
+TierNames = Annotated[
+    tuple[Annotated[TierName, TIER], ...],
+    Field(min_length=1),
+    BeforeValidator(_listed, json_schema_input_type=TierName | tuple[TierName, ...]),
 ]
 Condition = Annotated[
     Annotated[Literal["announced"], Tag("text"), CONDITION] | Annotated[LengthCondition, Tag("mapping")],

@@ -48,7 +48,8 @@ static const ns_level DEFAULT_LEVEL = {.amount = 1,
                                        .segments = 1,
                                        .watch = NS_NONE8,
                                        .chance = NS_NONE8,
-                                       .data = NS_NONE8};
+                                       .data = NS_NONE8,
+                                       .toggle = NS_NONE8};
 
 static void fill_default(default_tables *made, uint32_t workers) {
     uint32_t *row = made->array, *seg = row + 2 * workers + 2, *queue = seg + 2 * workers + 2, entries = 0;

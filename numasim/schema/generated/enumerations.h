@@ -18,6 +18,11 @@
 #define NS_OWNER_EXACT_MARK (-6)
 #define NS_FLAG_ATTEMPT 1
 #define NS_FLAG_INVERT 2
+#define NS_FLAG_GATED 4
+#define NS_FLAG_UNLESS 8
+#define NS_EVERY_TIER 7
+#define NS_TIER_SHIFT 4
+#define NS_FLAG_TIERS 112
 #define NS_FLAG_LOOKS 1
 #define NS_FLAG_UNEVEN 2
 #define NS_FLAG_HERE 4
@@ -78,6 +83,12 @@ enum ns_deal {
     NS_DEAL_CYCLIC = 2
 };
 
+enum ns_tier {
+    NS_TIER_FREE = 1,
+    NS_TIER_ROOT = 2,
+    NS_TIER_LOCAL = 4
+};
+
 enum ns_sync_role {
     NS_SYNC_LOCK = 0,
     NS_SYNC_ATOMIC = 1,
@@ -92,7 +103,8 @@ enum ns_anchor {
     NS_ANCHOR_THIEF = 3,
     NS_ANCHOR_LAST = 4,
     NS_ANCHOR_LIGHTEST = 5,
-    NS_ANCHOR_DATA = 6
+    NS_ANCHOR_DATA = 6,
+    NS_ANCHOR_LABEL = 7
 };
 
 enum ns_pick {
@@ -217,8 +229,9 @@ extern const char *const NS_OP_WORD[12];
 extern const char *const NS_ROW_KIND_WORD[3];
 extern const char *const NS_USE_WORD[3];
 extern const char *const NS_DEAL_WORD[3];
+extern const char *const NS_TIER_WORD[3];
 extern const char *const NS_SYNC_ROLE_WORD[4];
-extern const char *const NS_ANCHOR_WORD[7];
+extern const char *const NS_ANCHOR_WORD[8];
 extern const char *const NS_PICK_WORD[9];
 extern const char *const NS_VISIT_WORD[3];
 extern const char *const NS_AMOUNT_KIND_WORD[2];
@@ -250,11 +263,11 @@ typedef struct ns_level {
     uint8_t visit; /* Visit */
     uint8_t segments; /* of a group */
     uint8_t watch; /* or NONE8 */
-    uint8_t flags; /* FLAG_ATTEMPT, FLAG_INVERT */
+    uint8_t flags; /* FLAG_ATTEMPT, FLAG_INVERT, FLAG_GATED, FLAG_UNLESS, FLAG_TIERS */
     uint8_t chance; /* or NONE8 */
     uint8_t amount_kind; /* AmountKind */
     uint8_t data; /* or NONE8 */
-    uint8_t pad;
+    uint8_t toggle; /* number of the switch that it depends on, or NONE8 */
 } ns_level;
 static_assert(sizeof(ns_level) == 32, "ns_level has another size in Python");
 static_assert(offsetof(ns_level, row) == 0, "row is elsewhere in Python");
@@ -273,7 +286,7 @@ static_assert(offsetof(ns_level, flags) == 27, "flags is elsewhere in Python");
 static_assert(offsetof(ns_level, chance) == 28, "chance is elsewhere in Python");
 static_assert(offsetof(ns_level, amount_kind) == 29, "amount_kind is elsewhere in Python");
 static_assert(offsetof(ns_level, data) == 30, "data is elsewhere in Python");
-static_assert(offsetof(ns_level, pad) == 31, "pad is elsewhere in Python");
+static_assert(offsetof(ns_level, toggle) == 31, "toggle is elsewhere in Python");
 
 /* A queue of tasks. */
 typedef struct ns_queue {

@@ -19,6 +19,7 @@ bool ns_resources_check(ns_plan_reader *reader, ns_full_plan *plan, ns_resources
 bool ns_speed_rules_check(ns_plan_reader *reader, ns_full_plan *plan, ns_speed_rules *self);
 bool ns_seat_check(ns_plan_reader *reader, ns_full_plan *plan, ns_seat *self);
 bool ns_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan *self);
+bool ns_control_check(ns_plan_reader *reader, ns_full_plan *plan, ns_control *self);
 bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_words *self);
 bool ns_task_objects_check(ns_plan_reader *reader, ns_full_plan *plan, ns_task_objects *self);
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self);

@@ -568,6 +568,11 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     }
     if (!ns_read_flag(reader, "adaptive_first", &plan->adaptive.work_first)) return false;
     {
+        int64_t value;
+        if (!ns_read_integer(reader, "work_first_tiers", 0, NS_EVERY_TIER, &value)) return false;
+        plan->work_first_tiers = (uint32_t)value;
+    }
+    {
         const void *records;
         if (!ns_read_records(reader, "level", sizeof *plan->steal.level, _Alignof(ns_level), &records, &plan->steal.levels)) return false;
         plan->steal.level = records;
@@ -627,6 +632,16 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_require_countable(reader, "domains", domains_view.count)) return false;
     plan->steal.domains = domains_view.at;
     plan->steal.domain_count = (uint32_t)(domains_view.count);
+    ns_i32s gate_view;
+    if (!ns_read_i32s(reader, "gate", (int64_t)plan->workers, &gate_view)) return false;
+    if (!ns_require_i32s(reader, "gate", gate_view, 0, (int64_t)plan->workers - 1)) return false;
+    if (!ns_require_countable(reader, "gate", gate_view.count)) return false;
+    plan->steal.gate = gate_view.at;
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "live_most", 0, 2147483647, &value)) return false;
+        plan->steal.live_most = (int64_t)value;
+    }
     ns_i64s latency_ps_view;
     if (!ns_read_i64s(reader, "latency_ps", (int64_t)plan->nodes * (int64_t)plan->nodes, &latency_ps_view)) return false;
     if (!ns_require_i64s(reader, "latency_ps", latency_ps_view, 0, NS_MOST_COST_PS)) return false;
@@ -638,6 +653,21 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         plan->steal.steal_levels = (uint32_t)value;
     }
     if (!ns_plan_check(reader, plan, &plan->steal)) return false;
+    if (!ns_read_u8s(reader, "task_tier", NS_ANY_SIZE, &plan->control.tier)) return false;
+    if (!ns_require_u8s(reader, "task_tier", plan->control.tier, 0, 4)) return false;
+    if (!ns_read_i32s(reader, "task_label", NS_ANY_SIZE, &plan->control.label)) return false;
+    if (!ns_require_i32s(reader, "task_label", plan->control.label, -1, NS_MOST_WORKERS)) return false;
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "item_units", 0, NS_MOST_WORKERS, &value)) return false;
+        plan->control.item_units = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "switches", -INT64_MAX - 1, INT64_MAX, &value)) return false;
+        plan->control.switches = (uint64_t)value;
+    }
+    if (!ns_control_check(reader, plan, &plan->control)) return false;
     {
         int64_t value;
         if (!ns_read_integer(reader, "max_tasks", -1, NS_LONGEST_PS, &value)) return false;

@@ -11,6 +11,7 @@ namespace numasim {
 enum Op : std::uint8_t { RUN = NS_OP_RUN, SPAWN = NS_OP_SPAWN, CALL = NS_OP_CALL, WAIT = NS_OP_WAIT, LOCK = NS_OP_LOCK, UNLOCK = NS_OP_UNLOCK, ATOMIC = NS_OP_ATOMIC, BARRIER = NS_OP_BARRIER, AWAIT = NS_OP_AWAIT, SIGNAL = NS_OP_SIGNAL, BROADCAST = NS_OP_BROADCAST };
 enum Kind : std::uint8_t { TASK = NS_ROW_TASK, CALLED = NS_ROW_CALL, IMPLICIT = NS_ROW_IMPLICIT };
 enum AccessMode : std::uint8_t { READ = NS_USE_READ, WRITE = NS_USE_WRITE, READ_WRITE = NS_USE_READ_WRITE };
+enum Tier : std::uint8_t { FREE = NS_TIER_FREE, ROOT = NS_TIER_ROOT, LOCAL = NS_TIER_LOCAL };
 enum Role : std::uint8_t { LOCK_WORD = NS_SYNC_LOCK, ATOMIC_WORD = NS_SYNC_ATOMIC, CONDITION_WORD = NS_SYNC_CONDITION, BARRIER_WORD = NS_SYNC_BARRIER };
 struct Join {
     static constexpr ns_join_kind HELP = NS_JOIN_HELP, OWN = NS_JOIN_OWN, STRICT = NS_JOIN_STRICT, CONTINUATION = NS_JOIN_CONTINUATION, BLOCK = NS_JOIN_BLOCK, LEAPFROG = NS_JOIN_LEAPFROG;
@@ -47,6 +48,7 @@ using Seat = ns_seat;
 using Effects = ns_effects;
 using Phase = ns_phase;
 using Loop = ns_loop;
+using Control = ns_control;
 using Costs = ns_operation_costs;
 using Words = ns_plan_words;
 using ItemObject = ns_item_object;

@@ -253,7 +253,17 @@ typedef struct ns_plan {
     uint32_t nodes;
     uint32_t domain_count;
     const uint64_t *mask; /* [segments][ns_mask_words] the queues of each segment, or NULL: see masks.h */
+    const int32_t *gate; /* [workers] the unit of each worker whose live subtrees are counted */
+    int64_t live_most; /* of a unit, from which on gated levels are closed */
 } ns_plan;
+
+/* What a strategy decides for all tasks of a program at once, as it is before the first iteration (model 4.14). */
+typedef struct ns_control {
+    ns_u8s tier; /* [rows] Tier; empty: all are local */
+    ns_i32s label; /* [rows] the unit that each task is meant for, -1: none; empty: none has one */
+    int64_t item_units; /* items of ranges have labels below it, in equal blocks */
+    uint64_t switches; /* a bit for each that is on */
+} ns_control;
 
 /* How the thresholds S (high) and s (low) come about; -1 where they are computed. */
 typedef struct ns_threshold_rules {
@@ -378,7 +388,9 @@ typedef struct ns_full_plan {
     int64_t refill; /* -1: the queue's own threshold s */
     bool work_first;
     ns_adaptive adaptive;
+    uint32_t work_first_tiers; /* of tasks that are begun as they are spawned */
     ns_plan steal;
+    ns_control control;
     ns_threshold_rules thresholds;
     enum ns_threshold_time threshold_time;
     ns_backoff backoff;
@@ -402,6 +414,8 @@ typedef struct ns_full_plan {
     bool own_never_full; /* every new task finds room in its worker's own queue */
     bool inlines; /* spawns are executed at once where a queue overflows */
     bool puts_take_time;
+    bool rules_ask_tasks; /* a dispatch rule asks for the tier or the label of a task */
+    bool counts_live; /* a steal level depends on how many subtrees are live */
 } ns_full_plan;
 
 #endif

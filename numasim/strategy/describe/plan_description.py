@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from numasim.errors import InputError
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.strategy.decoded import Level, Row, decode_levels
@@ -13,11 +15,13 @@ from numasim.strategy.describe.sentences import (
     guard_clause,
     is_single,
     node_clause,
+    only_clauses,
     pick_clause,
     threshold_lines,
+    tier_names,
     visit_clause,
 )
-from numasim.strategy.steal_plan import ALL32, NO_QUEUE, Anchor, End, Full, NodeRank, StealPlan
+from numasim.strategy.steal_plan import EVERY_TIER, NO_QUEUE, Anchor, End, Full, NodeRank, StealPlan
 
 END_TEXT = {End.FRONT: "front", End.BACK: "back"}
 FULL_TEXT = {
@@ -91,23 +95,24 @@ def _own_lines(plan: StealPlan, worker: int) -> list[str]:
 def _level_lines(plan: StealPlan, level: Level, worker: int) -> list[str]:
     verb = "attempt" if level.attempt else "probe (not an attempt)"
     if level.anchor in MOVING_TEXT:
-        return [f"{verb} the {MOVING_TEXT[level.anchor]}, if there is one; {_take_clause(level)}"]
+        where = f"{verb} the {MOVING_TEXT[level.anchor]}, if there is one"
+        return [f"{where}; {_take_clause(level)}{_only(plan, level)}"]
     row = level.row(worker)
     if not row.groups:
         return ["not for this worker"]
     search = f"{verb} {pick_clause(plan, level, row)}{condition_clause(plan, level)}{visit_clause(level, row)}"
-    return [f"{_chance_clause(plan, level)}{search}; {_take_clause(level)}", *_listed(plan, row)]
+    return [f"{_chance_clause(plan, level)}{search}; {_take_clause(level)}{_only(plan, level)}", *_listed(plan, row)]
 
 
 def _rule_lines(plan: StealPlan, rule: Level, worker: int) -> list[str]:
-    if rule.anchor in (Anchor.LIGHTEST, Anchor.DATA):
-        return [
-            f"{pick_clause(plan, rule, NO_ROW)}{condition_clause(plan, rule)}, on {_node(rule)}{guard_clause(rule)}"
-        ]
+    only = _only(plan, rule)
+    if rule.anchor in PLACE_TEXT:
+        picked = f"{pick_clause(plan, rule, NO_ROW)}{condition_clause(plan, rule)}"
+        return [f"{picked}, {PLACE_TEXT[rule.anchor](rule)}{guard_clause(rule)}{only}"]
     row = rule.row(0 if rule.anchor is Anchor.ALL else worker)
     if not row.groups:
         return ["not for this worker, only for a producer beside the workers"]
-    picked = f"{pick_clause(plan, rule, row)}{condition_clause(plan, rule)}{guard_clause(rule)}"
+    picked = f"{pick_clause(plan, rule, row)}{condition_clause(plan, rule)}{guard_clause(rule)}{only}"
     return [picked, *_listed(plan, row)]
 
 
@@ -116,6 +121,19 @@ def _node(rule: Level) -> str:
         several = ", then the shortest of these" if rule.data.rank is NodeRank.ANY else ""
         return f"{node_clause(rule.data)}{several}"
     return "the node whose queues hold the fewest tasks"
+
+
+PLACE_TEXT: dict[Anchor, Callable[[Level], str]] = {
+    Anchor.LIGHTEST: lambda rule: f"on {_node(rule)}",
+    Anchor.DATA: lambda rule: f"on {_node(rule)}",
+    Anchor.LABEL: lambda rule: f"of the {rule.anchors} units that labels name that of the task's label, if it has one",
+}
+
+
+def _only(plan: StealPlan, level: Level) -> str:
+    """When a level or rule is in force, and for which tasks."""
+    clauses = only_clauses(plan, level)
+    return f"; only {', and '.join(clauses)}" if clauses else ""
 
 
 def _listed(plan: StealPlan, row: Row) -> list[str]:
@@ -133,9 +151,6 @@ def _take_clause(level: Level) -> str:
     words = f"take {amount_clause(level)}"
     if level.leave:
         words += f" but leave {level.leave}"
-    if level.first_iteration or level.last_iteration != ALL32:
-        last = "the last" if level.last_iteration == ALL32 else f"{level.last_iteration}"
-        words += f"; only in iterations {level.first_iteration} to {last}"
     return words
 
 
@@ -147,15 +162,18 @@ def _chance_clause(plan: StealPlan, level: Level) -> str:
     return f"with a chance of {first:g} %{learns}, and then instead of the remaining levels: "
 
 
+def _spawn_order(plan: StealPlan) -> str:
+    keeps, leaves = "goes on and leaves the child to be stolen", "runs the child and leaves the parent to be stolen"
+    if plan.adaptive is not None:
+        rule = plan.adaptive
+        return (
+            f"{keeps} if at least {rule.steals} of its tasks were stolen during its last {rule.every} spawns or it is "
+            f"{rule.stack} calls deep, else {leaves}"
+        )
+    if plan.work_first_tiers in (0, EVERY_TIER):
+        return leaves if plan.work_first else keeps
+    return f"{leaves} where the child is {tier_names(plan.work_first_tiers)}, else it {keeps}"
+
+
 def _spawn_lines(plan: StealPlan, runtime: RuntimeSpec) -> list[str]:
-    return [f"At a spawn it {_spawn_text(plan)} to be stolen.", f"Join {runtime.join}: {JOIN_TEXT[runtime.join]}."]
-
-
-def _spawn_text(plan: StealPlan) -> str:
-    if plan.adaptive is None:
-        return "runs the child and leaves the parent" if plan.work_first else "goes on and leaves the child"
-    rule = plan.adaptive
-    return (
-        f"goes on and leaves the child if at least {rule.steals} of its tasks were stolen during its last {rule.every} "
-        f"spawns or it is {rule.stack} calls deep, else runs the child and leaves the parent"
-    )
+    return [f"At a spawn it {_spawn_order(plan)}.", f"Join {runtime.join}: {JOIN_TEXT[runtime.join]}."]

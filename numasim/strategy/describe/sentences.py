@@ -7,6 +7,7 @@ from numasim.strategy.decoded import Level, Row, Segment
 from numasim.strategy.similarity import DataRule
 from numasim.strategy.steal_plan import (
     ALL16,
+    ALL32,
     BELOW_MAX_MARK,
     BELOW_MIN_MARK,
     MAX_MARK,
@@ -21,6 +22,7 @@ from numasim.strategy.steal_plan import (
     Pick,
     StealPlan,
     Thresholds,
+    Tier,
     Visit,
     Weigh,
 )
@@ -158,6 +160,26 @@ def guard_clause(rule: Level) -> str:
     }
     said = [words for words, holds in guards.items() if holds]
     return f"; only if {', and '.join(said)}" if said else ""
+
+
+def tier_names(tiers: int) -> str:
+    """The tiers of a mask."""
+    return " or ".join(tier.name.lower() for tier in Tier if tiers & tier)
+
+
+def only_clauses(plan: StealPlan, level: Level) -> list[str]:
+    """When a level or rule is in force, and for tasks of which tiers."""
+    said = []
+    if level.first_iteration or level.last_iteration != ALL32:
+        last = "the last" if level.last_iteration == ALL32 else f"{level.last_iteration}"
+        said.append(f"in iterations {level.first_iteration} to {last}")
+    if level.switch >= 0:
+        said.append(f"while {plan.switches[level.switch]} is {'off' if level.switched_off else 'on'}")
+    if level.gated:
+        said.append(f"while fewer than {plan.live_most} subtrees of its unit are live")
+    if level.tiers:
+        said.append(f"for tasks of tier {tier_names(level.tiers)}")
+    return said
 
 
 def backoff_sentence(backoff: Backoff) -> str:

@@ -7,7 +7,7 @@ bool ns_reads_watches(const ns_plan_tables *tables) { return tables->steal.watch
 bool ns_dispatches_to_own(const ns_plan *plan) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     if (plan->levels == plan->steal_levels || rule->anchor != NS_ANCHOR_ME) return false;
-    bool own = rule->watch == NS_NONE8 && rule->data == NS_NONE8;
+    bool own = rule->watch == NS_NONE8 && rule->data == NS_NONE8 && ns_is_unconditional(rule);
     for (uint32_t worker = 0; own && worker < plan->workers; worker++) {
         const uint32_t first = plan->seg[plan->row[rule->row + worker]];
         const uint32_t end = plan->seg[plan->row[rule->row + worker + 1]];
@@ -16,6 +16,11 @@ bool ns_dispatches_to_own(const ns_plan *plan) {
             own = !plan->queues[plan->own[worker]].capacity || plan->queues[plan->own[worker]].full == NS_FULL_INLINE;
     }
     return own;
+}
+
+bool ns_needs_graph(const ns_full_plan *plan) {
+    const bool by_tier = plan->work_first_tiers && plan->work_first_tiers != NS_EVERY_TIER;
+    return plan->rules_ask_tasks || plan->counts_live || by_tier;
 }
 
 bool ns_picks_by_length(const ns_plan *plan) {

@@ -14,6 +14,9 @@ bool ns_watches_follow_from_lengths(const ns_plan_tables *tables);
 /* Whether all new tasks of a worker go to its own queue, which takes them. */
 bool ns_dispatches_to_own(const ns_plan *plan);
 
+/* Whether the strategy tells the tasks of a graph apart, by tiers or labels, or counts live subtrees. */
+bool ns_needs_graph(const ns_full_plan *plan);
+
 /* Whether levels choose the longest or the shortest queue. */
 bool ns_picks_by_length(const ns_plan *plan);
 

@@ -47,6 +47,11 @@ static int read_plan(ns_thread_pool *pool) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
                             "the plan's joins leapfrog, which workers do in virtual time only");
     }
+    if (ns_needs_graph(&pool->tables.file->plan)) {
+        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
+                            "tiers, labels and limits on live subtrees are those of tasks of the plan's graph, which "
+                            "threads do not know: such a strategy runs in virtual time");
+    }
     error = ns_search_locks_create(&pool->locks, &pool->tables.file->plan);
     if (error) return ns_pool_fail(&pool->base, error, "%s", "");
     pool->push_ps = ns_fields_integer(pool->plan, "push_ps", 0);

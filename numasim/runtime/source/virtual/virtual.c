@@ -90,6 +90,8 @@ static int make_state(virtual_pool *pool) {
     if (!ns_pages_create(&pool->pages, pool->plan)) return NS_ERROR_MEMORY;
     if (!ns_clock_create(&pool->clock, slots + pool->plan->words.role.count)) return NS_ERROR_MEMORY;
     if (!ns_queues_create(&pool->queues, &pool->plan->steal, &pool->plan->thresholds)) return NS_ERROR_MEMORY;
+    if (!ns_live_create(&pool->live, pool->plan)) return NS_ERROR_MEMORY;
+    if (pool->plan->counts_live) ns_live_follow(&pool->live, &pool->plan->graph, pool->plan->control.tier.at);
     pool->sync = ns_sync_create(pool->plan, &pool->clock, slots, ns_virtual_listener(pool));
     return pool->sync ? NS_OK : NS_ERROR_MEMORY;
 }
@@ -141,6 +143,7 @@ static void close_pool(ns_pool *pool) {
     while (self->tasks) ns_virtual_free_task(self, self->tasks); /* of a program that was refused */
     for (uint32_t at = 0; at < self->fiber_count; at++) ns_fiber_destroy(self->fibers[at]);
     ns_fiber_destroy(self->main);
+    ns_live_destroy(&self->live);
     ns_sync_destroy(self->sync);
     ns_pages_destroy(&self->pages);
     if (self->queues.plan) ns_queues_destroy(&self->queues);

@@ -139,6 +139,7 @@ static void finish(virtual_worker *w, virtual_task *task) {
     virtual_task *parent = task->parent;
     w->stack.count--;
     ns_virtual_forget_taker(task);
+    if (pool->plan->counts_live) ns_live_finish(&pool->live, task->row);
     if (pool->plan->graph.kind.at[task->row] == NS_ROW_TASK) ns_count_task(&pool->queues, &w->state);
     if (parent) {
         w->state.owed_ps += ns_join_ps(pool->plan, &w->state, task->spawner);

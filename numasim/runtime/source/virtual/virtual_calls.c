@@ -51,14 +51,19 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     caller->at++;
     virtual_task *callee = ns_virtual_new_task(w, row, &(ns_work_order){.body = body});
     callee->begun = true;
+    callee->spawner = 0; /* nobody has spawned it */
     callee->fiber = caller->fiber;
     callee->depth = caller->depth;
     callee->spawner = 0; /* nobody has spawned it */
     w->stack.task[w->stack.count - 1] = callee;
+    ns_live_subtrees *subtrees = pool_of(w)->plan->counts_live ? &pool_of(w)->live : NULL;
+    if (subtrees) ns_live_create_task(subtrees, row);
+    if (subtrees) ns_live_begin(subtrees, w->base.id, row);
     ns_virtual_went_on(callee);
     body(&callee->base, arguments);
     ns_virtual_end_body(callee);
     w = worker_of(callee);
+    if (subtrees) ns_live_finish(subtrees, row);
     w->stack.task[w->stack.count - 1] = caller;
     caller->base.worker = &w->base;
     ns_virtual_drop(pool_of(w), callee);

@@ -15,6 +15,7 @@
 
 #include "api/operations.h"
 #include "clock/clock.h"
+#include "execution/live_subtrees.h"
 #include "execution/steps.h"
 #include "plan_file.h"
 #include "platform/fiber.h"
@@ -91,6 +92,7 @@ struct virtual_pool {
     ns_sync *sync;
     ns_pages pages;
     ns_queues queues;
+    ns_live_subtrees live;
     ns_report report;
     virtual_worker *workers;
     ns_search search;
@@ -117,7 +119,11 @@ static inline virtual_pool *pool_of(const virtual_worker *w) { return (virtual_p
 static inline virtual_worker *worker_of(const virtual_task *task) { return (virtual_worker *)task->base.worker; }
 static inline int64_t now_of(const virtual_worker *w) { return pool_of(w)->now_ps; }
 static inline ns_view view_of(const virtual_pool *pool) {
-    return (ns_view){.length = pool->queues.length, .watch = pool->queues.watch, .iteration = pool->iteration};
+    return (ns_view){.length = pool->queues.length,
+                     .watch = pool->queues.watch,
+                     .iteration = pool->iteration,
+                     .switches = pool->plan->control.switches,
+                     .live = pool->live.live};
 }
 static inline virtual_task *top_of(const virtual_worker *w) {
     return w->stack.count ? w->stack.task[w->stack.count - 1] : NULL;

@@ -63,6 +63,7 @@ void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
     if (task->at == (uint32_t)pool->plan->graph.op_ptr.at[task->row] || task->left_by != w->base.id) task->depth = 0;
     ns_actor_ran(&pool->search.actors[w->base.id], (int32_t)task->spawner);
     ns_virtual_note_taker(w, task);
+    if (pool->plan->counts_live) ns_live_begin(&pool->live, w->base.id, task->row);
     ns_virtual_list_push(w, &w->stack, task);
 }
 
@@ -86,6 +87,13 @@ void ns_virtual_note_taker(virtual_worker *w, virtual_task *task) {
 
 /* ---- where new ones go ------------------------------------------------------------------------------------------- */
 
+/* The row whose tier dispatch rules ask for as they place a task: its own, or where it goes on behind the spawn of a
+ * child that is begun first, that of the child. */
+static uint32_t asked_row(const ns_graph *graph, const virtual_task *task) {
+    const bool begun = task->at != (uint32_t)graph->op_ptr.at[task->row];
+    return begun ? graph->op_arg.at[task->at - 1] : task->row;
+}
+
 /* The queue that the dispatch rules find for a task, and whether they have asked where its data is; NS_UNKNOWN where
  * every queue that they name is full.
  */
@@ -93,6 +101,8 @@ static int32_t place(virtual_worker *w, const virtual_task *task, bool *looked) 
     virtual_pool *pool = pool_of(w);
     const uint64_t rows = (uint64_t)pool->plan->graph.rows;
     ns_new_task newcomer = {.index = task->row, .count = rows};
+    newcomer.tier = ns_tier_of(&pool->plan->control, asked_row(&pool->plan->graph, task));
+    newcomer.label = ns_label_of(&pool->plan->control, task->row);
     newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
     if (pool->plan->looks_at_data) ns_pages_describe(&pool->pages, task->row, &newcomer);
     const ns_view view = view_of(pool);
@@ -117,11 +127,17 @@ void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task) {
     }
 }
 
+/* The worker begins a task that comes from no queue, or goes on with one. */
+static void put_on_top(virtual_worker *w, virtual_task *task) {
+    ns_virtual_list_push(w, &w->stack, task);
+    if (pool_of(w)->plan->counts_live) ns_live_begin(&pool_of(w)->live, w->base.id, task->row);
+}
+
 /* Where no queue has room, the task is executed at once. */
 static void put_into(virtual_worker *w, int32_t q, virtual_task *task) {
     if (q == NS_UNKNOWN) {
         ns_virtual_note_taker(w, task);
-        ns_virtual_list_push(w, &w->stack, task);
+        put_on_top(w, task);
     } else {
         ns_virtual_push(w, (uint32_t)q, task);
     }
@@ -192,12 +208,15 @@ void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *chi
     parent->pending++;
     parent->references++;
     pool->outstanding++;
+    if (pool->plan->counts_live) ns_live_create_task(&pool->live, child->row);
     if (pool->graph.held) pool->graph.held[child->row] = child;
     if (pool->graph.held && pool->graph.predecessors[child->row]) return;
     if (ns_must_inline(pool->plan, &pool->queues, &w->state)) {
-        ns_virtual_list_push(w, &w->stack, child);
-    } else if (pool->plan->work_first && (!pool->plan->adaptive.stack || adapts_to(w, parent, child))) {
-        w->stack.task[w->stack.count - 1] = child;
+        put_on_top(w, child);
+    } else if (ns_goes_first(pool->plan, &pool->plan->control, child->row) &&
+               (!pool->plan->adaptive.stack || adapts_to(w, parent, child))) {
+        w->stack.count--;
+        put_on_top(w, child);
         ns_virtual_offer(w, parent);
     } else {
         ns_virtual_offer(w, child);

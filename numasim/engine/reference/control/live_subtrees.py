@@ -1,0 +1,63 @@
+"""How many subtrees of tier root are live in each unit (model 4.14).
+
+A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and all
+its descendants have finished. It counts for the unit of the worker that began the root, wherever its tasks run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.task_queues import TaskQueues
+from numasim.schema.enumerations import Tier
+from numasim.strategy.steal_plan import StealPlan
+
+NONE = -1
+
+
+class LiveSubtrees:
+    """Counts what begins, is spawned and finishes; nobody asks it to where no level is gated."""
+
+    def __init__(self, plan: StealPlan, parent: Sequence[int], tiers: Sequence[int], queues: TaskQueues) -> None:
+        """``parent`` [tasks] and ``tiers`` [tasks] say which subtrees there are; ``queues`` shows the counts to those
+        who decide.
+        """
+        self.count = plan.counts_live
+        self._gate: list[int] = plan.gate.tolist()
+        self._live = [0] * plan.workers
+        self._parent = parent
+        queues.live = self._live
+        self.follow(tiers if self.count else ())
+
+    def follow(self, tiers: Sequence[int]) -> None:
+        """Take over other ``tiers`` [tasks], while nothing is live."""
+        self._root: list[int] = []  # [tasks] the root of the subtree that each task is in
+        for task, tier in enumerate(tiers):  # parents come before their children
+            above = self._root[self._parent[task]] if self._parent[task] >= 0 else NONE
+            self._root.append(task if above == NONE and tier == Tier.ROOT else above)
+        self._unit = [NONE] * len(tiers)  # [tasks] where the subtree of each root is live
+        self._left = [0] * len(tiers)  # [tasks] unfinished tasks in the subtree of each root, among those that exist
+
+    def begin(self, w: Worker, task: int) -> None:
+        """The worker begins a task, or goes on with one."""
+        if self._root[task] == task and self._unit[task] == NONE:
+            self._unit[task] = unit = self._gate[w.id]
+            self._live[unit] += 1
+            self._left[task] = 1
+
+    def create(self, task: int) -> None:
+        """A task has been spawned or called."""
+        root = self._root[task]
+        if root not in (NONE, task):
+            self._left[root] += 1
+
+    def finish(self, task: int) -> None:
+        """A task has finished."""
+        root = self._root[task]
+        if root == NONE:
+            return
+        self._left[root] -= 1
+        if not self._left[root]:
+            self._live[self._unit[root]] -= 1
+            self._unit[root] = NONE

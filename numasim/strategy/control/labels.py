@@ -1,0 +1,54 @@
+"""The labels of tasks: for which unit each is meant, by functions that are registered here (model 4.14).
+
+A function of labels is given what is known of the program and how many units there are. It returns a number for each
+task, of the unit that it is meant for, from 0 to ``units - 1``, or -1 for none; it depends on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError, nearest_name
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.strategy.control.controller import I32, Program
+from numasim.strategy.control.slices import slices
+
+Labelling = Callable[[Program, int], npt.NDArray[np.integer]]
+LABELLINGS: dict[str, Labelling] = {"slices": slices}
+NO_LABELS: I32 = np.zeros(0, np.int32)
+NOT_FUNCTIONS = ("none", "tune")  # words that are allowed as labels
+
+
+def labels_of(spec: StrategySpec, program: Program) -> I32:
+    """[tasks] the label of each task before the first iteration; empty where none has one.
+
+    Raises InputError for a name that is not registered.
+    """
+    if spec.labels == "none":
+        return NO_LABELS
+    if spec.labels == "tune":
+        return _frozen(np.full(program.tasks, -1, np.int32))
+    found = np.ascontiguousarray(_labelling(spec.labels)(program, program.units), np.int32)
+    assert found.shape == (program.tasks,)
+    assert not program.tasks or (found.min() >= -1 and found.max() < program.units)
+    return _frozen(found)
+
+
+def _frozen(labels: I32) -> I32:
+    labels.setflags(write=False)
+    return labels
+
+
+def _labelling(name: str) -> Labelling:
+    if name in LABELLINGS:
+        return LABELLINGS[name]
+    known = (*LABELLINGS, *NOT_FUNCTIONS)
+    near = nearest_name(name, known)
+    raise InputError(
+        f"labels: {name} is no function of labels that is registered",
+        path=("labels",),
+        expected=f"did you mean {near!r}?" if near else ", ".join(known),
+    )
