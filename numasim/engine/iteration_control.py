@@ -149,7 +149,8 @@ class IterationControl:
         if tiers is None:
             return None
         found = self._each_task("tiers", tiers)
-        if (found.dtype != np.uint8 and (found.min() < 0 or found.max() > 255)) or not IS_TIER[found].all():
+        of_bytes = found.dtype == np.uint8 or not len(found) or (found.min() >= 0 and found.max() <= 255)
+        if not of_bytes or not IS_TIER[found].all():
             wrong = int(np.flatnonzero(~np.isin(found, TIERS))[0])
             self._refuse_entry("tiers", found, wrong, "1 (free), 2 (root) or 4 (local)")
         return np.ascontiguousarray(found, np.uint8)
@@ -158,7 +159,7 @@ class IterationControl:
         if labels is None:
             return None
         found, units = self._each_task("labels", labels), self._tuning.program.units
-        if found.min() < -1 or found.max() >= units:
+        if len(found) and (found.min() < -1 or found.max() >= units):
             wrong = int(np.flatnonzero((found < -1) | (found >= units))[0])
             self._refuse_entry("labels", found, wrong, f"a unit from 0 to {units - 1}, or -1 for none")
         return np.ascontiguousarray(found, np.int32)

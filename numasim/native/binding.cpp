@@ -157,6 +157,12 @@ private:
         const nb::object policy = decision.attr("policy");
         if (!policy.is_none()) engine.choose_policy(nb::cast<std::uint64_t>(policy));
         engine.set_profile_ps(nb::cast<std::int64_t>(decision.attr("profile_ps")));
+        TaskControls& controls = engine.state().controls;
+        const nb::object tiers = decision.attr("tiers"), labels = decision.attr("labels");
+        const nb::object switches = decision.attr("switches");
+        if (!tiers.is_none()) controls.set_tiers(values_of<std::uint8_t>(tiers));
+        if (!labels.is_none()) controls.set_labels(values_of<std::int32_t>(labels));
+        if (!switches.is_none()) controls.set_switches(nb::cast<std::uint64_t>(switches));
     }
 
     nb::object control_, end_iteration_;

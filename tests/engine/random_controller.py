@@ -27,7 +27,11 @@ def choose(program: Program, state: bytes | None, measures: Measures | None) -> 
 def any_controls(program: Program, chance: Random) -> Controls:
     """Controls of which some are as before."""
     switches = frozenset(name for name in program.switches if chance.random() < 0.5)
+    tiers = np.array(chance.choices((1, 2, 4), (1, 2, 3), k=program.tasks), np.uint8)
+    labels = np.array([chance.randrange(-1, program.units) for _ in range(program.tasks)], np.int32)
     return Controls(
+        tiers=tiers if chance.random() < 0.6 else None,
+        labels=labels if chance.random() < 0.6 else None,
         switches=switches if chance.random() < 0.7 else None,
         placement=chance.choice((None, *program.placements)),
     )

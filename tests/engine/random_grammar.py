@@ -282,7 +282,7 @@ def _tell_apart(chance: Random, document: Document) -> None:
     rules = document["dispatch"] = document.get("dispatch") or [{"to": "any", "pick": "in-order"}]
     document["tiers"] = {"depth": chance.choice((0, 1, 1, 2, 2, 3))}
     if happens(chance, 60):
-        by_label = {**_rule(chance, families), "to": "label", "queue": [chance.choice([*families])]}
+        by_label = {"to": "label", "queue": [chance.choice([*families])], **some(chance, RULE), **_switched(chance)}
         rules.insert(chance.randrange(len(rules)), by_label)
         document["labels"] = "slices"
         document["tiers"] = chance.choice((document["tiers"], "slices"))
@@ -309,7 +309,8 @@ def dispatching_by_data(chance: Random) -> Document:
     document = strategy_document(chance)
     families = document["queues"]
     first = {**_rule(chance, families), "to": "data", **some(chance, RANKING)}
-    rules = [{**first, "rank": "most"} if "share" in first else first, *_rules(chance, families)]
+    others = document["dispatch"] if "tiers" in document else _rules(chance, families)
+    rules = [{**first, "rank": "most"} if "share" in first else first, *others]
     return {**document, "dispatch": rules}
 
 

@@ -51,6 +51,8 @@ class WorkSource:
         self._thief = thief
         self._executor = executor
         self._control = run.control
+        self._controls = run.controls
+        self._live = run.live
         self._measures = run.measures
         self._steps = steps(run.plan.workload.phases, run.plan.workload.loops)
         self._step = Step(0, 0, 0, False)  # that runs, once the first one does
@@ -182,6 +184,8 @@ class WorkSource:
             self._executor.profile_ps = decision.profile_ps
             if decision.policy is not None:
                 self._memory.pages.choose(decision.policy)
+            self._controls.follow(decision.tiers, decision.labels, decision.switches)
+            self._live.follow(self._controls.tiers)
 
     def _wait_at_barrier(self, w: Worker) -> None:
         """The worker has waited for worker 0 throughout the phase."""

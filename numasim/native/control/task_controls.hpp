@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "execution/live_subtrees.h"
@@ -26,12 +27,10 @@ public:
           tier_(plan.control.tier.begin(), plan.control.tier.end()),
           label_(plan.control.label.begin(), plan.control.label.end()),
           in_force_(plan.control) {
-        in_force_.tier = {tier_.data(), tier_.size()};
-        in_force_.label = {label_.data(), label_.size()};
         if (!ns_live_create(&live_, &plan)) throw std::bad_alloc();
         queues_.show_live(live_.live);
         queues_.set_switches(plan.control.switches);
-        if (plan.counts_live) ns_live_follow(&live_, &plan_.graph, tier_.data());
+        show();
     }
     ~TaskControls() { ns_live_destroy(&live_); }
     TaskControls(const TaskControls&) = delete;
@@ -55,7 +54,23 @@ public:
 
     ns_live_subtrees* live() { return &live_; }
 
+    // Put other tiers or labels of all tasks, or other switches, into force, between two iterations.
+    void set_tiers(std::span<const std::uint8_t> tiers) {
+        tier_.assign(tiers.begin(), tiers.end());
+        show();
+    }
+    void set_labels(std::span<const std::int32_t> labels) {
+        label_.assign(labels.begin(), labels.end());
+        show();
+    }
+    void set_switches(std::uint64_t switches) { queues_.set_switches(switches); }
+
 private:
+    void show() {
+        in_force_.tier = {tier_.data(), tier_.size()};
+        in_force_.label = {label_.data(), label_.size()};
+        if (plan_.counts_live) ns_live_follow(&live_, &plan_.graph, tier_.data());
+    }
     std::int32_t item_label(Task item) const {
         if (plan_.control.item_units == 0) return NS_UNKNOWN;
         const std::size_t family = ranges_.family_of(item);

@@ -28,10 +28,12 @@ class LiveSubtrees:
         self._live = [0] * plan.workers
         self._parent = parent
         queues.live = self._live
-        self.follow(tiers if self.count else ())
+        self.follow(tiers)
 
     def follow(self, tiers: Sequence[int]) -> None:
         """Take over other ``tiers`` [tasks], while nothing is live."""
+        if not self.count:
+            return
         self._root: list[int] = []  # [tasks] the root of the subtree that each task is in
         for task, tier in enumerate(tiers):  # parents come before their children
             above = self._root[self._parent[task]] if self._parent[task] >= 0 else NONE

@@ -6,6 +6,7 @@ from numasim.engine.reference.tables import Tables
 from numasim.engine.reference.task_programs import Program
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.schema.enumerations import Tier
+from numasim.strategy.control.controller import I32, U8
 from numasim.strategy.control.task_control import TaskControl
 from numasim.strategy.picking import UNKNOWN
 
@@ -21,13 +22,18 @@ class TaskControls:
         self._program = program
         self._queues = queues
         self._item_units = control.item_units
-        self.take(control)
+        self.tiers: list[int] = control.tiers.tolist() or [LOCAL] * program.rows
+        self._labels: list[int] = control.labels.tolist() or [UNKNOWN] * program.rows
+        queues.switches = control.switches
 
-    def take(self, control: TaskControl) -> None:
-        """Let ``control`` be in force from now on."""
-        self.tiers: list[int] = control.tiers.tolist() or [LOCAL] * self._program.rows
-        self._labels: list[int] = control.labels.tolist() or [UNKNOWN] * self._program.rows
-        self._queues.switches = control.switches
+    def follow(self, tiers: U8 | None, labels: I32 | None, switches: int | None) -> None:
+        """Put what is given into force, between two iterations; None leaves as it is."""
+        if tiers is not None:
+            self.tiers = tiers.tolist()
+        if labels is not None:
+            self._labels = labels.tolist()
+        if switches is not None:
+            self._queues.switches = switches
 
     def asked_tier(self, task: int) -> int:
         """The tier that dispatch rules ask for as they place a task: its own, or where it goes on behind the spawn of a
