@@ -63,6 +63,8 @@ def section(model: type[Model], path: str) -> str:
 def rows_of(model: type[Model]) -> list[tuple[str, ...]]:
     """The fields of a model as rows of a table."""
     schema = model_schema(model)
+    if "$ref" in schema:  # of a model that is nested in itself
+        schema = {**schema["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
     return [_row(name, info, schema) for name, info in model.model_fields.items()]
 
 
