@@ -112,3 +112,14 @@ def test_islands_evolve_and_exchange() -> None:
 def test_more_migrants_than_half_are_refused() -> None:
     with pytest.raises(ValueError, match="migrants: 3 of 5 individuals; expected at most half"):
         workload_spec("ga", islands=2, individuals=5, migrants=3)
+
+
+def test_queens_and_transforms_are_repeated() -> None:
+    once, thrice = (make("nqueens", n=5, iterations=times) for times in (1, 3))
+    assert [phase.repeat for phase in thrice.phases] == [3]
+    assert thrice.tasks == thrice.facts["tasks"] == 3 * once.tasks
+    once, thrice = (make("fft", n=256, iterations=times) for times in (1, 3))
+    assert [phase.repeat for phase in thrice.phases] == [1, 3]
+    assert thrice.rows == once.rows
+    roots = thrice.phases[1].roots[0]  # the tasks that make the roots of unity stand before the transform
+    assert thrice.tasks == thrice.facts["tasks"] == roots + 3 * (once.tasks - roots)

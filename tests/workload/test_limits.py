@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from numasim.parts.base import ps
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS
 from numasim.workload.families.nqueens import BOARDS, Boards, _advance, _try
 from numasim.workload.generate import generate
-from numasim.workload.graph import Accesses, Pattern
+from numasim.workload.graph import Accesses, Op, Pattern, Workload
 from numasim.workload.one_worker import LINE_BYTES, serial_ps, traffic_bytes
 from numasim.workload.parameters import TimedParameters, WorkloadParameters
 from numasim.workload.registry import FAMILIES, workload_spec
@@ -31,31 +32,53 @@ LATENCY_PS = 77_300
 BUILT = 20_000  # rows of programs that these tests build
 
 
-def lines_of(accesses: Accesses, times: int = 1) -> tuple[int, ...]:
-    lines = -(-traffic_bytes(accesses) // LINE_BYTES)
-    return tuple(times * int(lines[accesses.pattern == pattern].sum()) for pattern in Pattern)
+def lines_of(accesses: Accesses, times: npt.NDArray[Any]) -> tuple[int, ...]:
+    """Lines that the accesses move, by pattern; ``times`` [accesses] says how often each is made."""
+    lines = -(-traffic_bytes(accesses) // LINE_BYTES) * times
+    return tuple(int(lines[accesses.pattern == pattern].sum()) for pattern in Pattern)
+
+
+def runs_of_segments(work: Workload) -> npt.NDArray[Any]:
+    """[segments] how often each is executed."""
+    found, end = np.zeros(work.segments, np.int64), work.subtree_end()
+    for phase, runs in zip(work.phases, work.runs, strict=True):
+        for root in phase.roots:
+            ops = slice(work.op_ptr[root], work.op_ptr[end[root]])
+            found[work.op_arg[ops][work.op_code[ops] == Op.RUN]] += runs
+    return found
 
 
 def counted(parameters: WorkloadParameters) -> Totals:
-    """The totals of the program that the parameters describe, from its arrays."""
+    """The totals of the program that the parameters describe, from its arrays and the runs of its phases."""
     folded = generate(parameters, folded=True)
     work = unfolded(folded)
-    lines = lines_of(work.accesses)
-    for family in work.ranges:
-        lines = tuple(a + b for a, b in zip(lines, lines_of(family.accesses, family.count), strict=True))
+    executed = runs_of_segments(work)
+    made = np.repeat(executed, np.diff(work.segment_accesses))
+    lines = lines_of(work.accesses, made)
+    items = {
+        number: sum(runs for phase, runs in zip(work.phases, work.runs, strict=True) if phase.range_family == number)
+        * family.count
+        for number, family in enumerate(work.ranges)
+    }
+    for number, family in enumerate(work.ranges):
+        of_items = lines_of(family.accesses, np.full(len(family.accesses), items[number]))
+        lines = tuple(a + b for a, b in zip(lines, of_items, strict=True))
     every = [work.accesses, *(family.accesses for family in work.ranges)]
     return Totals(
         rows=folded.rows,
         ops=len(folded.op_code),
         segments=folded.segments,
-        accesses=len(work.accesses) + sum(family.count * len(family.accesses) for family in work.ranges),
-        compute_ps=int(work.segment_compute_ps.sum()) + sum(each.count * each.high_ps for each in work.ranges),
+        accesses=int(made.sum()),
+        compute_ps=int(executed @ work.segment_compute_ps),
         lines=lines,
         items=max((family.count for family in work.ranges), default=0),
         region_bytes=max((region.bytes for region in work.regions), default=0),
         access_bytes=max((int((each.row_bytes * each.rows).max(initial=0)) for each in every), default=0),
         access_lines=max((int((-(-traffic_bytes(each) // LINE_BYTES)).max(initial=0)) for each in every), default=0),
         segment_ps=max([*work.segment_compute_ps.tolist(), *(family.high_ps for family in work.ranges)], default=0),
+    ) + Totals(
+        accesses=sum(items[number] * len(family.accesses) for number, family in enumerate(work.ranges)),
+        compute_ps=sum(items[number] * family.high_ps for number, family in enumerate(work.ranges)),
     )
 
 

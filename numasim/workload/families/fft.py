@@ -22,7 +22,7 @@ from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import WorkloadParameters, WorkTime, power_of_two
+from numasim.workload.parameters import Size, WorkloadParameters, WorkTime, power_of_two
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 
 ELEMENT_BYTES = 16
@@ -43,6 +43,7 @@ class FftParameters(WorkloadParameters):
     n: Annotated[Whole, Field(ge=2, le=2**24), AfterValidator(power_of_two)] = Field(
         description="Complex numbers to transform, a power of two.",
     )
+    iterations: Size = Field(1, description="How often the numbers are transformed, once after the other.")
     ps_per_1000_flops: WorkTime = Field(
         500_000,
         description="Time of 1,000 operations; the default of 2 Gflop/s is assumed.",
@@ -56,7 +57,8 @@ class FftParameters(WorkloadParameters):
             return _part(ROOT_FLOPS * length, rate, *[access(length * ELEMENT_BYTES, mode=Mode.WRITE)] * 2)
 
         roots = _loop_totals(self.n // 2 + 1, root, LOOP_CUTOFF + 1)
-        return roots + _transform_totals(self.n, rate) + memory(data_bytes + ELEMENT_BYTES)
+        transform = _transform_totals(self.n, rate).repeated(self.iterations)
+        return roots + transform + memory(data_bytes + ELEMENT_BYTES)
 
 
 def _part(flops: int, rate: int, *accesses: Totals) -> Totals:
@@ -137,14 +139,14 @@ class Nodes(NamedTuple):
 
 
 def fft(parameters: FftParameters) -> Workload:
-    """The roots of unity in one phase, the transform in the next."""
+    """The roots of unity in one phase, the transforms in the next."""
     nodes, parent = grow(parameters.n)
     draft = Draft(parent, nodes.shapes(), SHAPES)
     _fill_roots(draft, nodes, parameters)
     _fill_unshuffles(draft, nodes)
     _fill_bases(draft, nodes, parameters)
     _fill_twiddles(draft, nodes, parameters)
-    data_bytes = parameters.n * ELEMENT_BYTES
+    data_bytes, transform = parameters.n * ELEMENT_BYTES, int(draft.position[1])
     return draft.finish(
         name="fft",
         parameters=parameters_of(parameters),
@@ -156,9 +158,9 @@ def fft(parameters: FftParameters) -> Workload:
         ),
         phases=[
             Phase(roots=(int(draft.position[0]),), name="roots"),
-            Phase(roots=(int(draft.position[1]),), name="transform"),
+            Phase(roots=(transform,), repeat=parameters.iterations, name="transform"),
         ],
-        facts={"tasks": len(parent)},
+        facts={"tasks": transform + (len(parent) - transform) * parameters.iterations},
     )
 
 

@@ -17,8 +17,8 @@ from pydantic import Field
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
-from numasim.workload.graph import I64, Op, Workload
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.graph import I64, Op, Phase, Workload
+from numasim.workload.parameters import Size, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
 
 PRUNED, STANDING, ROOT = range(3)
@@ -50,6 +50,7 @@ class NqueensParameters(WorkloadParameters):
         None,
         description="The row from which on a task searches the rest by itself. Default: no row, every try is a task.",
     )
+    iterations: Size = Field(1, description="How often the search is made, once after the other.")
     row_ns: Nanoseconds = Field(
         Decimal(2),
         description="Time to copy and test one earlier row of a board; the default is assumed.",
@@ -62,7 +63,8 @@ class NqueensParameters(WorkloadParameters):
         units = sum(count * (row + 1) for row, count in enumerate(tries))
         work_ps = units * ps(self.row_ns)
         tasks = task(segment(0), ops=1).times(1 + sum(tries[:depth]))
-        return tasks + Totals(ops=sum(tries[:depth]), compute_ps=work_ps, segment_ps=work_ps)
+        search = tasks + Totals(ops=sum(tries[:depth]), compute_ps=work_ps, segment_ps=work_ps)
+        return search.repeated(self.iterations)
 
 
 class Boards(NamedTuple):
@@ -133,7 +135,8 @@ def _build(parameters: NqueensParameters, parent: I64, shape: I64, work: I64, so
         name="nqueens",
         parameters=parameters_of(parameters),
         kernels=("try",),
-        facts={"tasks": len(parent), "solutions": solutions},
+        phases=[Phase(roots=(0,), repeat=parameters.iterations)],
+        facts={"tasks": len(parent) * parameters.iterations, "solutions": solutions},
     )
 
 
