@@ -277,8 +277,29 @@ END = Choices({"lifo": "The newest task.", "fifo": "The oldest task."})
 TUNE_WHAT = Choices(
     {
         "fastest": "Sets of switches are tried, an iteration each; then the one with the shortest iteration stays on.",
+        "packing": "Tasks are packed into subtrees by a profile of the first iteration; further iterations try others.",
     }
 )
+PACKING_START = Choices(
+    {
+        "sosc": "The largest subtrees whose misses of private caches fit into the last-level cache of a unit.",
+        "slices": "The subtrees of the topmost tasks with a part of the data within one unit's slice.",
+    }
+)
+PACKING_MOVES = Choices(
+    {
+        "children": "To smaller subtrees: those of the roots' children, for as long as an iteration gets faster.",
+        "parents": "To larger subtrees: those of the roots' parents, until an iteration is slower.",
+    }
+)
+PACKING_KEEP = Choices({"faster": "The one with the shorter iteration."})
+PACKING_WITHIN = Choices(
+    {
+        "tree": "A subtree may be a whole tree.",
+        "slice": "A subtree has its part of the data within one unit's slice.",
+    }
+)
+CPU_BOUND = Choices({"none": "All programs are packed."})
 THRESHOLD_MAX = Choices({"auto": "It is computed from the costs and times that the worker has seen (model 4.3)."})
 THRESHOLD_WHEN = Choices(
     {

@@ -14,7 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
 from numasim.parts.base import CheckedModel, Label, Nanoseconds
-from numasim.parts.models.meanings import LEVEL_ITERATIONS, TUNE_WHAT
+from numasim.parts.models.meanings import LEVEL_ITERATIONS, PACKING_KEEP, TUNE_WHAT
+from numasim.parts.models.packing_model import CpuBoundCheck, PackingMove, PackingStart, PackingWithin
 from numasim.parts.models.placement_model import AnyPolicy
 from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration
 from numasim.parts.python_function import PythonFunction, is_python_function
@@ -29,12 +30,15 @@ def _a_function(value: Any) -> Any:
     return value
 
 
+PACKING = {"start", "moves", "keep", "within", "cpu_bound"}
+
+
 class TuneSpec(CheckedModel):
     """The controller of a strategy, with what it may choose from: a shipped one, or a function of the user's."""
 
     kind_key: ClassVar[str | None] = "what"
 
-    what: Annotated[Literal["fastest"], TUNE_WHAT] | None = Field(
+    what: Annotated[Literal["fastest", "packing"], TUNE_WHAT] | None = Field(
         None, description="A controller that is shipped; python is one of your own."
     )
     python: Annotated[str, BeforeValidator(_a_function)] | None = Field(
@@ -51,6 +55,23 @@ class TuneSpec(CheckedModel):
         default_factory=dict,
         description="Page policies by name, of which the controller may put one into force between two iterations, for "
         "memory that is not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
+    )
+    start: PackingStart = Field(
+        "sosc", description="With what: packing, the subtrees of the second iteration; in the first all tasks are free."
+    )
+    moves: tuple[PackingMove, ...] = Field(
+        ("children", "parents"),
+        description="With what: packing, what later iterations try, in this order; a move is only tried where none "
+        "before it was a gain. None: the first packing stays.",
+    )
+    keep: Annotated[Literal["faster"], PACKING_KEEP] = Field(
+        "faster", description="With what: packing, which of two packings is kept."
+    )
+    within: PackingWithin = Field("tree", description="With what: packing, how large a subtree may get (A-57).")
+    cpu_bound: CpuBoundCheck = Field(
+        "none",
+        description="With what: packing, which programs are bound by the processor; for these the switch cpu-bound "
+        "goes on after the first iteration, and all tasks are local.",
     )
     profile_ns: Nanoseconds = Field(
         Decimal(0), description="Time that measuring takes at the end of each task, in iterations that are profiled."
@@ -87,6 +108,9 @@ class TuneSpec(CheckedModel):
             yield "exactly one of what and python is needed here"
         if (self.what == "fastest") != (self.of is not None):
             yield "of goes with what: fastest, and what: fastest needs it, as in of: [[], [far]]"
+        if self.what != "packing":
+            for name in sorted(PACKING & self.model_fields_set):
+                yield f"{name} goes with what: packing"
         first, last = self.profiled_span
         if first > last:
             yield f"profiled runs from {first} to {last}, which is never"

@@ -11,5 +11,6 @@ from collections.abc import Callable, Mapping
 from numasim.parts.models.tune_model import TuneSpec
 from numasim.strategy.control.controller import Controller
 from numasim.strategy.control.fastest import fastest
+from numasim.strategy.control.tune_packing import packing_tuner
 
-BUILT_IN: Mapping[str, Callable[[TuneSpec], Controller]] = {"fastest": fastest}
+BUILT_IN: Mapping[str, Callable[[TuneSpec], Controller]] = {"fastest": fastest, "packing": packing_tuner}

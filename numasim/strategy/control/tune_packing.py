@@ -1,0 +1,164 @@
+"""Searching the packing of a program while it runs: Algorithm 1 of LAWS as a controller (model 4.8).
+
+The first iteration is profiled, with all tasks free. The second has the initial packing, and takes the time T. Every
+further one tries a move of all roots at once (`numasim.strategy.control.packing.MOVES`). Chen and Guo (2015, Algorithm
+1) first try smaller subtrees, the children of the roots, for as long as an iteration gets strictly faster. If the very
+first move was no gain, they try larger ones from the initial packing on, the parents, and go on until an iteration is
+strictly slower: one that takes just as long is kept. The fastest packing then stays until the program ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.parts.models.strategy_terms import TierDepth
+from numasim.parts.models.tune_model import TuneSpec
+from numasim.schema.enumerations import Tier
+from numasim.strategy.control.controller import I64, Controls, Measures, Program
+from numasim.strategy.control.cpu_bound import CpuBound
+from numasim.strategy.control.packing import (
+    MOVES,
+    initial_packing,
+    packing_at_depth,
+    packing_of_labels,
+    packing_within,
+    tiers_of_packing,
+)
+from numasim.strategy.control.shared_cache import shared_cache_bytes
+from numasim.strategy.control.slices import slices
+
+CPU_BOUND = "cpu-bound"  # the switch that is on while a program is bound by the processor
+KEEPS_EQUAL = "parents"  # the move after which an iteration that takes just as long is kept (Algorithm 1, line 17)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """How far the search for a packing has come: Algorithm 1 between two iterations.
+
+    ``tried`` are the roots under which the next iteration runs, ``kept`` the fastest ones so far, which took
+    ``kept_ps``, None until the ``initial`` ones have run. ``moves`` are those left, the first of which is being tried;
+    none: the search has ended. ``labels`` are those within which subtrees stay, if they do.
+    """
+
+    initial: I64
+    moves: tuple[str, ...]
+    labels: I64 | None
+    tried: I64
+    kept: I64
+    kept_ps: int | None = None
+
+    @classmethod
+    def begin(cls, program: Program, roots: I64, moves: Sequence[str], labels: I64 | None) -> Search:
+        """Before the iteration with the initial packing."""
+        initial = roots if labels is None else packing_within(program, roots, labels)
+        return cls(initial, tuple(moves), labels, tried=initial, kept=initial)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the packing stays as it is from now on."""
+        return not self.moves and self.kept_ps is not None
+
+    def measured(self, program: Program, time_ps: int) -> Search:
+        """After an iteration under ``tried`` took ``time_ps``: what is tried next, or ``kept`` for good."""
+        if self.kept_ps is None:
+            return replace(self, kept_ps=time_ps)._go_on(program)
+        if self.ended:
+            return self
+        if time_ps < self.kept_ps or (time_ps == self.kept_ps and self.moves[0] == KEEPS_EQUAL):
+            return replace(self, kept=self.tried, kept_ps=time_ps)._go_on(program)
+        return self._turn(program)
+
+    def _go_on(self, program: Program) -> Search:
+        """Move the kept roots further."""
+        if not self.moves:
+            return replace(self, tried=self.kept)
+        tried = MOVES[self.moves[0]](program, self.kept)
+        if self.labels is not None:
+            tried = packing_within(program, tried, self.labels)
+        return self._turn(program) if np.array_equal(tried, self.kept) else replace(self, tried=tried)
+
+    def _turn(self, program: Program) -> Search:
+        """The first of the moves leads no further: try the next one, unless that one was a gain."""
+        gained = not np.array_equal(self.kept, self.initial)
+        return replace(self, moves=() if gained else self.moves[1:])._go_on(program)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The state of the controller: the search in the loop whose first phase is ``phase``, where tasks are packed."""
+
+    phase: int = -1
+    search: Search | None = None
+
+
+@dataclass(frozen=True)
+class PackingTuner:
+    """The controller ``tune: {what: packing}``.
+
+    ``start`` is the initial packing: by use of the shared cache (``sosc``), the topmost tasks with a label
+    (``slices``), or the tasks at a depth. ``moves`` are tried in this order; none: the initial packing stays, as in
+    CATS (Chen, Guo and Huang 2012). ``within``: a subtree may be as large as a whole ``tree``, or has to lie within the
+    ``slice`` of the data that one unit has (A-57). ``cpu_bound``: which programs are not packed; None: all are.
+    """
+
+    start: Literal["sosc", "slices"] | int = "sosc"
+    moves: tuple[str, ...] = ("children", "parents")
+    within: Literal["tree", "slice"] = "tree"
+    cpu_bound: CpuBound | None = None
+
+    def __call__(self, program: Program, state: Tuned | None, measures: Measures | None, /) -> tuple[Tuned, Controls]:
+        """All tasks free before the first iteration of a loop, then packings; see the head of this module."""
+        if state is None or measures is None:
+            return Tuned(), Controls(tiers=np.full(program.tasks, Tier.FREE, np.uint8), switches=frozenset())
+        if measures.iteration == 0:
+            return self._profiled(program, measures)
+        if state.search is None or state.search.ended:
+            return state, Controls()
+        search = state.search.measured(program, measures.time_ps)
+        return Tuned(state.phase, search), Controls(tiers=tiers_of_packing(program, search.tried))
+
+    def _profiled(self, program: Program, measures: Measures) -> tuple[Tuned, Controls]:
+        """After the first iteration of a loop."""
+        ran = tasks_of_loop(program, measures.phase)
+        if self.cpu_bound and self.cpu_bound.program(measures.misses[ran], program.compute_ps[ran]):
+            tiers = np.full(program.tasks, Tier.LOCAL, np.uint8)
+            return Tuned(measures.phase), Controls(tiers=tiers, switches=frozenset({CPU_BOUND}))
+        roots = self._initial(program, measures)
+        labels = slices(program, program.units) if self.within == "slice" else None
+        search = Search.begin(program, roots[ran[roots]], self.moves, labels)
+        tiers = tiers_of_packing(program, search.tried)
+        return Tuned(measures.phase, search), Controls(tiers=tiers, switches=frozenset())
+
+    def _initial(self, program: Program, measures: Measures) -> I64:
+        if isinstance(self.start, int):
+            return packing_at_depth(program, self.start)
+        if self.start == "slices":
+            return packing_of_labels(program, slices(program, program.units))
+        used = shared_cache_bytes(measures.misses, program.line_bytes, program.subtree_end)
+        return initial_packing(program, used, program.unit_llc_bytes)
+
+
+def packing_tuner(tune: TuneSpec) -> PackingTuner:
+    """The controller with the fields of ``tune``."""
+    bound = tune.cpu_bound
+    return PackingTuner(
+        start=tune.start.depth if isinstance(tune.start, TierDepth) else tune.start,
+        moves=tune.moves,
+        within=tune.within,
+        cpu_bound=CpuBound(bound.misses_per_million, bound.instructions_per_us) if bound != "none" else None,
+    )
+
+
+def tasks_of_loop(program: Program, phase: int) -> npt.NDArray[np.bool_]:
+    """[tasks] whether each is of the outermost loop whose first phase is ``phase``, which may be a phase alone."""
+    end = max((loop.end for loop in program.loops if loop.first == phase), default=phase + 1)
+    change = np.zeros(program.tasks + 1, np.int64)
+    roots = np.unique(np.array([root for roots in program.roots[phase:end] for root in roots], np.int64))
+    change[roots] += 1
+    np.subtract.at(change, program.subtree_end[roots], 1)
+    return np.cumsum(change[:-1]) > 0

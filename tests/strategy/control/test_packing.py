@@ -1,0 +1,145 @@
+"""The shared cache that subtrees use, packings and their moves (model 4.8), each worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+from control_programs import LEAF, Tree, program_of, regular
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numasim.schema.enumerations import Tier
+from numasim.strategy.control.all_packings import all_packings
+from numasim.strategy.control.packing import (
+    child_packing,
+    initial_packing,
+    outermost,
+    packing_at_depth,
+    packing_of_labels,
+    packing_within,
+    parent_packing,
+    tiers_of_packing,
+)
+from numasim.strategy.control.shared_cache import shared_cache_bytes
+
+# Tasks by their numbers:      0
+#                         1         6
+#                       2   3     7   8
+#                          4 5
+TREE: Tree = [[LEAF, [LEAF, LEAF]], [LEAF, LEAF]]
+MISSES = np.array([1, 2, 10, 3, 20, 30, 0, 40, 15])
+#  in lines, bottom-up: 2: 10; 4: 20; 5: 30; 3: 3 + 20 + 30 = 53; 1: 2 + 10 + 53 = 65; 7: 40; 8: 15; 6: 55; 0: 121
+LINES = [121, 65, 10, 53, 20, 30, 55, 40, 15]
+
+
+def ids(*tasks: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(tasks, np.int64)
+
+
+def test_equation_2_by_hand() -> None:
+    program = program_of([[TREE]])
+    used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
+    assert used.tolist() == [64 * lines for lines in LINES]
+
+
+def packed(lines: int) -> list[int]:
+    """The roots for a shared cache of so many lines."""
+    program = program_of([[TREE]])
+    used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
+    return initial_packing(program, used, 64 * lines).tolist()
+
+
+def test_initial_packing_by_hand() -> None:
+    assert packed(121) == [0]  # the whole tree just fits
+    assert packed(120) == [1, 6]
+    assert packed(65) == [1, 6]
+    assert packed(64) == [2, 3, 6]
+    assert packed(54) == [2, 3, 7, 8]
+    assert packed(29) == [2, 4, 8]  # 5 and 7 are leaves that do not fit: they are in no subtree
+    assert packed(9) == []
+
+
+def test_moves_by_hand() -> None:
+    program = program_of([[TREE]])
+    assert child_packing(program, ids(0)).tolist() == [1, 6]
+    assert child_packing(program, ids(1, 6)).tolist() == [2, 3, 7, 8]
+    assert child_packing(program, ids(2, 3, 7, 8)).tolist() == [2, 4, 5, 7, 8]  # leaves stay (A-16)
+    assert child_packing(program, ids(2, 4, 5, 7, 8)).tolist() == [2, 4, 5, 7, 8]
+    assert parent_packing(program, ids(2, 4, 5, 7, 8)).tolist() == [1, 6]  # 3 lies below 1, which is a parent as well
+    assert parent_packing(program, ids(4)).tolist() == [3]
+    assert parent_packing(program, ids(1, 6)).tolist() == [0]
+    assert parent_packing(program, ids(0)).tolist() == [0]
+
+
+def test_parents_at_different_depths_of_several_trees() -> None:
+    program = program_of([[TREE, LEAF], [regular(2, 2)]])
+    assert parent_packing(program, ids(2, 9, 11)).tolist() == [1, 9, 10]
+
+
+def test_outermost_drops_what_lies_below_and_what_is_there_twice() -> None:
+    program = program_of([[TREE]])
+    assert outermost(ids(5, 3, 8, 3, 6), program.subtree_end).tolist() == [3, 6]
+
+
+def test_tiers_by_hand() -> None:
+    program = program_of([[TREE]])
+    free, root, local = Tier.FREE, Tier.ROOT, Tier.LOCAL
+    assert tiers_of_packing(program, ids(3, 6)).tolist() == [free, free, free, root, local, local, root, local, local]
+    assert tiers_of_packing(program, ids()).tolist() == [free] * 9
+    assert tiers_of_packing(program, ids(0)).tolist() == [root] + [local] * 8
+
+
+def test_packings_by_depth_and_by_label() -> None:
+    program = program_of([[TREE]])
+    assert packing_at_depth(program, 2).tolist() == [2, 3, 7, 8]
+    assert packing_of_labels(program, np.array([-1, -1, 0, -1, 0, 1, 1, 1, 1])).tolist() == [2, 4, 5, 6]
+
+
+def test_subtrees_that_straddle_labels_are_cut_where_labels_begin() -> None:
+    program = program_of([[TREE]])
+    labels = np.array([-1, -1, 0, -1, 0, 1, 1, 1, 1])
+    assert packing_within(program, ids(0), labels).tolist() == [2, 4, 5, 6]
+    assert packing_within(program, ids(1, 7), labels).tolist() == [2, 4, 5, 7]
+    assert packing_within(program, ids(3), labels).tolist() == [4, 5]
+    assert packing_within(program, ids(2, 8), labels).tolist() == [2, 8]
+
+
+def test_all_packings_of_a_regular_tree_are_its_depths() -> None:
+    program = program_of([[regular(2, 4)]])
+    used = shared_cache_bytes(np.where(program.depth == 3, 10, 0), program.line_bytes, program.subtree_end)
+    found = {tuple(roots.tolist()) for roots in all_packings(program, used)}
+    assert found == {tuple(packing_at_depth(program, depth).tolist()) for depth in range(4)}
+
+
+def test_all_packings_of_a_tree_that_is_not() -> None:
+    program = program_of([[TREE]], llc_bytes=64 * 54)
+    used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
+    found = {tuple(roots.tolist()) for roots in all_packings(program, used)}
+    by_depth = {(0,), (1, 6), (2, 3, 7, 8), (4, 5)}
+    by_size = {(2,), (2, 8), (2, 4, 8), (2, 4, 5, 8), (2, 4, 5, 7, 8), (2, 3, 7, 8), (2, 3, 6), (1, 6), (0,)}
+    moved = {(2, 4, 5, 7, 8), (1, 6), (0,)}
+    assert by_depth | moved <= found <= by_depth | by_size | moved
+
+
+trees = st.recursive(st.just(LEAF), lambda inner: st.lists(inner, min_size=1, max_size=4), max_leaves=25)
+
+
+@given(tree=trees, data=st.data())
+def test_packings_are_antichains_and_moves_are_what_they_say(tree: Tree, data: st.DataObject) -> None:
+    """Against sets of tasks, climbed one by one."""
+    program = program_of([[tree]])
+    parent = program.parent.tolist()
+
+    def above(task: int) -> set[int]:
+        found = set()
+        while parent[task] >= 0:
+            task = parent[task]
+            found.add(task)
+        return found
+
+    chosen = data.draw(st.sets(st.integers(0, program.tasks - 1), min_size=1))
+    roots = outermost(np.array(sorted(chosen)), program.subtree_end)
+    assert set(roots.tolist()) == {task for task in chosen if not above(task) & chosen}
+    kids = {task: {child for child in range(program.tasks) if parent[child] == task} for task in roots.tolist()}
+    assert set(child_packing(program, roots).tolist()) == set().union(*(kids[task] or {task} for task in kids))
+    up = {parent[task] if parent[task] >= 0 else task for task in kids}
+    assert set(parent_packing(program, roots).tolist()) == {task for task in up if not above(task) & up}

@@ -1,0 +1,197 @@
+"""Algorithm 1 of LAWS (model 4.8) on tables of times made up by hand: what is tried, and what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from control_programs import LEAF, program_of, regular
+
+from numasim.schema.enumerations import Tier
+from numasim.strategy.control.controller import I64, Controls, Measures, Program
+from numasim.strategy.control.cpu_bound import CpuBound
+from numasim.strategy.control.tune_packing import CPU_BOUND, PackingTuner, tasks_of_loop
+from numasim.workload.phases import Loop
+
+FREE, ROOT, LOCAL = Tier.FREE, Tier.ROOT, Tier.LOCAL
+BINARY = program_of([[regular(2, 5)]])  # depths 0 to 4, 16 leaves
+LEAF_MISSES = np.where(BINARY.depth == 4, 25, 0)  # 100 lines, which are 6,400 bytes, at depth 2: what the cache holds
+
+
+def measures(program: Program, iteration: int, time_ps: int = 0, misses: I64 | None = None, phase: int = 0) -> Measures:
+    none = np.zeros(program.tasks, np.int64)
+    nodes = program.nodes
+    return Measures(
+        iteration=iteration,
+        phase=phase,
+        time_ps=time_ps,
+        task_ps=none,
+        misses=none if misses is None else misses,
+        bytes=np.zeros((program.tasks, nodes), np.int64),
+        node_bytes=np.zeros((nodes, nodes), np.int64),
+        worker_busy_ps=np.zeros(program.workers, np.int64),
+    )
+
+
+@dataclass
+class Run:
+    """Iterations of a loop under a tuner: the roots of each, from the one with the initial packing on."""
+
+    program: Program
+    tuner: PackingTuner
+    misses: I64
+    roots: list[list[int]] = field(default_factory=list)
+
+    def iterate(self, time_of: dict[int, int], iterations: int) -> list[int]:
+        """[iterations] the depth of the roots of each, where ``time_of[depth]`` is how long one takes."""
+        state, controls = self.tuner(self.program, None, None)
+        assert controls.tiers is not None
+        assert set(controls.tiers.tolist()) == {FREE}  # the first iteration
+        tiers = controls.tiers
+        found: list[int] = []
+        time_ps = 0
+        for iteration in range(iterations):
+            state, controls = self.tuner(self.program, state, measures(self.program, iteration, time_ps, self.misses))
+            tiers = tiers if controls.tiers is None else controls.tiers
+            roots = np.flatnonzero(tiers == ROOT)
+            self.roots.append(roots.tolist())
+            depth = set(self.program.depth[roots].tolist())
+            assert len(depth) == 1
+            found += depth
+            time_ps = time_of[found[-1]]
+        return found
+
+
+def tried(time_of: dict[int, int], iterations: int = 8, **tuner: object) -> list[int]:
+    return Run(BINARY, PackingTuner(**tuner), LEAF_MISSES).iterate(time_of, iterations)  # type: ignore[arg-type]
+
+
+def test_smaller_subtrees_while_they_are_faster() -> None:
+    """The leaves are best: nothing is left to try, and larger subtrees are not tried."""
+    assert tried({2: 100, 3: 90, 4: 80}) == [2, 3, 4, 4, 4, 4, 4, 4]
+
+
+def test_smaller_subtrees_until_they_are_slower() -> None:
+    assert tried({2: 100, 3: 90, 4: 95}) == [2, 3, 4, 3, 3, 3, 3, 3]
+
+
+def test_equal_times_end_the_search_among_smaller_subtrees() -> None:
+    assert tried({2: 100, 3: 90, 4: 90}) == [2, 3, 4, 3, 3, 3, 3, 3]
+
+
+def test_larger_subtrees_if_the_first_smaller_ones_are_slower() -> None:
+    """From the initial packing on; the whole tree is slower than its halves, which are kept."""
+    assert tried({0: 95, 1: 90, 2: 100, 3: 110}) == [2, 3, 1, 0, 1, 1, 1, 1]
+
+
+def test_larger_subtrees_if_the_first_smaller_ones_are_not_faster() -> None:
+    assert tried({0: 95, 1: 90, 2: 100, 3: 100}) == [2, 3, 1, 0, 1, 1, 1, 1]
+
+
+def test_equal_times_do_not_end_the_search_among_larger_subtrees() -> None:
+    """The printed listing stops only where the new time is longer, and saves what takes just as long."""
+    assert tried({0: 80, 1: 100, 2: 100, 3: 110}) == [2, 3, 1, 0, 0, 0, 0, 0]
+    assert tried({0: 101, 1: 100, 2: 100, 3: 110}) == [2, 3, 1, 0, 1, 1, 1, 1]
+
+
+def test_the_initial_packing_stays_where_both_ways_are_slower() -> None:
+    assert tried({1: 101, 2: 100, 3: 101}) == [2, 3, 1, 2, 2, 2, 2, 2]
+
+
+def test_leaves_cannot_get_smaller() -> None:
+    """Roots that are leaves have no children: larger subtrees are tried at once."""
+    assert tried({1: 97, 2: 96, 3: 98, 4: 99}, start=4) == [4, 3, 2, 1, 2, 2, 2, 2]
+
+
+def test_a_whole_tree_cannot_get_larger() -> None:
+    assert tried({0: 100, 1: 101}, start=0) == [0, 1, 0, 0, 0, 0, 0, 0]
+
+
+def test_without_moves_the_initial_packing_stays() -> None:
+    assert tried({2: 100}, moves=()) == [2] * 8
+
+
+def test_one_move_alone() -> None:
+    assert tried({2: 100, 3: 110}, moves=("children",)) == [2, 3, 2, 2, 2, 2, 2, 2]
+    assert tried({1: 100, 2: 100, 0: 120}, moves=("parents",)) == [2, 1, 0, 1, 1, 1, 1, 1]
+
+
+def test_a_packing_within_slices_gets_no_larger_than_a_slice() -> None:
+    """Two sockets have a half of the tree each."""
+    assert tried({1: 90, 2: 100, 3: 110}, within="slice") == [2, 3, 1, 1, 1, 1, 1, 1]
+    assert tried({1: 90, 2: 100}, start=0, within="slice") == [1, 2, 1, 1, 1, 1, 1, 1]
+    assert tried({1: 90, 2: 100}, start="slices", within="slice") == [1, 2, 1, 1, 1, 1, 1, 1]
+
+
+def test_roots_at_different_depths() -> None:
+    """A root that is a leaf stays where it is while the others move down (A-16); on the way up, the outer one stays."""
+    tree = [[LEAF, LEAF], LEAF]  # 0: whole; 1 with leaves 2 and 3; leaf 4
+    program = program_of([[tree]])
+    tuner = PackingTuner(start=1)
+    state, _ = tuner(program, None, None)
+    roots = []
+    for iteration, time_ps in enumerate([0, 100, 90, 0, 0]):
+        state, controls = tuner(program, state, measures(program, iteration, time_ps))
+        roots.append(None if controls.tiers is None else np.flatnonzero(controls.tiers == ROOT).tolist())
+    assert roots == [[1, 4], [2, 3, 4], [2, 3, 4], None, None]
+
+
+def test_every_loop_is_profiled_and_searched_anew() -> None:
+    """A phase before the loop is an iteration of its own; it packs nothing of the loop behind it."""
+    program = program_of([[regular(2, 2)], [regular(2, 3)], [regular(2, 2)]], loops=(Loop(1, 3, 4),))
+    assert tasks_of_loop(program, 0).tolist() == [True] * 3 + [False] * 10
+    assert tasks_of_loop(program, 1).tolist() == [False] * 3 + [True] * 10
+    misses = np.array([0, 200, 10, 0, 0, 60, 60, 0, 60, 60, 0, 0, 0])
+    tuner = PackingTuner()
+    state, _ = tuner(program, None, None)
+    state, controls = tuner(program, state, measures(program, 0, 5, misses, phase=0))
+    assert roots_of(controls) == [2]  # 200 lines of 64 bytes are more than 6,400
+    state, controls = tuner(program, state, measures(program, 0, 5, misses, phase=1))
+    assert roots_of(controls) == [5, 6, 8, 9, 10]  # 120 lines are too many; the whole second tree fits
+    state, controls = tuner(program, state, measures(program, 1, 100, misses, phase=1))
+    assert roots_of(controls) == [5, 6, 8, 9, 11, 12]
+    state, controls = tuner(program, state, measures(program, 2, 110, misses, phase=1))
+    assert roots_of(controls) == [4, 7, 10]
+
+
+def roots_of(controls: Controls) -> list[int]:
+    assert controls.tiers is not None
+    return np.flatnonzero(controls.tiers == ROOT).tolist()
+
+
+def test_programs_bound_by_the_processor_are_not_packed() -> None:
+    program = program_of([[regular(2, 3)]], compute_ps=10**9)  # a millisecond: 2.5 million instructions
+    tuner = PackingTuner(cpu_bound=CpuBound())
+    few = np.where(program.depth == 2, 2499, 0)
+    state, _ = tuner(program, None, None)
+    later, controls = tuner(program, state, measures(program, 0, 5, few))
+    assert controls.switches == {CPU_BOUND}
+    assert controls.tiers is not None
+    assert set(controls.tiers.tolist()) == {LOCAL}
+    _, controls = tuner(program, later, measures(program, 1, 5, few))
+    assert vars(controls) == vars(Controls())  # everything stays as it is
+    many = np.full(program.tasks, 2500)
+    _, controls = tuner(program, state, measures(program, 0, 5, many))
+    assert controls.switches == frozenset()
+    assert PackingTuner()(program, state, measures(program, 0, 5, few))[1].switches == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("misses", "compute_us", "bound", "counted"),
+    [
+        ([2499, 2500], [1000, 1000], 1, 2),  # exactly one miss in a thousand instructions is not fewer
+        ([0, 0, 7], [0, 5, 0], 1, 2),  # a task that does nothing of its own does not count; no instruction, but misses
+        ([0, 0], [0, 0], 0, 0),
+        ([9_000_000_000, 1], [2, 3_000_000_000_000], 1, 2),  # beyond 64 bits, if multiplied carelessly
+    ],
+)
+def test_tasks_bound_by_the_processor(misses: list[int], compute_us: list[int], bound: int, counted: int) -> None:
+    assert CpuBound().tasks(np.array(misses), np.array(compute_us) * 10**6) == (bound, counted)
+
+
+def test_most_tasks_decide() -> None:
+    """Half of them are not most."""
+    assert not CpuBound().program(np.array([0, 9999]), np.array([10**9, 10**9]))
+    assert CpuBound().program(np.array([0, 0, 9999]), np.array([10**9] * 3))
+    assert not CpuBound().program(np.array([0]), np.array([0]))
