@@ -24,6 +24,7 @@ from numasim.runtime.compile_plan import compile_plan
 from numasim.runtime.fields_file import plan_fields, write_fields, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.schema.enumerations import LockName
+from numasim.spec.single_part import read_strategy
 
 MACHINE = "xeon-e5-2620-2s"
 FIB_12_CALLS = 465  # 2 F(13) - 1
@@ -65,8 +66,14 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
         assert run.columns["tasks"] == 1973  # 2 F(16) - 1
 
 
+def runs_on_threads(strategy: str) -> bool:
+    """Whether a shipped strategy asks for nothing that threads do not know."""
+    spec = read_strategy(strategy)
+    return spec.join != "leapfrog" and not spec.needs_every_task
+
+
 @pytest.mark.parametrize("how", ["ompi help", "ompi continuation", "bare help"])
-@pytest.mark.parametrize("strategy", [name for name in catalog.names("strategies") if name != "leapfrog"])
+@pytest.mark.parametrize("strategy", [name for name in catalog.names("strategies") if runs_on_threads(name)])
 def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strategy: str, how: str) -> None:
     runtime, join = how.split()
     plan = plan_file(plans, strategy, join, 4, runtime)
@@ -80,6 +87,24 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
 def test_leapfrogging_joins_are_refused(program: Path, plans: Path) -> None:
     plan = plan_file(plans, "leapfrog", "help", 4)
     with pytest.raises(InputError, match="joins leapfrog, which workers do in virtual time only"):
+        run_kernel(Order("fib", {"n": 12}, plan=plan), program)
+
+
+GATED = "{from: others, gated: yes}], live: {per: socket, most: 1}, tiers: {depth: 1}"
+GRAPH_ALONE = {
+    "gates": f"steal: [{GATED}",
+    "tiers": "steal: [{from: others}], tiers: {depth: 1}, dispatch: [{to: any, tier: root}, {to: own}]",
+    "labels": "steal: [{from: others}], labels: slices, dispatch: [{to: label}, {to: own}]",
+    "spawns": "steal: [{from: others}], tiers: {depth: 1}, spawn: {local: work-first}",
+}
+
+
+@pytest.mark.parametrize("what", GRAPH_ALONE)
+def test_what_only_a_task_graph_knows_is_refused(program: Path, plans: Path, what: str) -> None:
+    strategy = plans / f"{what}.yaml"
+    strategy.write_text(f"{{name: {what}, {GRAPH_ALONE[what]}}}")
+    plan = plan_file(plans, str(strategy), "help", 4)
+    with pytest.raises(InputError, match="such a strategy runs in virtual time"):
         run_kernel(Order("fib", {"n": 12}, plan=plan), program)
 
 

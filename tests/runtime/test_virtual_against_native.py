@@ -10,6 +10,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from virtual_equality import counts_of, differences, run_plan
@@ -50,6 +51,30 @@ def test_every_family_under_every_shipped_strategy(strategy: str, program: Path)
     for at, family in enumerate(FAMILIES, STRATEGIES.index(strategy)):
         run = run_for(family, strategy, WORKERS[at % len(WORKERS)])
         assert not list(differences(program, run)), (family, run.plan.workers.workers)
+
+
+TOLD_APART = {  # after LAWS (model 4.8): sockets work on one slice of the data at a time
+    "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket", "own": "fifo"}},
+    "labels": "slices",
+    "live": {"per": "socket", "most": 1},
+    "spawn": {"local": "work-first"},
+    "dispatch": [{"to": "label", "queue": "pool", "tier": ["free", "root"]}, {"to": "own"}],
+}
+LEVELS = (
+    {"from": "own-socket", "tries": "all"},
+    {"from": "own", "queue": "pool", "gated": "yes", "unless": "never"},
+    {"from": "other-sockets", "queue": "pool", "iterations": [1, "last"]},
+    {"from": "others", "queue": ["deque", "pool"]},
+)
+
+
+@pytest.mark.parametrize(("join", "tiers"), [("continuation", "slices"), ("help", {"depth": 1})])
+def test_every_family_where_tasks_are_told_apart(join: str, tiers: Any, program: Path) -> None:
+    strategy = stealing(*LEVELS, **TOLD_APART, tiers=tiers)
+    for at, family in enumerate(FAMILIES):
+        preset = shipped_runtime(PARAMETERS[family].default_runtime).model_copy(update={"join": join})
+        plan = plan_of(workload(family), WORKERS[at % len(WORKERS)], strategy, preset, machine(MACHINE))
+        assert not list(differences(program, Run(plan, seed=at))), family
 
 
 @cache
