@@ -204,6 +204,7 @@ FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the 
 FLAG_GATED, FLAG_UNLESS = 4, 8  # it waits for the gate of the worker's unit; its switch has to be off
 EVERY_TIER = 7
 TIER_SHIFT, FLAG_TIERS = 4, 112  # the tiers that a rule asks for, shifted by so many bits; none of them: any tier
+FLAG_COPY = 128  # a rule that leaves an entry in its queue beside that of the rules behind it
 FLAG_LOOKS = 1  # flags of a data record: the rule looks at the task's objects
 FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # its guards
 NOWHERE = -1  # the node of an object of which no page is placed, or of no node

@@ -18,6 +18,7 @@ from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import build_families, own_queues, queue_records
 from numasim.strategy.steal_plan import (
     EVERY_TIER,
+    FLAG_COPY,
     FLAG_SOURCE,
     NONE8,
     Adaptive,
@@ -164,7 +165,7 @@ def _check_producer_can_dispatch(plan: StealPlan) -> None:
         if rule["anchor"] == Anchor.LABEL or not is_unconditional(rule):
             continue
         holds = rule["data"] == NONE8 or plan.data[rule["data"]]["flags"] == FLAG_SOURCE  # items wait for no task
-        if holds and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
+        if holds and not rule["flags"] & FLAG_COPY and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
             return
     raise InputError(
         "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks",

@@ -8,6 +8,7 @@ from numasim.strategy.similarity import DataRule
 from numasim.strategy.steal_plan import (
     ALL32,
     FLAG_ATTEMPT,
+    FLAG_COPY,
     FLAG_GATED,
     FLAG_INVERT,
     FLAG_TIERS,
@@ -48,6 +49,7 @@ class Level:
         "anchors",
         "attempt",
         "chance",
+        "copies",
         "data",
         "first_iteration",
         "gated",
@@ -82,6 +84,7 @@ class Level:
         self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
         self.data = None if record["data"] == NONE8 else DataRule(plan.data[record["data"]])
         self.attempt = bool(record["flags"] & FLAG_ATTEMPT)
+        self.copies = bool(record["flags"] & FLAG_COPY)
         self.invert = bool(record["flags"] & FLAG_INVERT)
         self.gated = bool(record["flags"] & FLAG_GATED)
         self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & FLAG_UNLESS)

@@ -21,6 +21,7 @@ from numasim.strategy.rows import Arrangement, RowTable
 from numasim.strategy.steal_plan import (
     ALL16,
     FLAG_ATTEMPT,
+    FLAG_COPY,
     FLAG_GATED,
     FLAG_INVERT,
     FLAG_UNLESS,
@@ -93,6 +94,7 @@ class LevelTable:
         record["data"] = self.data.index(rule.spec)
         record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.spec.tier or ())) << TIER_SHIFT
         record["amount"] = 1
+        record["flags"] |= FLAG_COPY if rule.spec.copies else 0
         self.records.append(record)
 
     def array(self) -> npt.NDArray[Any]:

@@ -62,6 +62,7 @@ class Prober:
         self._amounts = [(level.leave, level.amount_kind is AmountKind.SHARE, level.amount) for level in self._steal]
         self._similarity = Similarity(plan)
         self.looked = False  # whether the last `place` looked up the homes of the task's objects
+        self.copies: list[int] = []  # the queues into which it puts a copy of the task each
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
         self.asks_thief = any(level.anchor is Anchor.THIEF for level in self._steal)
         self._gate: list[int] = plan.gate.tolist()
@@ -120,7 +121,9 @@ class Prober:
         """
         every = tuple(range(len(self._capacity)))
         for rule in self._rules:
-            if rule.anchor not in (Anchor.ALL, Anchor.ME) or rule.data is not None or not _holds_always(rule):
+            if rule.copies or rule.anchor not in (Anchor.ALL, Anchor.ME) or rule.data is not None:
+                return None
+            if not _holds_always(rule):
                 return None
             groups = rule.row(0 if rule.anchor is Anchor.ALL else position).groups
             queues = tuple(queue for group in groups for segment in group for queue in segment)
@@ -157,18 +160,25 @@ class Prober:
     ) -> int:
         """Return the queue for a new task, number ``index`` of ``count``, or -1 when every rule finds no room.
 
+        `copies` are the other queues that get an entry of it then.
+
         ``objects`` are those of the task; ``source`` says whether the task has no predecessor; ``tier`` is the one that
         rules ask for, ``label`` the unit that the task is meant for, or UNKNOWN.
         """
         self.looked = False
+        self.copies = []
         home = self._first_home[position]
         if home >= 0 and self._has_room(home, view):
             return home
         state = self._states[position]
         turn = Turn(state, state.dispatch, view, index, count, tier, label)
+        copies: list[int] = []
         for rule in self._rules:
             queue = self._by_rule(turn, rule, objects, source)
-            if queue >= 0:
+            if queue >= 0 and rule.copies:
+                copies.append(queue)
+            elif queue >= 0:
+                self.copies = [copy for copy in dict.fromkeys(copies) if copy != queue]
                 return queue
         return NO_ROOM
 
@@ -234,7 +244,13 @@ class Prober:
     def _usual_home(self, state: WorkerState) -> int:
         """Return the queue that dispatch always tries first and without a draw, or -1."""
         rule = self._rules[0]
-        if rule.anchor is not Anchor.ME or rule.pick is not Pick.IN_ORDER or rule.watch >= 0 or rule.data is not None:
+        if (
+            rule.copies
+            or rule.anchor is not Anchor.ME
+            or rule.pick is not Pick.IN_ORDER
+            or rule.watch >= 0
+            or rule.data is not None
+        ):
             return NO_ROOM
         if not _holds_always(rule):
             return NO_ROOM

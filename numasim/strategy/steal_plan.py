@@ -24,6 +24,7 @@ from numasim.schema.enumerations import (
     BELOW_MIN_MARK,
     EVERY_TIER,
     FLAG_ATTEMPT,
+    FLAG_COPY,
     FLAG_GATED,
     FLAG_HERE,
     FLAG_INVERT,
@@ -60,6 +61,7 @@ __all__ = [
     "DATA",
     "EVERY_TIER",
     "FLAG_ATTEMPT",
+    "FLAG_COPY",
     "FLAG_GATED",
     "FLAG_HERE",
     "FLAG_INVERT",
@@ -204,6 +206,11 @@ class StealPlan:
         return bool((self.data["flags"] & FLAG_LOOKS).any())
 
     @property
+    def copies(self) -> bool:
+        """Whether a dispatch rule leaves copies of tasks."""
+        return bool((self.level["flags"] & FLAG_COPY).any())
+
+    @property
     def levels(self) -> int:
         """Number of level records, steal levels and dispatch rules together."""
         return len(self.level)
@@ -218,7 +225,7 @@ def is_unconditional(level: Any) -> bool:
 def has_own_dispatch(steal: StealPlan) -> bool:
     """Whether every worker's new tasks go to its own queue first."""
     rule = steal.level[steal.steal_levels]
-    if rule["anchor"] != Anchor.ME or rule["watch"] != NONE8 or rule["data"] != NONE8:
+    if steal.copies or rule["anchor"] != Anchor.ME or rule["watch"] != NONE8 or rule["data"] != NONE8:
         return False
     if not is_unconditional(rule):
         return False

@@ -359,6 +359,9 @@ def _rules(chance: Random, families: Document) -> list[Document]:
     rules = [_rule(chance, families) for _ in range(chance.choice((1, 2, 3)))]
     if _may_find_none(rules[-1]):
         rules.append({"to": "any", "pick": chance.choice(("shortest", "in-order"))})
+    if happens(chance, 25) and not any(family.get("lock") == "yes" for family in families.values()):
+        for rule in rules[:-1]:
+            rule["copy"] = "yes"
     return rules
 
 

@@ -177,6 +177,35 @@ def test_a_worker_that_is_stolen_from_goes_on_with_the_parent(
     assert seen.stretches == tuple((w, t, start * NS, end * NS) for w, t, start, end in stretches)
 
 
+# ---- copies of tasks -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_whoever_takes_an_entry_first_has_the_task(engine: str) -> None:
+    """Tasks 1, 2 and 3 go to the deque of worker 0, each with a copy in the inbox of worker (number mod 2).
+
+    Worker 1 takes task 1 from its inbox at 100 ns. Worker 0 takes task 3 from its deque at 150 ns, 2 at 1150 ns.
+    Worker 1 probes its inbox at 1200 ns and drops the copy of 3; at 1300 ns it drops the entry of task 1 in worker 0's
+    deque, a false steal; four more find that empty, 200 ns after each other, until worker 0 goes on at 2150 ns.
+    """
+    mailboxes = stealing(
+        {"from": "own", "queue": "inbox"},
+        {"from": "others", "pick": "in-order"},
+        queues={"deque": {"per": "worker"}, "inbox": {"per": "worker", "own": "fifo"}},
+        dispatch=[{"to": "any", "queue": "inbox", "pick": "cyclic", "copy": True}, {"to": "own"}],
+    )
+    work = graph(task(*[task(1000 * NS)] * 3, 150 * NS, WAIT, 50 * NS))
+    seen = run(work, 2, mailboxes, runtime(), engine=engine)
+    assert seen.stretches == (
+        (0, 0, 0, 150 * NS),
+        (0, 0, 2150 * NS, 2200 * NS),
+        (0, 2, 1150 * NS, 2150 * NS),
+        (0, 3, 150 * NS, 1150 * NS),
+        (1, 1, 100 * NS, 1100 * NS),
+    )
+    assert (seen["steal_attempts"], seen["steal_success"]) == (5, 0)
+
+
 # ---- what a waiting worker may run ---------------------------------------------------------------------------------
 
 # A: worker 1 steals it at 100 ns; its three children are in worker 1's queue from 200 ns on, one of them is started.

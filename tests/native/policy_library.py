@@ -93,6 +93,8 @@ class TaskStruct(ctypes.Structure):
         ("similarity", c_void_p),
         ("tier", c_uint32),
         ("label", c_int32),
+        ("copy", c_void_p),
+        ("copies", c_uint32),
     ]
 
 

@@ -106,8 +106,15 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"join": "leapfrog"}, "join: leapfrog steals by levels from: thief alone, but there is none"),
         ({"spawn": {"adaptive": {"stack": 0}}}, "greater than or equal to 1"),
         ({"spawn": {"adaptive": {}, "local": "work-first"}}, "give adaptive alone"),
-        ({"dispatch": [{"to": "own", "copy": "yes"}]}, "this version does not know 'copy'"),
         ({"dispatch": [{"to": "own", "tier": "leaf"}]}, "'free', 'root' or 'local'"),
+        ({"dispatch": [{"to": "own", "copy": "yes"}]}, "copy: yes leaves an entry beside that of a rule behind it"),
+        (
+            {
+                "queues": {"deque": {"per": "worker", "lock": "yes"}},
+                "dispatch": [{"to": "own", "copy": "yes"}, {"to": "any"}],
+            },
+            "which may have no lock, but deque has one",
+        ),
         ({"dispatch": [{"to": "data"}]}, "the last dispatch rule may neither look at data nor have a guard"),
         ({"dispatch": [{"to": "any", "bytes": 1}]}, "add a rule such as {to: any, pick: shortest}"),
         ({"dispatch": [{"to": "any", "source": "yes"}]}, "add a rule such as {to: any, pick: shortest}"),

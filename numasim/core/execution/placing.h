@@ -65,6 +65,16 @@ static inline int64_t ns_dispatch_ps(const ns_full_plan *plan, const ns_worker_s
     return line_ps + (looked ? plan->costs.locate_ps : 0);
 }
 
+/* Overhead of moving the lines of the queues that get a copy of it. */
+static inline int64_t ns_copies_ps(const ns_full_plan *plan, const ns_worker_state *w, const uint32_t *copy,
+                                   uint32_t copies) {
+    int64_t line_ps = 0;
+    for (uint32_t at = 0; at < copies; at++) {
+        if ((int32_t)copy[at] != w->own) line_ps += ns_queue_line_ps(plan, w, copy[at]);
+    }
+    return line_ps;
+}
+
 /* The lock under which the worker puts a task into queue `q`, its own or none among them. */
 static inline int32_t ns_put_lock(const ns_full_plan *plan, const ns_worker_state *w, int32_t q) {
     return q == w->own ? NS_NO_LOCK : ns_queue_lock(plan, q);

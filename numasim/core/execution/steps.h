@@ -38,9 +38,7 @@ bool ns_steps_create(ns_steps *self, const ns_full_plan *plan);
 void ns_steps_destroy(ns_steps *self);
 
 /* Whether there is a step; false behind the last one. */
-static inline bool ns_steps_run(const ns_steps *self) {
-    return self->phase < (int64_t)self->phases->count;
-}
+static inline bool ns_steps_run(const ns_steps *self) { return self->phase < (int64_t)self->phases->count; }
 
 /* Go on to the next step. */
 void ns_steps_next(ns_steps *self);
@@ -51,9 +49,7 @@ static inline int64_t ns_steps_iteration(const ns_steps *self) {
 }
 
 /* How often the phase has run before. */
-static inline int64_t ns_steps_turn(const ns_steps *self) {
-    return self->turn[self->phase];
-}
+static inline int64_t ns_steps_turn(const ns_steps *self) { return self->turn[self->phase]; }
 
 /* Whether the iteration ends with this step. */
 bool ns_steps_ends_iteration(const ns_steps *self);

@@ -62,7 +62,7 @@ static ns_row rule_row(const ns_turn *turn, const ns_new_task *task) {
 static int32_t usual_home(const ns_plan *plan, int32_t position) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8 &&
-                 rule->data == NS_NONE8 && ns_is_unconditional(rule);
+                 rule->data == NS_NONE8 && ns_is_unconditional(rule) && !(rule->flags & NS_FLAG_COPY);
     if (!plain) return NS_UNKNOWN;
     ns_row row = ns_row_at(plan, rule, position);
     uint32_t first = plan->seg[row.first];
@@ -120,8 +120,26 @@ static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     return first_with_room(turn, rule_row(turn, task));
 }
 
+/* A queue gets a copy of the task, if it does not have one. */
+static void add_copy(ns_new_task *task, uint32_t queue) {
+    for (uint32_t at = 0; at < task->copies; at++) {
+        if (task->copy[at] == queue) return;
+    }
+    task->copy[task->copies++] = queue;
+}
+
+/* The queue of the task itself gets no copy; where there is no such queue, none does. */
+static void leave_out(ns_new_task *task, int32_t queue) {
+    uint32_t kept = 0;
+    for (uint32_t at = 0; queue != NS_UNKNOWN && at < task->copies; at++) {
+        if (task->copy[at] != (uint32_t)queue) task->copy[kept++] = task->copy[at];
+    }
+    task->copies = kept;
+}
+
 int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_new_task *task) {
     task->looked = false;
+    task->copies = 0;
     if (plan->steal_levels == plan->levels) return NS_UNKNOWN;
     int32_t queue = usual_home(plan, actor->position);
     if (queue != NS_UNKNOWN && has_room(plan, view, (uint32_t)queue)) return queue;
@@ -130,7 +148,11 @@ int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_n
     for (uint32_t rule = plan->steal_levels; queue == NS_UNKNOWN && rule < plan->levels; rule++) {
         turn.level = &plan->level[rule];
         queue = place_by_rule(&turn, task);
+        if (queue == NS_UNKNOWN || !(turn.level->flags & NS_FLAG_COPY)) continue;
+        add_copy(task, (uint32_t)queue);
+        queue = NS_UNKNOWN;
     }
+    leave_out(task, queue);
     return queue;
 }
 
@@ -148,6 +170,7 @@ int32_t ns_dealing_rule(const ns_plan *plan, int32_t position) {
         const ns_level *rule = &plan->level[index];
         bool fixed = rule->anchor == NS_ANCHOR_ALL || rule->anchor == NS_ANCHOR_ME;
         if (!fixed || rule->data != NS_NONE8 || !ns_is_unconditional(rule)) return NS_UNKNOWN;
+        if (rule->flags & NS_FLAG_COPY) return NS_UNKNOWN;
         ns_row row = ns_row_at(plan, rule, rule->anchor == NS_ANCHOR_ALL ? 0 : position);
         if (plan->seg[row.first] == plan->seg[row.end]) continue;
         bool deals = rule->pick == NS_PICK_ROUND_ROBIN && rule->watch == NS_NONE8;

@@ -23,8 +23,10 @@ typedef struct {
     bool source; /* it waits for no other task */
     bool looked; /* set by ns_place: whether a rule asked where the objects are */
     int64_t *similarity;
-    uint32_t tier; /* the one that rules ask for, an ns_tier */
-    int32_t label; /* the unit that it is meant for, or less than zero */
+    uint32_t tier;   /* the one that rules ask for, an ns_tier */
+    int32_t label;   /* the unit that it is meant for, or less than zero */
+    uint32_t *copy;  /* [dispatch rules] the queues that get a copy, or NULL where no rule leaves any */
+    uint32_t copies; /* how many do */
 } ns_new_task;
 
 /* Whether the guards of `data` hold for a task that comes from a core of node `here`. Where they look at its objects,

@@ -16,6 +16,16 @@
 extern "C" {
 #endif
 
+/* A task with entries in several queues, of which whoever takes one first has claimed it. */
+typedef struct {
+    uint64_t task;
+    uint32_t entries; /* that are left; 0: the record is free, and `task` is the next free one */
+    bool claimed;
+} ns_shared;
+
+/* What stands in a queue for the shared task with a number. */
+#define NS_SHARED (UINT64_C(1) << 62)
+
 typedef struct {
     const ns_plan *plan;
     bool watched;              /* whether the plan has watches */
@@ -30,6 +40,9 @@ typedef struct {
     int64_t marked;            /* watch bits that are set */
     int64_t total, peak_total; /* tasks in all queues */
     int64_t entries, peak_entries;
+    bool copies; /* whether the plan has copies of tasks */
+    ns_shared *shared;
+    uint64_t shared_count, shared_room, free_shared; /* `free_shared`: the first free one, or shared_count */
 } ns_queues;
 
 /* Empty queues of a plan, which lives as long: false where there is no memory. */
@@ -88,10 +101,36 @@ static inline bool ns_queues_push_task(ns_queues *self, uint32_t q, uint64_t tas
     return ns_queues_push(self, q, one);
 }
 
+/* Put an entry of a task at the back of each of `count` queues. */
+bool ns_queues_push_copies(ns_queues *self, const uint32_t *queues, uint32_t count, uint64_t task);
+
+/* Drop the entries of tasks that others have claimed among the `most` tasks at one end of queue `q`; how many are left
+ * of these. */
+int64_t ns_queues_sift_copies(ns_queues *self, uint32_t q, bool back, int64_t most);
+static inline int64_t ns_queues_sift(ns_queues *self, uint32_t q, bool back, int64_t most) {
+    return self->copies ? ns_queues_sift_copies(self, q, back, most) : most;
+}
+
+/* A phase has ended: drop the entries of all tasks that were claimed elsewhere. */
+void ns_queues_drop_claimed(ns_queues *self);
+
+/* The task of an entry that is taken; of one that is only looked at. */
+uint64_t ns_queues_claim(ns_queues *self, uint64_t entry);
+static inline uint64_t ns_queues_task(const ns_queues *self, uint64_t entry) {
+    return entry & NS_SHARED ? self->shared[entry ^ NS_SHARED].task : entry;
+}
+
 /* The task that a pop would take from that end of queue `q`, which is not empty. */
 static inline uint64_t ns_queues_peek(const ns_queues *self, uint32_t q, bool back) {
     const ns_items *entry = ns_ring_end(&self->ring[q], back);
-    return back ? entry->first + (uint64_t)entry->step * (entry->count - 1) : entry->first;
+    const uint64_t next = back ? entry->first + (uint64_t)entry->step * (entry->count - 1) : entry->first;
+    return self->copies ? ns_queues_task(self, next) : next;
+}
+
+/* Whether the entry at that end is of a task that others have claimed. */
+static inline bool ns_queues_is_claimed(const ns_queues *self, uint32_t q, bool back) {
+    const uint64_t entry = ns_ring_end(&self->ring[q], back)->first;
+    return self->copies && entry & NS_SHARED && self->shared[entry ^ NS_SHARED].claimed;
 }
 
 /* Take the task at that end of queue `q`, which is not empty. */
@@ -107,7 +146,7 @@ NS_INLINE uint64_t ns_queues_pop(ns_queues *self, uint32_t q, bool back) {
     self->length[q]--;
     self->total--;
     if (self->watched) ns_queues_mark(self, q);
-    return task;
+    return self->copies ? ns_queues_claim(self, task) : task;
 }
 
 static inline void ns_queues_set_thresholds(ns_queues *self, uint32_t q, ns_thresholds thresholds) {

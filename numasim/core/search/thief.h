@@ -27,6 +27,9 @@ static inline bool ns_host_join_is_over(const ns_search *s, const ns_worker_stat
 /* Whether the task at one end of queue `q` descends from the one that waits. */
 static inline bool ns_host_may_run(const ns_search *s, const ns_worker_state *w, uint32_t q, bool back);
 
+/* Drop copies of claimed tasks among the `most` tasks at one end of queue `q`; how many of these are left. */
+static inline int64_t ns_host_sift(ns_search *s, uint32_t q, bool back, int64_t most);
+
 /* Begin that task. */
 static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, bool back);
 
@@ -116,6 +119,9 @@ NS_INLINE bool ns_pop_own(ns_search *s, ns_worker_state *w, int64_t keep) {
     if (w->own == NS_UNKNOWN) return false;
     const uint32_t q = (uint32_t)w->own;
     if (s->queues->length[q] <= (keep < 0 ? s->queues->thresholds[q].low : keep)) return false;
+    while (s->queues->copies && !ns_host_sift(s, q, w->own_back, 1)) {
+        if (s->queues->length[q] <= (keep < 0 ? s->queues->thresholds[q].low : keep)) return false;
+    }
     if (s->plan->join == NS_JOIN_STRICT && !ns_host_may_run(s, w, q, w->own_back)) return false;
     if (ns_queues_owner_steps(s->queues, q, NS_OWNER_TAKES) > 0) ns_host_announced(s);
     w->owed_ps += s->plan->costs.pop_ps;
@@ -220,7 +226,9 @@ static inline bool ns_is_still_open(const ns_search *s, const ns_worker_state *w
 /* How many tasks the worker's probe takes from the queue as it is now. */
 static inline int64_t ns_found(ns_search *s, const ns_worker_state *w) {
     if (!ns_is_still_open(s, w)) return 0;
-    const int64_t count = ns_host_amount(s, w);
+    int64_t count = ns_host_amount(s, w);
+    if (count && s->queues->copies)
+        count = ns_host_sift(s, w->target, ns_takes_back(s->plan, w->level, w->target), count);
     if (!count || s->plan->join != NS_JOIN_STRICT) return count;
     return ns_host_may_run(s, w, w->target, ns_takes_back(s->plan, w->level, w->target)) ? count : 0;
 }
@@ -266,6 +274,12 @@ static inline bool ns_lock_granted(ns_search *s, ns_worker_state *w, uint32_t lo
 
 /* ---- whether a worker can find anything -------------------------------------------------------------------------- */
 
+/* Whether the worker may take the entry at one end of queue `q`, or drop it. */
+static inline bool ns_may_take(ns_search *s, const ns_worker_state *w, uint32_t q, bool back) {
+    return s->plan->join != NS_JOIN_STRICT || ns_queues_is_claimed(s->queues, q, back) ||
+           ns_host_may_run(s, w, q, back);
+}
+
 typedef struct {
     ns_search *search;
     const ns_worker_state *worker;
@@ -275,14 +289,13 @@ static bool ns_finds(void *query, uint32_t level, uint32_t q) {
     const ns_search_query *self = (const ns_search_query *)query;
     const ns_full_plan *plan = self->search->plan;
     if (!ns_level_amount(&plan->steal.level[level], self->search->queues->length[q])) return false;
-    return plan->join != NS_JOIN_STRICT ||
-           ns_host_may_run(self->search, self->worker, q, ns_takes_back(plan, level, q));
+    return ns_may_take(self->search, self->worker, q, ns_takes_back(plan, level, q));
 }
 
 /* Whether the own queue holds a task that the worker takes at the end of its next round. */
 static inline bool ns_has_own_task(ns_search *s, const ns_worker_state *w) {
     if (w->own == NS_UNKNOWN || !s->queues->length[w->own]) return false;
-    return s->plan->join != NS_JOIN_STRICT || ns_host_may_run(s, w, (uint32_t)w->own, w->own_back);
+    return ns_may_take(s, w, (uint32_t)w->own, w->own_back);
 }
 
 /* Whether some round of the worker, which waits for nothing else, can bring it a task while no queue changes. */

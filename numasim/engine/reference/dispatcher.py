@@ -87,8 +87,17 @@ class Dispatcher:
             if self._joins.leaps:
                 self._joins.begun(w, task)
         else:
+            self.push(w.id, q, task)
+
+    def push(self, actor: int, q: int, task: int, reported: bool = True) -> None:
+        """Put the task that was placed last into its queue, and a copy into each that a rule wants one in."""
+        queues = [*self._prober.copies, q]
+        if len(queues) == 1:
             self._queues.push(q, task)
-            self._recorder.detail(PUT, w.id, task, q)
+        else:
+            self._queues.push_copies(queues, task)
+        for each in queues if reported else ():
+            self._recorder.detail(PUT, actor, task, each)
 
     # ---- choosing --------------------------------------------------------------------------------------------------
 
@@ -116,7 +125,7 @@ class Dispatcher:
     def _choose(self, w: Worker, task: int) -> int:
         """The queue for a worker's new task; negative where every queue that the dispatch rules name is full."""
         if w.boundless_own is not None:
-            return w.boundless_own
+            return w.boundless_own  # no strategy with copies has such queues
         q = self.place(w.id, task)
         if self._costs:
             w.owed_ps += self._decision_ps(w, q)
@@ -131,5 +140,6 @@ class Dispatcher:
     def _decision_ps(self, w: Worker, q: int) -> int:
         """What it took the worker to decide on queue ``q``, and to move its cache line here where it is not its own."""
         locate_ps = self._locate_ps if self._prober.looked else 0
-        elsewhere = self._tables.line and q >= 0 and q != w.own
-        return locate_ps + (w.line_ps[self._tables.owner[q]] if elsewhere else 0)
+        moved = [each for each in (*self._prober.copies, q) if q >= 0 and each != w.own] if self._tables.line else []
+        lines_ps: int = sum(w.line_ps[self._tables.owner[each]] for each in moved)
+        return locate_ps + lines_ps

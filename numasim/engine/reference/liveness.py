@@ -55,7 +55,7 @@ class Liveness:
         run.joins.set_out(w)
         length, ends = run.queues.length, run.tables.probe_end
         return any(
-            run.prober.amount(level, length[q]) and (not run.joins.strict or run.joins.may_run(w, q, ends[level][q]))
+            run.prober.amount(level, length[q]) and self._may_take(w, q, ends[level][q])
             for level, q in run.prober.within_reach(w.id, run.queues)
         )
 
@@ -64,4 +64,9 @@ class Liveness:
         run, q = self._run, w.own
         if q is None or not run.queues.length[q]:
             return False
-        return not run.joins.strict or run.joins.may_run(w, q, run.tables.own_end[q])
+        return self._may_take(w, q, run.tables.own_end[q])
+
+    def _may_take(self, w: Worker, q: int, end: int) -> bool:
+        """Whether the worker may take the entry at that end of a queue, or drop it."""
+        run = self._run
+        return not run.joins.strict or run.queues.is_claimed(q, end) or run.joins.may_run(w, q, end)

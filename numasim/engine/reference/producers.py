@@ -11,7 +11,6 @@ from collections.abc import Callable
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.observe.watch import Watched
 from numasim.engine.reference.actors import Producer, Worker
-from numasim.engine.reference.clock import PUT
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
@@ -102,8 +101,7 @@ class Producers:
     def _put(self, p: Producer, q: int) -> None:
         item = p.items[0]
         if q >= 0:
-            self._queues.push(q, item)
-            self._recorder.detail(PUT, p.id, item, q)
+            self._dispatcher.push(p.id, q, item)
             p.items = p.items[1:]
         if not p.items:
             return

@@ -1,9 +1,9 @@
 """The task queues of a run: their contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
 
-An entry is a task id or a Python ``range`` of range-item ids that stands for as many tasks. The length is always the
-number of tasks. Watch bits follow strategy.md: set at length >= at, cleared at length <= until, so that `announced` is
-latched; or the worker whose queue it is alone writes them, at steps of its own (A-42). Thresholds S and s of a queue
-follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
+An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
+length is always the number of tasks, copies among them. Watch bits follow strategy.md: set at length >= at, cleared
+at length <= until, so that `announced` is latched; or the worker whose queue it is alone writes them, at steps of its
+own (A-42). Thresholds S and s of a queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations
@@ -25,12 +25,23 @@ UNBOUNDED_TASKS = 2**62
 ANNOUNCED_BY_OWNERS = (OWNER_MARK, OWNER_EXACT_MARK)
 
 
+class Shared:
+    """A task with entries in several queues; whoever takes one of them first has ``claimed`` it."""
+
+    __slots__ = ("claimed", "task")
+
+    def __init__(self, task: int) -> None:
+        self.task = task
+        self.claimed = False
+
+
 class TaskQueues:
     """All queues of one run. ``entries``, ``length`` and ``watch`` are read directly on the hot path."""
 
     __slots__ = (
         "_bounds",
         "_by_owner",
+        "_copies",
         "_follows",
         "_report",
         "capacity",
@@ -55,7 +66,7 @@ class TaskQueues:
         ``report`` is called with a queue and its length whenever that changes, for those who watch a run.
         """
         count = len(plan.queues)
-        self.entries: list[deque[int | range]] = [deque() for _ in range(count)]
+        self.entries: list[deque[int | range | Shared]] = [deque() for _ in range(count)]
         self.length = [0] * count
         self.total = 0
         self.iteration = 0
@@ -74,6 +85,7 @@ class TaskQueues:
             (bits, bound[0] == OWNER_EXACT_MARK) for bits, bound in sets if bound[0] in ANNOUNCED_BY_OWNERS
         ]
         self.owners_announce = bool(self._by_owner)
+        self._copies = plan.copies
         self._report = report
         self._follows = bool(self.watch) or report is not None
 
@@ -84,6 +96,12 @@ class TaskQueues:
         self.total += 1
         if self._follows:
             self._pushed(q, 1)
+
+    def push_copies(self, queues: Sequence[int], task: int) -> None:
+        """Put an entry of a task at the back of each of several queues."""
+        shared = Shared(task)
+        for q in queues:
+            self.push(q, shared)  # type: ignore[arg-type]
 
     def push_range(self, q: int, items: range) -> None:
         """Put a range of tasks at the back of queue ``q``."""
@@ -97,15 +115,52 @@ class TaskQueues:
         """Take the task at the back (1) or the front (0) of queue ``q``, which is not empty."""
         entries = self.entries[q]
         task = entries.pop() if back else entries.popleft()
-        if type(task) is range:
+        if isinstance(task, range):
             task = self._open(entries, task, back)
+        elif isinstance(task, Shared):
+            task.claimed = True
+            task = task.task
         self.length[q] -= 1
         self.total -= 1
         if self._follows:
             self._changed(q)
         return task
 
-    def _open(self, entries: deque[int | range], items: range, back: int) -> int:
+    def sift(self, q: int, back: int, most: int) -> int:
+        """Drop the entries of tasks that others have claimed among the ``most`` entries at one end of queue ``q``; how
+        many are left of these.
+        """
+        if not self._copies:
+            return min(most, self.length[q])
+        entries = self.entries[q]
+        kept: list[int | range | Shared] = []
+        seen = dropped = 0
+        while entries and seen < most:
+            entry = entries.pop() if back else entries.popleft()
+            seen += len(entry) if type(entry) is range else 1
+            if type(entry) is Shared and entry.claimed:
+                dropped += 1
+            else:
+                kept.append(entry)
+        (entries.extend if back else entries.extendleft)(reversed(kept))
+        if dropped:
+            self.length[q] -= dropped
+            self.total -= dropped
+            self._changed(q)
+        return min(seen, most) - dropped
+
+    def drop_claimed(self) -> None:
+        """A phase has ended: drop the entries of all tasks that were claimed elsewhere."""
+        if self._copies:
+            for q, length in enumerate(self.length):
+                self.sift(q, 0, length)
+
+    def is_claimed(self, q: int, back: int) -> bool:
+        """Whether the entry at one end of queue ``q``, which is not empty, is of a task that others have claimed."""
+        entry = self.entries[q][-1 if back else 0]
+        return type(entry) is Shared and entry.claimed
+
+    def _open(self, entries: deque[int | range | Shared], items: range, back: int) -> int:
         """Put the range back but for a few items at its end, which become entries of their own; the first is taken."""
         count = min(self.piece, len(items))
         rest, few = (items[:-count], items[-count:]) if back else (items[count:], items[:count])
@@ -131,6 +186,8 @@ class TaskQueues:
     def peek(self, q: int, back: int) -> int:
         """The task that `pop` would take."""
         entry = self.entries[q][-1 if back else 0]
+        if isinstance(entry, Shared):
+            return entry.task
         return entry[-1 if back else 0] if isinstance(entry, range) else entry
 
     def mark(self, q: int) -> None:

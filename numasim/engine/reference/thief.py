@@ -83,6 +83,7 @@ class Thief:
         self._pass_over = pass_over
         self._strict = run.joins.strict
         self._refill = run.tables.refill
+        self._copies = run.plan.steal.copies
         self._own_end = run.tables.own_end
         self._pop_ps = run.tables.pop_ps
         self._work_first = run.tables.work_first
@@ -115,9 +116,13 @@ class Thief:
         if q is None:
             return False
         queues = self._queues
-        if queues.length[q] <= (queues.low[q] if keep is None else keep):
-            return False
         end = self._own_end[q]
+        least = queues.low[q] if keep is None else keep
+        if queues.length[q] <= least:
+            return False
+        while self._copies and not self._sift(q, end, 1):
+            if queues.length[q] <= least:
+                return False
         if self._strict and not self._joins.may_run(w, q, end):
             return False
         if self._owners_announce:
@@ -132,6 +137,14 @@ class Thief:
         if self._producers:
             self._room_made()
         return True
+
+    def _sift(self, q: int, end: int, most: int) -> int:
+        """Drop the copies of tasks that others have claimed from one end of a queue; how many of ``most`` are left."""
+        before = self._queues.length[q]
+        left = self._queues.sift(q, end, most)
+        if self._producers and self._queues.length[q] != before:
+            self._room_made()
+        return left
 
     def _begin(self, w: Worker, task: int) -> None:
         if w.idle:
@@ -311,6 +324,8 @@ class Thief:
         if self._gated and not self._prober.passes_gate(w.id, level, self._queues):
             return 0
         count = self._prober.amount(level, self._queues.length[q])
+        if self._copies and count:
+            count = self._sift(q, self._tables.probe_end[level][q], count)
         if count and self._strict and not self._joins.may_run(w, q, self._tables.probe_end[level][q]):
             return 0
         return count

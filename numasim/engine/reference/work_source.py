@@ -101,7 +101,7 @@ class WorkSource:
             if q < 0:
                 w.agenda.append(root)
             else:
-                self._queues.push(q, root)
+                self._dispatcher.push(w.id, q, root, reported=False)
 
     def _is_begun(self, w: Worker, root: int, phase: Phase) -> bool:
         """Whether the worker begins a root that it is given before it looks into its queue, so that nobody steals it:
@@ -127,7 +127,7 @@ class WorkSource:
     def _deal(self, worker: int, item: int) -> None:
         q = self._dispatcher.place(worker, item)
         if q >= 0:
-            self._queues.push(q, item)
+            self._dispatcher.push(worker, q, item, reported=False)
 
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 
@@ -138,6 +138,7 @@ class WorkSource:
     def _end_phase(self) -> None:
         serial, now = self._plan.workload.phases[self._step.phase].serial, self._clock.now
         self._thief.free_locks()
+        self._queues.drop_claimed()
         for w in self._workers:
             if serial and w.id:
                 self._wait_at_barrier(w)

@@ -12,7 +12,7 @@ std::int32_t Dispatcher::place(std::uint32_t position, Task task) {
         index -= run_.ranges.first(family);
         count = run_.ranges.count(family);
     }
-    ns_new_task described{index, count, nullptr, 0, true, false, nullptr, NS_TIER_LOCAL, NS_UNKNOWN};
+    ns_new_task described{index, count, nullptr, 0, true, false, nullptr, NS_TIER_LOCAL, NS_UNKNOWN, copy_.data(), 0};
     if (run_.plan.rules_ask_tasks) {
         described.tier = run_.controls.asked_tier(task);
         described.label = run_.controls.label(task);
@@ -21,6 +21,7 @@ std::int32_t Dispatcher::place(std::uint32_t position, Task task) {
     const ns_view seen = run_.queues.view();
     const std::int32_t q = ns_place(&run_.plan.steal, &run_.queues.actor(position), &seen, &described);
     looked_ = described.looked;
+    copies_ = described.copies;
     return q;
 }
 

@@ -12,7 +12,8 @@ namespace numasim {
 
 class Dispatcher {
 public:
-    Dispatcher(Run& run, MemorySystem& memory) : run_(run), pages_(memory.pages()) {}
+    Dispatcher(Run& run, MemorySystem& memory)
+        : run_(run), pages_(memory.pages()), copy_(run.plan.steal.levels - run.plan.steal.steal_levels + 1) {}
 
     // The queue for a task that a worker spawns; negative where every queue that the rules name is full. What deciding
     // takes the worker is owed.
@@ -20,11 +21,24 @@ public:
         if (w.boundless_own != NS_UNKNOWN) return w.boundless_own;
         const std::int32_t q = place(w.id, task);
         if (q != w.own || looked_) w.owed_ps += ns_dispatch_ps(&run_.plan, &w, q, looked_);
+        if (copies_ != 0) w.owed_ps += ns_copies_ps(&run_.plan, &w, copy_.data(), copies_);
         return q;
     }
 
     // The same for the worker, or the producer, at `position`, which owes nothing for it.
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
+
+    // Put the task that was placed last into its queue, and a copy into each that a rule wants one in.
+    [[gnu::always_inline]] void put(std::int32_t q, Task task) {
+        if (copies_ == 0) return run_.queues.put(static_cast<std::uint32_t>(q), task);
+        copy_[copies_] = static_cast<std::uint32_t>(q);
+        run_.queues.put_copies(copy_.data(), copies_ + 1, task);
+    }
+    // Record that the worker or the producer has put it there.
+    [[gnu::always_inline]] void record_put(std::uint32_t actor, std::int32_t q, std::int64_t id) {
+        for (std::uint32_t at = 0; at < copies_; ++at) run_.detail(PUT, actor, id, copy_[at]);
+        run_.detail(PUT, actor, id, q);
+    }
 
     bool looked() const { return looked_; }  // the last decision asked where the task's objects are
 
@@ -34,6 +48,9 @@ private:
     Run& run_;
     ns_pages& pages_;
     bool looked_ = false;
+    std::vector<std::uint32_t>
+        copy_;  // the queues that get a copy of the task that was placed last, and one place more
+    std::uint32_t copies_ = 0;
 };
 
 }  // namespace numasim

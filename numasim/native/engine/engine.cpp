@@ -123,6 +123,7 @@ void Engine::end_phase() {
     const bool serial = executor_.source.phase().serial;
     executor_.sleepers.end_phase();
     if (executor_.run.plan.locks_search) executor_.sync.free_search_locks();
+    executor_.run.queues.drop_claimed();
     for (Worker& w : executor_.run.team)
         serial&& w.id != 0 ? executor_.source.wait_at_barrier(w) : executor_.thief.retire(w);
     executor_.source.end_phase(executor_.run.plan.skipping ? executor_.skipping.take_span_ps()

@@ -19,9 +19,10 @@
 //   Executor       ops, segments, spawns, joins
 //
 // Shortcuts (idle/, shortcuts/) pass over events whose outcome is known, and change no result. They stand between
-// WorkSource and Thief, SteadyProduction behind Executor. `Plan::skip` switches Polling (polls that must fail), Sleepers
-// (idle workers whose rounds are known to fail) and SteadyProduction (a producer and workers in steady state) on,
-// `Plan::skipping` SkipAhead (whole phases in which only steals matter) and StealBatches (many steals of like items).
+// WorkSource and Thief, SteadyProduction behind Executor. `Plan::skip` switches Polling (polls that must fail),
+// Sleepers (idle workers whose rounds are known to fail) and SteadyProduction (a producer and workers in steady state)
+// on, `Plan::skipping` SkipAhead (whole phases in which only steals matter) and StealBatches (many steals of like
+// items).
 //
 // The engine takes one event after the other off the clock and hands it to its component. What a component cannot go on
 // with by itself it returns to the engine: who has been granted a lock, who has something to run. The engine also

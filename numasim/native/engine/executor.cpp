@@ -334,8 +334,8 @@ inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
             run.takers.begun(run.frames[task].parent, static_cast<std::uint32_t>(task), w.id);
         if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
     } else {
-        run.queues.put(static_cast<std::uint32_t>(q), task);
-        run.detail(PUT, w.id, run.frames.id_of(task), q);
+        dispatcher.put(q, task);
+        dispatcher.record_put(w.id, q, run.frames.id_of(task));
     }
 }
 

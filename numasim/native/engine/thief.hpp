@@ -102,6 +102,13 @@ static inline bool ns_host_may_run(const ns_search* s, const ns_worker_state* w,
     return !ns_host_joins(w) || run_of(s).frames.may_run(worker_of(w), run_of(s).queues.peek(q, back));
 }
 
+static inline std::int64_t ns_host_sift(ns_search* s, std::uint32_t q, bool back, std::int64_t most) {
+    numasim::Thief& thief = thief_of(s);
+    const std::int64_t before = s->queues->length[q], left = thief.run.queues.sift(q, back, most);
+    if (s->queues->length[q] != before) thief.source.room_made();
+    return left;
+}
+
 NS_INLINE void ns_host_begin(ns_search* s, ns_worker_state* w, std::uint32_t q, bool back) {
     numasim::Thief& thief = thief_of(s);
     thief.begin(worker_of(w), thief.run.queues.take(q, back));

@@ -11,9 +11,7 @@ namespace numasim {
 // ---- phases -------------------------------------------------------------------------------------------------------
 
 WorkSource::WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher)
-    : run_(run),
-      sync_(sync),
-      dispatcher_(dispatcher) {
+    : run_(run), sync_(sync), dispatcher_(dispatcher) {
     if (!ns_steps_create(&steps_, &run_.plan)) throw std::bad_alloc();
 }
 
@@ -57,7 +55,7 @@ void WorkSource::give_root(Worker& w, std::uint32_t root) {
     if (q < 0) {
         w.agenda.push_back(root);
     } else {
-        run_.queues.put(static_cast<std::uint32_t>(q), root);
+        dispatcher_.put(q, root);
     }
 }
 
@@ -75,7 +73,7 @@ void WorkSource::give_range(std::size_t family) {
         for (std::uint64_t i = 0; i < count; ++i) {
             const auto item = static_cast<Task>(first + i);
             const std::int32_t q = dispatcher_.place(ns_dealt_to(phase().deal, i, count, run_.plan.workers), item);
-            if (q >= 0) run_.queues.put(static_cast<std::uint32_t>(q), item);
+            if (q >= 0) dispatcher_.put(q, item);
         }
     }
 }
@@ -156,8 +154,8 @@ bool WorkSource::produce_locked(std::uint32_t lock, std::int64_t waiting_since_p
 bool WorkSource::put_item(Producer& p, std::int32_t q) {
     const auto item = static_cast<Task>(p.next);
     if (q >= 0) {
-        run_.queues.put(static_cast<std::uint32_t>(q), item);
-        run_.detail(PUT, run_.clock.producer(), item, q);
+        dispatcher_.put(q, item);
+        dispatcher_.record_put(run_.clock.producer(), q, item);
         ++p.next;
         --p.left;
     }

@@ -47,7 +47,7 @@ void ForeseenProbes::count_asleep(std::ptrdiff_t more) {
 bool ForeseenProbes::may_sleep(Worker& w) {
     const Plan& plan = run_.plan;
     if (!plan.skip || !plan.one_queue_each || plan.locks_probes || plan.backoff_after_probe) return false;
-    if (!run_.clock.anybody_is_busy()) return false;
+    if (!run_.clock.anybody_is_busy() || run_.queues.contents().copies) return false;
     if (polling_.skips() || (!w.stack.empty() && ns_joins_by_itself(&plan))) return false;
     if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0 || marks_.any()) return false;
     const QuietRound& quiet = polling_.quiet_round(w);

@@ -34,7 +34,7 @@ bool LockedRounds::may_sleep() const {
     const Plan& plan = run_.plan;
     const bool in_rounds = !plan.backoff_after_probe && ns_backoff_wait_ps(&plan.backoff, 1, true) != 0;
     return plan.skip && plan.one_queue_each && plan.locks_probes && in_rounds && plan.join != Join::OWN &&
-           plan.join != Join::LEAPFROG && !run_.recorder.listened();
+           plan.join != Join::LEAPFROG && !run_.queues.contents().copies && !run_.recorder.listened();
 }
 
 // The lock under which the worker's rounds are made while no queue has a task; none where they are more than one probe,

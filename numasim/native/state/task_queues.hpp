@@ -40,6 +40,24 @@ public:
         if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
         if (attendant_ != nullptr) attendant_->filled(q);
     }
+    // The same for a task with entries in several queues.
+    void put_copies(const std::uint32_t* queues, std::uint32_t count, Task task) {
+        if (!ns_queues_push_copies(&queues_, queues, count, static_cast<std::uint64_t>(task))) throw std::bad_alloc();
+        for (std::uint32_t at = 0; at < count; ++at) {
+            if (recorder_.watch() != nullptr) recorder_.length(queues[at], length(queues[at]));
+            if (attendant_ != nullptr) attendant_->filled(queues[at]);
+        }
+    }
+    // Drop copies of claimed tasks among the `most` tasks at one end of a queue; how many of these are left.
+    std::int64_t sift(std::uint32_t q, bool back, std::int64_t most) {
+        const std::int64_t before = length(q), left = ns_queues_sift(&queues_, q, back, most);
+        if (length(q) != before && recorder_.watch() != nullptr) recorder_.length(q, length(q));
+        return left;
+    }
+    // A phase has ended.
+    void drop_claimed() {
+        for (std::uint32_t q = 0; queues_.copies && q < queues_.plan->queue_count; ++q) sift(q, false, length(q));
+    }
     void put_items(std::uint32_t q, const ns_items& items) {
         if (items.count == 0) return;
         if (!ns_queues_push(&queues_, q, items)) throw std::bad_alloc();

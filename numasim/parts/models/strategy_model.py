@@ -176,8 +176,6 @@ class DispatchSpec(Sometimes, Grammar, CheckedModel):
     ``tier`` which tiers it may have.
     """
 
-    later: ClassVar[Mapping[str, str]] = {"copy": "copies of tasks"}
-
     target: Annotated[TargetName, DISPATCH_TARGET] = Field(
         alias="to",
         description="The set of queues that the new task may be put into.",
@@ -226,6 +224,12 @@ class DispatchSpec(Sometimes, Grammar, CheckedModel):
         description="The rule holds only for tasks of these tiers; where a continuation is put (spawn: work-first), "
         "that of the spawned child counts. Default: any.",
     )
+    copies: YesNo = Field(
+        False,
+        alias="copy",
+        description="Whether the rule leaves an entry of the task in its queue, and the rules behind it are gone "
+        "through all the same; whoever takes an entry first has the task (model 4.13).",
+    )
 
     @property
     def ranks_nodes(self) -> bool:
@@ -241,7 +245,7 @@ class DispatchSpec(Sometimes, Grammar, CheckedModel):
     def is_open(self) -> bool:
         """Whether the rule accepts every task for which there is room, at any time."""
         asks = self.looks_at_data or self.source or self.target == "label" or self.tier is not None
-        return self.condition is None and self.is_always and not asks
+        return not self.copies and self.condition is None and self.is_always and not asks
 
     def _problems(self) -> Iterator[str]:
         if self.sample is not None and self.pick not in BY_LENGTH:
@@ -471,6 +475,10 @@ class StrategySpec(Grammar, CheckedModel):
     def _last_rule_is_open(cls, rules: tuple[DispatchSpec, ...] | None) -> tuple[DispatchSpec, ...] | None:
         if rules and rules[-1].condition is not None:
             raise ValueError("the last dispatch rule may have no condition, or a task could find no queue")
+        if rules and rules[-1].copies:
+            raise ValueError(
+                "copy: yes leaves an entry beside that of a rule behind it, so the last rule cannot have it"
+            )
         if rules and not rules[-1].is_open:
             raise ValueError(
                 "the last dispatch rule may neither look at data nor have a guard, or a task could find no queue; "
@@ -505,6 +513,7 @@ class StrategySpec(Grammar, CheckedModel):
             yield "join: leapfrog steals by levels from: thief alone, but there is none: add {from: thief} to steal"
         if self.thresholds == "none" and self._uses_thresholds():
             yield "a condition or refill refers to the thresholds min and max, but thresholds is none"
+        yield from self._needs_no_locks()
         if self.announcement != "always":
             yield from self._needs_announcers()
         if self.tune and self.tune.placements:
@@ -560,6 +569,11 @@ class StrategySpec(Grammar, CheckedModel):
             yield "tune.placements and placement.changes both say when policies change: give one of them"
         if any(each.policy == "hash-home" for each in self.whole_placement.policies):
             yield "hash-home gives no page a single home, so it cannot be combined with tune.placements"
+
+    def _needs_no_locks(self) -> Iterator[str]:
+        locked = [name for name, family in self.queues.items() if family.lock]
+        if locked and any(rule.copies for rule in self.dispatch or ()):
+            yield f"copy: yes puts a task into several queues at once, which may have no lock, but {locked[0]} has one"
 
     def _needs_own_queue(self) -> Iterator[str]:
         if any((level.amount or self.amount) not in ("one", AmountSpec(count=1)) for level in self.steal):

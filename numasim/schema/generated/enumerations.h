@@ -23,6 +23,7 @@
 #define NS_EVERY_TIER 7
 #define NS_TIER_SHIFT 4
 #define NS_FLAG_TIERS 112
+#define NS_FLAG_COPY 128
 #define NS_FLAG_LOOKS 1
 #define NS_FLAG_UNEVEN 2
 #define NS_FLAG_HERE 4

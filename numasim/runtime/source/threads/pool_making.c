@@ -39,6 +39,11 @@ static int read_plan(ns_thread_pool *pool) {
     int error = ns_plan_tables_read(&pool->tables, pool->plan);
     const char *problem = pool->tables.file ? pool->tables.file->reader.problem : "";
     if (error) return ns_pool_fail(&pool->base, error, "%s", problem);
+    for (uint32_t rule = pool->tables.steal.steal_levels; rule < pool->tables.steal.levels; rule++) {
+        if (!(pool->tables.steal.level[rule].flags & NS_FLAG_COPY)) continue;
+        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
+                            "the plan's dispatch rules leave copies of tasks, which they do in virtual time only");
+    }
     if (pool->tables.file->plan.adaptive.stack) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
                             "the plan's spawn order adapts, which it does in virtual time only");

@@ -218,6 +218,7 @@ static void on_freed(void *context, uint32_t actor, int64_t since_ps) {
 
 static void on_phase_end(virtual_pool *pool) {
     if (pool->plan->locks_search) ns_sync_free_search(pool->sync, pool->plan->words.declared, pool->now_ps, on_freed);
+    ns_queues_drop_claimed(&pool->queues);
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         virtual_worker *w = &pool->workers[id];
         if (pool->serial && id) {

@@ -41,6 +41,10 @@ static inline int32_t ns_host_taker(const ns_search *s, const ns_worker_state *w
     return child ? (int32_t)child->taker : NS_UNKNOWN;
 }
 
+static inline int64_t ns_host_sift(ns_search *s, uint32_t q, bool back, int64_t most) {
+    return ns_queues_sift(s->queues, q, back, most);
+}
+
 static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, bool back) {
     ns_virtual_begin(searcher(w), pop(s, q, back));
 }

@@ -93,6 +93,7 @@ struct virtual_pool {
     ns_pages pages;
     ns_queues queues;
     ns_live_subtrees live;
+    uint32_t copy[65], copies; /* the queues that get a copy of the task that was placed last, and one place more */
     ns_report report;
     virtual_worker *workers;
     ns_search search;

@@ -100,7 +100,7 @@ static uint32_t asked_row(const ns_graph *graph, const virtual_task *task) {
 static int32_t place(virtual_worker *w, const virtual_task *task, bool *looked) {
     virtual_pool *pool = pool_of(w);
     const uint64_t rows = (uint64_t)pool->plan->graph.rows;
-    ns_new_task newcomer = {.index = task->row, .count = rows};
+    ns_new_task newcomer = {.index = task->row, .count = rows, .copy = pool->copy};
     newcomer.tier = ns_tier_of(&pool->plan->control, asked_row(&pool->plan->graph, task));
     newcomer.label = ns_label_of(&pool->plan->control, task->row);
     newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
@@ -108,6 +108,7 @@ static int32_t place(virtual_worker *w, const virtual_task *task, bool *looked) 
     const ns_view view = view_of(pool);
     const int32_t q = ns_place(&pool->plan->steal, &pool->search.actors[w->base.id], &view, &newcomer);
     *looked = newcomer.looked;
+    pool->copies = newcomer.copies;
     return q;
 }
 
@@ -118,6 +119,7 @@ static int32_t choose(virtual_worker *w, const virtual_task *task) {
     bool looked = false;
     const int32_t q = place(w, task, &looked);
     w->state.owed_ps += ns_dispatch_ps(plan, &w->state, q, looked);
+    w->state.owed_ps += ns_copies_ps(plan, &w->state, pool_of(w)->copy, pool_of(w)->copies);
     return q;
 }
 
@@ -133,13 +135,26 @@ static void put_on_top(virtual_worker *w, virtual_task *task) {
     if (pool_of(w)->plan->counts_live) ns_live_begin(&pool_of(w)->live, w->base.id, task->row);
 }
 
+/* Put a task that has just been placed into its queue, and a copy into each that a rule wants one in. */
+static void put_placed(virtual_worker *w, uint32_t q, virtual_task *task) {
+    virtual_pool *pool = pool_of(w);
+    if (!pool->copies) {
+        ns_virtual_push(w, q, task);
+        return;
+    }
+    pool->copy[pool->copies] = q;
+    if (!ns_queues_push_copies(&pool->queues, pool->copy, pool->copies + 1, (uintptr_t)task)) {
+        ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for the tasks of queue %u", q);
+    }
+}
+
 /* Where no queue has room, the task is executed at once. */
 static void put_into(virtual_worker *w, int32_t q, virtual_task *task) {
     if (q == NS_UNKNOWN) {
         ns_virtual_note_taker(w, task);
         put_on_top(w, task);
     } else {
-        ns_virtual_push(w, (uint32_t)q, task);
+        put_placed(w, (uint32_t)q, task);
     }
 }
 
@@ -180,7 +195,7 @@ void ns_virtual_give_root(virtual_worker *w, virtual_task *root) {
     if (q == NS_UNKNOWN) {
         ns_virtual_list_push(w, &w->agenda, root);
     } else {
-        ns_virtual_push(w, (uint32_t)q, root);
+        put_placed(w, (uint32_t)q, root);
     }
 }
 
