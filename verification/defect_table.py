@@ -470,4 +470,32 @@ DEFECTS = (
         "announces=[None for q in own]",
         ("test_steady_production.py",),
     ),
+    Defect(
+        "in a loop, a phase does not repeat",
+        "numasim/workload/phases.py",
+        "yield from (part for _ in range(phases[part].repeat))",
+        "yield part",
+        ("test_looped_programs.py",),
+    ),
+    Defect(
+        "every phase of a loop ends an iteration",
+        "numasim/workload/phases.py",
+        "yield Step(phase, iteration, turns[phase], False)",
+        "yield Step(phase, iteration, turns[phase], True)",
+        ("test_iteration_control.py",),
+    ),
+    Defect(
+        "noise is that of the first turn",
+        "numasim/engine/reference/memory/flows.py",
+        "self._noise_seed = turn_seed(self._seed, turn)",
+        "self._noise_seed = self._seed",
+        ("test_looped_programs.py",),
+    ),
+    Defect(
+        "rows of phases have the sums of the run",
+        "numasim/engine/phase_rows.py",
+        "        self._before = sums\n",
+        "",
+        ("test_looped_programs.py",),
+    ),
 )

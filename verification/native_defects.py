@@ -19,6 +19,8 @@ PLACING = "numasim/core/execution/placing.h"
 EXECUTOR = "numasim/native/engine/executor.cpp"
 THRESHOLDS = "numasim/core/policy/thresholds.h"
 SEARCHES = "numasim/native/engine/thief.hpp"
+STEPS = "numasim/core/execution/steps.c"
+FLOWS = "numasim/native/memory/flows.hpp"
 
 NATIVE_DEFECTS = (
     Defect(
@@ -272,5 +274,26 @@ NATIVE_DEFECTS = (
         "    --actor.victims.drawn;\n",
         "",
         ("test_locked_rounds.py",),
+    ),
+    Defect(
+        "the last phase of an inner loop ends an iteration",
+        STEPS,
+        "        if (!is_last_pass(self, loop)) return false;\n",
+        "        if (self->loops->at[loop].end != self->phase + 1) return false;\n",
+        ("test_iteration_control.py",),
+    ),
+    Defect(
+        "loops are entered once for all",
+        STEPS,
+        "        self->next_loop = self->inner + 1;\n",
+        "",
+        ("test_looped_programs.py",),
+    ),
+    Defect(
+        "noise is that of the first turn",
+        FLOWS,
+        "noise_seed_ = ns_turn_seed(seed_, turn);",
+        "noise_seed_ = seed_ + 0 * turn;",
+        ("test_looped_programs.py",),
     ),
 )

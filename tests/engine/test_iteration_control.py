@@ -17,8 +17,8 @@ from numasim.plan.build_plan import revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.strategy.control.controller import Controls, Measures, Program
-from numasim.workload.graph import Mode, Region, Workload
-from numasim.workload.phases import Phase
+from numasim.workload.graph import Loop, Mode, Region, Workload
+from numasim.workload.phases import Phase, steps
 
 TWO_NODES = toy(sockets=2, cores=1)
 TUNED = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]]})  # whose controller the tests replace
@@ -48,7 +48,7 @@ def measured(plan: Plan, engine: str) -> list[Measures]:
         return (state or 0) + 1, Controls()
 
     simulate(controlled(plan, choose), 1, engine, check=True)
-    iterations = sum(phase.repeat for phase in plan.workload.phases)
+    iterations = sum(step.ends_iteration for step in steps(plan.workload.phases, plan.workload.loops))
     return told[: iterations - 1]  # what is needed for the serial time runs again
 
 
@@ -197,3 +197,13 @@ def test_phases_that_stand_alone_have_iterations_of_their_own(engine: str) -> No
         (1, 1, 20 * NS),
     ]
     assert [each.task_ps.tolist() for each in told] == [[10 * NS, 0], [0, 20 * NS], [0, 20 * NS]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_pass_through_the_outermost_loop_is_an_iteration(engine: str) -> None:
+    # twice: task 0, then three times task 1 twice; then task 0 again, by itself
+    phases = (Phase(roots=(0,)), Phase(roots=(1,), repeat=2), Phase(roots=(0,)))
+    work = replace(graph(task(10 * NS), task(20 * NS)), phases=phases, loops=(Loop(0, 2, 2), Loop(1, 2, 3)))
+    told = measured(plan_of(work, 1, TUNED), engine)
+    assert [(each.phase, each.iteration, each.time_ps) for each in told] == [(0, 0, 130 * NS), (0, 1, 130 * NS)]
+    assert [each.task_ps.tolist() for each in told] == [[10 * NS, 120 * NS]] * 2
