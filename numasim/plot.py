@@ -1,7 +1,7 @@
 """The standard figures for notebooks: each returns a matplotlib Figure.
 
-Those of a sweep take tables of results as DataFrames; those of one run take ``result.over_time``, or the machine and
-the result.
+Those of a sweep take tables of results as DataFrames, that of iterations what ``ns.sweep`` or ``ns.run`` returned;
+those of one run take ``result.over_time``, or the machine and the result.
 """
 
 from numasim.report.figures.bars import time_split, worker_time_split
@@ -14,12 +14,14 @@ from numasim.report.figures.heatmaps import node_bytes, node_steals
 from numasim.report.figures.plots import PLOTS, save, save_all
 from numasim.report.figures.run_plots import RUN_PLOTS
 from numasim.report.figures.traffic import node_traffic
+from numasim.report.iteration_figure import iterations
 
 __all__ = [
     "PLOTS",
     "RUN_PLOTS",
     "byte_kinds",
     "column",
+    "iterations",
     "miss_ratio",
     "node_bytes",
     "node_steals",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from numasim.engine.columns import DESCRIBED, Column, Kind
+from numasim.engine.phase_rows import SUMS
 from numasim.report.answers.answers_file import ANSWER_COLUMNS
 from numasim.schema.counter_names import COUNTS, TIMES
 
@@ -57,6 +58,15 @@ _PAIR_COUNTS = _columns(
     ("bytes_ownership", "Bytes fetched for ownership, which are written later; only where bytes are told apart.", "B"),
     ("bytes_read", "Bytes read; only where bytes are told apart.", "B"),
     ("bytes_written", "Bytes written back; only where bytes are told apart.", "B"),
+)
+_PHASE_RUN = _columns(
+    "iterations",
+    ("phase", "The number of the phase."),
+    ("name", "Its name; empty where it has none.", "", "text"),
+    ("iteration", "The pass through the outermost loop around the phase, from 0."),
+    ("turn", "How often the phase has run before."),
+    ("start_ps", "When it began.", "ps"),
+    ("time_ps", "How long it took.", "ps"),
 )
 _TIMING = _columns("timing", ("engine_s", "Wall-clock time of the engine alone.", "s", "ratio"))
 _BIN = _columns(
@@ -187,6 +197,12 @@ FILE_TABLES = (
         "node_pairs.parquet",
         "each run and ordered pair of nodes",
         (*_known(["run_id"]), *_PAIR, *_known(["steal_attempts", "steal_success"]), *_PAIR_COUNTS),
+    ),
+    FileTable(
+        "iterations",
+        "iterations.parquet",
+        "each run of a phase, of the runs that have more than one",
+        (*_known(["run_id"]), *_PHASE_RUN, *_known(SUMS)),
     ),
     FileTable("timing", "timing.parquet", "each run", (*_known(["run_id"]), *_TIMING)),
     FileTable(

@@ -17,7 +17,9 @@ import pandas as pd
 from numasim.engine.result import COLUMNS
 
 NOT_AXES = frozenset({*COLUMNS, "error", "cell"})
-FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed"})  # that axes begin with
+ITERATION = "iteration"  # the axis of tables with a row for each iteration of a run
+FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed", ITERATION})  # that axes
+# begin with
 NOT_SET = "not set"  # where a cell has no value of an axis that others have
 
 

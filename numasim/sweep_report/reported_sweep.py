@@ -50,7 +50,7 @@ def report_files(result: SweepResult, sweep: SweepSpec | None) -> dict[str, byte
 
     frame = result.to_frame()
     spec = read_text(result.directory / SPEC, YAML)
-    page = sweep_page(frame, result.node_pairs(), spec, sweep)
+    page = sweep_page(frame, result.node_pairs(), spec, sweep, result.iterations())
     return {ANSWERS: answers_csv(frame), PAGE: page.encode()}
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numasim.files.presence import is_there
 from numasim.sweep.store.frame import load, load_table
-from numasim.sweep.store.results_store import NODE_PAIRS, TIMING, WORKERS
+from numasim.sweep.store.parquet import ITERATIONS_TABLE
+from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, TIMING, WORKERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +34,14 @@ class SweepResult:
     def node_pairs(self) -> pd.DataFrame:
         """One row for each run and ordered pair of nodes: steals from thief to victim, bytes from accessor to home."""
         return load_table(self.directory, NODE_PAIRS)
+
+    def iterations(self) -> pd.DataFrame:
+        """One row for each run of a phase, of the runs that have more than one: when it began, how long it took, and
+        what was counted in it (`Result.iterations`).
+        """
+        if not is_there(self.directory / ITERATIONS):  # left by a version without them
+            return self.workers().iloc[:0][["run_id"]].reindex(columns=ITERATIONS_TABLE.names)
+        return load_table(self.directory, ITERATIONS)
 
     def timing(self) -> pd.DataFrame:
         """One row for each run: the wall-clock time of its engine in seconds."""

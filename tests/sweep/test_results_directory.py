@@ -85,7 +85,8 @@ def test_a_directory_in_use(tmp_path: Path) -> None:
 def test_a_new_directory_is_made_with_its_parents_and_holds_no_leftovers(tmp_path: Path) -> None:
     results = tmp_path / "a" / "b"
     sweep_toy(toy_sweep(), results)
-    names = {MANIFEST, SPEC, FILE, SHARDS, RESULTS, "workers.parquet", "node_pairs.parquet", "timing.parquet"}
+    tables = {f"{name}.parquet" for name in ("workers", "node_pairs", "iterations", "timing")}
+    names = {MANIFEST, SPEC, FILE, SHARDS, RESULTS, *tables}
     assert {path.name for path in results.iterdir()} == names
     assert (results / SPEC).read_text() == toy_sweep().text
 

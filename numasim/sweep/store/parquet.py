@@ -18,11 +18,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from numasim.engine.phase_rows import COLUMNS as PHASE_COLUMNS
 from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result, node_pairs
 from numasim.errors import InputError
 from numasim.files.writer import cannot_be_read
 
 Columns = dict[str, npt.NDArray[Any]]
+ITERATION_COLUMNS = ("phase", "name", *(name for name in PHASE_COLUMNS if name != "phase"))
 COUNTERS = COLUMNS[len(IDENTITY) :]
 UNSIGNED = frozenset({"seed"})  # a seed has 64 bits and no sign
 
@@ -36,6 +38,9 @@ def column_type(name: str) -> pa.DataType:
     return pa.uint64() if name in UNSIGNED else pa.int64()
 
 
+ITERATIONS_TABLE = pa.schema(
+    [("run_id", pa.string()), *((name, pa.string() if name == "name" else pa.int64()) for name in ITERATION_COLUMNS)]
+)
 RUN = pa.schema(
     [("run_id", pa.string()), ("engine", pa.string()), ("error", pa.string()), ("engine_s", pa.float64())]
     + [(name, column_type(name)) for name in COUNTERS]
@@ -67,7 +72,10 @@ def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun
     counters = result.row_of({"workers": workers})
     array("q", [value for value in counters.values() if isinstance(value, int)])  # refuses values that fit no column
     row = {**counters, "run_id": run_id, "engine": engine, "engine_s": result.engine_s}
-    return EndedRun(row, {"workers": _worker_columns(result), "node_pairs": _node_pair_columns(result)})
+    nested = {"workers": _worker_columns(result), "node_pairs": _node_pair_columns(result)}
+    if result.phases_run > 1:
+        nested["iterations"] = _iteration_columns(result)
+    return EndedRun(row, nested)
 
 
 def failed(run_id: str, engine: str, message: str) -> EndedRun:
@@ -135,6 +143,12 @@ def _worker_columns(result: Result) -> Columns:
 def _node_pair_columns(result: Result) -> Columns:
     """The values of a run for each pair of nodes, with the kinds of bytes if they are known."""
     return {name: table.ravel() for name, table in node_pairs(result).items()}
+
+
+def _iteration_columns(result: Result) -> Columns:
+    """The values of each run of a phase, with its name behind its number."""
+    names = np.array(result.phase_names, np.str_)[result.phase_rows["phase"]]
+    return {name: names if name == "name" else result.phase_rows[name] for name in ITERATION_COLUMNS}
 
 
 def _lists(tables: Sequence[Columns]) -> pa.ListArray:

@@ -3,6 +3,7 @@
 results.parquet      a row for each cell and repeat: the columns of a result, the sweep axes, the error
 workers.parquet      a row for each run and worker
 node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
+iterations.parquet   a row for each run of a phase, of the runs that have more than one
 timing.parquet       the engine's wall-clock time of each run, separate because it differs between machines
 """
 
@@ -17,8 +18,8 @@ import pyarrow.compute as pc
 from numasim.engine.result import COLUMNS
 from numasim.sweep.axis_columns import axis_column, named_column
 from numasim.sweep.planned_runs import PlannedRow
-from numasim.sweep.store.parquet import RUN, column_type, table_bytes
-from numasim.sweep.store.results_store import NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
+from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, table_bytes
+from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
 from numasim.sweep.store.shard import read_shards
 
 PAIRS = "node_pairs"  # the nested table of pairs of nodes
@@ -37,6 +38,7 @@ def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], 
     tables = {
         WORKERS: _long_table(shards, "workers", once),
         NODE_PAIRS: _long_table(shards, PAIRS, once),
+        ITERATIONS: _iterations(shards, once),
         TIMING: runs.select(["run_id", "engine_s"]).take(once),
         RESULTS: results_table(by_row, rows, axes, spec_hash),
     }
@@ -82,6 +84,12 @@ def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
     rows = lists.flatten()
     fields = sorted((field.name for field in rows.type), key=_place)
     return pa.table({"run_id": owner, **{field: pc.struct_field(rows, field) for field in fields}})
+
+
+def _iterations(shards: list[Path], indices: list[int]) -> pa.Table:
+    """The runs of phases; the same columns where there are none."""
+    table = _long_table(shards, "iterations", indices)
+    return table.select(ITERATIONS_TABLE.names) if len(table) else ITERATIONS_TABLE.empty_table()
 
 
 def _place(column: str) -> tuple[int, str]:

@@ -15,15 +15,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from numasim.engine.columns import DESCRIBED
+from numasim.engine.columns import DESCRIBED, Column
 from numasim.report.chosen_axes import choose_axes, is_numeric, varying_columns
-from numasim.report.comparison_cells import finished, numbers, plain_value
+from numasim.report.comparison_cells import ITERATION, finished, numbers, plain_value
 from numasim.report.estimates import DRAWN_COLUMNS, RATIOS_OF_SUMS, estimate, mean_intervals
 from numasim.report.figures.style import LINE_COLOURS
+from numasim.report.iteration_table import ITERATION_COLUMNS, by_iteration
 from numasim.report.unit_text import BYTE_UNITS, TIME_UNITS
 
 EFFICIENCY = "efficiency"
 MOST_NUMBERS = 120_000  # about a megabyte of page
+MOST_BY_ITERATION = 50_000  # of the plot over iterations, beside the other
 FEWEST_VALUES = 3  # that an axis keeps
 DIGITS = 7  # of a number; intervals are wider than what the others add
 
@@ -50,21 +52,48 @@ def page_cells(frame: pd.DataFrame) -> PageCells | None:
     runs = finished(frame)
     if runs.empty:
         return None
-    columns = [name for name in DRAWN_COLUMNS if not np.isnan(numbers(runs, name)).all()]
-    names = varying_columns(runs) or ["workers"]
-    kept, left_out = _thinned(runs, names, MOST_NUMBERS // (3 * len(columns)))
-    first, cell_of = _cells(kept, names)
-    return PageCells(
-        {
-            "axes": [_axis(kept.iloc[first], name) for name in names],
-            "columns": [_column(kept, name, cell_of) for name in columns],
-            "repeats": np.bincount(cell_of).tolist(),
-            "units": {"ps": TIME_UNITS, "B": BYTE_UNITS},
-            "colours": LINE_COLOURS,
-            "start": _start(kept, columns),
-        },
-        tuple(left_out),
-    )
+    columns = [DESCRIBED[name] for name in DRAWN_COLUMNS if not np.isnan(numbers(runs, name)).all()]
+    kept, left_out = _thinned(runs, varying_columns(runs) or ["workers"], MOST_NUMBERS // (3 * len(columns)))
+    sentences = tuple(f"{each} The results table has all." for each in left_out)
+    return PageCells(_plot(kept, columns, _start(kept, columns)), sentences)
+
+
+def page_iterations(frame: pd.DataFrame, iterations: pd.DataFrame) -> PageCells | None:
+    """Return the iterations of the finished runs, each a cell of its own; None where no program has any."""
+    runs = by_iteration(frame, iterations)
+    if runs.empty:
+        return None
+    columns = [column for name, column in ITERATION_COLUMNS.items() if numbers(runs, name).any()]
+    kept, left_out = _thinned(runs, _by_iteration(runs), MOST_BY_ITERATION // (3 * len(columns)))
+    sentences = tuple(f"Of iterations: {each} iterations.parquet has all." for each in left_out)
+    chosen = choose_axes(kept, ITERATION)
+    start = {
+        "column": columns[0].name,
+        "x": ITERATION,
+        "colour": chosen.colour[0] if chosen.colour else "",
+        "facet": chosen.facet[0] if chosen.facet else "",
+    }
+    return PageCells(_plot(kept, columns, start, _by_iteration(kept)), sentences)
+
+
+def _by_iteration(runs: pd.DataFrame) -> list[str]:
+    """The axes that vary, and the iteration at the end also where there is one alone."""
+    return [*(name for name in varying_columns(runs) if name != ITERATION), ITERATION]
+
+
+def _plot(
+    runs: pd.DataFrame, columns: Sequence[Column], start: dict[str, str], axes: Sequence[str] = ()
+) -> dict[str, Any]:
+    names = axes or varying_columns(runs) or ["workers"]
+    first, cell_of = _cells(runs, names)
+    return {
+        "axes": [_axis(runs.iloc[first], name) for name in names],
+        "columns": [_column(runs, column, cell_of) for column in columns],
+        "repeats": np.bincount(cell_of).tolist(),
+        "units": {"ps": TIME_UNITS, "B": BYTE_UNITS},
+        "colours": LINE_COLOURS,
+        "start": start,
+    }
 
 
 def _cells(runs: pd.DataFrame, names: Sequence[str]) -> tuple[Codes, Codes]:
@@ -93,8 +122,7 @@ def _thinned(runs: pd.DataFrame, names: Sequence[str], most: int) -> tuple[pd.Da
     if not notes:
         return runs, []
     shown = len(_cells(runs, names)[0])
-    sentence = f"The plot has {shown:,} of {total:,} cells: {', '.join(notes.values())}. The results table has all."
-    return runs, [sentence]
+    return runs, [f"The plot has {shown:,} of {total:,} cells: {', '.join(notes.values())}."]
 
 
 def _values(runs: pd.DataFrame, name: str) -> list[Any]:
@@ -120,11 +148,10 @@ def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
     }
 
 
-def _column(runs: pd.DataFrame, name: str, cell_of: Codes) -> dict[str, Any]:
-    described = DESCRIBED[name]
-    value, low, high = _estimates(runs, name, cell_of)
+def _column(runs: pd.DataFrame, described: Column, cell_of: Codes) -> dict[str, Any]:
+    value, low, high = _estimates(runs, described.name, cell_of)
     return {
-        "name": name,
+        "name": described.name,
         "label": described.label,
         "unit": described.unit,
         "meaning": described.meaning,
@@ -161,11 +188,11 @@ def _short(value: float) -> float | int | None:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
-def _start(runs: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
+def _start(runs: pd.DataFrame, columns: Sequence[Column]) -> dict[str, str]:
     """What the plot shows first; over workers not the makespan, whose fall hides how strategies differ."""
     chosen = choose_axes(runs)
     return {
-        "column": EFFICIENCY if chosen.x == "workers" and EFFICIENCY in columns else columns[0],
+        "column": EFFICIENCY if chosen.x == "workers" and DESCRIBED[EFFICIENCY] in columns else columns[0].name,
         "x": chosen.x,
         "colour": chosen.colour[0] if chosen.colour else "",
         "facet": chosen.facet[0] if chosen.facet else "",

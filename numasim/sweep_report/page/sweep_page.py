@@ -16,7 +16,7 @@ from numasim.report.comparison_cells import failed, finished, groups, label, pla
 from numasim.report.figures.embedded import embedded
 from numasim.report.figures.heading import common_heading
 from numasim.spec.identity import MODEL_VERSION
-from numasim.sweep_report.page.page_cells import page_cells
+from numasim.sweep_report.page.page_cells import page_cells, page_iterations
 from numasim.sweep_report.page.page_pictures import page_pictures
 from numasim.sweep_report.page.page_questions import page_questions
 from numasim.sweep_report.page.page_scripts import content_policy, page_scripts
@@ -39,12 +39,22 @@ class Failure:
     first: str  # cell
 
 
-def sweep_page(frame: pd.DataFrame, node_pairs: pd.DataFrame, spec_text: str, sweep: SweepSpec | None) -> str:
-    """Return the page of the results table ``frame``; ``sweep`` is what was run, where it is known, for its machine."""
+def sweep_page(
+    frame: pd.DataFrame,
+    node_pairs: pd.DataFrame,
+    spec_text: str,
+    sweep: SweepSpec | None,
+    iterations: pd.DataFrame | None = None,
+) -> str:
+    """Return the page of the results table ``frame``; ``sweep`` is what was run, where it is known, for its machine.
+
+    ``iterations`` has the runs of phases (`SweepResult.iterations`), from which a second plot is drawn.
+    """
     cells = page_cells(frame)
+    by_iteration = None if cells is None or iterations is None else page_iterations(frame, iterations)
     questions, not_asked = page_questions(frame)
     scripts = page_scripts() if cells else []
-    notices = [*(cells.left_out if cells else ()), *not_asked]
+    notices = [*(note for each in (cells, by_iteration) if each for note in each.left_out), *not_asked]
     return (
         page_environment(TEMPLATES)
         .get_template("sweep.html.jinja")
@@ -54,6 +64,7 @@ def sweep_page(frame: pd.DataFrame, node_pairs: pd.DataFrame, spec_text: str, sw
             repeats=int(frame["repeat"].nunique()),
             axes=[(name, _values_text(frame, name)) for name in varying_columns(frame)],
             cells=cells,
+            by_iteration=by_iteration,
             questions=questions,
             notices=notices,
             failures=_failures(frame),

@@ -1,8 +1,9 @@
-// The plot of a sweep's page: any column over any axis, coloured and divided into panels by any other, drawn by BokehJS.
-// The cells of the sweep stand in the page (#chart-data); nothing is fetched, and no text of theirs becomes markup.
+// The plots of a sweep's page: any column over any axis, coloured and divided into panels by any other, drawn by BokehJS.
+// The cells of the sweep stand in the page (#chart-data), and so do its iterations where there are any, whose elements
+// have the same ids behind a prefix; nothing is fetched, and no text of theirs becomes markup.
 "use strict";
-(() => {
-  const byId = (id) => document.getElementById(id);
+["", "iterations-"].filter((prefix) => document.getElementById(`${prefix}chart-data`)).forEach((prefix) => {
+  const byId = (id) => document.getElementById(prefix + id);
   const data = JSON.parse(byId("chart-data").textContent);
   const axisNamed = new Map(data.axes.map((axis) => [axis.name, axis]));
   const columnNamed = new Map(data.columns.map((column) => [column.name, column]));
@@ -11,6 +12,7 @@
   const DASHES = ["solid", "dashed", "dotted", "dotdash"];
   const MOST_PANELS = 12;
   const MOST_ROWS = 500;
+  const MANY_PLACES = 40; // on x, from which on marks are small
   const WIDE_SPAN = 30; // the largest over the smallest value, from which on a scale is logarithmic
   const FAR_FROM_ZERO = 0.5; // of the largest value: then the scale need not begin at zero
 
@@ -182,7 +184,8 @@
       colour: each((index) => paint.lines[index % paint.lines.length]),
       shape: each((index) => MARKERS[index % MARKERS.length]),
     } });
-    const marks = figure.scatter({ x: field("x"), y: field("y"), source: table, size: 9, name: "marks",
+    const marks = figure.scatter({ x: field("x"), y: field("y"), source: table,
+      size: new Set(places).size > MANY_PLACES ? 4 : 9, name: "marks",
       marker: field("shape"), fill_color: field("colour"), line_color: paint.paper });
     figure.add_tools(new Bokeh.HoverTool({ renderers: [marks], tooltips: [
       ["cell", "@cell"], [column.label, "@value"], ["95 % interval", "@interval"], ["repeats", "@repeats"]] }));
@@ -358,4 +361,4 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   choices();
   draw();
-})();
+});
