@@ -102,6 +102,7 @@ COUPLED: dict[str, list[Plan]] = {
     "_new_tasks_stay": [tree(dispatch=[{"to": "any", "pick": "random"}])],
     "_no_watch": [plan_of(TREE, 2, "threshold"), tree({"from": "others", "if": {"length": 2}}, work=RANGE)],
     "_no_chance": [tree({"from": "others", "chance": 0.5}, OTHERS)],
+    "_no_gates": [tree({"from": "others", "gated": "yes"}, tiers={"depth": 1}, live={"per": "machine", "most": 1})],
     "_no_lengths": [tree({"from": "others", "pick": pick}, work=RANGE) for pick in ("longest", "shortest")],
     "_no_parent": [tree({"from": "parent"}, OTHERS)],
     "_attempts_only": [tree({"from": "own"}, OTHERS)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -197,7 +197,25 @@ STRATEGIES = [
         34,
         "scan goes with policy: numa-balancing, not with policy: first-touch",
     ),
-    steal("gate of later", "{steal: [{from: others, gated: yes}]}", 20, "does not know 'gated'"),
+    steal(
+        "gate without limit",
+        "{steal: [{from: others, gated: yes}]}",
+        11,
+        "a steal level is gated, but live says no limit",
+        "add live such as {per: socket, most: 1}",
+    ),
+    steal(
+        "tier of no task", "{steal: [{from: others}], dispatch: [{to: any, tier: root}, {to: own}]}", 11, "tier root"
+    ),
+    replace(
+        steal(
+            "unknown labels",
+            "{steal: [{from: others}], dispatch: [{to: label}, {to: own}], labels: slics}",
+            11,
+            "there is no function of labels 'slics'; expected slices, none, tune; did you mean 'slices'?",
+        ),
+        place="strategy.labels",  # known when the plan is made
+    ),
     steal(
         "idle queue",
         "{queues: {a: {per: worker}, b: {per: node}}, steal: [{from: others}]}",

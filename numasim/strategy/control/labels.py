@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from numasim.errors import InputError, nearest_name
+from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.control.controller import I32, Program
 from numasim.strategy.control.slices import slices
@@ -46,9 +46,10 @@ def _labelling(name: str) -> Labelling:
     if name in LABELLINGS:
         return LABELLINGS[name]
     known = (*LABELLINGS, *NOT_FUNCTIONS)
-    near = nearest_name(name, known)
     raise InputError(
-        f"labels: {name} is no function of labels that is registered",
-        path=("labels",),
-        expected=f"did you mean {near!r}?" if near else ", ".join(known),
+        f"there is no function of labels {name!r}",
+        path=("strategy", "labels"),
+        expected=", ".join(known),
+        value=name,
+        known=known,
     )
