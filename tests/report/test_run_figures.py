@@ -227,6 +227,25 @@ def test_traffic_is_drawn_on_every_link_and_node(name: str) -> None:
         assert f"{loads.link_percent[busiest]:.1f} %" in text
 
 
+def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
+    """All parts of a worker's time but overhead and idleness, of the time that its node's workers have together."""
+    result, over_time = watched("a mesh")
+    machine = over_time.plan.machine
+    loads = loads_of(machine, result)
+    executed = np.zeros(machine.nodes)
+    for worker, node in enumerate(result.workers["node"].tolist()):
+        parts = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")
+        executed[node] += sum(int(result.workers[part][worker]) for part in parts)
+    counts = np.bincount(result.workers["node"], minlength=machine.nodes)
+    used = counts > 0
+    np.testing.assert_allclose(
+        loads.busy_percent[used], 100 * executed[used] / (counts[used] * result.counters["makespan_ps"])
+    )
+    assert np.isnan(loads.busy_percent[~used]).all()
+    node = int(np.flatnonzero(used)[0])
+    assert f"{loads.busy_percent[node]:.0f} %" in texts(node_traffic(machine, result))
+
+
 def test_without_remote_bytes_links_are_idle() -> None:
     result, over_time = watched("one worker")
     assert not loads_of(over_time.plan.machine, result).link_percent.any()

@@ -26,7 +26,9 @@ COLOUR_MAP = "YlOrBr"
 LEAST_WIDTH = 6.5  # inches
 HEADER, FOOTER = 0.75, 0.2
 ASIDE = 0.11  # inches, of each direction of a link from its middle
+SMALL_BOXES = "in each box the node, and for how much of the time its cores execute tasks"
 THINNEST, THICKEST = 0.8, 5.0  # points
+EXECUTED = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")  # of a worker's time
 MOST_LABELLED = 24  # links, both directions counted; more labels would touch each other
 
 F64 = npt.NDArray[np.float64]
@@ -42,6 +44,7 @@ class Loads:
     link_bytes: npt.NDArray[np.int64]
     link_percent: F64
     away_percent: F64  # [nodes] percent of the bytes of a node's memory that cores of other nodes moved
+    busy_percent: F64  # [nodes] percent of the run in which the workers of a node executed tasks; NaN without workers
 
     @property
     def largest_percent(self) -> float:
@@ -64,7 +67,17 @@ def loads_of(machine: Machine, result: Result) -> Loads:
         link_bytes=carried,
         link_percent=percent(carried.astype(np.float64), machine.links.bytes_per_s),
         away_percent=100 * away / np.maximum(1, served),
+        busy_percent=_busy_percent(machine, result),
     )
+
+
+def _busy_percent(machine: Machine, result: Result) -> F64:
+    of_worker = result.workers["role"] == "worker"
+    node = result.workers["node"][of_worker]
+    executed = sum((result.workers[part][of_worker].astype(np.float64) for part in EXECUTED), np.zeros(len(node)))
+    whole = np.bincount(node, minlength=machine.nodes) * float(max(1, result.counters["makespan_ps"]))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(100 * np.bincount(node, executed, machine.nodes) / np.where(whole > 0, whole, np.nan))
 
 
 class Colours:
@@ -84,7 +97,8 @@ class Colours:
 def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
     """Draw the machine with the load of its memory controllers and links as colour, and the bytes that they moved.
 
-    Colours go up to the largest load, or to ``most`` percent where that is more, for pictures that are compared.
+    Colours go up to the largest load, or to ``most`` percent where that is more, for pictures that are compared. A mesh
+    of tiles is drawn as such; where boxes are small, they say how busy the cores of the node are.
     """
     layout, loads = lay_out(machine), loads_of(machine, result)
     width, height = layout.extent
@@ -101,6 +115,8 @@ def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
     for node in range(machine.nodes):
         _draw_node(axes, layout, loads, colours, node)
     figure.text(0.2 / page[0], 1 - 0.3 / page[1], _title(machine, result), fontsize=10.5, weight="bold")
+    if not layout.detailed:
+        figure.text(0.2 / page[0], 1 - 0.52 / page[1], SMALL_BOXES, fontsize=9)
     bar = figure.colorbar(colours.mappable, cax=figure.add_axes((1 - 0.95 / page[0], 0.15, 0.16 / page[0], 0.6)))
     bar.set_label("mean load (% of capacity)")
     bar.outline.set_visible(False)
@@ -139,8 +155,10 @@ def _draw_node(axes: Axes, layout: Layout, loads: Loads, colours: Colours, node:
             f"{moved} of its memory",
             f"{loads.away_percent[node]:.1f} % for others",
         ]
+    elif not np.isnan(loads.busy_percent[node]):
+        lines.append(f"{loads.busy_percent[node]:.0f} %")
     for at, text in enumerate(lines):
-        down = (at - (len(lines) - 1) / 2) * 0.24
+        down = (at - (len(lines) - 1) / 2) * (0.24 if layout.detailed else 0.2)
         weight = "bold" if at == 0 else "normal"
         axes.text(x, y - down, text, ha="center", va="center", fontsize=9, color=ink, weight=weight, zorder=6)
 
