@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from runtime_strategies import STRATEGIES, TUNED
 
 from numasim.errors import InputError
-from numasim.parts import catalog
 from numasim.plan.build_plan import build_plan
 from numasim.runtime.compile_plan import compile_plan
-from numasim.runtime.fields_file import plan_fields
+from numasim.runtime.fields_file import plan_fields, write_plan
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate
@@ -21,7 +21,7 @@ MACHINE = "xeon-e5-2620-2s"
 STRATEGY_FIELDS = ("level", "row", "seg", "queue", "weight", "watch", "chance", "data", "domains", "queues", "own")
 
 
-@pytest.mark.parametrize("name", catalog.names("strategies"))
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_the_strategy_of_a_plan_is_that_of_a_simulation(name: str) -> None:
     pytest.importorskip("numasim.native._engine")
     plan = compile_plan(name, MACHINE, 24, "ompi")
@@ -31,6 +31,13 @@ def test_the_strategy_of_a_plan_is_that_of_a_simulation(name: str) -> None:
     for field in STRATEGY_FIELDS:
         np.testing.assert_array_equal(found[field], expected[field], err_msg=field)
     assert (plan.workload.tasks, plan.coupled) == (1, False)
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_a_strategy_with_a_controller_is_refused(name: str, tmp_path: Path) -> None:
+    plan = compile_plan(name, MACHINE, 24, "ompi")
+    with pytest.raises(InputError, match="the runtime asks no controller between iterations"):
+        write_plan(plan, 0, tmp_path / "plan")
 
 
 def test_a_recorded_graph_is_a_part_of_the_plan(tmp_path: Path) -> None:

@@ -10,18 +10,17 @@ from typing import Any
 
 import pytest
 from recorded_graphs import SMALL, recorded
+from runtime_strategies import STRATEGIES
 from virtual_equality import counts_of, counts_of_run
 
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.parts import catalog
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.spec.run_spec import resolve
 
-STRATEGIES = catalog.names("strategies")
 WORKERS = (2, 6, 24, 64)
 THIRD = 3
 ALL = bool(os.environ.get("NUMASIM_TEST_ALL_CELLS"))  # every kernel under every strategy with every number of workers

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from runtime_strategies import STRATEGIES
 from virtual_equality import counts_of, differences, run_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
@@ -26,7 +27,6 @@ from registry_cells import SMALL, machine, workload  # isort: skip
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.parts import catalog
 from numasim.plan.run import Run
 from numasim.runtime.fields_file import write_plan
 from numasim.workload.registry import PARAMETERS
@@ -35,7 +35,6 @@ MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)
 RANGES = ("independent", "matmul")  # whose tasks are never materialised
 FAMILIES = tuple(name for name in SMALL if name not in RANGES)
-STRATEGIES = catalog.names("strategies")
 RANDOM_PLANS, SHARDS = 60, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
 
