@@ -84,10 +84,19 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
     holds(run)
 
 
-def test_leapfrogging_joins_are_refused(program: Path, plans: Path) -> None:
-    plan = plan_file(plans, "leapfrog", "help", 4)
-    with pytest.raises(InputError, match="joins leapfrog, which workers do in virtual time only"):
-        run_kernel(Order("fib", {"n": 12}, plan=plan), program)
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("join: leapfrog\nsteal: [{from: thief}]", "joins leapfrog, which workers do in virtual time only"),
+        ("spawn: {adaptive: {}}", "spawn order adapts, which it does in virtual time only"),
+        ("dispatch: [{to: any, copy: yes}, {to: own}]", "leave copies of tasks, which they do in virtual time only"),
+    ],
+)
+def test_what_threads_do_not_know_is_refused(program: Path, plans: Path, tmp_path: Path, keys: str, said: str) -> None:
+    path = tmp_path / "refused.yaml"
+    path.write_text(f"name: refused\nlike: randomized\n{keys}\n")
+    with pytest.raises(InputError, match=said):
+        run_kernel(Order("fib", {"n": 12}, plan=plan_file(plans, str(path), "help", 4)), program)
 
 
 GATED = "{from: others, gated: yes}], live: {per: socket, most: 1}, tiers: {depth: 1}"
