@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.check.too_long import require_sums
-from numasim.engine.phase_rows import columns_of
 from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
@@ -47,7 +46,7 @@ class Finished:
     page_faults: int
     pages_migrated: int
     node_pages: Array
-    phase_rows: Array  # [runs of phases, phase_rows.COLUMNS], the first ones
+    phase_table: Array  # [runs of phases, phase_rows.COLUMNS], the first ones
     passed_items: int
     hashes: tuple[str, str | None]
     events: int
@@ -86,7 +85,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
         traffic=dict(finished.traffic),
         node_pages=run.placement.settled_pages + finished.node_pages,
         sync_objects=sync_table(plan, finished.sync_counts),
-        phase_rows=columns_of(finished.phase_rows),
+        phase_table=finished.phase_table,
         phase_names=_phase_names(plan),
         phases_run=sum(plan.workload.runs),
         held=finished.held,

@@ -59,6 +59,11 @@ class PhaseRows:
         return np.array(self._rows, np.int64).reshape(-1, len(COLUMNS))
 
 
+def no_rows() -> I64:
+    """A table without rows."""
+    return np.zeros((0, len(COLUMNS)), np.int64)
+
+
 def columns_of(table: I64) -> dict[str, I64]:
     """The columns of a table [rows, COLUMNS] by name."""
     return dict(zip(COLUMNS, table.T, strict=True))

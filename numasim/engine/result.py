@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.columns import DESCRIBED, of_group, of_kind
-from numasim.engine.phase_rows import named
+from numasim.engine.phase_rows import columns_of, named, no_rows
 from numasim.engine.remarks import phases_left_out, remarks
 from numasim.html.shown import Shown
 from numasim.schema import counter_names
@@ -54,8 +54,8 @@ class Result(Shown):
     ``sync_objects`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how
     often its line was handed to another worker of the same node or of another node, the time that workers waited for it
     and that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
-    ``phase_rows`` has a row for each run of a phase, up to 100,000, of the ``phases_run`` that there were
-    (`numasim.engine.phase_rows.COLUMNS`); `iterations` is their table.
+    ``phase_table`` [rows, columns] has a row for each run of a phase, up to 100,000, of the ``phases_run`` that there
+    were (`numasim.engine.phase_rows.COLUMNS`); `iterations` is the same with names.
     """
 
     counters: dict[str, Any]
@@ -68,7 +68,7 @@ class Result(Shown):
     sync_objects: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
     identity: dict[str, Any] = field(default_factory=dict)
-    phase_rows: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
+    phase_table: npt.NDArray[np.int64] = field(default_factory=no_rows)
     phase_names: tuple[str, ...] = ()
     phases_run: int = 0
     passed_items: int = 0  # range items counted in closed form, which have no records
@@ -96,6 +96,11 @@ class Result(Shown):
     def remarks(self) -> list[str]:
         """What a user should know of the run beside its counters, such as that thieves found nothing to steal."""
         return remarks(self.counters, self.worker_count) + phases_left_out(self.phases_run)
+
+    @property
+    def phase_rows(self) -> dict[str, npt.NDArray[np.int64]]:
+        """The columns of ``phase_table`` by name."""
+        return columns_of(self.phase_table)
 
     @property
     def iterations(self) -> pd.DataFrame:

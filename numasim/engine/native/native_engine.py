@@ -360,7 +360,7 @@ def _finished(found: Fields) -> Finished:
         page_faults=found["page_faults"],
         pages_migrated=found["pages_migrated"],
         node_pages=found["node_pages"],
-        phase_rows=found["phase_rows"],
+        phase_table=found["phase_rows"],
         passed_items=found["passed_items"],
         hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
         events=found["events"],

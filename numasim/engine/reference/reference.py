@@ -199,7 +199,7 @@ def finished(engine: ReferenceEngine) -> Finished:
         page_faults=ledger.page_faults,
         pages_migrated=ledger.pages_migrated,
         node_pages=engine.memory.pages.node_pages(),
-        phase_rows=engine.work_source.rows.table(),
+        phase_table=engine.work_source.rows.table(),
         passed_items=sum(ledger.passed_items),
         hashes=engine.recorder.trace.hashes(),
         events=engine.clock.events,
