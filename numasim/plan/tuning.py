@@ -66,7 +66,7 @@ def tuning_of(
             machine,
             workers,
             label_unit(spec),
-            switches=getattr(spec, "switches", ()),
+            switches=spec.switches,
             placements=tuple(tune.placements),
         ),
         workload=workload,

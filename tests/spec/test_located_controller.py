@@ -151,6 +151,7 @@ def test_a_name_that_leads_nowhere_is_one_sentence(name: str, tmp_path: Path) ->
         ({"what": "fastest"}, "of goes with what: fastest"),
         ({"what": "fastest", "of": [[]], "profiled": [3, 1]}, "profiled runs from 3 to 1, which is never"),
         ({"what": "packer"}, "got 'packer'"),
+        ({"what": "fastest", "of": [[], ["far"]]}, "tune.of names the switch 'far', but no level or rule"),
         ({"what": "fastest", "of": [[]], "placements": {"far": "hash-home"}}, "hash-home gives no page a single home"),
         ({"what": "fastest", "of": [[]], "placements": {"far": {"policy": "bind", "node": 9}}}, "there is no node 9"),
     ],

@@ -518,6 +518,9 @@ class StrategySpec(Grammar, CheckedModel):
             yield from self._needs_announcers()
         if self.tune and self.tune.placements:
             yield from self._chooses_placements()
+        for name in sorted({name for names in (self.tune and self.tune.of) or () for name in names}):
+            if name not in self.switches:
+                yield f"tune.of names the switch {name!r}, but no level or rule has when: {name} or unless: {name}"
         yield from self._needs_tiers()
         yield from self._needs_labels()
         yield from self._needs_gates()
