@@ -79,6 +79,7 @@ void AccessPrices::migrate(const Place& place) {
         const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
         const std::int64_t bytes = pages_.moved[home] * plan_.memory.page_bytes;
         traffic_.bytes[FETCHED][pair] += bytes;
+        if (counted_ != nullptr) counted_[home] += bytes;
         use_path(effects_.resources.reads, pair, bytes);
     }
 }
@@ -126,6 +127,7 @@ std::int64_t AccessPrices::move_at(const Access& access, const Place& place, std
     const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
     traffic_.bytes[access.mode == WRITE ? OWNED : FETCHED][pair] += read;
     traffic_.bytes[WRITTEN][pair] += back;
+    if (counted_ != nullptr) counted_[home] += read + back;
     use_path(effects_.resources.reads, pair, read);
     use_path(effects_.resources.writes, pair, back);
     const std::int64_t wait_ps = misses_ps(read + back, effects_.latency_ps[pair], access.misses);

@@ -50,6 +50,9 @@ public:
         for (const Access& access : table_.accesses(segment)) caches_->prefetch(access.print);
     }
 
+    // Count what the next segments move in `bytes` [nodes] too, from and to each home.
+    void count_into(std::int64_t* bytes) { counted_ = bytes; }
+
     std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] what a miss waits at each controller
 
 private:
@@ -73,6 +76,7 @@ private:
     std::unique_ptr<Caches> caches_;
     const Clock& clock_;
     ns_pages& pages_;
+    std::int64_t* counted_ = nullptr;
     Found found_;
     std::vector<std::int64_t> queueing_ps_;  // [nodes]
     std::vector<std::int64_t> units_;        // [resources] of the segment at hand

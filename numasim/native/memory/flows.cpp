@@ -144,16 +144,8 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const std::size_t domain = effects_.caches.domain[worker];
     const Place place{domain, plan_.node[worker], sharers_[domain]};
     const std::int64_t compute = noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment);
-    const auto moved = [&](std::size_t home) { return moved_bytes(place.node, home); };
-    if (measures_) measures_->before(moved);
+    if (measures_) memory_.count_into(measures_->bytes_of(flow.work.task));
     memory_.price(flow.work.row, compute, place, flow.price, uses_[worker]);
-    if (measures_) measures_->after(flow.work.task, moved);
-}
-
-// What a node has moved so far from and to a home.
-std::int64_t Flows::moved_bytes(std::int32_t node, std::size_t home) const {
-    const std::size_t pair = static_cast<std::size_t>(node) * plan_.nodes + home;
-    return traffic_.bytes[FETCHED][pair] + traffic_.bytes[OWNED][pair] + traffic_.bytes[WRITTEN][pair];
 }
 
 void Flows::price_item(std::uint32_t worker, Flow& flow) {

@@ -95,7 +95,6 @@ public:
 private:
     void price_all();
     void price_segment(std::uint32_t worker, Flow& flow);
-    std::int64_t moved_bytes(std::int32_t node, std::size_t home) const;
     void price_item(std::uint32_t worker, Flow& flow);
     std::int64_t noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const;
     void queue();

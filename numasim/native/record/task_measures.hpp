@@ -16,6 +16,9 @@ public:
 
     void add_time(std::int64_t task, std::int64_t time_ps) { ps_[static_cast<std::size_t>(task)] += time_ps; }
 
+    // [nodes] what a task has moved from and to each home, to be added to.
+    std::int64_t* bytes_of(std::int64_t task) { return bytes_.data() + static_cast<std::size_t>(task) * nodes_; }
+
     // Count for a task what `moved(home)` grows by from `before` to `after`: bytes from and to each home.
     template <typename Moved>
     void before(Moved&& moved) {
@@ -23,7 +26,7 @@ public:
     }
     template <typename Moved>
     void after(std::int64_t task, Moved&& moved) {
-        std::int64_t* const mine = bytes_.data() + static_cast<std::size_t>(task) * nodes_;
+        std::int64_t* const mine = bytes_of(task);
         for (std::size_t home = 0; home < nodes_; ++home) mine[home] += moved(home) - before_[home];
     }
 
