@@ -72,6 +72,8 @@ def loads_of(machine: Machine, result: Result) -> Loads:
 
 
 def _busy_percent(machine: Machine, result: Result) -> F64:
+    if not result.workers:  # of a run whose row alone is known
+        return np.full(machine.nodes, np.nan)
     of_worker = result.workers["role"] == "worker"
     node = result.workers["node"][of_worker]
     executed = sum((result.workers[part][of_worker].astype(np.float64) for part in EXECUTED), np.zeros(len(node)))
