@@ -1,0 +1,129 @@
+"""Fit the time of an operation on each of the two servers, each to one value that is given out as fitted.
+
+    python experiments/laws/calibrate.py [--seeds N]
+
+writes calibrated.yaml beside this file. The paper prints no time, so that how much a program computes beside what it
+waits for is not known. One number a machine makes up for it: the time of a thousand operations, which is found where
+LAWS saves as much of Cilk's time as is printed for the smaller size of one program (section 6.4). All other values are
+predictions. The interval has the times at which what is printed and the scatter over seeds cannot tell the savings from
+the printed one; where none gives it, or the interval reaches an end of the range, the number is refused, and the
+generators' own stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from statistics import fmean, stdev
+
+from numasim.draws import repeat_seed
+from numasim.engine.simulate import simulate_spec
+from numasim.files.writer import write_text
+from numasim.parts.yaml.nodes import from_python
+from numasim.reproduce.calibration.identification import Verdict
+from numasim.reproduce.calibration.parameter_search import Axis
+from numasim.reproduce.calibration.readings import Readings
+from numasim.reproduce.calibration.record import Calibration, calibration_yaml
+from numasim.reproduce.calibration.roots import TWO_SIDED, Root, identified_root
+from numasim.reproduce.calibration.searched import Searched, Source, calibration_of_root
+from numasim.reproduce.plan.setting import Change, Setting, Wanted
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.study import read_study
+
+HERE = Path(__file__).resolve().parent
+OUTPUT = HERE / "calibrated.yaml"
+COMMENT = """Written by calibrate.py; do not edit. One number a machine, what it was fitted to, and how well.
+Errors are (printed - simulated) / printed."""
+
+FIELD = "workload.ps_per_1000_ops"
+COLUMN = "execution_time_reduction_percent"
+LEAST, MOST = 40_000, 4_000_000  # ps for a thousand operations: from a tenth of a cycle each to ten cycles
+GRAIN = 1_000
+"""The search is for multiples of this."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A server: the program of its sizes, its table, the row that is fitted to, and all programs that compute on it."""
+
+    name: str
+    program: str
+    table: str
+    row: str
+    programs: tuple[str, ...]
+
+
+MACHINES = (
+    Machine("AMD operation", "amd-sizes", "times-amd", "Heat-ir 1k", ("amd", "amd-sizes")),
+    Machine("Intel operation", "intel-sizes", "times-intel", "SOR-ir 2k", ("intel", "intel-sizes")),
+)
+
+
+def saved_percent(study: Study, machine: Machine, rate: int, seeds: int) -> list[float]:
+    """What LAWS saves of Cilk's time, for each seed, where a thousand operations take ``rate`` ps."""
+    change = Change(from_python({FIELD: rate}, "calibrate.py"))
+    setting = Setting(replace(study, parameters=()), changes=(change,))
+
+    def time(variant: str, number: int) -> float:
+        spec = setting.spec(Wanted(study.programs[machine.program], machine.row, variant))
+        return float(simulate_spec(spec, repeat_seed(spec.seed, number)).counters["makespan_ps"])
+
+    return [100 * (1 - time("laws", number) / time("cilk", number)) for number in range(seeds)]
+
+
+def fit(study: Study, readings: Readings, machine: Machine, seeds: int, say: Callable[[str], None]) -> Calibration:
+    """The time of a thousand operations at which LAWS saves what is printed."""
+    printed = readings.values(machine.table, COLUMN, [machine.row])[machine.row]
+    rounding = readings.rounding(machine.table, COLUMN, [machine.row])[machine.row]
+
+    @cache
+    def savings(number: int) -> list[float]:
+        found = saved_percent(study, machine, GRAIN * number, seeds)
+        say(f"{machine.row}: {GRAIN * number} ps for 1,000 operations, saved {fmean(found):.1f} %, printed {printed}")
+        return found
+
+    def error(number: int) -> float:
+        return (printed - fmean(savings(number))) / printed
+
+    axis = Axis(machine.name, 1000, LEAST // GRAIN, MOST // GRAIN, 100, 1)
+    coarse = [axis.clipped(10 * 2**power) for power in range(2, 9)]
+    start = min(coarse, key=lambda number: abs(error(number)))
+    axis = replace(axis, start=start)
+    searched = Searched(axis, FIELD, Decimal(GRAIN), "ps per 1000 operations")
+    source = Source(1, machine.programs, machine.table, (COLUMN,), (machine.row,))
+    noise = max(rounding, stdev(savings(start)) / math.sqrt(seeds) / printed)
+    if min(map(error, coarse)) > TWO_SIDED * noise:
+        refused = Root(Verdict(axis, start, axis.low, axis.high, abs(error(start))), error(start))
+        (parameter,) = calibration_of_root(searched, refused, source).refused
+        most = max(fmean(savings(number)) for number in coarse)
+        reason = f"No value in the range saves {printed} %; the most that any saves is {most:.0f} %."
+        return Calibration(refused=(parameter.model_copy(update={"reason": reason}),))
+    root = identified_root(error, axis, noise, tolerance=noise)
+    return calibration_of_root(searched, root, source)
+
+
+def calibrate(study: Study, seeds: int, say: Callable[[str], None]) -> Calibration:
+    """One number a machine."""
+    readings = Readings(study)
+    found = Calibration()
+    for machine in MACHINES:
+        found = found.joined(fit(study, readings, machine, seeds, say))
+    return found
+
+
+def main() -> None:
+    """Read the command line, calibrate, write the file."""
+    parser = argparse.ArgumentParser(description="Fit the time of an operation on the two servers of LAWS.")
+    parser.add_argument("--seeds", type=int, default=3, help="runs that are averaged")
+    chosen = parser.parse_args()
+    found = calibrate(read_study(str(HERE)), chosen.seeds, lambda line: print(line, flush=True))
+    write_text(OUTPUT, calibration_yaml(found, COMMENT))
+
+
+if __name__ == "__main__":
+    main()

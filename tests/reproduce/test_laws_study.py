@@ -1,0 +1,82 @@
+"""LAWS as a study: what is published, what is fitted, bounds and null models that follow from what is printed."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from statistics import fmean
+
+import pytest
+
+from numasim.reproduce.plan.setting import Setting, Wanted
+from numasim.reproduce.study.study import Study, read_study
+from numasim.reproduce.table_cells import Role
+
+STENCILS = ("Heat", "SOR", "9P", "6P", "25P")
+SAVED = "execution_time_reduction_percent"
+OTHERS = "mean_of_the_others_percent"
+FITTED = {("times-amd", "Heat-ir 1k"), ("times-intel", "SOR-ir 2k")}
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return read_study("laws")
+
+
+def test_no_digit_of_the_published_values_has_changed(study: Study) -> None:
+    folder = study.folder / "published"
+    listed = dict(re.findall(r"\| `([\w.]+\.csv)` \|.*\| `([0-9a-f]{32})` \|", (folder / "README.md").read_text()))
+    assert listed == {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:32] for path in folder.glob("*.csv")}
+
+
+def test_two_values_are_fitted_one_a_server(study: Study) -> None:
+    columns = [(table, spec) for table in study.tables.values() for spec in table.file.columns.values()]
+    assert {(table.id, row) for table, spec in columns for row in spec.fitted} == FITTED
+    assert not [table.id for table, spec in columns if spec.role is Role.FITTED]
+    parameters = (*study.parameters, *study.refused)
+    assert {(each.table, row) for each in parameters for row in each.fitted_rows} == FITTED
+    assert {each.field for each in parameters} == {"workload.ps_per_1000_ops"}
+
+
+def test_nothing_is_fitted_where_cilks_misses_are_compared(study: Study) -> None:
+    programs = {table.file.program for table in study.tables.values() if table.id.startswith("cilk-misses")}
+    assert programs == {"amd-assumed"}
+    assert not [each for each in (*study.parameters, *study.refused) if "amd-assumed" in each.programs]
+
+
+@pytest.mark.parametrize("table", ["times-amd", "times-intel"])
+def test_the_null_model_knows_the_other_three(study: Study, table: str) -> None:
+    printed, others = (study.published(table, column) for column in (SAVED, OTHERS))
+    for row in printed:
+        rest = [value for other, value in printed.items() if other != row]
+        assert others[row] == pytest.approx(fmean(rest), rel=1e-3)
+
+
+def logarithms(study: Study, table: str) -> list[float]:
+    return [abs(math.log(value)) for column in ("cats", "laws") for value in study.published(table, column).values()]
+
+
+def test_the_bounds_of_misses_are_half_of_what_no_change_has(study: Study) -> None:
+    stencils, elimination = logarithms(study, "misses-stencils"), logarithms(study, "misses-ge")
+    scores = study.file.scores
+    for name, values in (("misses", stencils + elimination), ("misses, stencils", stencils)):
+        bound = scores[name].bound
+        assert bound is not None
+        assert float(bound) == pytest.approx(fmean(values) / 2, rel=0.01)
+
+
+def test_the_sizes_are_those_of_section_6_2(study: Study) -> None:
+    """8096 rows; lines of 64 bytes, a quarter of an array a socket, give 11 quarters an iteration for Heat."""
+    workload = Setting(study).spec(Wanted(study.programs["amd"], "Heat", "cilk")).workload.model_dump()
+    assert (workload["x"], workload["y"], workload["sweeps"], workload["leaf_rows"]) == (8096, 1024, 200, 8)
+    quarter = workload["x"] * workload["y"] * workload["element_bytes"] / 64 / 4
+    assert round(5.72e8 / 200 / quarter) == 11
+    every = [f"{name}{kind}" for kind in ("", "-ir") for name in ("Heat", "SOR", "GE", "9P", "6P", "25P")]
+    assert [*study.programs["amd"].file.rows] == every
+    assert [*study.programs["intel"].file.rows] == [name for name in every if not name.startswith("GE")]
+
+
+def test_the_stencils_of_both_blocks_are_compared(study: Study) -> None:
+    assert study.tables["cilk-misses-regular"].labels == STENCILS
+    assert study.tables["misses-stencils"].labels == (*STENCILS, *(f"{name}-ir" for name in STENCILS))
