@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -242,6 +243,7 @@ def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
         loads.busy_percent[used], 100 * executed[used] / (counts[used] * result.counters["makespan_ps"])
     )
     assert np.isnan(loads.busy_percent[~used]).all()
+    assert np.isnan(loads_of(machine, replace(result, workers={})).busy_percent).all()  # as of a run in a table
     node = int(np.flatnonzero(used)[0])
     assert f"{loads.busy_percent[node]:.0f} %" in texts(node_traffic(machine, result))
 

@@ -117,7 +117,7 @@ def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
     for node in range(machine.nodes):
         _draw_node(axes, layout, loads, colours, node)
     figure.text(0.2 / page[0], 1 - 0.3 / page[1], _title(machine, result), fontsize=10.5, weight="bold")
-    if not layout.detailed:
+    if not layout.detailed and result.workers:
         figure.text(0.2 / page[0], 1 - 0.52 / page[1], SMALL_BOXES, fontsize=9)
     bar = figure.colorbar(colours.mappable, cax=figure.add_axes((1 - 0.95 / page[0], 0.15, 0.16 / page[0], 0.6)))
     bar.set_label("mean load (% of capacity)")
