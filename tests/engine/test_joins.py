@@ -134,6 +134,19 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
     assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # after worker 1, in vain, at 1600 ns
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_call_that_has_ended_is_no_child_to_leap_after(engine: str) -> None:
+    """Worker 1 steals the rest of the call, ends it, and so goes on with the root, whose other child it begins at once.
+
+    Worker 0 then takes the root from worker 1 and waits. That child was taken from no queue: there is no thief.
+    """
+    work = graph(task(call(task(2000 * NS), 500 * NS), task(5000 * NS), WAIT))
+    how = stealing({"from": "thief"}, {"from": "others"}, join="leapfrog", spawn="work-first")
+    seen = run(work, 2, how, runtime(), engine=engine)
+    assert {(worker, task) for worker, task, _, _ in seen.stretches} == {(0, 2), (1, 1), (1, 3)}
+    assert seen.of_worker("steal_attempts")[0] == 1
+
+
 # ---- spawn orders that adapt ---------------------------------------------------------------------------------------
 
 

@@ -221,6 +221,8 @@ class Executor:
         w.stack.pop()
         if self._counts_live:
             self._live.finish(task)
+        if self._joins.leaps:
+            self._joins.finished(task)
         path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]
         if kind == TASK:
             self._count(w)
@@ -232,8 +234,6 @@ class Executor:
         if path > self._progress.span_ps:
             self._progress.lengthen(path)
         if parent >= 0:
-            if self._joins.leaps:
-                self._joins.finished(task)
             if self._joins_cost:
                 w.owed_ps += self._tables.join_ps + (w.line_ps[program.spawner[task]] if self._tables.line else 0)
             if path > program.joined_ps[parent]:

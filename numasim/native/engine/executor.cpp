@@ -154,6 +154,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
     Frame& frame = run.frames[at];
     frame.origin |= Frame::FINISHED;
     if (counts_live_) ns_live_finish(run.controls.live(), frame.row);
+    if (leaps_ && frame.parent != NO_FRAME) run.takers.finished(frame.parent, at);
     if (kind == CALLED) {
         run.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
@@ -163,15 +164,14 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
             w.owed_ps += run.profile_ps;
         }
         run.frames.end_chain(frame.path_ps);
-        if (frame.parent != NO_FRAME) join(w, at, frame);
+        if (frame.parent != NO_FRAME) join(w, frame);
         if (has_dependences_) release(w, frame);
         source.task_done();
     }
     if (frame.pending == 0) run.frames.free(at);
 }
 
-inline void Executor::join(Worker& w, std::uint32_t at, const Frame& child) {
-    if (leaps_) run.takers.finished(child.parent, at);
+inline void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
         w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner());
     }

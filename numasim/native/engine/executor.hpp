@@ -35,7 +35,7 @@ private:
     [[gnu::noinline]] void report_work(Worker& w);
     [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
     [[gnu::always_inline]] void finish(Worker& w, std::uint32_t frame, Kind kind);
-    [[gnu::always_inline]] void join(Worker& w, std::uint32_t at, const Frame& child);
+    [[gnu::always_inline]] void join(Worker& w, const Frame& child);
     void resume(Worker& w, std::uint32_t parent);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
