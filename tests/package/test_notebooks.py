@@ -80,7 +80,9 @@ def kernel() -> Iterator[Any]:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"quickstart", "steals", "today", "remote_bytes", "contributions", "sensitivity"} == set(NOTEBOOKS)
+    assert {"quickstart", "steals", "today", "remote_bytes", "contributions", "sensitivity", "packing"} == set(
+        NOTEBOOKS
+    )
     assert set(SMALLER) == set(keep.LONG)
 
 
