@@ -204,6 +204,7 @@ class NativePlan:
         addresses = [array.ctypes.data for array in self._arrays]
         counts = (plan.workers, plan.steal_levels, plan.levels, *sizes)
         self.nodes = len(plan.latency_ps)
+        self.rules = plan.levels - plan.steal_levels
         self._data = [np.ascontiguousarray(part) for part in (plan.data, plan.node, plan.domains, plan.latency_ps)]
         data_sizes = (len(plan.data), self.nodes, len(plan.domains))
         data = [array.ctypes.data for array in self._data]
@@ -272,9 +273,13 @@ class NativeProber:
     ) -> int:
         groups = (ObjectsStruct * len(objects))(*((o.bytes, o.pieces, o.home, o.mode) for o in objects))
         similarity = np.full(self.plan.nodes, -7, np.int64)
-        task = TaskStruct(index, count, groups, len(objects), source, True, similarity.ctypes.data, tier, label)
+        copies = np.zeros(self.plan.rules, np.uint32)  # a rule leaves one copy at most
+        task = TaskStruct(
+            index, count, groups, len(objects), source, True, similarity.ctypes.data, tier, label, copies.ctypes.data
+        )
         found = int(self.library.ns_place(self.plan.struct, self.actors[position], view.struct(), task))
         self.looked = task.looked
+        self.copies = copies[: task.copies].tolist()
         return found
 
     def dealing_rule(self, position: int) -> int | None:

@@ -111,6 +111,7 @@ class Pair:
         expected = self.python.place(position, self.view, index, count, *about, *task)
         assert self.native.place(position, self.view, index, count, *about, *task) == expected
         assert self.native.looked == self.python.looked
+        assert self.native.copies == list(self.python.copies)
 
     def run_task(self) -> None:
         w, spawner = (self.random.randrange(self.plan.workers) for _ in range(2))

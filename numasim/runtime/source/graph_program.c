@@ -62,7 +62,10 @@ static void run_root(ns_task *self, void *arguments) {
 
 int ns_graph_program_run(ns_graph_program *self) {
     ns_steps steps;
-    int error = ns_steps_create(&steps, self->plan) ? NS_OK : NS_ERROR_MEMORY;
+    int error = NS_OK;
+    if (!ns_steps_create(&steps, self->plan)) {
+        error = ns_pool_fail(self->pool, NS_ERROR_MEMORY, "there is no memory for the order of the plan's phases");
+    }
     while (!error && ns_steps_run(&steps)) {
         error = ns_pool_team(self->pool, run_root, &self, sizeof(ns_graph_program *));
         ns_steps_next(&steps);
