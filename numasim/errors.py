@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 MOST_TOLD = 20  # mistakes of one message
+MOST_ALIKE = 5  # names that may be as similar as the best one
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
@@ -159,8 +160,15 @@ def dotted(path: tuple[str | int, ...]) -> str:
 
 
 def nearest_name(value: object, known: Iterable[str]) -> str | None:
-    """The valid name most similar to ``value``, or None when none is close."""
+    """The valid name most similar to ``value``, of several alike that with the longest beginning in common; None when
+    none is close.
+    """
     if not isinstance(value, str):
         return None
-    found = difflib.get_close_matches(value, [str(name) for name in known], n=1, cutoff=0.5)
-    return found[0] if found else None
+
+    def likeness(name: str) -> tuple[float, int]:
+        alike = [one == other for one, other in zip(name, value, strict=False)]
+        return difflib.SequenceMatcher(None, name, value).ratio(), [*alike, False].index(False)
+
+    found = difflib.get_close_matches(value, [str(name) for name in known], n=MOST_ALIKE, cutoff=0.5)
+    return max(found, key=likeness, default=None)

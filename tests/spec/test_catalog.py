@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from numasim.errors import InputError
+from numasim.errors import InputError, nearest_name
 from numasim.parts import catalog
 
 
@@ -49,3 +49,8 @@ def test_a_file_comes_before_a_shipped_sweep(tmp_path: Path, monkeypatch: pytest
     assert catalog.find_spec("quick") == catalog.folder("sweeps") / "quick.yaml"
     Path("quick").touch()
     assert catalog.find_spec("quick") == Path("quick")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("lawz", "laws"), ("heath", "heat"), ("fibb", "fib"), ("qqqq", None)])
+def test_of_names_as_similar_that_with_the_same_beginning_is_meant(typed: str, meant: str | None) -> None:
+    assert nearest_name(typed, ["slaw", "laws", "heat", "fib"]) == meant
