@@ -1,4 +1,4 @@
-"""Fit what the paper does not say of home-test: which share of its references caches serve (A-66).
+"""Fit what the paper does not say of home-test: which share of its references caches serve (A-60).
 
     python experiments/home/calibrate.py
 

@@ -111,7 +111,7 @@ class Prober:
         return self._states[worker].robbed
 
     def set_out(self, worker: int, leaps: bool, taker: int) -> None:
-        """Say whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-49)."""
+        """Say whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-48)."""
         state = self._states[worker]
         state.leapfrogs, state.leaps, state.taker = True, leaps, taker
 

@@ -45,7 +45,7 @@ static inline bool ns_must_inline(const ns_full_plan *plan, const ns_queues *que
 }
 
 /* Where the spawn order adapts: whether the worker, whose task stands `depth` calls deep on its stack, begins the child
- * that it spawns now (A-51).
+ * that it spawns now (A-50).
  */
 static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *actor, ns_worker_state *w,
                                       int64_t depth) {

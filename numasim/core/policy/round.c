@@ -79,7 +79,7 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     return wanted < most ? wanted : most;
 }
 
-/* Whether the worker leaves the level out: in a leapfrogging join it uses levels of its thief alone. */
+/* Whether the worker leaves the level out: in a leapfrogging join it uses levels of its thief alone. */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
     return actor->leaps && level->anchor != NS_ANCHOR_THIEF;
 }

@@ -33,7 +33,7 @@ static inline int64_t ns_host_sift(ns_search *s, uint32_t q, bool back, int64_t 
 /* Begin that task. */
 static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, bool back);
 
-/* In join `leapfrog`: the worker that the worker steals from, which waits in it; or NS_UNKNOWN. */
+/* In join `leapfrog`: the worker that the worker steals from, which waits in it; or NS_UNKNOWN. */
 static inline int32_t ns_host_taker(const ns_search *s, const ns_worker_state *w);
 
 /* How many tasks a probe finds; take them: false where nothing to run comes of it. */

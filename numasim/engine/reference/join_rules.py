@@ -13,7 +13,7 @@ class JoinRules:
     """A strict join runs descendants of the waiting task only, join `own` tasks of the own queue only.
 
     In join `leapfrog` a worker steals only from the worker that has begun a child of the waiting task: of several that
-    have not finished, the one begun last (A-49).
+    have not finished, the one begun last (A-48).
     """
 
     def __init__(self, join: str, program: Program, queues: TaskQueues, prober: Prober) -> None:

@@ -43,7 +43,7 @@ private:
 };
 
 // Which worker has begun which child of a task: who waits for the children in a leapfrogging join steals from that
-// worker alone.
+// worker alone.
 class Takers {
 public:
     // The worker has begun the child in one frame of the task in another, or goes on with it.

@@ -94,7 +94,7 @@ JOIN = Choices(
         "continuation": "It leaves the task; the worker that finishes the last child goes on with it, as in Cilk.",
         "block": "It sleeps until the last child has finished.",
         "leapfrog": "It keeps the task on its stack and runs tasks of its own queue; it steals only by levels from: "
-        "thief, and the thief is the worker that has begun a child of the task (A-49).",
+        "thief, and the thief is the worker that has begun a child of the task (A-48).",
     }
 )
 FULL = Choices(

@@ -17,12 +17,12 @@ class CpuBoundSpec(Model):
 
     misses_per_million: Annotated[Count, Field(le=10**6)] = Field(
         1000,
-        description="A task with fewer misses in a million instructions is bound by the processor (A-58).",
+        description="A task with fewer misses in a million instructions is bound by the processor (A-55).",
     )
     instructions_per_us: Annotated[PositiveCount, Field(le=10**6)] = Field(
         2500,
         description="Instructions in a microsecond of compute time, which stand for those that the model does not have "
-        "(A-58). The default is one a cycle at 2.5 GHz.",
+        "(A-55). The default is one a cycle at 2.5 GHz.",
     )
 
 

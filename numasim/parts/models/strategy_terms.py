@@ -201,7 +201,7 @@ SpawnOrder = Annotated[Literal["help-first", "work-first"], SPAWN_ORDER]
 
 
 class AdaptiveSpec(Model):
-    """A spawn order that adapts to the worker's thieves, within a bound on its stack (SLAW; A-51)."""
+    """A spawn order that adapts to the worker's thieves, within a bound on its stack (SLAW; A-50)."""
 
     stack: Tasks = Field(
         256,

@@ -67,7 +67,7 @@ class TuneSpec(CheckedModel):
     keep: Annotated[Literal["faster"], PACKING_KEEP] = Field(
         "faster", description="With what: packing, which of two packings is kept."
     )
-    within: PackingWithin = Field("tree", description="With what: packing, how large a subtree may get (A-57).")
+    within: PackingWithin = Field("tree", description="With what: packing, how large a subtree may get (A-54).")
     cpu_bound: CpuBoundCheck = Field(
         "none",
         description="With what: packing, which programs are bound by the processor; for these the switch cpu-bound "

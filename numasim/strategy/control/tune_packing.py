@@ -103,7 +103,7 @@ class PackingTuner:
     ``start`` is the initial packing: by use of the shared cache (``sosc``), the topmost tasks with a label
     (``slices``), or the tasks at a depth. ``moves`` are tried in this order; none: the initial packing stays, as in
     CATS (Chen, Guo and Huang 2012). ``within``: a subtree may be as large as a whole ``tree``, or has to lie within the
-    ``slice`` of the data that one unit has (A-57). ``cpu_bound``: which programs are not packed; None: all are.
+    ``slice`` of the data that one unit has (A-54). ``cpu_bound``: which programs are not packed; None: all are.
     """
 
     start: Literal["sosc", "slices"] | int = "sosc"

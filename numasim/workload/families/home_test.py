@@ -1,7 +1,7 @@
 """Tasks that do nothing but refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
 
 One task for each core makes memory references to a region that no other task uses. Its caches serve a share of them,
-which the paper does not state (A-66); each of the others fetches the next line of the region from where that is at
+which the paper does not state (A-60); each of the others fetches the next line of the region from where that is at
 home, one at a time, since a task cannot go on without it. The regions lie one after the other, each from a multiple of
 64 KiB on if it has as many bytes, so that memory may be homed where it is used, on one node, or on all.
 """
@@ -36,7 +36,7 @@ class HomeTestParameters(TeamParameters):
     )
     hit_share: Annotated[Exact, Field(ge=0, le=Decimal("0.999999"))] = Field(
         Decimal(0),
-        description="Share of its references that the caches of its core serve; the others fetch a line each (A-66).",
+        description="Share of its references that the caches of its core serve; the others fetch a line each (A-60).",
     )
     ps_per_1000_references: WorkTime = Field(
         2_309_000,

@@ -52,7 +52,7 @@ class SparseLuParameters(WorkloadParameters):
     )
     element_bytes: Literal[4, 8] = Field(
         4,
-        description="Size of an element: 4 bytes as in BOTS, or 8 (A-68).",
+        description="Size of an element: 4 bytes as in BOTS, or 8 (A-62).",
     )
     alignment: Annotated[Bytes, Field(ge=1, le=2**32), AfterValidator(power_of_two)] = Field(
         1,

@@ -105,7 +105,7 @@ class _Sor(StencilParameters):
     buffers: Literal[1, 2] = Field(
         2,
         description="2: a half sweep reads one array and writes another, the next goes back. 1: all of them update one "
-        "array in place (A-60).",
+        "array in place (A-57).",
     )
 
     def form(self) -> Sweeps:

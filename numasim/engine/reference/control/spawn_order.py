@@ -1,4 +1,4 @@
-"""Whether a worker that spawns goes on with the child, where that adapts to its thieves and its stack (A-51)."""
+"""Whether a worker that spawns goes on with the child, where that adapts to its thieves and its stack (A-50)."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ void ns_virtual_free_task(virtual_pool *pool, virtual_task *task);
 /* Begin `task`, that was queued or dealt: it comes on top of the stack. */
 void ns_virtual_begin(virtual_worker *w, virtual_task *task);
 void ns_virtual_end_idle(virtual_worker *w);
-/* In join `leapfrog`: the worker has begun a task, or goes on with it; the task has finished. */
+/* In join `leapfrog`: the worker has begun a task, or goes on with it; the task has finished. */
 void ns_virtual_note_taker(virtual_worker *w, virtual_task *task);
 void ns_virtual_forget_taker(virtual_task *task);
 /* `parent`, which runs on `w`, spawns a task: that one, or the parent, is to be queued or comes on top of the stack. */
