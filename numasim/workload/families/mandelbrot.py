@@ -96,7 +96,7 @@ FAMILIES = (
     Family(
         MandelbrotParameters,
         mandelbrot,
-        small={"x": 40, "y": 24, "most_steps": 50, "iterations": 2},
+        small={"x": 24, "y": 12, "most_steps": 30, "iterations": 2},
         benchmark={"x": 1024, "y": 32, "leaf_rows": 1, "iterations": 5},
     ),
 )
