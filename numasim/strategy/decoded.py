@@ -11,6 +11,7 @@ from numasim.strategy.steal_plan import (
     FLAG_COPY,
     FLAG_GATED,
     FLAG_INVERT,
+    FLAG_OWN_FIRST,
     FLAG_TIERS,
     FLAG_UNLESS,
     NONE8,
@@ -57,6 +58,7 @@ class Level:
         "invert",
         "last_iteration",
         "leave",
+        "own_first",
         "pick",
         "sample",
         "switch",
@@ -86,9 +88,11 @@ class Level:
         self.attempt = bool(record["flags"] & FLAG_ATTEMPT)
         self.copies = bool(record["flags"] & FLAG_COPY)
         self.invert = bool(record["flags"] & FLAG_INVERT)
+        steals = index < plan.steal_levels
         self.gated = bool(record["flags"] & FLAG_GATED)
+        self.own_first = steals and bool(record["flags"] & FLAG_OWN_FIRST)
         self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & FLAG_UNLESS)
-        self.tiers = int(record["flags"] & FLAG_TIERS) >> TIER_SHIFT
+        self.tiers = 0 if steals else int(record["flags"] & FLAG_TIERS) >> TIER_SHIFT
 
     @property
     def is_always(self) -> bool:

@@ -24,6 +24,7 @@ from numasim.strategy.steal_plan import (
     FLAG_COPY,
     FLAG_GATED,
     FLAG_INVERT,
+    FLAG_OWN_FIRST,
     FLAG_UNLESS,
     LEVEL,
     NONE8,
@@ -81,7 +82,8 @@ class LevelTable:
         record["chance"] = self.chances.index(level.chance, len(self.records))
         record["data"] = NONE8
         record["amount_kind"], record["amount"] = self._amount(level.amount or self.spec.amount)
-        record["flags"] |= FLAG_GATED * level.gated | FLAG_ATTEMPT * (level.source != "own")
+        record["flags"] |= FLAG_GATED * level.gated | FLAG_OWN_FIRST * level.own_first
+        record["flags"] |= FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 
     def add_rule(self, rule: Rule) -> None:

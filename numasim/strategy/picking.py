@@ -41,6 +41,10 @@ class View(Protocol):
     def live(self) -> Sequence[int]:
         """[units] how many subtrees are live in each unit that the gates of workers count."""
 
+    @property
+    def awaited(self) -> Sequence[int]:
+        """[units] how many subtrees that are labelled for each of these units have not begun in this phase."""
+
 
 class WorkerState:
     """The interpreter's memory of one position; a queue or worker is UNKNOWN until there is one."""

@@ -220,8 +220,13 @@ class Prober:
                         yield level.index, queue
 
     def passes_gate(self, worker: int, level: int, view: View) -> bool:
-        """Return whether steal level ``level`` is open to ``worker``: not gated, or few enough subtrees live."""
-        return not self._steal[level].gated or view.live[self._gate[worker]] < self._live_most
+        """Return whether steal level ``level`` is open to ``worker``: not gated, or few enough subtrees live, and where
+        own ones come first none of them awaited.
+        """
+        asked, unit = self._steal[level], self._gate[worker]
+        if not asked.gated:
+            return True
+        return view.live[unit] < self._live_most and not (asked.own_first and view.awaited[unit])
 
     def _start(self, plan: StealPlan, position: int, own: int, seed: int) -> WorkerState:
         victims = Stream(seed, DrawClass.VICTIM, position)

@@ -302,6 +302,10 @@ def _tell_apart(chance: Random, document: Document) -> None:
         document["live"] = {"per": chance.choice((*UNITS, "worker")), "most": chance.choice((1, 1, 2, 5))}
         chance.choice(document["steal"])["gated"] = "yes"
         document["steal"][0]["gated"] = "yes"
+        if "labels" in document and happens(chance, 50):
+            (family,) = next(rule["queue"] for rule in rules if rule["to"] == "label")
+            document["live"]["per"] = families[family]["per"]
+            document["steal"][0]["own_first"] = "yes"
 
 
 def dispatching_by_data(chance: Random) -> Document:

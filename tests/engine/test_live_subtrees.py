@@ -12,7 +12,7 @@ from task_graphs import WAIT, call, graph, task
 from numasim.engine.simulate import ENGINES
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.plan import Plan
-from numasim.workload.graph import Workload
+from numasim.workload.graph import Phase, Workload
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "machine", "own": "fifo"}}
@@ -81,6 +81,55 @@ def test_a_root_that_is_called_begins_at_once(engine: str) -> None:
     work = graph(task(task(500 * NS), call(1000 * NS), WAIT))
     seen = run(work, 2, gated(), engine=engine)
     assert next(start for _, number, start, _ in seen.stretches if number == 1) == 1100 * NS
+
+
+OWN_POOL = {"from": "own", "queue": "pool", "gated": "yes"}
+OTHER_POOL = {"from": "other-sockets", "queue": "pool", "gated": "yes"}
+HALVES = {
+    "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket", "own": "fifo"}},
+    "labels": "slices",
+    "dispatch": [{"to": "label", "queue": "pool", "tier": "root"}, {"to": "own"}],
+}
+
+
+def halves(engine: str, own_first: str, work: Workload, depth: int = 1) -> Seen:
+    """Two sockets with a worker each; the first half of the children of the only root is for socket 0."""
+    levels = [OWN_POOL, {**OTHER_POOL, "own_first": own_first}]
+    strategy = stealing(*levels, tiers={"depth": depth}, live={"per": "socket", "most": 1}, **HALVES)
+    return run(work, 2, strategy, machine=toy(sockets=2, cores=1), engine=engine)
+
+
+@engines
+def test_a_unit_waits_for_its_own_subtrees_before_it_looks_elsewhere(engine: str) -> None:
+    # Task 1, for socket 0, is there at 0 ns, task 2, for socket 1, at 2000 ns. Worker 1 looks into its own pool until
+    # 100 ns, and would find task 1 in that of socket 0 at 400 ns.
+    work = graph(task(task(1000 * NS), 2000 * NS, task(1000 * NS), WAIT))
+    assert halves(engine, "no", work).order(1)[0] == 1
+    seen = halves(engine, "yes", work)
+    assert (seen.order(0)[-1], seen.order(1)) == (1, [2])
+    assert seen["makespan_ps"] < 3300 * NS  # task 1 from 2100 ns on, task 2 at most a probe later
+
+
+@engines
+def test_it_helps_when_they_have_begun(engine: str) -> None:
+    # tasks 1 to 3 are for socket 0, tasks 4 to 6 for socket 1, which has them done before task 1 has ended
+    work = graph(task(*[task(1000 * NS)] * 3, *[task(10 * NS)] * 3, WAIT))
+    assert halves(engine, "yes", work).order(1)[:4] == [4, 5, 6, 2]
+
+
+@engines
+def test_a_unit_without_subtrees_of_its_own_helps_at_once(engine: str) -> None:
+    # all subtrees, tasks 2 to 5, are those of task 1 and for socket 0; worker 1 takes the second, before the first ends
+    work = graph(task(task(*[task(1000 * NS)] * 4, WAIT), task(10 * NS), WAIT))
+    assert halves(engine, "yes", work, depth=2).order(1)[0] in (2, 3)
+
+
+@engines
+def test_every_phase_awaits_its_subtrees_anew(engine: str) -> None:
+    tree = task(task(1000 * NS), 2000 * NS, task(1000 * NS), WAIT)
+    work = graph(tree, phases=(Phase(roots=(0,), repeat=3),))
+    seen = halves(engine, "yes", work)
+    assert seen.order(1) == [2, 2, 2]
 
 
 @engines

@@ -49,6 +49,7 @@ class ViewStruct(ctypes.Structure):
         ("iteration", c_uint32),
         ("switches", c_uint64),
         ("live", c_void_p),
+        ("awaited", c_void_p),
     ]
 
 
@@ -165,6 +166,7 @@ class ArrayView:
     length: Any  # [queues] int64
     watch: Any  # [watches, queues] uint8
     live: Any  # [units] int64
+    awaited: Any  # [units] int64
     iteration: int = 0
     switches: int = 0
 
@@ -173,12 +175,13 @@ class ArrayView:
         """Empty queues."""
         queues = len(plan.queues)
         bits = np.zeros((len(plan.watch), queues), np.uint8)
-        return cls(np.zeros(queues, np.int64), bits, np.zeros(plan.workers, np.int64))
+        return cls(np.zeros(queues, np.int64), bits, *np.zeros((2, plan.workers), np.int64))
 
     def struct(self) -> ViewStruct:
         self.sets = sets_of(self.watch)  # kept alive with the view
         lengths, bits = self.length.ctypes.data, self.sets.ctypes.data
-        return ViewStruct(lengths, bits, self.iteration, self.switches, self.live.ctypes.data)
+        units = self.live.ctypes.data, self.awaited.ctypes.data
+        return ViewStruct(lengths, bits, self.iteration, self.switches, *units)
 
 
 def sets_of(bits: Any) -> Any:

@@ -19,6 +19,7 @@ from numasim.strategy.steal_plan import (
     FLAG_HERE,
     FLAG_INVERT,
     FLAG_LOOKS,
+    FLAG_OWN_FIRST,
     FLAG_SOURCE,
     FLAG_UNEVEN,
     FLAG_UNLESS,
@@ -89,7 +90,7 @@ class Tables:
 
     def gate(self) -> None:
         """Let the level that was added last be gated at times."""
-        self.level[-1]["flags"] |= self.random.choice((0, 0, FLAG_GATED))
+        self.level[-1]["flags"] |= self.random.choice((0, 0, FLAG_GATED, FLAG_GATED | FLAG_OWN_FIRST))
 
     def ask_tier(self) -> None:
         """Let the rule that was added last ask for a tier at times."""

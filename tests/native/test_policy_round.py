@@ -78,6 +78,7 @@ class Pair:
         view.iteration += random.random() < 0.05
         view.switches = random.choice((view.switches, 0, 1, 2, 3, 2**63, 2**64 - 1))
         view.live[:] = [random.randrange(3) for _ in view.live]
+        view.awaited[:] = [random.randrange(2) for _ in view.awaited]
 
     def probe(self) -> None:
         """The next probe of a worker's round, which it begins where it is in none; others are in theirs meanwhile."""

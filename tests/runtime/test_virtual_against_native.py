@@ -62,7 +62,7 @@ TOLD_APART = {  # after LAWS (model 4.8): sockets work on one slice of the data 
 LEVELS = (
     {"from": "own-socket", "tries": "all"},
     {"from": "own", "queue": "pool", "gated": "yes", "unless": "never"},
-    {"from": "other-sockets", "queue": "pool", "iterations": [1, "last"]},
+    {"from": "other-sockets", "queue": "pool", "gated": "yes", "own_first": "yes"},
     {"from": "others", "queue": ["deque", "pool"]},
 )
 

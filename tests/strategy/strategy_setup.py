@@ -88,12 +88,13 @@ class Snapshot:
     iteration: int = 0
     switches: int = 0
     live: list[int] = field(default_factory=list)
+    awaited: list[int] = field(default_factory=list)
 
     @classmethod
     def of(cls, plan: StealPlan, length: list[int] | int = 0) -> Snapshot:
         size = len(plan.queues)
         lengths = [length] * size if isinstance(length, int) else length
-        return cls(lengths, [[0] * size for _ in plan.watch], live=[0] * plan.workers)
+        return cls(lengths, [[0] * size for _ in plan.watch], live=[0] * plan.workers, awaited=[0] * plan.workers)
 
 
 def draw(seed: int, worker: int, k: int, n: int, kind: int = 1) -> int:

@@ -17,6 +17,7 @@ from numasim.strategy.placement.compile_placement import POLICIES
 
 OTHERS = [{"from": "others"}]
 GATED = [{"from": "others", "gated": "yes"}]
+LIVE = {"live": {"per": "socket", "most": 1}, "tiers": {"depth": 1}}
 LATE = [{"to": "own", "unless": "late"}, {"to": "own"}]
 UNITS = {
     "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket"}, "shelf": {"per": "node"}},
@@ -76,6 +77,11 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"live": {"per": "socket", "most": 1}, "tiers": {"depth": 1}}, "no steal level has gated: yes"),
         ({"live": "never"}, "'none'"),
         ({"steal": GATED}, "a steal level is gated, but live says no limit"),
+        ({**LIVE, "steal": [{"from": "others", "own_first": "yes"}, *GATED]}, "own_first goes with gated: yes"),
+        (
+            {**LIVE, "steal": [{**GATED[0], "own_first": "yes"}]},
+            "but no dispatch rule says to: label",
+        ),
         ({"tiers": "slices"}, "tiers: slices are those of labelled tasks, but labels is none"),
         ({"tiers": "tune"}, "tiers: tune leaves them to a controller, but tune names none"),
         ({"labels": "tune"}, "labels: tune leaves them to a controller, but tune names none"),

@@ -22,6 +22,8 @@ typedef struct {
     uint32_t iteration;    /* the iteration that is running, from zero */
     uint64_t switches;     /* a bit for each that is on */
     const int64_t *live;   /* [units of gates] live subtrees; NULL where no level is gated */
+    const int64_t
+        *awaited; /* [units of gates] subtrees labelled for each that have not begun in this phase; likewise */
 } ns_view;
 
 /* What the interpreter remembers of a worker, or of an extra producer (position == workers). */
@@ -75,9 +77,12 @@ static inline bool ns_is_unconditional(const ns_level *level) {
            !(level->flags & (NS_FLAG_GATED | NS_FLAG_TIERS));
 }
 
-/* Whether a steal level is open to a worker: not gated, or too few subtrees of the worker's unit live. */
+/* Whether a steal level is open to a worker: not gated, or few enough subtrees of the worker's unit live, and where own
+ * ones come first none of them awaited. */
 static inline bool ns_passes_gate(const ns_plan *plan, const ns_level *level, int32_t worker, const ns_view *view) {
-    return !(level->flags & NS_FLAG_GATED) || view->live[plan->gate[worker]] < plan->live_most;
+    if (!(level->flags & NS_FLAG_GATED)) return true;
+    const int32_t unit = plan->gate[worker];
+    return view->live[unit] < plan->live_most && !(level->flags & NS_FLAG_OWN_FIRST && view->awaited[unit]);
 }
 
 /* Begin a round. */

@@ -103,7 +103,7 @@ class ReferenceEngine:
             control=IterationControl(plan.tuning) if plan.tuning else None,
             measures=TaskMeasures(plan.workload.rows, plan.machine.nodes) if plan.tuning else None,
             controls=controls,
-            live=LiveSubtrees(plan.steal, program.parent, controls.tiers, queues),
+            live=LiveSubtrees(plan, controls, queues),
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:

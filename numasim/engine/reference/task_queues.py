@@ -44,6 +44,7 @@ class TaskQueues:
         "_copies",
         "_follows",
         "_report",
+        "awaited",
         "capacity",
         "entries",
         "high",
@@ -72,6 +73,7 @@ class TaskQueues:
         self.iteration = 0
         self.switches = 0
         self.live: Sequence[int] = ()  # of whoever counts them
+        self.awaited: Sequence[int] = ()  # likewise
         self.piece = piece
         self.pushes = [0] * count
         self.peak = [0] * count

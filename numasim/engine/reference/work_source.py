@@ -79,6 +79,7 @@ class WorkSource:
         self._queues.iteration = step.iteration
         self._memory.pages.start_phase(step.phase)
         self._memory.work.start_turn(step.turn)
+        self._live.start_phase(phase.roots)
         self._start_ps = self._clock.now
         self._give_roots(phase)
         items = self._give_range(phase, phase.range_family) if phase.range_family is not None else 0
@@ -186,7 +187,7 @@ class WorkSource:
             if decision.policy is not None:
                 self._memory.pages.choose(decision.policy)
             self._controls.follow(decision.tiers, decision.labels, decision.switches)
-            self._live.follow(self._controls.tiers)
+            self._live.follow()
 
     def _wait_at_barrier(self, w: Worker) -> None:
         """The worker has waited for worker 0 throughout the phase."""

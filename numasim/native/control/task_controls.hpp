@@ -28,7 +28,7 @@ public:
           label_(plan.control.label.begin(), plan.control.label.end()),
           in_force_(plan.control) {
         if (!ns_live_create(&live_, &plan)) throw std::bad_alloc();
-        queues_.show_live(live_.live);
+        queues_.show_live(live_);
         queues_.set_switches(plan.control.switches);
         show();
     }
@@ -69,7 +69,7 @@ private:
     void show() {
         in_force_.tier = {tier_.data(), tier_.size()};
         in_force_.label = {label_.data(), label_.size()};
-        if (plan_.counts_live) ns_live_follow(&live_, &plan_.graph, tier_.data());
+        if (plan_.counts_live) ns_live_follow(&live_, &plan_.graph, &in_force_);
     }
     std::int32_t item_label(Task item) const {
         if (plan_.control.item_units == 0) return NS_UNKNOWN;

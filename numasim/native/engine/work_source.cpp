@@ -19,6 +19,7 @@ bool WorkSource::start_phase() {
     phase_start_ps_ = run_.clock.now_ps();
     if (!ns_steps_run(&steps_)) return false;
     run_.queues.start_iteration(static_cast<std::uint32_t>(ns_steps_iteration(&steps_)));
+    ns_live_start_phase(run_.controls.live(), &run_.plan, &phase());
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "execution/live_subtrees.h"
 #include "plan.hpp"
 #include "policy/round.h"
 #include "queues/queues.h"
@@ -81,13 +82,16 @@ public:
     void renumber(std::int64_t by);
 
     // What the decisions of the strategy are made from; what it remembers of a worker, or of the producer.
-    ns_view view() const { return {queues_.length, queues_.watch, iteration_, switches_, live_}; }
+    ns_view view() const { return {queues_.length, queues_.watch, iteration_, switches_, live_, awaited_}; }
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
     ns_actor* actors() { return actors_.get(); }
     void start_iteration(std::uint32_t iteration) { iteration_ = iteration; }
     void set_switches(std::uint64_t switches) { switches_ = switches; }
-    void show_live(const std::int64_t* live) { live_ = live; }
+    void show_live(const ns_live_subtrees& subtrees) {
+        live_ = subtrees.live;
+        awaited_ = subtrees.awaited;
+    }
 
 private:
     struct Free {
@@ -100,7 +104,8 @@ private:
     std::unique_ptr<ns_actor[], Free> actors_;  // [workers + 1]
     std::uint32_t iteration_ = 0;
     std::uint64_t switches_ = 0;
-    const std::int64_t* live_ = nullptr;  // of whoever counts them
+    const std::int64_t* live_ = nullptr;     // of whoever counts them
+    const std::int64_t* awaited_ = nullptr;  // likewise
 };
 
 // The workers of a plan at the start of a run.

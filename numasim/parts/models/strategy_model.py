@@ -76,7 +76,7 @@ from numasim.parts.models.strategy_terms import (
 from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import ThresholdTime
 
-LAST_TAKES = {"source", "amount", "leave", "lock", "gated", *Sometimes.model_fields}
+LAST_TAKES = {"source", "amount", "leave", "lock", "gated", "own_first", *Sometimes.model_fields}
 SELF_TAKES = ("others", *get_args(InsideName))
 
 
@@ -144,6 +144,11 @@ class LevelSpec(Sometimes, CheckedModel):
     gated: YesNo = Field(
         False,
         description="Whether the level is closed while live.most subtrees of the worker's unit are live (model 4.14).",
+    )
+    own_first: YesNo = Field(
+        False,
+        description="Whether a gated level is closed, too, until all subtrees that are labelled for the worker's unit "
+        "have begun (model 4.14).",
     )
     chance: Chance | None = Field(
         None,
@@ -566,6 +571,14 @@ class StrategySpec(Grammar, CheckedModel):
             yield "a steal level is gated, but live says no limit: add live such as {per: socket, most: 1}"
         if not gated and self.live != "none":
             yield "live limits what gated levels take, but no steal level has gated: yes"
+        if not any(level.own_first for level in self.steal):
+            return
+        if any(level.own_first and not level.gated for level in self.steal):
+            yield "own_first goes with gated: yes"
+        named = {self.queues[name].per for rule in self.labelled_rules for name in self.families(rule)}
+        if isinstance(self.live, LiveSpec) and self.live.per not in named:
+            there = f"labels name one {named.pop()} each" if named else "no dispatch rule says to: label"
+            yield f"own_first waits for subtrees that are labelled for a {self.live.per} (live.per), but {there}"
 
     def _chooses_placements(self) -> Iterator[str]:
         if self.placement.changes:

@@ -177,6 +177,8 @@ def only_clauses(plan: StealPlan, level: Level) -> list[str]:
         said.append(f"while {plan.switches[level.switch]} is {'off' if level.switched_off else 'on'}")
     if level.gated:
         said.append(f"while fewer than {plan.live_most} subtrees of its unit are live")
+    if level.own_first:
+        said.append("once all subtrees that are labelled for its unit have begun")
     if level.tiers:
         said.append(f"for tasks of tier {tier_names(level.tiers)}")
     return said

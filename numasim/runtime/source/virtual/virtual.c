@@ -91,7 +91,7 @@ static int make_state(virtual_pool *pool) {
     if (!ns_clock_create(&pool->clock, slots + pool->plan->words.role.count)) return NS_ERROR_MEMORY;
     if (!ns_queues_create(&pool->queues, &pool->plan->steal, &pool->plan->thresholds)) return NS_ERROR_MEMORY;
     if (!ns_live_create(&pool->live, pool->plan)) return NS_ERROR_MEMORY;
-    if (pool->plan->counts_live) ns_live_follow(&pool->live, &pool->plan->graph, pool->plan->control.tier.at);
+    if (pool->plan->counts_live) ns_live_follow(&pool->live, &pool->plan->graph, &pool->plan->control);
     pool->sync = ns_sync_create(pool->plan, &pool->clock, slots, ns_virtual_listener(pool));
     return pool->sync ? NS_OK : NS_ERROR_MEMORY;
 }
@@ -247,6 +247,7 @@ static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work
     pool->iteration = (uint32_t)ns_steps_iteration(&pool->steps);
     pool->serial = phase->serial;
     pool->phase_start_ps = pool->now_ps;
+    ns_live_start_phase(&pool->live, pool->plan, phase);
     ns_page_map_start_phase(pool->pages.map, pool->steps.phase, pool->now_ps);
     if (!can_give_roots(pool, phase, order)) return;
     if (!pool->outstanding) ns_virtual_end_phase(pool);

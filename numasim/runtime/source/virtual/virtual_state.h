@@ -124,7 +124,8 @@ static inline ns_view view_of(const virtual_pool *pool) {
                      .watch = pool->queues.watch,
                      .iteration = pool->iteration,
                      .switches = pool->plan->control.switches,
-                     .live = pool->live.live};
+                     .live = pool->live.live,
+                     .awaited = pool->live.awaited};
 }
 static inline virtual_task *top_of(const virtual_worker *w) {
     return w->stack.count ? w->stack.task[w->stack.count - 1] : NULL;
