@@ -230,7 +230,7 @@ NB_MODULE(_engine, module) {
         } catch (const BadPlan& error) {
             PyErr_SetString(PyExc_ValueError, error.what());
         } catch (const Deadlock& error) {
-            PyErr_SetObject(deadlock.ptr(), nb::make_tuple(error.tasks, error.time_ps).ptr());
+            PyErr_SetObject(deadlock.ptr(), nb::make_tuple(error.tasks, error.time_ps, error.passed).ptr());
         }
     });
     nb::class_<ReadPlan>(module, "Plan", "A plan that has been read and checked, for any number of runs.")

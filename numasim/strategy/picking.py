@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -122,13 +122,17 @@ def _random(turn: Turn, level: Level, segment: Segment) -> Iterator[int]:
         yield some[turn.stream.below(len(some))]
 
 
+def _samples(level: Level, some: Sequence[int]) -> bool:
+    return level.sample < len(some) and level.sample != ALL16
+
+
 def _by_length(better: Callable[[int, int], bool]) -> Picker:
     def pick(turn: Turn, level: Level, segment: Segment) -> Iterator[int]:
         for _ in range(min(level.tries, len(segment))):
             some = candidates(level, segment, turn.view)
             if not some:
                 return
-            if level.sample < len(some) and level.sample != ALL16:
+            if _samples(level, some):
                 some = [some[turn.stream.below(len(some))] for _ in range(level.sample)]
             length, best = turn.view.length, some[0]
             for q in some[1:]:
@@ -180,3 +184,15 @@ PICKERS: dict[Pick, Picker] = {
     Pick.CYCLIC: _by_index(lambda turn, size: turn.index % size),
     Pick.BLOCK: _by_index(lambda turn, size: turn.index * size // turn.count),
 }
+
+
+def within_reach(turn: Turn, level: Level, segment: Segment) -> Iterable[int]:
+    """The queues of a segment that picks may come to while the view stays as it is: all candidates where they are drawn
+    or taken in turn, else those that are picked each time.
+    """
+    some = candidates(level, segment, turn.view)
+    if level.pick in (Pick.RANDOM, Pick.ROTATE, Pick.ROUND_ROBIN):
+        return some
+    if level.pick in (Pick.LONGEST, Pick.SHORTEST) and _samples(level, some):
+        return some
+    return PICKERS[level.pick](turn, level, segment)

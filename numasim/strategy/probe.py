@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
+from enum import Enum, auto
 from operator import attrgetter
 
 import numpy as np
@@ -18,7 +20,7 @@ import numpy.typing as npt
 from numasim.draws import DrawClass
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.decoded import Level, Row, Segment, decode_levels
-from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates, in_force
+from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates, in_force, within_reach
 from numasim.strategy.similarity import Objects, Similarity
 from numasim.strategy.steal_plan import AmountKind, Anchor, Pick, StealPlan, Tier, Visit
 from numasim.strategy.streams import Stream
@@ -43,6 +45,15 @@ class QuietRound:
 
     levels: tuple[int, ...]
     queues: tuple[npt.NDArray[np.int64], ...]
+
+
+class Outlook(Enum):
+    """The chance of a level while all probes fail: none for good, none until it rises, between, or certain for good."""
+
+    NONE = auto()
+    RISES = auto()
+    OPEN = auto()
+    CERTAIN = auto()
 
 
 class Prober:
@@ -207,17 +218,28 @@ class Prober:
         return QuietRound(tuple(levels), tuple(queues))
 
     def within_reach(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
-        """Yield every (level, queue) that some round of ``worker`` may probe while ``view`` stays as it is."""
+        """Yield every (level, queue) that some round of ``worker`` may probe while ``view`` stays as it is.
+
+        Levels whose chance is none until probes of others have failed come behind the others, if these probe any queue.
+        """
         state = self._states[worker]
+        probes = False
+        rising: list[Level] = []
         for level in self._steal:
             if not self._is_open(level, state, view):
                 continue
-            if level.anchor is Anchor.LAST and state.last != UNKNOWN:
-                yield level.index, state.last
-            for group in self._row(level, state).groups:
-                for segment in group:
-                    for queue in candidates(level, segment, view):
-                        yield level.index, queue
+            chance = self._outlook(level, state)
+            if chance is Outlook.RISES:
+                rising.append(level)
+            elif chance is not Outlook.NONE:
+                for queue in self._within(level, state, view):
+                    probes = True
+                    yield level.index, queue
+            if chance is Outlook.CERTAIN:
+                break
+        for level in rising if probes else ():
+            for queue in self._within(level, state, view):
+                yield level.index, queue
 
     def passes_gate(self, worker: int, level: int, view: View) -> bool:
         """Return whether steal level ``level`` is open to ``worker``: not gated, or few enough subtrees live, and where
@@ -321,6 +343,35 @@ class Prober:
         """Return whether a worker uses steal level ``level`` in the round at hand."""
         here = not _is_idle(level, state) and in_force(level, view)
         return here and self.passes_gate(state.position, level.index, view)
+
+    def _outlook(self, level: Level, state: WorkerState) -> Outlook:
+        """Return what becomes of the chance of a level while all probes fail."""
+        if level.chance < 0 or not self._row(level, state).groups:
+            return Outlook.OPEN
+        first, most, _, miss, _, elsewhere_miss, _ = self._chances[level.chance]
+        present = state.chance_ppm[level.chance]
+        if not present:
+            return Outlook.RISES if most and elsewhere_miss > 0 else Outlook.NONE
+        stays = first >= MILLION or min(miss, elsewhere_miss) >= 0
+        return Outlook.CERTAIN if present >= MILLION and stays else Outlook.OPEN
+
+    def _within(self, level: Level, state: WorkerState, view: View) -> Iterator[int]:
+        """Yield the queues that rounds may probe by a level."""
+        if level.anchor is Anchor.LAST:
+            if state.last != UNKNOWN:
+                yield state.last
+            return
+        apart = copy(state)
+        apart.cursor = [*state.cursor]
+        turn = Turn(apart, apart.victims, view)
+        segments = [segment for group in self._row(level, state).groups for segment in group]
+        if level.pick is Pick.ROUND_ROBIN and level.visit is Visit.NEAREST and sum(map(bool, segments)) > 1:
+            for _ in range(max(map(len, segments)) + 1):  # after as many rounds they repeat themselves
+                for segment in segments:
+                    yield from PICKERS[level.pick](turn, level, segment)
+            return
+        for segment in segments:
+            yield from within_reach(turn, level, segment)
 
     def _row(self, level: Level, state: WorkerState) -> Row:
         anchor = ANCHORED_AT[level.anchor](state)

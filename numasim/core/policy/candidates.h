@@ -26,6 +26,11 @@ static inline bool ns_level_draws(const ns_level *level) {
     return level->pick == NS_PICK_RANDOM || level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST;
 }
 
+/* Whether the best of a few draws is picked, where there are `count` candidates. */
+static inline bool ns_level_samples(const ns_level *level, uint32_t count) {
+    return level->sample < count && level->sample != NS_ALL16;
+}
+
 static inline ns_candidates ns_candidates_of(const ns_plan *plan, const ns_level *level, uint32_t segment,
                                              const ns_view *view) {
     uint32_t first = plan->seg[segment], size = plan->seg[segment + 1] - first;

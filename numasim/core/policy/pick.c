@@ -44,8 +44,7 @@ static uint32_t best_of_all(const ns_candidates *some, const ns_turn *turn) {
 static bool pick_by_length(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     uint32_t count = ns_candidates_count(some);
     if (!count) return false;
-    bool samples = turn->level->sample < count && turn->level->sample != NS_ALL16;
-    *queue = samples ? best_drawn(some, count, turn) : best_of_all(some, turn);
+    *queue = ns_level_samples(turn->level, count) ? best_drawn(some, count, turn) : best_of_all(some, turn);
     return true;
 }
 

@@ -201,25 +201,116 @@ typedef struct {
     void *context;
 } visitor;
 
-static bool any_in_row(const ns_plan *plan, const ns_level *level, ns_row row, const ns_view *view, visitor visit) {
-    uint32_t index = (uint32_t)(level - plan->level);
-    for (uint32_t segment = row.first; segment < row.end; segment++) {
-        ns_candidates some = ns_candidates_of(plan, level, segment, view);
-        for (uint32_t at = 0; at < some.size; at++) {
-            if (ns_candidates_has(&some, at) && visit.call(visit.context, index, some.queue[at])) return true;
-        }
+/* What becomes of the chance of a level while all probes fail: it is none for good, none until it rises, between, or
+ * certain for good. */
+enum outlook { CHANCE_NONE, CHANCE_RISES, CHANCE_OPEN, CHANCE_CERTAIN };
+
+static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
+    ns_row row = row_of(plan, level, actor);
+    if (level->chance == NS_NONE8 || row.first == row.end) return CHANCE_OPEN;
+    const ns_chance *chance = &plan->chance[level->chance];
+    int32_t present = actor->chance_ppm[level->chance];
+    if (!present) return chance->most_ppm && chance->elsewhere_miss_ppm > 0 ? CHANCE_RISES : CHANCE_NONE;
+    bool falls = chance->first_ppm < MILLION && (chance->miss_ppm < 0 || chance->elsewhere_miss_ppm < 0);
+    return present >= MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
+}
+
+/* Whether picks in a segment may come to all its candidates, by a draw or in turn, while the view stays as it is. */
+static bool comes_to_all(const ns_level *level, const ns_candidates *some) {
+    switch (level->pick) {
+        case NS_PICK_RANDOM:
+        case NS_PICK_ROTATE:
+        case NS_PICK_ROUND_ROBIN: return true;
+        case NS_PICK_LONGEST:
+        case NS_PICK_SHORTEST: return ns_level_samples(level, ns_candidates_count(some));
+        default: return false;
+    }
+}
+
+static bool any_candidate(const ns_candidates *some, uint32_t index, visitor visit) {
+    for (uint32_t at = 0; at < some->size; at++) {
+        if (ns_candidates_has(some, at) && visit.call(visit.context, index, some->queue[at])) return true;
     }
     return false;
 }
 
-bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_view *view,
+static bool any_picked(const ns_turn *turn, ns_row row, visitor visit) {
+    ns_walk walk;
+    uint32_t queue;
+    ns_walk_start(&walk, row);
+    while (ns_walk_next(&walk, turn, &queue)) {
+        if (visit.call(visit.context, (uint32_t)(turn->level - turn->plan->level), queue)) return true;
+    }
+    return false;
+}
+
+/* Where segments are gone through in turn, with one cursor: all rounds until they repeat themselves. */
+static bool any_in_turn(const ns_turn *turn, ns_row row, uint32_t longest, visitor visit) {
+    int64_t *cursor = &turn->actor->cursor[turn->level - turn->plan->level];
+    const int64_t before = *cursor;
+    bool stopped = false;
+    for (uint32_t round = 0; round <= longest && !stopped; round++) stopped = any_picked(turn, row, visit);
+    *cursor = before;
+    return stopped;
+}
+
+static bool any_in_row(const ns_turn *turn, ns_row row, visitor visit) {
+    const ns_plan *plan = turn->plan;
+    uint32_t longest = 0, filled = 0;
+    for (uint32_t segment = row.first; segment < row.end; segment++) {
+        const uint32_t size = plan->seg[segment + 1] - plan->seg[segment];
+        longest = size > longest ? size : longest;
+        filled += size != 0;
+    }
+    const bool in_turn = turn->level->pick == NS_PICK_ROUND_ROBIN && turn->level->visit == NS_VISIT_NEAREST;
+    if (in_turn && filled > 1) return any_in_turn(turn, row, longest, visit);
+    for (uint32_t segment = row.first; segment < row.end; segment++) {
+        ns_candidates some = ns_candidates_of(plan, turn->level, segment, turn->view);
+        const bool found = comes_to_all(turn->level, &some)
+                               ? any_candidate(&some, (uint32_t)(turn->level - plan->level), visit)
+                               : any_picked(turn, (ns_row){segment, segment + 1}, visit);
+        if (found) return true;
+    }
+    return false;
+}
+
+static bool any_of_level(const ns_plan *plan, const ns_level *level, ns_actor *actor, const ns_view *view,
+                         visitor visit) {
+    const bool knows_last = level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN;
+    if (knows_last) return visit.call(visit.context, (uint32_t)(level - plan->level), (uint32_t)actor->last);
+    const ns_turn turn = {plan, level, actor, &actor->victims, view, 0, 1};
+    return any_in_row(&turn, row_of(plan, level, actor), visit);
+}
+
+/* Passes visits on, and remembers that there was one. */
+typedef struct {
+    visitor visit;
+    bool called;
+} noted_visit;
+
+static bool note_visit(void *context, uint32_t level, uint32_t queue) {
+    noted_visit *self = context;
+    self->called = true;
+    return self->visit.call(self->visit.context, level, queue);
+}
+
+bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context) {
+    noted_visit noted = {{visit, context}, false};
+    const visitor noting = {note_visit, &noted};
+    uint64_t rising = 0;
     for (uint32_t index = 0; index < plan->steal_levels; index++) {
         const ns_level *level = &plan->level[index];
         if (!is_open(plan, level, actor, view)) continue;
-        bool knows_last = level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN;
-        if (knows_last && visit(context, index, (uint32_t)actor->last)) return true;
-        if (any_in_row(plan, level, row_of(plan, level, actor), view, (visitor){visit, context})) return true;
+        const enum outlook chance = outlook_of(plan, level, actor);
+        if (chance == CHANCE_RISES) rising |= UINT64_C(1) << index;
+        const bool probed = chance == CHANCE_OPEN || chance == CHANCE_CERTAIN;
+        if (probed && any_of_level(plan, level, actor, view, noting)) return true;
+        if (chance == CHANCE_CERTAIN) break;
+    }
+    for (uint32_t index = 0; index < plan->steal_levels && noted.called; index++) {
+        if (!(rising >> index & 1)) continue;
+        if (any_of_level(plan, &plan->level[index], actor, view, noting)) return true;
     }
     return false;
 }

@@ -107,8 +107,10 @@ bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor);
 /* Record that `self` ran a task that `spawner` spawned. */
 void ns_actor_ran(ns_actor *self, int32_t spawner);
 
-/* Whether `visit` is true of some (level, queue) that some round of `actor` may probe while `view` stays as it is. */
-bool ns_any_within_reach(const ns_plan *plan, const ns_actor *actor, const ns_view *view,
+/* Whether `visit` is true of some (level, queue) that some round of `actor` may probe while `view` stays as it is.
+ * Levels whose chance is none until probes of others have failed come behind the others, if these probe any queue.
+ * `actor` is left as it was. */
+bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context);
 
 /* The probes of a fruitless round while all queues are empty, one victim draw each: probe i picks among the queues of

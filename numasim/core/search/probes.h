@@ -11,6 +11,9 @@
 /* After so many fruitless rounds in a row a worker asks whether any can succeed. */
 enum { NS_PATIENCE_ROUNDS = 256 };
 
+/* After so many steals into queues it is asked whether any has led to anything. */
+enum { NS_PATIENCE_PASSES = 65536 };
+
 /* How often steals were tried and succeeded: [nodes][nodes] of thief and queue. */
 typedef struct {
     int64_t *attempts, *successes;
@@ -22,6 +25,8 @@ typedef struct {
     ns_queues *queues;
     ns_actor *actors;
     ns_steal_counts counts;
+    int64_t passes;         /* steals with which nothing was begun at once */
+    int64_t left, executed; /* tasks when that was asked last */
 } ns_search;
 
 /* ---- costs ------------------------------------------------------------------------------------------------------- */

@@ -47,6 +47,13 @@ static inline void ns_host_pay(ns_search *s, ns_worker_state *w);
 /* End the run where no worker can ever find a task. */
 static inline void ns_host_despair(ns_search *s, ns_worker_state *w);
 
+/* How many tasks of the phase have not finished, and how many the run has executed; whether anything but searches
+ * happens; end the run, in which tasks are but passed to and fro. */
+static inline int64_t ns_host_unfinished(const ns_search *s);
+static inline int64_t ns_host_executed(const ns_search *s);
+static inline bool ns_host_is_under_way(ns_search *s);
+static inline void ns_host_give_up(ns_search *s, ns_worker_state *w);
+
 /* The worker polls after `wait_ps`: count rounds that it can only fail in after that; the time that they take. */
 static inline int64_t ns_host_pass_over(ns_search *s, ns_worker_state *w, int64_t wait_ps);
 
@@ -233,6 +240,16 @@ static inline int64_t ns_found(ns_search *s, const ns_worker_state *w) {
     return ns_host_may_run(s, w, w->target, ns_takes_back(s->plan, w->level, w->target)) ? count : 0;
 }
 
+/* A steal has filled a queue: thieves may pass tasks to and fro for ever, each too few for their new owner. */
+static inline void ns_pass_on(ns_search *s, ns_worker_state *w) {
+    if (++s->passes % NS_PATIENCE_PASSES) return;
+    const int64_t left = ns_host_unfinished(s), executed = ns_host_executed(s);
+    const bool stands = left == s->left && executed == s->executed;
+    s->left = left;
+    s->executed = executed;
+    if (stands && !ns_host_is_under_way(s)) ns_host_give_up(s, w);
+}
+
 /* A probe takes effect: it takes `count` tasks. */
 static inline bool ns_take_effect(ns_search *s, ns_worker_state *w, int64_t count) {
     const ns_full_plan *plan = s->plan;
@@ -243,6 +260,7 @@ static inline bool ns_take_effect(ns_search *s, ns_worker_state *w, int64_t coun
     }
     ns_actor_found(s->actors, &plan->steal, (int32_t)w->id, w->level, q, count);
     if (!(count ? ns_host_take(s, w, ns_takes_back(plan, w->level, q), count) : ns_missed(s, w))) return false;
+    if (count && plan->refill != 0) ns_pass_on(s, w);
     return !w->held_count || ns_leave_search(s, w);
 }
 

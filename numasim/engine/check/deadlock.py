@@ -7,13 +7,21 @@ from numasim.plan.plan import Plan
 
 
 class DeadlockError(InputError):
-    """Tasks are left that no worker can ever run: the join does not fit the strategy."""
+    """Tasks are left that no worker can ever run: the join or the steal levels do not fit the strategy."""
 
-    def __init__(self, plan: Plan, tasks: int, time_ps: int) -> None:
-        """``tasks`` are left at ``time_ps``."""
+    def __init__(self, plan: Plan, tasks: int, time_ps: int, passed: bool = False) -> None:
+        """``tasks`` are left at ``time_ps``; all that happens to them, if anything, is that they are ``passed`` on."""
+        left = f"{tasks} tasks are left at {time_ps} ps and"
+        whose = f"(join {plan.join!r}, {plan.workers.workers} workers, strategy {plan.steal.name!r})"
+        if passed:
+            super().__init__(
+                f"{left} thieves pass them to and fro without beginning one {whose}",
+                expected="steal levels that leave as many tasks as refill asks for, such as leave: 1 with refill: 1",
+            )
+            return
         super().__init__(
-            f"{tasks} tasks are left at {time_ps} ps and no worker can run them "
-            f"(join {plan.join!r}, {plan.workers.workers} workers, strategy {plan.steal.name!r})",
-            expected="a join that lets waiting workers run other tasks, such as continuation"
+            f"{left} no worker can run them {whose}",
+            expected="a join that lets waiting workers run other tasks, such as continuation, and steal levels whose "
+            "picks come to every queue"
             + (", a worker for each party of a barrier, and no lock held over a join" if plan.words.declared else ""),
         )

@@ -27,17 +27,24 @@ class Liveness:
 
     def can_go_on(self) -> bool:
         """Whether anything but fruitless probes can ever happen."""
+        return self.is_under_way() or any(map(self._can_find, self._run.progress.team))
+
+    def is_under_way(self) -> bool:
+        """Whether anything but searches happens: somebody is at work, or can go on behind a join."""
         run = self._run
         return (
             run.progress.begins
             or any(self._is_at_work(w) or run.joins.is_over(w) for w in run.workers)
             or any(p.items and not p.waiting for p in run.producers)
-            or any(map(self._can_find, run.progress.team))
         )
 
-    def deadlock(self) -> DeadlockError:
-        """What is wrong with a run in which nothing can change any more."""
-        return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now)
+    def progress(self) -> tuple[int, int]:
+        """What changes with every task that is made or executed."""
+        return self._run.progress.unfinished, sum(w.tasks for w in self._run.workers)
+
+    def deadlock(self, passed: bool = False) -> DeadlockError:
+        """What is wrong with a run in which nothing changes any more, or tasks are but ``passed`` on by thieves."""
+        return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now, passed)
 
     def _is_at_work(self, w: Worker) -> bool:
         """Whether the worker's pending event belongs to a task; one that waits has none."""

@@ -25,6 +25,7 @@ from numasim.strategy.sync_places import NO_LOCK
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
 PATIENCE_ROUNDS = 256  # fruitless rounds in a row after which a worker asks whether any of them can ever succeed
+PATIENCE_PASSES = 65_536  # steals into queues after which is asked whether any of them has led to anything
 
 
 class LazyQueues(Protocol):
@@ -83,6 +84,8 @@ class Thief:
         self._pass_over = pass_over
         self._strict = run.joins.strict
         self._refill = run.tables.refill
+        self._passes = 0  # steals with which nothing was begun at once
+        self._progress_seen = (0, 0)
         self._copies = run.plan.steal.copies
         self._own_end = run.tables.own_end
         self._pop_ps = run.tables.pop_ps
@@ -381,6 +384,17 @@ class Thief:
         for task in taken:
             assert w.own is not None  # the compiler refuses amounts above one without own queues
             self._queues.push(w.own, task)
+        if self._refill != 0:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """A steal has filled a queue: thieves may pass tasks to and fro for ever, each too few for their new owner."""
+        self._passes += 1
+        if self._passes % PATIENCE_PASSES:
+            return
+        before, self._progress_seen = self._progress_seen, self._liveness.progress()
+        if self._progress_seen == before and not self._liveness.is_under_way():
+            raise self._liveness.deadlock(passed=True)
 
     def _missed(self, w: Worker) -> bool:
         """After a fruitless probe: whether the worker has something to run."""

@@ -15,7 +15,7 @@ bool any_anchor(const ns_plan& steal, ns_anchor anchor) {
 
 Thief::Thief(Run& given, MemorySystem& memory, SyncObjects& sync_objects, WorkSource& work_source,
              SkipAhead& skip_ahead, Polling& rounds, Sleepers& sleeping, StealBatches& batches)
-    : ns_search{&given.plan, given.queues.core(), given.queues.actors(), given.steals},
+    : ns_search{&given.plan, given.queues.core(), given.queues.actors(), given.steals, 0, 0, 0},
       run(given),
       sync(sync_objects),
       source(work_source),
@@ -126,12 +126,24 @@ void Thief::despair() {
     if (source.unfinished() != 0 && !can_go_on()) throw Deadlock(source.unfinished(), run.clock.now_ps());
 }
 
-bool Thief::can_go_on() {
+bool Thief::is_under_way() {
     if (source.starting() || source.next_item_ps() != NEVER_PS) return true;
     const auto works = [this](const Worker& w) { return run.clock.is_busy(w) || run.frames.join_is_over(w); };
-    return std::any_of(run.team.begin(), run.team.end(), works) ||
+    return std::any_of(run.team.begin(), run.team.end(), works);
+}
+
+bool Thief::can_go_on() {
+    return is_under_way() ||
            std::any_of(run.team.begin(), run.team.begin() + static_cast<std::ptrdiff_t>(source.team_size()),
                        [this](const Worker& w) { return !w.blocked && ns_can_find(this, &w); });
 }
+
+std::int64_t Thief::executed() const {
+    std::int64_t tasks = 0;
+    for (const Worker& w : run.team) tasks += w.counters.tasks;
+    return tasks;
+}
+
+void Thief::give_up() const { throw Deadlock(source.unfinished(), run.clock.now_ps(), true); }
 
 }  // namespace numasim

@@ -39,6 +39,12 @@ public:
     void take_ahead(Worker& w);
     // Throws Deadlock unless anything but fruitless probes can ever happen.
     void despair();
+    // Whether anything but searches happens: somebody is at work, or can go on behind a join.
+    bool is_under_way();
+    // Tasks that the run has executed.
+    std::int64_t executed() const;
+    // Throws Deadlock: tasks are but passed to and fro.
+    [[noreturn]] void give_up() const;
     // Close the books of a worker at the end of a phase.
     void retire(Worker& w);
 
@@ -137,6 +143,18 @@ static inline void ns_host_pay(ns_search* s, ns_worker_state* w) {
 }
 
 static inline void ns_host_despair(ns_search* s, ns_worker_state*) { thief_of(s).despair(); }
+
+static inline std::int64_t ns_host_unfinished(const ns_search* s) {
+    return static_cast<const numasim::Thief&>(*s).source.unfinished();
+}
+
+static inline std::int64_t ns_host_executed(const ns_search* s) {
+    return static_cast<const numasim::Thief&>(*s).executed();
+}
+
+static inline bool ns_host_is_under_way(ns_search* s) { return thief_of(s).is_under_way(); }
+
+static inline void ns_host_give_up(ns_search* s, ns_worker_state*) { thief_of(s).give_up(); }
 
 static inline std::int64_t ns_host_pass_over(ns_search* s, ns_worker_state* w, std::int64_t wait_ps) {
     return thief_of(s).polling.pass_over(worker_of(w), wait_ps);

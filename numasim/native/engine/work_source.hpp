@@ -13,11 +13,15 @@
 
 namespace numasim {
 
-// Tasks are left, and no worker can ever run one of them.
+// Tasks are left, and no worker can ever run one of them; all that happens to them is that they are passed on, if that.
 struct Deadlock : std::runtime_error {
-    Deadlock(std::int64_t tasks_left, std::int64_t at_ps)
-        : std::runtime_error("no worker can run the tasks that are left"), tasks(tasks_left), time_ps(at_ps) {}
+    Deadlock(std::int64_t tasks_left, std::int64_t at_ps, bool are_passed = false)
+        : std::runtime_error("no worker can run the tasks that are left"),
+          tasks(tasks_left),
+          time_ps(at_ps),
+          passed(are_passed) {}
     std::int64_t tasks, time_ps;
+    bool passed;
 };
 
 class WorkSource {

@@ -59,7 +59,7 @@ static bool finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
     if (!query.waiting && has_own) return true;
     if (wait->task && pool->tables.join == NS_JOIN_OWN) return false;
     ns_thread_view_queues(worker);
-    const ns_thread_search *search = &worker->search;
+    ns_thread_search *search = &worker->search;
     return ns_any_within_reach(&pool->tables.steal, &search->actor, &search->view, has_tasks, &query);
 }
 

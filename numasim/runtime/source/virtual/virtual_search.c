@@ -84,11 +84,20 @@ static inline void ns_host_wait(ns_search *s, ns_worker_state *w, enum ns_rank r
 
 static inline void ns_host_pay(ns_search *s, ns_worker_state *w) { ns_host_wait(s, w, NS_RANK_PUT, 0); }
 
-static bool can_go_on(virtual_pool *pool) {
+static inline bool ns_host_is_under_way(ns_search *s) {
+    const virtual_pool *pool = pool_with(s);
     if (ns_clock_has_progress(&pool->clock)) return true;
     for (uint32_t at = 0; at < pool->base.workers; at++) {
+        if (ns_host_join_is_over(s, &pool->workers[at].state)) return true;
+    }
+    return false;
+}
+
+static bool can_go_on(virtual_pool *pool) {
+    if (ns_host_is_under_way(&pool->search)) return true;
+    for (uint32_t at = 0; at < pool->base.workers; at++) {
         const ns_worker_state *w = &pool->workers[at].state;
-        if (w->idle && (ns_host_join_is_over(&pool->search, w) || ns_can_find(&pool->search, w))) return true;
+        if (w->idle && ns_can_find(&pool->search, w)) return true;
     }
     return false;
 }
@@ -97,6 +106,22 @@ static inline void ns_host_despair(ns_search *s, ns_worker_state *w) {
     virtual_pool *pool = pool_with(s);
     if (!pool->outstanding || can_go_on(pool)) return;
     ns_virtual_fail(searcher(w), NS_ERROR_DEADLOCK, "%lld tasks are left at %lld ps and no worker can run them",
+                    (long long)pool->outstanding, (long long)pool->now_ps);
+}
+
+static inline int64_t ns_host_unfinished(const ns_search *s) { return pool_with(s)->outstanding; }
+
+static inline int64_t ns_host_executed(const ns_search *s) {
+    const virtual_pool *pool = pool_with(s);
+    int64_t tasks = 0;
+    for (uint32_t at = 0; at < pool->base.workers; at++) tasks += pool->workers[at].state.counters.tasks;
+    return tasks;
+}
+
+static inline void ns_host_give_up(ns_search *s, ns_worker_state *w) {
+    const virtual_pool *pool = pool_with(s);
+    ns_virtual_fail(searcher(w), NS_ERROR_DEADLOCK,
+                    "%lld tasks are left at %lld ps and thieves pass them to and fro without beginning one",
                     (long long)pool->outstanding, (long long)pool->now_ps);
 }
 
