@@ -42,12 +42,6 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
     """
     if not 0 <= seed < 2**64:
         raise InputError(f"got {seed}", path=("seed",), expected="a whole number of 64 bits, without a sign")
-    if plan.tuning is not None:
-        raise InputError(
-            f"the runtime asks no controller between iterations, but the strategy has {plan.tuning.name}",
-            path=("strategy", "tune"),
-            expected="a strategy without tune, or the simulator's engines",
-        )
     write_fields(plan_fields(plan, seed), path)
 
 
@@ -66,6 +60,7 @@ def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
         "seed": seed,
         "subtree_end": plan.workload.subtree_end(),
         "strategy": plan.steal.name,
+        "controlled": plan.tuning is not None,
         "thread": plan.workers.thread.astype(np.int32),
         "compute_ps": times.compute_ps,
     }

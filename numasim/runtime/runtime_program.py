@@ -124,6 +124,11 @@ def answer(command: list[str | Path]) -> Any:
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     except OSError as error:
         raise InputError(f"the program cannot be run: {error.strerror}", place=str(command[0])) from None
+    return printed_by(done)
+
+
+def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
+    """The JSON that the program has printed; errors as of `run_kernel`."""
     said = (done.stderr.strip().splitlines() or [""])[-1].removeprefix("numasim-runtime: ")
     if done.returncode == BAD_INPUT:
         raise InputError(said or "numasim-runtime rejects its arguments without a message")

@@ -113,6 +113,7 @@ FILE = Structure(
         Word(name="seed", note="of runs that are given none, and of what the file holds that is drawn before a run"),
         Array(name="subtree_end", type=I64, shape="rows", note="one more than the last row of each subtree"),
         Text(name="strategy"),
+        Flag(name="controlled", note="the strategy has a controller, which is asked between iterations"),
         Array(name="thread", type=I32, shape="workers", note="hardware thread of each worker"),
         Array(name="compute_ps", type=I64, shape="segments"),
     ),

@@ -1,8 +1,8 @@
-"""The shipped strategies that the runtime executes: it asks no controller between iterations."""
+"""The shipped strategies, all of which the runtime executes, and those that have a controller."""
 
 from __future__ import annotations
 
 from numasim.parts import catalog
 
 TUNED = ("cats", "laws")
-STRATEGIES = tuple(name for name in catalog.names("strategies") if name not in TUNED)
+STRATEGIES = catalog.names("strategies")

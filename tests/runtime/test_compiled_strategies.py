@@ -11,7 +11,7 @@ from runtime_strategies import STRATEGIES, TUNED
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
 from numasim.runtime.compile_plan import compile_plan
-from numasim.runtime.fields_file import plan_fields, write_plan
+from numasim.runtime.fields_file import plan_fields
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate
@@ -33,11 +33,10 @@ def test_the_strategy_of_a_plan_is_that_of_a_simulation(name: str) -> None:
     assert (plan.workload.tasks, plan.coupled) == (1, False)
 
 
-@pytest.mark.parametrize("name", TUNED)
-def test_a_strategy_with_a_controller_is_refused(name: str, tmp_path: Path) -> None:
-    plan = compile_plan(name, MACHINE, 24, "ompi")
-    with pytest.raises(InputError, match="the runtime asks no controller between iterations"):
-        write_plan(plan, 0, tmp_path / "plan")
+@pytest.mark.parametrize("name", ["laws-nc", *TUNED])
+def test_a_plan_says_whether_a_controller_is_asked(name: str) -> None:
+    pytest.importorskip("numasim.native._engine")
+    assert plan_fields(compile_plan(name, MACHINE, 24, "ompi"), 0)["controlled"] == (name in TUNED)
 
 
 def test_a_recorded_graph_is_a_part_of_the_plan(tmp_path: Path) -> None:

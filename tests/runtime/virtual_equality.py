@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,13 @@ from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
-from numasim.runtime.fields_file import write_plan
-from numasim.runtime.runtime_program import KernelRun, Order, answer, parse
+from numasim.runtime import controlled_run
+from numasim.runtime.runtime_program import KernelRun
 
 
 def run_plan(program: Path, run: Run) -> KernelRun:
     """Run the task graph of a plan in virtual time; InputError with the program's sentence where it refuses."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "plan"
-        write_plan(run.plan, run.seed, path)
-        return parse(answer([program, "plan", path]), Order("plan", mode="virtual"))[0]
+    return controlled_run.run_plan(run, program=program)
 
 
 def differences(program: Path, run: Run, engine: str = "native") -> Iterator[tuple[str, Any, Any]]:

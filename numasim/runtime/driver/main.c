@@ -82,7 +82,7 @@ static int run_all(const ns_options *options) {
 }
 
 static int run_kernels(int count, char **arguments) {
-    ns_options options;
+    ns_options options = {.pool = {.mode = NS_MODE_NATIVE}, .verify = true};
     char problem[PROBLEM_BYTES];
     if (!ns_options_read(&options, count, arguments, problem, sizeof problem)) return refuse(problem);
     if (options.help) {

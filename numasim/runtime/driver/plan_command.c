@@ -1,5 +1,5 @@
-/* numasim-runtime plan FILE: the task graph of a plan as a program of the runtime, in virtual time. So every program of
- * the simulator can be held against it.
+/* numasim-runtime plan FILE: the task graph of a plan as a program of the runtime, in virtual time, where every program
+ * of the simulator can be held against it, or on threads.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,19 +57,32 @@ static const ns_kernel PLAN = {
     .destroy = destroy,
 };
 
+static int refuse(const char *problem) {
+    fprintf(stderr, "numasim-runtime: plan: %s\n", problem);
+    return NS_EXIT_BAD_INPUT;
+}
+
+/* What goes with other kernels only. */
+static bool asks_for_more(const ns_options *options) {
+    return options->kernel != &PLAN || options->list || options->help || options->repeats || options->rehearse ||
+           options->warm_up || options->pool.record || options->pool.mode == NS_MODE_SERIAL;
+}
+
 int ns_plan_command(int argc, char **argv) {
-    if (argc != 2) {
-        fputs("numasim-runtime: plan: expected one file, such as `numasim strategy compile` writes\n", stderr);
-        return NS_EXIT_BAD_INPUT;
+    if (argc < 2 || *argv[1] == '-') {
+        return refuse("expected one file, such as `numasim strategy compile` writes, and options behind it");
     }
     ns_options options = {.kernel = &PLAN, .json = true, .verify = true};
     options.pool = (ns_pool_options){.mode = NS_MODE_VIRTUAL, .plan = argv[1], .costs = NS_COSTS_MODEL};
     ns_outcome outcome;
-    char problem[512] = "";
-    if (ns_run_kernel(&outcome, &options, 0, problem, sizeof problem)) {
-        fprintf(stderr, "numasim-runtime: plan: %s\n", problem);
-        return NS_EXIT_BAD_INPUT;
+    char problem[1280] = "";
+    if (!ns_options_read(&options, argc - 2, argv + 2, problem, sizeof problem)) return refuse(problem);
+    if (asks_for_more(&options)) {
+        return refuse(
+            "expected no options but --mode, which is not serial, --workers, --seed, --controls, --measures, "
+            "--verify and --no-verify");
     }
+    if (ns_run_kernel(&outcome, &options, options.pool.seed, problem, sizeof problem)) return refuse(problem);
     ns_output_outcomes(stdout, &options, &outcome, 1);
     const int status = outcome.correct ? NS_EXIT_OK : NS_EXIT_WRONG;
     ns_outcome_destroy(&outcome);

@@ -110,6 +110,16 @@ static bool read_record(const reader *self, const char *path) {
     return true;
 }
 
+static bool read_controls(const reader *self, const char *path) {
+    self->options->pool.controls = path;
+    return true;
+}
+
+static bool read_measures(const reader *self, const char *path) {
+    self->options->pool.measures = path;
+    return true;
+}
+
 static bool keep_setting(const reader *self, const char *setting) {
     const char **next = self->settings;
     while (*next) next++;
@@ -163,7 +173,7 @@ static const struct {
     {"--seed", true, read_seed},       {"--record", true, read_record},       {"--repeat", true, read_repeat},
     {"--json", false, ask_json},       {"--list", false, ask_list},           {"--help", false, ask_help},
     {"--verify", false, ask_verify},   {"--no-verify", false, ask_no_verify}, {"--rehearse", false, ask_rehearse},
-    {"--warm-up", false, ask_warm_up},
+    {"--warm-up", false, ask_warm_up}, {"--controls", true, read_controls},   {"--measures", true, read_measures},
 };
 enum { OPTIONS = sizeof OPTION / sizeof *OPTION };
 
@@ -223,6 +233,9 @@ static bool are_consistent(const ns_options *self, const complaint *problem) {
     }
     if (self->warm_up && self->pool.record) return refuse(problem, "--warm-up goes with runs that are not recorded");
     if (self->pool.plan && serial) return refuse(problem, "--plan goes with the modes native, emulated and virtual");
+    if ((self->pool.controls || self->pool.measures) && !self->pool.plan) {
+        return refuse(problem, "--controls and --measures go with --plan");
+    }
     return true;
 }
 
@@ -231,7 +244,6 @@ bool ns_options_read(ns_options *self, int count, char **arguments, char *text, 
     const char *settings[NS_MOST_PARAMETERS + 1] = {NULL};
     const reader reading = {self, settings, &problem};
     int parameters_set = 0;
-    *self = (ns_options){.pool = {.mode = NS_MODE_NATIVE}, .verify = true};
     for (int at = 0; at < count; at++) {
         const int option = find_option(&problem, arguments[at]);
         if (option < 0) return false;

@@ -18,8 +18,8 @@ typedef struct {
 extern const char *const NS_MODE_NAMES[];
 extern const char *const NS_COSTS_NAMES[];
 
-/* Read the arguments behind the name of the program. False, with a sentence for the user in `problem`, for a bad one.
- */
+/* Read arguments on top of what `self` holds, which is so where none says otherwise. False, with a sentence for the
+ * user in `problem`, for a bad one. */
 bool ns_options_read(ns_options *self, int count, char **arguments, char *problem, size_t bytes);
 
 #endif

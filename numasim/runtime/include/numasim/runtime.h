@@ -184,6 +184,9 @@ typedef struct {
     uint64_t seed;       /* of victim draws; 0: that of the plan's file */
     const char *record;  /* NS_MODE_SERIAL: write the task graph there; NULL: do not */
     enum ns_order order; /* NS_MODE_SERIAL; with `record`, NS_ORDER_SPAWNED */
+    /* of a plan whose strategy has a controller: files or pipes, from which what it decides is read before each
+     * iteration, and to which what was measured of the last one is written (NULL: it is not) */
+    const char *controls, *measures;
 } ns_pool_options;
 
 /* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */

@@ -48,6 +48,10 @@ static int read_plan(ns_thread_pool *pool) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
                             "the plan's spawn order adapts, which it does in virtual time only");
     }
+    if (ns_fields_integer(pool->plan, "controlled", 0)) {
+        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
+                            "the plan's strategy has a controller, which decides in virtual time only");
+    }
     if (pool->tables.join == NS_JOIN_LEAPFROG) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
                             "the plan's joins leapfrog, which workers do in virtual time only");

@@ -31,6 +31,8 @@ static int read_plan(virtual_pool *pool) {
                             "virtual time has no caches, bandwidth, hardware threads or clocks: the plan's model has "
                             "to be {cache: none, contention: none, smt: none, clock: fixed}");
     }
+    const int undecided = ns_boundary_create(&pool->boundary, &pool->base, pool->fields, pool->plan);
+    if (undecided) return undecided;
     pool->detached = pool->plan->work_first || pool->plan->join == NS_JOIN_CONTINUATION;
     return NS_OK;
 }
@@ -144,6 +146,7 @@ static void close_pool(ns_pool *pool) {
     for (uint32_t at = 0; at < self->fiber_count; at++) ns_fiber_destroy(self->fibers[at]);
     ns_fiber_destroy(self->main);
     ns_live_destroy(&self->live);
+    ns_boundary_destroy(&self->boundary);
     ns_sync_destroy(self->sync);
     ns_pages_destroy(&self->pages);
     if (self->queues.plan) ns_queues_destroy(&self->queues);
@@ -274,20 +277,56 @@ static int check_phase(virtual_pool *self, bool team) {
                         number, (unsigned long long)phase->roots.count);
 }
 
+/* ---- iterations -------------------------------------------------------------------------------------------------- */
+
+/* What has been decided for the iteration that comes next comes into force. */
+static void follow(virtual_pool *self) {
+    const ns_iteration_boundary *boundary = &self->boundary;
+    const int64_t policies = (int64_t)self->plan->memory.stages.count - 1;
+    if (0 <= boundary->policy && boundary->policy < policies)
+        ns_page_map_choose(self->pages.map, (uint64_t)boundary->policy, self->now_ps);
+    if (self->plan->counts_live) ns_live_follow(&self->live, &self->plan->graph, &boundary->in_force);
+}
+
+static void tell(virtual_pool *self) {
+    ns_iteration_boundary *boundary = &self->boundary;
+    boundary->measured[0] = self->now_ps;
+    memcpy(boundary->node_bytes, self->pages.node_bytes,
+           (size_t)self->plan->nodes * self->plan->nodes * sizeof *boundary->node_bytes);
+    for (uint32_t id = 0; id < self->base.workers; id++) {
+        const ns_counters *counted = &self->workers[id].state.counters;
+        boundary->busy_ps[id] = counted->work_local_ps + counted->inflation_numa_ps;
+    }
+}
+
+/* Go on to the next run of a phase; where that is in another iteration, it is decided how that is executed. */
+static int next_step(virtual_pool *self) {
+    const bool ends = self->boundary.controlled && ns_steps_ends_iteration(&self->steps);
+    ns_steps_next(&self->steps);
+    if (!ends || !ns_steps_run(&self->steps)) return NS_OK;
+    tell(self);
+    const int error = ns_boundary_cross(&self->boundary, &self->base);
+    if (!error) follow(self);
+    return error;
+}
+
 static int run(ns_pool *pool, const ns_work_order *order, bool team) {
     virtual_pool *self = (virtual_pool *)pool;
     if (self->error) return self->error;
     const int error = check_phase(self, team);
     if (error) return error;
-    const ns_phase *phase = &self->plan->phases.at[self->steps.phase];
-    start_phase(self, phase, order);
+    if (ns_boundary_begin(&self->boundary, pool, &self->error)) {
+        if (self->error) return self->error;
+        follow(self);
+    }
+    start_phase(self, &self->plan->phases.at[self->steps.phase], order);
     while (!self->phase_over && !self->error && ns_virtual_turn(self, on_phase_end)) {
     }
     if (!self->phase_over && !self->error) {
         self->error = ns_pool_fail(pool, NS_ERROR_DEADLOCK, "%lld tasks are left at %lld ps and no worker can run them",
                                    (long long)self->outstanding, (long long)self->now_ps);
     }
-    ns_steps_next(&self->steps);
+    if (!self->error) self->error = next_step(self);
     return self->error;
 }
 

@@ -41,11 +41,21 @@ static int64_t measured_ps(const virtual_pool *pool, const virtual_task *task) {
     return taken_ps > 0 ? taken_ps : 0;
 }
 
+/* Count for a task `sign` times what its node has moved so far: what that grows by is the task's. */
+static void count_bytes(virtual_pool *pool, uint32_t row, int32_t node, int64_t sign) {
+    const int64_t *moved = ns_pages_bytes_of(&pool->pages, node);
+    int64_t *mine = pool->boundary.task_bytes + (size_t)row * pool->plan->nodes;
+    for (uint32_t home = 0; home < pool->plan->nodes; home++) mine[home] += sign * moved[home];
+}
+
 static void run_segment(virtual_worker *w, virtual_task *task, int64_t compute_ps) {
     virtual_pool *pool = pool_of(w);
     const uint32_t segment = pool->plan->graph.op_arg.at[task->at];
     const ns_toucher toucher = {.node = w->base.node, .now_ps = now_of(w)};
+    if (pool->boundary.controlled) count_bytes(pool, task->row, toucher.node, -1);
     const ns_segment_time time = ns_plan_file_start(&pool->file, &pool->pages, segment, toucher, compute_ps);
+    if (pool->boundary.controlled) count_bytes(pool, task->row, toucher.node, 1);
+    if (pool->boundary.controlled) pool->boundary.task_ps[task->row] += time.total_ps;
     ns_count_work(&w->state.counters, time.total_ps, time.local_ps);
     w->state.owed_ps += time.owed_ps;
     ns_virtual_step(w, NS_RANK_SEG_END, ns_pay_owed(&w->state) + time.total_ps);
@@ -140,7 +150,10 @@ static void finish(virtual_worker *w, virtual_task *task) {
     w->stack.count--;
     ns_virtual_forget_taker(task);
     if (pool->plan->counts_live) ns_live_finish(&pool->live, task->row);
-    if (pool->plan->graph.kind.at[task->row] == NS_ROW_TASK) ns_count_task(&pool->queues, &w->state);
+    if (pool->plan->graph.kind.at[task->row] == NS_ROW_TASK) {
+        ns_count_task(&pool->queues, &w->state);
+        w->state.owed_ps += pool->boundary.profile_ps;
+    }
     if (parent) {
         w->state.owed_ps += ns_join_ps(pool->plan, &w->state, task->spawner);
         if (!--parent->pending && parent->waiting) resume_parent(w, parent);

@@ -15,6 +15,7 @@
 
 #include "api/operations.h"
 #include "clock/clock.h"
+#include "control/iteration_boundary.h"
 #include "execution/live_subtrees.h"
 #include "execution/steps.h"
 #include "plan_file.h"
@@ -93,6 +94,7 @@ struct virtual_pool {
     ns_pages pages;
     ns_queues queues;
     ns_live_subtrees live;
+    ns_iteration_boundary boundary;
     uint32_t copy[65], copies; /* the queues that get a copy of the task that was placed last, and one place more */
     ns_report report;
     virtual_worker *workers;
@@ -123,7 +125,7 @@ static inline ns_view view_of(const virtual_pool *pool) {
     return (ns_view){.length = pool->queues.length,
                      .watch = pool->queues.watch,
                      .iteration = pool->iteration,
-                     .switches = pool->plan->control.switches,
+                     .switches = pool->boundary.in_force.switches,
                      .live = pool->live.live,
                      .awaited = pool->live.awaited};
 }

@@ -101,8 +101,8 @@ static int32_t place(virtual_worker *w, const virtual_task *task, bool *looked) 
     virtual_pool *pool = pool_of(w);
     const uint64_t rows = (uint64_t)pool->plan->graph.rows;
     ns_new_task newcomer = {.index = task->row, .count = rows, .copy = pool->copy};
-    newcomer.tier = ns_tier_of(&pool->plan->control, asked_row(&pool->plan->graph, task));
-    newcomer.label = ns_label_of(&pool->plan->control, task->row);
+    newcomer.tier = ns_tier_of(&pool->boundary.in_force, asked_row(&pool->plan->graph, task));
+    newcomer.label = ns_label_of(&pool->boundary.in_force, task->row);
     newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
     if (pool->plan->looks_at_data) ns_pages_describe(&pool->pages, task->row, &newcomer);
     const ns_view view = view_of(pool);
@@ -228,7 +228,7 @@ void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *chi
     if (pool->graph.held && pool->graph.predecessors[child->row]) return;
     if (ns_must_inline(pool->plan, &pool->queues, &w->state)) {
         put_on_top(w, child);
-    } else if (ns_goes_first(pool->plan, &pool->plan->control, child->row) &&
+    } else if (ns_goes_first(pool->plan, &pool->boundary.in_force, child->row) &&
                (!pool->plan->adaptive.stack || adapts_to(w, parent, child))) {
         w->stack.count--;
         put_on_top(w, child);

@@ -1,0 +1,85 @@
+"""Controllers of runs in the task runtime: asked between iterations by what the runtime has measured, or gone by again.
+
+That what it measures is what the simulator measures, `test_virtual_against_native` holds with controllers whose choices
+depend on all of it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from virtual_equality import counts_of, counts_of_run
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
+
+from engine_setup import plan_of, shipped_strategy, stealing
+from registry_cells import machine, workload
+
+from numasim.engine.iteration_control import Decision
+from numasim.engine.simulate import simulate
+from numasim.errors import InputError
+from numasim.plan.run import Run
+from numasim.runtime.controlled_run import encoded, run_plan
+from numasim.runtime.fields_file import write_plan
+
+MACHINE, WORKERS, SEED = "xeon-6130-4s", 8, 5
+
+
+def controlled_run(strategy: str = "laws") -> Run:
+    return Run(plan_of(workload("heat"), WORKERS, shipped_strategy(strategy), machine=machine(MACHINE)), SEED)
+
+
+@pytest.mark.parametrize("strategy", ["laws", "cats"])
+def test_what_a_controller_decides_is_kept_and_gone_by_again(strategy: str, program: Path, tmp_path: Path) -> None:
+    run, kept = controlled_run(strategy), tmp_path / "controls"
+    expected = counts_of(run.plan, simulate(run.plan, run.seed, "native"))
+    assert counts_of_run(run_plan(run, program=program, keep=kept)) == expected
+    assert counts_of_run(run_plan(run, program=program, replay=kept)) == expected
+
+
+def test_other_decisions_make_another_run(program: Path, tmp_path: Path) -> None:
+    run, kept = controlled_run(), tmp_path / "controls"
+    asked = counts_of_run(run_plan(run, program=program, keep=kept))
+    iterations = sum(phase.repeat for phase in run.plan.workload.phases)
+    as_it_was = encoded(Decision(None, None, None, None, 0))
+    kept.write_bytes(as_it_was * max(iterations, len(kept.read_bytes()) // len(as_it_was)))
+    assert counts_of_run(run_plan(run, program=program, replay=kept))["trace_hash"] != asked["trace_hash"]
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: b"", lambda data: b"\xff" * len(data)])
+def test_controls_of_another_run_are_refused(program: Path, tmp_path: Path, damage: object) -> None:
+    run, kept = controlled_run(), tmp_path / "controls"
+    run_plan(run, program=program, keep=kept)
+    kept.write_bytes(damage(kept.read_bytes()))  # type: ignore[operator]
+    with pytest.raises(InputError, match="has no controls of this plan for the iteration that comes next"):
+        run_plan(run, program=program, replay=kept)
+
+
+def said_of(program: Path, path: Path, *arguments: str | Path) -> str:
+    done = subprocess.run([program, "plan", path, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def test_a_controller_that_nobody_asks_is_missed(program: Path, tmp_path: Path) -> None:
+    run, path = controlled_run(), tmp_path / "plan"
+    write_plan(run.plan, run.seed, path)
+    assert "the strategy has a controller, and there are no controls to go by" in said_of(program, path)
+    assert "nothing cannot be read" in said_of(program, path, "--controls", tmp_path / "nothing")
+
+
+def test_controls_go_with_a_controller(program: Path, tmp_path: Path) -> None:
+    run, path = Run(plan_of(workload("heat"), 4, stealing()), SEED), tmp_path / "plan"
+    write_plan(run.plan, run.seed, path)
+    assert "go with a plan whose strategy has a controller" in said_of(program, path, "--controls", path)
+
+
+def test_a_controller_that_fails_ends_the_run_with_its_sentence(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text("def choose(program, state, measures):\n    return 1 / 0\n")
+    spec = stealing({"from": "others"}, tune={"python": f"{tmp_path}/wrong.py:choose"})
+    run = Run(plan_of(workload("heat"), 4, spec), SEED)
+    with pytest.raises(InputError, match="failed before the first iteration"):
+        run_plan(run, program=program)
