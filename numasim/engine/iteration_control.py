@@ -143,7 +143,9 @@ class IterationControl:
 
     def _profile_ps(self) -> int:
         first, last = self._tuning.profiled
-        return self._tuning.profile_ps if self._next and first <= self._next.iteration <= last else 0
+        if self._next is None or self._tuning.program.iterations[self._next.phase] == 1:
+            return 0  # nothing that could follow from it
+        return self._tuning.profile_ps if first <= self._next.iteration <= last else 0
 
     def _tiers(self, tiers: Any) -> U8 | None:
         if tiers is None:

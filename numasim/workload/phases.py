@@ -57,6 +57,17 @@ def runs_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
     return runs
 
 
+def iterations_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
+    """[phases] how many iterations the outermost loop of each has."""
+    found: list[int] = []
+    for part in parts(0, len(phases), loops):
+        if isinstance(part, int):
+            found.append(phases[part].repeat)
+        else:
+            found += [part[0].repeat] * (part[0].end - part[0].first)
+    return found
+
+
 def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
     """The runs of all phases, one after the other; made as they are asked for, since there may be very many."""
     turns = [0] * len(phases)

@@ -34,6 +34,18 @@ class AtDepth:
         return None, Controls(tiers=tiers_of_packing(program, packing_at_depth(program, self.depth)))
 
 
+@pytest.mark.parametrize("strategy", ["laws", "cats"])
+@pytest.mark.parametrize("program", [{"name": "fib", "n": 10}, {"name": "heat", "x": 64, "y": 64, "sweeps": 1}])
+def test_a_program_without_a_loop_runs_as_under_cilk(strategy: str, program: dict[str, Any]) -> None:
+    """Nothing is packed or profiled: every counter and hash is the same, but for events that cilk passes over."""
+    work = generate(workload_spec(**program))
+    found, expected = (
+        simulate(plan_of(work, 6, shipped_strategy(name), "own", toy(SOCKETS, CORES)), seed=3).counters
+        for name in (strategy, "cilk")
+    )
+    assert {**found, "events": 0} == {**expected, "events": 0}
+
+
 @pytest.mark.parametrize("depth", range(6))
 def test_the_time_of_an_iteration_is_within_its_bound(depth: int) -> None:
     """A tree of 32 leaves, 0.7 s of work. Each task may wait for a search before it begins.

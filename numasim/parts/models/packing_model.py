@@ -13,7 +13,9 @@ from numasim.parts.models.strategy_terms import TierDepth
 
 
 class CpuBoundSpec(Model):
-    """When a task is bound by the processor rather than by memory; a program is, if most of its tasks are."""
+    """When a task is bound by the processor rather than by memory; a program is, if such tasks execute most of its
+    instructions.
+    """
 
     misses_per_million: Annotated[Count, Field(le=10**6)] = Field(
         1000,

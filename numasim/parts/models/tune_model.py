@@ -70,8 +70,8 @@ class TuneSpec(CheckedModel):
     within: PackingWithin = Field("tree", description="With what: packing, how large a subtree may get (A-54).")
     cpu_bound: CpuBoundCheck = Field(
         "none",
-        description="With what: packing, which programs are bound by the processor; for these the switch cpu-bound "
-        "goes on after the first iteration, and all tasks are local.",
+        description="With what: packing, which programs are bound by the processor; for these the switch plain goes "
+        "on after the first iteration, and all tasks are local, as in programs without a loop from the begin.",
     )
     profile_ns: Nanoseconds = Field(
         Decimal(0), description="Time that measuring takes at the end of each task, in iterations that are profiled."

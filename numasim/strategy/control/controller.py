@@ -31,7 +31,8 @@ class Program:
     - ``parent`` [T]: who creates each task, -1 for roots; ``depth`` [T]: 0 for roots.
     - ``subtree_end`` [T]: the descendants of task i are ``i + 1 .. subtree_end[i] - 1``.
     - ``compute_ps`` [T]: what the task's own segments compute, without its memory accesses and its descendants.
-    - ``roots``: the roots of each phase; ``loops``: the loops over phases.
+    - ``roots``: the roots of each phase; ``loops``: the loops over phases; ``iterations``: how many iterations each
+      phase is in, as passes of its outermost loop or, where it stands alone, repeats.
     - ``units``: how many units labels name, 0 to ``units - 1``: those with a worker, of the kind of the queues that
       ``to: label`` puts tasks into (sockets, where no rule does so), in ascending order.
     - ``unit_llc_bytes``: the last-level caches of a unit's workers together; of unlike units, the least.
@@ -46,6 +47,7 @@ class Program:
     compute_ps: I64
     roots: tuple[tuple[int, ...], ...]
     loops: tuple[Loop, ...]
+    iterations: tuple[int, ...]
     units: int
     unit_llc_bytes: int
     l2_bytes: int

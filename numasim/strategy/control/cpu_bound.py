@@ -17,23 +17,22 @@ class CpuBound:
     The paper counts retired instructions. A model without instructions has the time that a task's own segments compute,
     at ``instructions_per_us`` instructions a microsecond; the default is one a cycle at 2.5 GHz. A task with fewer than
     ``misses_per_million`` misses in a million instructions is bound by the processor. The paper prints no threshold.
+
+    A program is bound by the processor if most of its tasks are. Tasks that only create others, or only copy a little,
+    may outnumber those that do the work; so a task weighs as much as it has instructions.
     """
 
     misses_per_million: int = 1000
     instructions_per_us: int = 2500
 
-    def tasks(self, misses: I64, compute_ps: I64) -> tuple[int, int]:
-        """(those bound by the processor, all that count) of the tasks with these misses and compute times.
-
-        A task without work of its own, which only creates others, does not count.
-        """
+    def instructions(self, misses: I64, compute_ps: I64) -> tuple[int, int]:
+        """(those of tasks bound by the processor, all) of the tasks with these misses and compute times."""
         whole, rest = np.divmod(compute_ps, MILLION)
         instructions = whole * self.instructions_per_us + rest * self.instructions_per_us // MILLION
-        counted = (instructions > 0) | (misses > 0)
         bound = misses * MILLION < instructions * self.misses_per_million
-        return int((bound & counted).sum()), int(counted.sum())
+        return int(instructions[bound].sum()), int(instructions.sum())
 
     def program(self, misses: I64, compute_ps: I64) -> bool:
-        """Whether most of its tasks are bound by the processor, which makes the program so."""
-        bound, counted = self.tasks(misses, compute_ps)
+        """Whether the tasks that are bound by the processor execute more than half of all instructions."""
+        bound, counted = self.instructions(misses, compute_ps)
         return 2 * bound > counted

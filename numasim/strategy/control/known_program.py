@@ -12,6 +12,7 @@ from numasim.strategy.control.controller import Program
 from numasim.workload.forest_arrays import levels
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.phases import iterations_of
 
 UNIT_WITHOUT_RULES = "socket"
 
@@ -66,6 +67,7 @@ def known_program(
         compute_ps=_frozen(_own_compute_ps(workload)),
         roots=tuple(phase.roots for phase in workload.phases),
         loops=workload.loops,
+        iterations=tuple(iterations_of(workload.phases, workload.loops)),
         units=units.count,
         unit_llc_bytes=units.llc_bytes,
         l2_bytes=machine.caches.l2_bytes,

@@ -4,7 +4,10 @@ The first iteration is profiled, with all tasks free. The second has the initial
 further one tries a move of all roots at once (`numasim.strategy.control.packing.MOVES`). Chen and Guo (2015, Algorithm
 1) first try smaller subtrees, the children of the roots, for as long as an iteration gets strictly faster. If the very
 first move was no gain, they try larger ones from the initial packing on, the parents, and go on until an iteration is
-strictly slower: one that takes just as long is kept. The fastest packing then stays until the program ends.
+strictly slower: one that takes just as long is kept. The fastest packing then stays until the loop ends.
+
+A program without a loop has nothing to learn from its first iteration, and one that is bound by the processor nothing
+to gain: the switch `PLAIN` is then on, and all tasks are local.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from numasim.strategy.control.packing import (
 from numasim.strategy.control.shared_cache import shared_cache_bytes
 from numasim.strategy.control.slices import slices
 
-CPU_BOUND = "cpu-bound"  # the switch that is on while a program is bound by the processor
+PLAIN = "plain"  # the switch that is on while nothing is packed, and workers steal as in ordinary work stealing
 KEEPS_EQUAL = "parents"  # the move after which an iteration that takes just as long is kept (Algorithm 1, line 17)
 
 
@@ -113,8 +116,8 @@ class PackingTuner:
 
     def __call__(self, program: Program, state: Tuned | None, measures: Measures | None, /) -> tuple[Tuned, Controls]:
         """All tasks free before the first iteration of a loop, then packings; see the head of this module."""
-        if state is None or measures is None:
-            return Tuned(), Controls(tiers=np.full(program.tasks, Tier.FREE, np.uint8), switches=frozenset())
+        if state is None or measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
+            return Tuned(), _all_free(program) if max(program.iterations, default=1) > 1 else _plain(program)
         if measures.iteration == 0:
             return self._profiled(program, measures)
         if state.search is None or state.search.ended:
@@ -126,8 +129,7 @@ class PackingTuner:
         """After the first iteration of a loop."""
         ran = tasks_of_loop(program, measures.phase)
         if self.cpu_bound and self.cpu_bound.program(measures.misses[ran], program.compute_ps[ran]):
-            tiers = np.full(program.tasks, Tier.LOCAL, np.uint8)
-            return Tuned(measures.phase), Controls(tiers=tiers, switches=frozenset({CPU_BOUND}))
+            return Tuned(measures.phase), _plain(program)
         roots = self._initial(program, measures)
         labels = slices(program, program.units) if self.within == "slice" else None
         search = Search.begin(program, roots[ran[roots]], self.moves, labels)
@@ -141,6 +143,14 @@ class PackingTuner:
             return packing_of_labels(program, slices(program, program.units))
         used = shared_cache_bytes(measures.misses, program.line_bytes, program.subtree_end)
         return initial_packing(program, used, program.unit_llc_bytes)
+
+
+def _all_free(program: Program) -> Controls:
+    return Controls(tiers=np.full(program.tasks, Tier.FREE, np.uint8), switches=frozenset())
+
+
+def _plain(program: Program) -> Controls:
+    return Controls(tiers=np.full(program.tasks, Tier.LOCAL, np.uint8), switches=frozenset({PLAIN}))
 
 
 def packing_tuner(tune: TuneSpec) -> PackingTuner:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numasim.strategy.control.controller import Program
-from numasim.workload.phases import Loop
+from numasim.workload.phases import Loop, Phase, iterations_of
 
 Tree = list[Any]
 LEAF: Tree = []
@@ -20,8 +20,11 @@ def program_of(
     units: int = 2,
     llc_bytes: int = 6400,
     compute_ps: int = 0,
+    repeat: int = 9,
 ) -> Program:
-    """A program whose phases have these trees as roots; tasks are numbered in depth-first preorder."""
+    """A program whose phases have these trees as roots and run ``repeat`` times; tasks are numbered in depth-first
+    preorder.
+    """
     parent: list[int] = []
     end: list[int] = []
     depth: list[int] = []
@@ -44,6 +47,7 @@ def program_of(
         compute_ps=np.full(len(parent), compute_ps, np.int64),
         roots=roots,
         loops=loops,
+        iterations=tuple(iterations_of([Phase(repeat=repeat) for _ in phases], loops)),
         units=units,
         unit_llc_bytes=llc_bytes,
         l2_bytes=512,

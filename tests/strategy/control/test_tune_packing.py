@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from control_programs import LEAF, program_of, regular
 from numasim.schema.enumerations import Tier
 from numasim.strategy.control.controller import I64, Controls, Measures, Program
 from numasim.strategy.control.cpu_bound import CpuBound
-from numasim.strategy.control.tune_packing import CPU_BOUND, PackingTuner, tasks_of_loop
+from numasim.strategy.control.tune_packing import PLAIN, PackingTuner, tasks_of_loop
 from numasim.workload.phases import Loop
 
 FREE, ROOT, LOCAL = Tier.FREE, Tier.ROOT, Tier.LOCAL
@@ -166,7 +167,7 @@ def test_programs_bound_by_the_processor_are_not_packed() -> None:
     few = np.where(program.depth == 2, 2499, 0)
     state, _ = tuner(program, None, None)
     later, controls = tuner(program, state, measures(program, 0, 5, few))
-    assert controls.switches == {CPU_BOUND}
+    assert controls.switches == {PLAIN}
     assert controls.tiers is not None
     assert set(controls.tiers.tolist()) == {LOCAL}
     _, controls = tuner(program, later, measures(program, 1, 5, few))
@@ -177,21 +178,51 @@ def test_programs_bound_by_the_processor_are_not_packed() -> None:
     assert PackingTuner()(program, state, measures(program, 0, 5, few))[1].switches == frozenset()
 
 
+@pytest.mark.parametrize("phases", [[[regular(2, 3)]], [[regular(2, 3)], [regular(2, 3)]]])
+def test_programs_without_a_loop_are_not_packed(phases: list[Any]) -> None:
+    """What is learned in their only iteration would be of no use, and in the first one no socket helps another."""
+    tuner, program = PackingTuner(), program_of(phases, repeat=1)
+    state, controls = tuner(program, None, None)
+    for phase in range(len(phases)):
+        assert controls.switches == {PLAIN}
+        assert controls.tiers is not None
+        assert set(controls.tiers.tolist()) == {LOCAL}
+        state, controls = tuner(program, state, measures(program, 0, phase=phase))
+    assert program_of(phases, loops=(Loop(0, len(phases), 1),), repeat=2).iterations == (1,) * len(phases)
+
+
+def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
+    """All tasks are free until the loop has been profiled, and again behind it."""
+    program = program_of([[regular(2, 2)], [regular(2, 2)], [regular(2, 2)]], loops=(Loop(1, 2, 3),), repeat=1)
+    tuner = PackingTuner()
+    state, controls = tuner(program, None, None)
+    for phase, iteration in ((0, 0), (1, 0), (1, 1), (1, 2)):
+        is_free = controls.tiers is not None and set(controls.tiers.tolist()) == {FREE}
+        assert is_free == (iteration == 0)
+        assert not controls.switches
+        state, controls = tuner(program, state, measures(program, iteration, phase=phase))
+    assert controls.tiers is not None
+    assert set(controls.tiers.tolist()) == {FREE}
+
+
 @pytest.mark.parametrize(
     ("misses", "compute_us", "bound", "counted"),
     [
-        ([2499, 2500], [1000, 1000], 1, 2),  # exactly one miss in a thousand instructions is not fewer
-        ([0, 0, 7], [0, 5, 0], 1, 2),  # a task that does nothing of its own does not count; no instruction, but misses
+        ([2499, 2500], [1000, 1000], 2_500_000, 5_000_000),  # exactly one miss in a thousand instructions is not fewer
+        ([0, 0, 7], [0, 5, 0], 12_500, 12_500),  # tasks without instructions have no weight
         ([0, 0], [0, 0], 0, 0),
-        ([9_000_000_000, 1], [2, 3_000_000_000_000], 1, 2),  # beyond 64 bits, if multiplied carelessly
+        ([9_000_000_000, 1], [2, 3_000_000_000_000], 75 * 10**14, 75 * 10**14 + 5000),  # 63 bits, if taken with care
     ],
 )
-def test_tasks_bound_by_the_processor(misses: list[int], compute_us: list[int], bound: int, counted: int) -> None:
-    assert CpuBound().tasks(np.array(misses), np.array(compute_us) * 10**6) == (bound, counted)
+def test_instructions_of_tasks_bound_by_the_processor(
+    misses: list[int], compute_us: list[int], bound: int, counted: int
+) -> None:
+    assert CpuBound().instructions(np.array(misses), np.array(compute_us) * 10**6) == (bound, counted)
 
 
-def test_most_tasks_decide() -> None:
-    """Half of them are not most."""
+def test_most_instructions_decide() -> None:
+    """Half of them are not most; many small tasks do not outweigh a large one."""
+    assert CpuBound().program(np.array([0, *[99] * 9]), np.array([10**9, *[10**6] * 9]))
     assert not CpuBound().program(np.array([0, 9999]), np.array([10**9, 10**9]))
     assert CpuBound().program(np.array([0, 0, 9999]), np.array([10**9] * 3))
     assert not CpuBound().program(np.array([0]), np.array([0]))
