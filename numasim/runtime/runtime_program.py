@@ -28,6 +28,7 @@ class Order:
 
     ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
     what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph.
+    ``controls`` is what a controller decided in a run of that plan (`numasim.runtime.controlled_run`).
     ``seed`` None: that of the plan's file; of ``repeat`` runs each draws its own. With ``rehearse``, serial copies of
     the program run on all workers at once before each run on threads. With ``warm_up`` the first run is executed once
     before, without being reported. The result is compared with the serial twin of the kernel where ``verify`` is set.
@@ -39,6 +40,7 @@ class Order:
     costs: str | None = None
     workers: int | None = None
     plan: Path | None = None
+    controls: Path | None = None
     record: Path | None = None
     rehearse: bool = False
     warm_up: bool = False
@@ -52,6 +54,7 @@ class Order:
             "--costs": self.costs,
             "--workers": self.workers,
             "--plan": self.plan,
+            "--controls": self.controls,
             "--record": self.record,
             "--seed": self.seed,
             "--repeat": None if self.repeat == 1 else self.repeat,
