@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, Tag
 
 from numasim.parts.base import Count, Model, PositiveCount
-from numasim.parts.models.meanings import CPU_BOUND, PACKING_MOVES, PACKING_START, PACKING_WITHIN
+from numasim.parts.models.meanings import CPU_BOUND, PACKING_KEEP, PACKING_MOVES, PACKING_START, PACKING_WITHIN
 from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.models.strategy_terms import TierDepth
 
@@ -28,11 +28,23 @@ class CpuBoundSpec(Model):
     )
 
 
+class FasterBy(Model):
+    """How much faster a packing has to be to be kept: more than iterations differ by chance."""
+
+    faster_by_per_mille: Annotated[PositiveCount, Field(le=999)] = Field(
+        description="A packing is kept if its iteration takes at least so many thousandths less time.",
+    )
+
+
 PackingStart = Annotated[
     Annotated[Literal["sosc", "slices"], Tag("text"), PACKING_START] | Annotated[TierDepth, Tag("mapping")],
     by_shape("a packing starts with sosc, slices or {depth: 2}"),
 ]
 PackingMove = Annotated[Literal["children", "parents"], PACKING_MOVES]
+PackingKeep = Annotated[
+    Annotated[Literal["faster"], Tag("text"), PACKING_KEEP] | Annotated[FasterBy, Tag("mapping")],
+    by_shape("keep is faster or a mapping such as {faster_by_per_mille: 5}"),
+]
 PackingWithin = Annotated[Literal["tree", "slice"], PACKING_WITHIN]
 CpuBoundCheck = Annotated[
     Annotated[Literal["none"], Tag("text"), CPU_BOUND] | Annotated[CpuBoundSpec, Tag("mapping")],

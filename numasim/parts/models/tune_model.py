@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer
 
 from numasim.parts.base import CheckedModel, Label, Nanoseconds
-from numasim.parts.models.meanings import LEVEL_ITERATIONS, PACKING_KEEP, TUNE_WHAT
-from numasim.parts.models.packing_model import CpuBoundCheck, PackingMove, PackingStart, PackingWithin
+from numasim.parts.models.meanings import LEVEL_ITERATIONS, TUNE_WHAT
+from numasim.parts.models.packing_model import CpuBoundCheck, PackingKeep, PackingMove, PackingStart, PackingWithin
 from numasim.parts.models.placement_model import AnyPolicy
 from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration
 from numasim.parts.python_function import PythonFunction, is_python_function
@@ -64,9 +64,7 @@ class TuneSpec(CheckedModel):
         description="With what: packing, what later iterations try, in this order; a move is only tried where none "
         "before it was a gain. None: the first packing stays.",
     )
-    keep: Annotated[Literal["faster"], PACKING_KEEP] = Field(
-        "faster", description="With what: packing, which of two packings is kept."
-    )
+    keep: PackingKeep = Field("faster", description="With what: packing, which of two packings is kept.")
     within: PackingWithin = Field("tree", description="With what: packing, how large a subtree may get (A-54).")
     cpu_bound: CpuBoundCheck = Field(
         "none",

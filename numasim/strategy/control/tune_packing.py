@@ -12,7 +12,6 @@ to gain: the switch `PLAIN` is then on, and all tasks are local.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -45,21 +44,24 @@ class Search:
 
     ``tried`` are the roots under which the next iteration runs, ``kept`` the fastest ones so far, which took
     ``kept_ps``, None until the ``initial`` ones have run. ``moves`` are those left, the first of which is being tried;
-    none: the search has ended. ``labels`` are those within which subtrees stay, if they do.
+    none: the search has ended. ``labels`` are those within which subtrees stay, if they do. What takes at least
+    ``gain_per_mille`` thousandths less than what was kept before is kept; 0: whatever takes any less.
     """
 
     initial: I64
     moves: tuple[str, ...]
     labels: I64 | None
+    gain_per_mille: int
     tried: I64
     kept: I64
     kept_ps: int | None = None
 
     @classmethod
-    def begin(cls, program: Program, roots: I64, moves: Sequence[str], labels: I64 | None) -> Search:
+    def begin(cls, program: Program, roots: I64, tuner: PackingTuner) -> Search:
         """Before the iteration with the initial packing."""
+        labels = slices(program, program.units) if tuner.within == "slice" else None
         initial = roots if labels is None else packing_within(program, roots, labels)
-        return cls(initial, tuple(moves), labels, tried=initial, kept=initial)
+        return cls(initial, tuner.moves, labels, tuner.gain_per_mille, tried=initial, kept=initial)
 
     @property
     def ended(self) -> bool:
@@ -72,9 +74,15 @@ class Search:
             return replace(self, kept_ps=time_ps)._go_on(program)
         if self.ended:
             return self
-        if time_ps < self.kept_ps or (time_ps == self.kept_ps and self.moves[0] == KEEPS_EQUAL):
+        if self._is_gain(time_ps, self.kept_ps):
             return replace(self, kept=self.tried, kept_ps=time_ps)._go_on(program)
         return self._turn(program)
+
+    def _is_gain(self, time_ps: int, kept_ps: int) -> bool:
+        """Whether what takes ``time_ps`` is to be kept rather than what takes ``kept_ps``."""
+        if self.gain_per_mille:
+            return time_ps * 1000 <= kept_ps * (1000 - self.gain_per_mille)
+        return time_ps < kept_ps or (time_ps == kept_ps and self.moves[0] == KEEPS_EQUAL)
 
     def _go_on(self, program: Program) -> Search:
         """Move the kept roots further."""
@@ -106,12 +114,14 @@ class PackingTuner:
     ``start`` is the initial packing: by use of the shared cache (``sosc``), the topmost tasks with a label
     (``slices``), or the tasks at a depth. ``moves`` are tried in this order; none: the initial packing stays, as in
     CATS (Chen, Guo and Huang 2012). ``within``: a subtree may be as large as a whole ``tree``, or has to lie within the
-    ``slice`` of the data that one unit has (A-54). ``cpu_bound``: which programs are not packed; None: all are.
+    ``slice`` of the data that one unit has (A-54). ``gain_per_mille``: how much faster another packing has to be.
+    ``cpu_bound``: which programs are not packed; None: all are.
     """
 
     start: Literal["sosc", "slices"] | int = "sosc"
     moves: tuple[str, ...] = ("children", "parents")
     within: Literal["tree", "slice"] = "tree"
+    gain_per_mille: int = 0
     cpu_bound: CpuBound | None = None
 
     def __call__(self, program: Program, state: Tuned | None, measures: Measures | None, /) -> tuple[Tuned, Controls]:
@@ -131,8 +141,7 @@ class PackingTuner:
         if self.cpu_bound and self.cpu_bound.program(measures.misses[ran], program.compute_ps[ran]):
             return Tuned(measures.phase), _plain(program)
         roots = self._initial(program, measures)
-        labels = slices(program, program.units) if self.within == "slice" else None
-        search = Search.begin(program, roots[ran[roots]], self.moves, labels)
+        search = Search.begin(program, roots[ran[roots]], self)
         tiers = tiers_of_packing(program, search.tried)
         return Tuned(measures.phase, search), Controls(tiers=tiers, switches=frozenset())
 
@@ -160,6 +169,7 @@ def packing_tuner(tune: TuneSpec) -> PackingTuner:
         start=tune.start.depth if isinstance(tune.start, TierDepth) else tune.start,
         moves=tune.moves,
         within=tune.within,
+        gain_per_mille=0 if tune.keep == "faster" else tune.keep.faster_by_per_mille,
         cpu_bound=CpuBound(bound.misses_per_million, bound.instructions_per_us) if bound != "none" else None,
     )
 

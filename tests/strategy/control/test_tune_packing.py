@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from control_programs import LEAF, program_of, regular
+from pydantic import ValidationError
 
+from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import Tier
 from numasim.strategy.control.controller import I64, Controls, Measures, Program
 from numasim.strategy.control.cpu_bound import CpuBound
-from numasim.strategy.control.tune_packing import PLAIN, PackingTuner, tasks_of_loop
+from numasim.strategy.control.tune_packing import PLAIN, PackingTuner, packing_tuner, tasks_of_loop
 from numasim.workload.phases import Loop
 
 FREE, ROOT, LOCAL = Tier.FREE, Tier.ROOT, Tier.LOCAL
@@ -123,6 +125,26 @@ def test_a_packing_within_slices_gets_no_larger_than_a_slice() -> None:
     assert tried({1: 90, 2: 100, 3: 110}, within="slice") == [2, 3, 1, 1, 1, 1, 1, 1]
     assert tried({1: 90, 2: 100}, start=0, within="slice") == [1, 2, 1, 1, 1, 1, 1, 1]
     assert tried({1: 90, 2: 100}, start="slices", within="slice") == [1, 2, 1, 1, 1, 1, 1, 1]
+
+
+def test_packings_that_are_only_faster_by_chance_are_not_kept() -> None:
+    """A hundredth less is asked for: 990 of 1,000 are enough, 991 are not, nor is what takes just as long."""
+    asked = {"gain_per_mille": 10}
+    assert tried({2: 1000, 3: 990, 4: 981}, **asked) == [2, 3, 4, 3, 3, 3, 3, 3]
+    assert tried({2: 1000, 3: 991, 1: 1000}, **asked) == [2, 3, 1, 2, 2, 2, 2, 2]
+    assert tried({2: 1000, 3: 991, 1: 990, 0: 981}, **asked) == [2, 3, 1, 0, 1, 1, 1, 1]
+    assert tried({2: 1000, 3: 991, 1: 990, 0: 980}, **asked) == [2, 3, 1, 0, 0, 0, 0, 0]
+
+
+def test_how_much_faster_a_packing_has_to_be_is_said_by_the_strategy() -> None:
+    for keep, gain in (("faster", 0), ({"faster_by_per_mille": 5}, 5)):
+        assert packing_tuner(TuneSpec.model_validate({"what": "packing", "keep": keep})).gain_per_mille == gain
+
+
+@pytest.mark.parametrize("keep", ["fastest", {"faster_by_per_mille": 0}, {"faster_by_per_mille": 1000}, {}])
+def test_no_other_rule_keeps_a_packing(keep: Any) -> None:
+    with pytest.raises(ValidationError, match="keep"):
+        TuneSpec.model_validate({"what": "packing", "keep": keep})
 
 
 def test_roots_at_different_depths() -> None:
