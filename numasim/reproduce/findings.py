@@ -8,7 +8,7 @@ from numasim.reproduce.calibration.record import FittedParameter, RefusedParamet
 from numasim.reproduce.ceilings.ceiling import Ceiling
 from numasim.reproduce.score.scores import TableScore
 from numasim.reproduce.study.selection import ScoreRule
-from numasim.reproduce.table_cells import Score, Table
+from numasim.reproduce.table_cells import ReadingRole, Score, Table
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Reading:
-    """A question that the source leaves open, and its choices; `role` is ``input`` or ``chosen``."""
+    """A question that the source leaves open, and its choices; its answer was found as `role` says."""
 
     name: str
     question: str
-    role: str
+    role: ReadingRole
     choices: tuple[Choice, ...]
 
 

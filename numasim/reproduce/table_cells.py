@@ -8,7 +8,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-CHOSEN = "chosen"  # the role of a reading that was settled with scored figures in view; values have one of `Role`
+
+class ReadingRole(StrEnum):
+    """How a question was answered that the source leaves open."""
+
+    INPUT = "input"
+    ASSUMED = "assumed"
+    CHOSEN = "chosen"
+
+
+READING_ROLES = {
+    ReadingRole.INPUT: "The text decides.",
+    ReadingRole.ASSUMED: "The text does not say; it was assumed, and not fitted to scored figures.",
+    ReadingRole.CHOSEN: "It was taken with scored figures in view.",
+}
 
 
 class Role(StrEnum):

@@ -20,7 +20,7 @@ from numasim.reproduce.calibration.record import FittedParameter, RefusedParamet
 from numasim.reproduce.findings import Ablation, Choice, Findings, Reading, Tried
 from numasim.reproduce.score.scores import class_scores, table_scores
 from numasim.reproduce.study.selection import ScoreRule
-from numasim.reproduce.table_cells import Cell, Role, Table
+from numasim.reproduce.table_cells import Cell, ReadingRole, Role, Table
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "experiments" / "thesis" / "published"
 SEEDS = 3
@@ -201,13 +201,13 @@ def made_up(noise: float = 0.1) -> Findings:
             Reading(
                 name="workers",
                 question="How many workers ran chapter 3?",
-                role="input",
+                role=ReadingRole.INPUT,
                 choices=(
                     Choice("12", "section 2.3.1", "workers: 12", scored=True),
                     Choice("24", "Table 3.1", "workers: 24", scored=False, scores=worse),
                 ),
             ),
-            Reading("heap", "Whose heap?", "chosen", (Choice("its own", "nobody says", "", scored=True),)),
+            Reading("heap", "Whose heap?", ReadingRole.CHOSEN, (Choice("its own", "nobody says", "", scored=True),)),
         ),
         ablations=(
             Ablation("nothing", "", scores),

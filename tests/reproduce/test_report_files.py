@@ -209,6 +209,7 @@ def test_readings_refused_fits_and_what_was_tried_are_told(findings: Findings) -
             "threads are pinned",
             "chosen with scored figures in view: 1 reading",
             "1 reading that the text decides",
+            "assumed where the text does not say: 0 readings",
             "fitted: 2 parameters",
             "1 more was refused",
         ):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from numasim.reproduce.pages.number_text import score_number
 from numasim.reproduce.score.score_places import PLACE, VALUE, places
-from numasim.reproduce.table_cells import CHOSEN, Role, Score, Table
+from numasim.reproduce.table_cells import ReadingRole, Role, Score, Table
 
 
 def filled(sentences: Iterable[str], scores: Sequence[Score]) -> tuple[str, ...]:
@@ -25,16 +25,19 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def role_counts(tables: Sequence[Table], readings: Collection[str], fitted: int, refused: int) -> tuple[str, ...]:
+def role_counts(
+    tables: Sequence[Table], readings: Collection[ReadingRole], fitted: int, refused: int
+) -> tuple[str, ...]:
     """Write how many choices have each role: ``readings`` has the role of each of them."""
     cells = {role: sum(cell.role is role for table in tables for cell in table.cells) for role in Role}
-    chosen = sum(role == CHOSEN for role in readings)
+    read = {role: counted(sum(each is role for each in readings), "reading", "readings") for role in ReadingRole}
     return (
         f"input: {counted(cells[Role.INPUT], 'published value', 'published values')}, and "
-        f"{counted(len(readings) - chosen, 'reading', 'readings')} that the text decides",
+        f"{read[ReadingRole.INPUT]} that the text decides",
+        f"assumed where the text does not say: {read[ReadingRole.ASSUMED]}",
         f"fitted: {counted(fitted, 'parameter', 'parameters')}, to "
         f"{counted(cells[Role.FITTED], 'published value', 'published values')}; "
         f"{counted(refused, 'more was', 'more were')} refused",
-        f"chosen with scored figures in view: {counted(chosen, 'reading', 'readings')}",
+        f"chosen with scored figures in view: {read[ReadingRole.CHOSEN]}",
         f"predicted: {counted(cells[Role.PREDICTED], 'published value', 'published values')}",
     )

@@ -43,7 +43,7 @@ from numasim.reproduce.pages.report_folder import (
 )
 from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.score.questions import QUESTIONS
-from numasim.reproduce.table_cells import Role, Score
+from numasim.reproduce.table_cells import READING_ROLES, Role, Score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,7 +114,7 @@ def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> s
     environment.globals |= {"texts": number_text, "layout": table_layout, "METRICS": METRICS, "Role": Role}
     environment.globals |= {"file_stem": file_stem, "shown": shown_groups}
     environment.globals |= {"bound_sentence": bound_sentence, "m": markdown_text}
-    environment.globals |= {"QUESTIONS": QUESTIONS, "lead": _lead(findings)}
+    environment.globals |= {"QUESTIONS": QUESTIONS, "READING_ROLES": READING_ROLES, "lead": _lead(findings)}
     environment.globals |= {"learned": filled(findings.learned, findings.scores), "roles": _roles(findings)}
     return environment.get_template(template).render(found=findings, pictures=pictures)
 

@@ -15,7 +15,7 @@ from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
 from numasim.parts.choices import Choices
 from numasim.parts.models.runtime_model import YesNo
 from numasim.reproduce.study.ceiling_specs import CeilingsSpec
-from numasim.reproduce.table_cells import Role
+from numasim.reproduce.table_cells import READING_ROLES, ReadingRole, Role
 
 Text = Annotated[str, Field(min_length=1)]
 BEST_CONSTANT = "best-constant"
@@ -108,14 +108,11 @@ class ReadingSpec(CheckedModel):
     """A question that the source leaves open, and its answers by name; ``scored`` is the one that is scored.
 
     It concerns the runs of these tables, programs, rows and variants, of all where none are named. ``role`` is
-    ``input`` where the text decides, and ``chosen`` where the answer was taken with scored figures in view.
+    how the answer was found.
     """
 
     question: Text = Field(description="What the source leaves open.")
-    role: Annotated[
-        Literal["input", "chosen"],
-        Choices({"input": "The text decides.", "chosen": "It was taken with scored figures in view."}),
-    ] = Field(description="How the answer was found.")
+    role: Annotated[ReadingRole, Choices(READING_ROLES)] = Field(description="How the answer was found.")
     tables: Names = Field((), description="Tables that it concerns. Default: all.")
     programs: Names = Field((), description="Programs that it concerns. Default: all.")
     rows: Names = Field((), description="Rows that it concerns. Default: all.")
