@@ -159,7 +159,9 @@ def _all_free(program: Program) -> Controls:
 
 
 def _plain(program: Program) -> Controls:
-    return Controls(tiers=np.full(program.tasks, Tier.LOCAL, np.uint8), switches=frozenset({PLAIN}))
+    """All tasks are local, and the switch is on where some level or rule depends on it."""
+    switches = frozenset({PLAIN}.intersection(program.switches))
+    return Controls(tiers=np.full(program.tasks, Tier.LOCAL, np.uint8), switches=switches)
 
 
 def packing_tuner(tune: TuneSpec) -> PackingTuner:

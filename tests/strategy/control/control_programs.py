@@ -21,6 +21,7 @@ def program_of(
     llc_bytes: int = 6400,
     compute_ps: int = 0,
     repeat: int = 9,
+    switches: tuple[str, ...] = ("plain",),
 ) -> Program:
     """A program whose phases have these trees as roots and run ``repeat`` times; tasks are numbered in depth-first
     preorder.
@@ -54,6 +55,7 @@ def program_of(
         line_bytes=64,
         workers=units,
         nodes=units,
+        switches=switches,
     )
 
 

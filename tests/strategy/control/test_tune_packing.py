@@ -213,6 +213,20 @@ def test_programs_without_a_loop_are_not_packed(phases: list[Any]) -> None:
     assert program_of(phases, loops=(Loop(0, len(phases), 1),), repeat=2).iterations == (1,) * len(phases)
 
 
+def test_a_switch_on_which_nothing_depends_stays_off() -> None:
+    """A strategy of a user's own may pack, and steal the same way whatever is packed."""
+    few = np.zeros(15, np.int64)
+    for repeat, iterations in ((1, 0), (9, 1)):
+        program = program_of([[regular(2, 4)]], compute_ps=10**9, repeat=repeat, switches=())
+        tuner = PackingTuner(cpu_bound=CpuBound())
+        state, controls = tuner(program, None, None)
+        for iteration in range(iterations):
+            state, controls = tuner(program, state, measures(program, iteration, 5, few))
+        assert controls.switches == frozenset()
+        assert controls.tiers is not None
+        assert set(controls.tiers.tolist()) == {LOCAL}
+
+
 def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
     """All tasks are free until the loop has been profiled, and again behind it."""
     program = program_of([[regular(2, 2)], [regular(2, 2)], [regular(2, 2)]], loops=(Loop(1, 2, 3),), repeat=1)
