@@ -199,7 +199,7 @@ class IterationControl:
         return known.index(name)
 
     def _refuse_name(self, problem: str, where: str, name: str, known: tuple[str, ...]) -> NoReturn:
-        expected = f"a name of {where}: {', '.join(known)}" if known else f"None, since {where} has no name"
+        expected = f"a name of {where}: {', '.join(known)}" if known else f"None, since no name is given by {where}"
         error = self._refusal(problem, expected, None)
         error.nearest = InputError("", value=name, known=known).nearest
         raise error
