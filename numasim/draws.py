@@ -28,7 +28,7 @@ class DrawClass(IntEnum):
     DURATION = 3  # [task or range item]
     PLACEMENT = 4  # [region]
     DISPATCH = 5  # [worker or producer]
-    CONFLICT = 6  # [worker]
+    CONFLICT = 6  # [task]
     WORKER_SPEED = 7  # [worker]
     ARRIVAL = 8  # [generator's own]
     RANK = 9  # [element whose place a merge looks for]

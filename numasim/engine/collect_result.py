@@ -38,6 +38,8 @@ class Finished:
     producers: Mapping[str, Array]
     node_attempts: Array
     node_success: Array
+    node_conflicts: Array
+    object_conflicts: Array  # [objects of all memories]
     node_bytes: Array
     traffic: Mapping[str, Array]
     cached_bytes: int
@@ -82,6 +84,8 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
         node_attempts=finished.node_attempts,
         passed_items=finished.passed_items,
         node_success=finished.node_success,
+        node_conflicts=finished.node_conflicts,
+        object_conflicts=finished.object_conflicts,
         traffic=dict(finished.traffic),
         node_pages=run.placement.settled_pages + finished.node_pages,
         sync_objects=sync_table(plan, finished.sync_counts),

@@ -205,6 +205,12 @@ _LOCKS = _each(
         "The time from asking for a lock or atomic word until it was granted, over all workers; it is overhead.",
     ),
 )
+_TRANSACTIONS = _each(
+    "transactions",
+    ("commits", "commits", "", "Transactions that ended (model 4.11)."),
+    ("aborts", "aborts", "", "Attempts of transactions that met a conflict and began again."),
+    ("abort_ratio", "abort ratio", "", "Aborts divided by attempts: commits and aborts.", "ratio"),
+)
 _TIME = _each(
     "time",
     (
@@ -248,6 +254,12 @@ _TIME = _each(
         "Time spent at barriers, and in serial phases in which the worker has no part.",
     ),
     ("parked_ps", "parked", "ps", "Time spent asleep in a blocking join or for a condition."),
+    (
+        "wasted_ps",
+        "aborted attempts",
+        "ps",
+        "Time of attempts of transactions that aborted, from the begin of each to its abort.",
+    ),
 )
 _COST = _each(
     "cost",
@@ -263,7 +275,11 @@ _COST = _each(
 )
 
 DESCRIBED: Mapping[str, Column] = MappingProxyType(
-    {column.name: column for group in (_IDENTITY, _OUTCOME, _STEALS, _MEMORY, _LOCKS, _TIME, _COST) for column in group}
+    {
+        column.name: column
+        for group in (_IDENTITY, _OUTCOME, _STEALS, _MEMORY, _LOCKS, _TRANSACTIONS, _TIME, _COST)
+        for column in group
+    }
 )
 
 

@@ -31,6 +31,7 @@ OUTCOME = of_group("outcome")
 STEALS = of_group("steals")
 MEMORY = of_group("memory")
 LOCKS = of_group("locks")
+TRANSACTIONS = of_group("transactions")
 TIME = of_group("time")
 COST = of_group("cost")
 COLUMNS = tuple(DESCRIBED)
@@ -54,6 +55,8 @@ class Result(Shown):
     ``sync_objects`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how
     often its line was handed to another worker of the same node or of another node, the time that workers waited for it
     and that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
+    ``node_conflicts`` [node of the worker that aborted, node of the one that had the object] are the aborts of
+    transactions, ``object_conflicts`` those at each object of all memories (model 4.11).
     ``phase_table`` [rows, columns] has a row for each run of a phase, up to 100,000, of the ``phases_run`` that there
     were (`numasim.engine.phase_rows.COLUMNS`); `iterations` is the same with names.
     """
@@ -64,6 +67,8 @@ class Result(Shown):
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
     node_pages: npt.NDArray[np.int64]
+    node_conflicts: npt.NDArray[np.int64]
+    object_conflicts: npt.NDArray[np.int64]
     traffic: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
     sync_objects: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
@@ -122,6 +127,7 @@ class Result(Shown):
         row["efficiency"] = ratio(c["serial_ps"], c["makespan_ps"] * workers)
         row["steal_miss_ratio"] = ratio(c["steal_false"], c["steal_attempts"])
         row["steal_remote_ratio"] = ratio(c["steal_attempts_remote"], c["steal_attempts"])
+        row["abort_ratio"] = ratio(c["aborts"], c["commits"] + c["aborts"])
         return {name: row[name] for name in COLUMNS if name in row}
 
 
@@ -133,6 +139,7 @@ def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
         "node_to": target,
         "steal_attempts": result.node_attempts,
         "steal_success": result.node_success,
+        "conflicts": result.node_conflicts,
         "bytes": result.node_bytes,
         **{f"bytes_{kind}": pairs for kind, pairs in result.traffic.items()},
     }

@@ -84,6 +84,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["producers"] = producers;
     result["node_attempts"] = table(run.steals.attempts, nodes, nodes);
     result["node_success"] = table(run.steals.successes, nodes, nodes);
+    result["node_conflicts"] = table(engine.transactions().node_conflicts().data(), nodes, nodes);
+    result["object_conflicts"] = owned(engine.transactions().object_conflicts());
     result["node_bytes"] = table(memory.pages().node_bytes, nodes, nodes);
     result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;

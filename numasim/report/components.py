@@ -1,6 +1,7 @@
 """The components of the time split (model 6): colour and text glyph for every report; order and label as of columns.
 
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), and two greys for waiting without work.
+Colours are those of Okabe and Ito, "Color Universal Design" (2008), with two greys for waiting without work
+and black for work in vain.
 """
 
 from __future__ import annotations
@@ -34,4 +35,5 @@ COMPONENTS = (
     Component("idle_backoff_ps", "#56B4E9", "~"),
     Component("idle_barrier_ps", "#8C8C8C", "="),
     Component("parked_ps", "#D9D9D9", "."),
+    Component("wasted_ps", "#000000", "x"),
 )

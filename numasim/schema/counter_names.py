@@ -10,6 +10,8 @@ COUNTS = {  # what each worker counts
     "steal_success_remote": "",
     "tasks_stolen": "tasks taken",
     "no_victim": "rounds in which no queue was probed",
+    "commits": "transactions that ended",
+    "aborts": "attempts of transactions that met a conflict",
 }
 TIMES = {  # how a worker spent its time, ps
     "work_local_ps": "work as if all bytes were local",
@@ -21,6 +23,7 @@ TIMES = {  # how a worker spent its time, ps
     "idle_backoff_ps": "waiting after fruitless rounds",
     "idle_barrier_ps": "",
     "parked_ps": "",
+    "wasted_ps": "attempts of transactions that aborted",
 }
 SYNC_COUNTS = {  # of each synchronisation object
     "acquisitions": "",

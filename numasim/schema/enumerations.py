@@ -27,6 +27,10 @@ class Op(IntEnum):
     AWAIT = 8  # [word] wait until the condition has been signalled
     SIGNAL = 9  # [word] let one waiter of the condition pass
     BROADCAST = 10  # [word] let as many pass as the condition has parties
+    BEGIN = 11  # [word] begin an attempt of a transaction on a memory of objects
+    LOAD = 12  # [word] open an object of the memory to read it
+    STORE = 13  # [word] open an object of the memory to write it
+    COMMIT = 14  # [word] end the transaction
 
 
 class Kind(IntEnum):
@@ -68,6 +72,7 @@ class Role(IntEnum):
     ATOMIC = 1
     CONDITION = 2
     BARRIER = 3
+    OBJECTS = 4  # a memory of objects, for transactions
 
 
 # ---- compiled strategies (model 4) ---------------------------------------------------------------------------------
@@ -220,6 +225,7 @@ LONGEST_PS, MOST_COST_PS = 2**60, 2**53
 MOST_BYTES, MOST_PAGE_BYTES, MOST_UNIT_PAGES = 2**50, 2**32, 2**20
 MOST_ACCESS_ROWS = 2**31
 MOST_OBJECTS, MOST_OBJECT_BYTES = 2**40, 2**60
+MOST_OBJECTS_OPENED = 2**24  # that all memories of transactions have together
 MOST_UNITS_PER_S, MOST_PASSES, MOST_MISSES, MOST_HZ = 2**47, 2**32, 2**40, 2**40
 MOST_PHASE_ROWS = 100_000  # runs of phases of which a result tells what was counted in each
 CHUNK_BYTES = 2**16  # pieces of memory by which caches are followed
@@ -265,7 +271,13 @@ ENUMERATIONS = (
     Names(Mode, "ns_use", "NS_USE", "AccessMode"),
     Names(Deal, "ns_deal", "NS_DEAL"),
     Names(Tier, "ns_tier", "NS_TIER", "Tier"),
-    Names(Role, "ns_sync_role", "NS_SYNC", "Role", ("LOCK_WORD", "ATOMIC_WORD", "CONDITION_WORD", "BARRIER_WORD")),
+    Names(
+        Role,
+        "ns_sync_role",
+        "NS_SYNC",
+        "Role",
+        ("LOCK_WORD", "ATOMIC_WORD", "CONDITION_WORD", "BARRIER_WORD", "OBJECTS_WORD"),
+    ),
     Names(Anchor, "ns_anchor", "NS_ANCHOR"),
     Names(Pick, "ns_pick", "NS_PICK"),
     Names(Visit, "ns_visit", "NS_VISIT"),

@@ -22,6 +22,7 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.steal_plan import StealPlan
+from numasim.workload.object_memories import running_weights, weights_of
 from numasim.workload.sync_parameters import Role, SyncObject
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -34,7 +35,8 @@ class SyncPlaces:
     """The synchronisation objects of a run: those of the program first, then those of the strategy.
 
     ``home`` is the node in whose memory an object is. ``level_lock`` and ``queue_lock`` are the locks that a probe
-    takes, or `NO_LOCK`; they are empty where no level, or no queue, has one.
+    takes, or `NO_LOCK`; they are empty where no level, or no queue, has one. ``weights`` are those of
+    `numasim.workload.object_memories`.
     """
 
     names: tuple[str, ...]
@@ -42,6 +44,8 @@ class SyncPlaces:
     home: I32  # [objects]
     worker_home: I32  # [workers] the home of an object that is owned by each worker
     parties: npt.NDArray[np.int64]  # [objects]
+    undo_ps: npt.NDArray[np.int64]  # [objects]
+    weights: tuple[npt.NDArray[np.int64], ...]  # [objects]
     declared: int  # number of objects of the program
     level_lock: I32  # [steal levels, queues]
     queue_lock: I32  # [queues]
@@ -86,6 +90,8 @@ def place_words(
         home=_frozen(node[owners] if owners else [], np.int32),
         worker_home=_frozen(node, np.int32),
         parties=_frozen([word.parties for word in declared] + [1] * strategy_words, np.int64),
+        undo_ps=_frozen([word.undo_ps for word in declared] + [0] * strategy_words, np.int64),
+        weights=(*map(weights_of, declared), *[running_weights(0, 0)] * strategy_words),
         declared=len(declared),
         level_lock=level_lock,
         queue_lock=queue_lock,

@@ -1,4 +1,6 @@
-"""Rules for synchronisation ops: each names an object of its role, and each task releases the locks that it takes."""
+"""Rules for synchronisation ops: each names an object of its role, each task releases the locks that it takes and ends
+the transactions that it begins.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from numasim.errors import InputError
+from numasim.schema.enumerations import MOST_OBJECTS_OPENED
 from numasim.workload.graph import FIRST_SHARED, Op, Workload
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 
@@ -18,12 +21,18 @@ ROLES = {
     Op.AWAIT: Role.CONDITION,
     Op.SIGNAL: Role.CONDITION,
     Op.BROADCAST: Role.CONDITION,
+    Op.BEGIN: Role.OBJECTS,
+    Op.LOAD: Role.OBJECTS,
+    Op.STORE: Role.OBJECTS,
+    Op.COMMIT: Role.OBJECTS,
 }
+IN_TRANSACTIONS = (Op.RUN, Op.LOAD, Op.STORE)
 
 
 def check_sync_objects(workload: Workload) -> None:
     """Raise InputError unless each op names an object of its role and each task releases the locks that it takes."""
     _check_words(workload.words)
+    _check_transactions(workload)
     uses = np.flatnonzero(workload.op_code >= FIRST_SHARED)
     rows = np.searchsorted(workload.op_ptr, uses, side="right") - 1
     held: list[int] = []
@@ -45,6 +54,44 @@ def _check_words(words: Sequence[SyncObject]) -> None:
         if not 1 <= word.parties <= MAX_PARTIES:
             right = f"from 1 to {MAX_PARTIES}"
             raise InputError(f"the value is {word.parties}", path=("words", number, "parties"), expected=right)
+        if (word.skew_ppm or word.undo_ps) and word.role != Role.OBJECTS:
+            name = "skew_ppm" if word.skew_ppm else "undo_ps"
+            problem = f"a synchronisation object of role {word.role.name.lower()} has no {name}"
+            raise InputError(problem, path=("words", number, name), expected="the role objects")
+
+    objects = sum(word.parties for word in words if word.role == Role.OBJECTS)
+    if objects > MOST_OBJECTS_OPENED:
+        raise InputError(
+            f"the memories have {objects:,} objects", path=("words",), expected=f"at most {MOST_OBJECTS_OPENED:,}"
+        )
+
+
+def _check_transactions(workload: Workload) -> None:
+    """Between BEGIN and the COMMIT of the same memory stand RUN, LOAD and STORE of it alone, the latter only there."""
+    if not (workload.op_code >= Op.BEGIN).any():
+        return
+    memory: int | None = None
+    row_ends = set(workload.op_ptr[1:].tolist())
+    for op, (code, number) in enumerate(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True)):
+        if op in row_ends and memory is not None:
+            _refuse(workload, op - 1, "the task ends inside a transaction", f'["commit", {memory}] in the same task')
+        name = Op(code).name.lower()
+        if memory is None and code in (Op.LOAD, Op.STORE, Op.COMMIT):
+            _refuse(workload, op, f"{name} stands outside of a transaction", f'["begin", {number}] before it')
+        if memory is not None and code not in (*IN_TRANSACTIONS, Op.COMMIT):
+            _refuse(workload, op, f"{name} stands in a transaction", "run, load, store or commit")
+        if memory is not None and code != Op.RUN and number != memory:
+            _refuse(workload, op, f"{name} is about memory {number}, its transaction about {memory}", f"{memory}")
+        memory = number if code == Op.BEGIN else None if code == Op.COMMIT else memory
+    if memory is not None:
+        end = f'["commit", {memory}] in the same task'
+        _refuse(workload, len(workload.op_code) - 1, "the task ends inside a transaction", end)
+
+
+def _refuse(workload: Workload, op: int, problem: str, expected: str) -> None:
+    row = int(np.searchsorted(workload.op_ptr, op, side="right")) - 1
+    path = ("tasks", row, "ops", op - int(workload.op_ptr[row]))
+    raise InputError(problem, path=path, expected=expected)
 
 
 def _check_use(workload: Workload, op: int, row: int, held: list[int]) -> None:

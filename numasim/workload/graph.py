@@ -51,6 +51,7 @@ I64 = npt.NDArray[np.int64]
 
 
 FIRST_SHARED = Op.LOCK  # this op and those after it use a synchronisation object
+LATER_FIELDS = ("folded", "words", "loops", "skew_ppm", "undo_ps")  # no part of a digest where they are not used
 
 
 class Pattern(IntEnum):
@@ -253,7 +254,7 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
         yield np.ascontiguousarray(value).data
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
-            if entry.name in ("folded", "words", "loops") and not getattr(value, entry.name):
+            if entry.name in LATER_FIELDS and not getattr(value, entry.name):
                 continue  # as if the field did not exist, so that it did not change the digests of existing workloads
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))

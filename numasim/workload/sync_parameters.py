@@ -1,4 +1,4 @@
-"""Synchronisation objects: locks, atomic counters, conditions and barriers (model 3.1 and 5).
+"""Synchronisation objects: locks, atomic counters, conditions, barriers, memories of objects (model 3.1, 4.11, 5).
 
 A program declares its synchronisation objects and the worker that owns each; the strategy chooses their homes and the
 kinds of locks and barriers (thesis section 6.3).
@@ -27,10 +27,14 @@ class SyncObject:
     """A synchronisation object on a cache line of its own.
 
     ``owner`` is a worker, counted modulo the workers of the run. ``parties`` is the number of workers that a barrier
-    waits for, or that a broadcast of a condition lets pass.
+    waits for, that a broadcast of a condition lets pass, or of objects that a memory has. Of a memory of objects,
+    ``skew_ppm`` is the exponent of Zipf's law by which they are drawn (0: all alike), and ``undo_ps`` what an attempt
+    takes to abort.
     """
 
     name: str
     role: Role
     owner: int = 0
     parties: int = 1
+    skew_ppm: int = 0
+    undo_ps: int = 0

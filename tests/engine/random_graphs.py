@@ -34,6 +34,7 @@ ROOTS = (1, 1, 1, 0, 2, 4)
 REPEATS = (1, 1, 1, 2, 3)
 PASSES = (2, 2, 2, 3, 1)
 LOCKS_AND_ATOMICS = ("lock", "lock", "atomic")
+TRANSACTION_OPS = ("run", "run", "load", "store")
 
 
 def happens(chance: Random, percent: int) -> bool:
@@ -60,7 +61,10 @@ class Draft:
         ops: list[list[Any]] = []
         self.tasks.append({"kind": kind, "ops": ops, "then": []})
         for _ in range(self.chance.randint(0, 5)):
-            if self.words and happens(self.chance, 30):
+            memories = [at for at, word in enumerate(self.words) if word["role"] == "objects"]
+            if memories and happens(self.chance, 40):
+                ops += self._transaction(self.chance.choice(memories))
+            elif self.words and happens(self.chance, 30):
                 ops += self._use(0)
             else:
                 ops.append(self._op(self.chance.choice(OPS), depth))
@@ -74,6 +78,20 @@ class Draft:
     def _add_word(self, role: str, parties: int) -> int:
         self.words.append({"role": role, "owner": self.chance.randint(0, 9), "parties": parties})
         return len(self.words) - 1
+
+    def add_memory(self) -> None:
+        """Draw a memory of few objects, which transactions open."""
+        memory = self.words[self._add_word("objects", self.chance.choice((1, 2, 3, 8, 50)))]
+        memory |= {
+            "skew_ppm": self.chance.choice((0, 0, 800_000, 1_300_000)),
+            "undo_ps": self.chance.choice((0, 5_000)),
+        }
+
+    def _transaction(self, memory: int) -> list[list[Any]]:
+        """An attempt that opens objects and computes in any order."""
+        inside = self.chance.choices(TRANSACTION_OPS, k=self.chance.randint(0, 6))
+        ops = [["run", self._add_segment()] if name == "run" else [name, memory] for name in inside]
+        return [["begin", memory], *ops, ["commit", memory]]
 
     def _use(self, first: int) -> list[list[Any]]:
         """An atomic operation, or a critical section; sections nest by ascending words, and nobody waits in them."""
@@ -231,6 +249,8 @@ def graph_document(chance: Random) -> Document:
         draft.add_region()
     if happens(chance, 30):
         draft.add_words()
+    if happens(chance, 20):
+        draft.add_memory()
     phases, every_root = [], []
     for _ in range(chance.choice(PHASES)):
         if happens(chance, 10):

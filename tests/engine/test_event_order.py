@@ -49,7 +49,7 @@ def test_probes_at_the_last_instant_count() -> None:
 
 
 def test_ranks_ascend_in_the_order_of_the_model() -> None:
-    names = ["SEG_END", "GRANT", "RELEASE", "WAKE", "PUT", "LOOK", "POLL", "EPOCH"]
+    names = ["SEG_END", "GRANT", "RELEASE", "WAKE", "PUT", "LOOK", "POLL", "ABORT"]
     assert [rank.name for rank in sorted(Rank)][:8] == names
     assert [int(Rank[name]) for name in names] == list(range(8))
 

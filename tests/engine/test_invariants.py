@@ -123,6 +123,15 @@ def held_unseen(seen: Seen) -> None:
     seen.result.held = np.insert(seen.result.held, 1, [0, 1, *seen.result.held[1, [2, 2]]], axis=0)
 
 
+def opened(*rows: tuple[int, int, int, int]) -> Falsify:
+    """More holdings: of word 1, which is object 0 that is written, or of word -1, which is object 0 that is read."""
+
+    def falsify(seen: Seen) -> None:
+        seen.result.held = np.concatenate([np.array(rows), seen.result.held])
+
+    return falsify
+
+
 LIES: dict[str, tuple[Falsify, str]] = {
     "a task is missing": (counter("tasks", -1), "3 tasks ran, but the workload has 4"),
     "a task too many": (counter("tasks", 1), "5 tasks ran"),
@@ -157,6 +166,13 @@ LIES: dict[str, tuple[Falsify, str]] = {
     "a lock held twice": (granted_too_early, "'door' is granted to . at .* ps, while . holds it"),
     "a lock held too long": (of_objects("hold_ps", 1), "'door' was not held for as long as was counted"),
     "a lock held unseen": (held_unseen, "'door' was held 3 times, not as often as it was acquired"),
+    "an abort at no object": (counter("aborts", 1), "1 attempts aborted, but node pairs and objects have other sums"),
+    "two who write an object": (
+        opened((1, 0, 10, 30), (1, 1, 20, 40)),
+        "worker 1 opens object 0 at 20 ps, while worker 0",
+    ),
+    "one who writes what another reads": (opened((-1, 0, 10, 30), (1, 1, 20, 40)), "worker 1 opens object 0 at 20 ps"),
+    "one who reads what another writes": (opened((1, 1, 10, 30), (-1, 0, 20, 40)), "worker 0 opens object 0 at 20 ps"),
     "local bytes too many": (counter("bytes_local", 64), "bytes_local and bytes_remote do not add up"),
 }
 

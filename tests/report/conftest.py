@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 STRATEGIES = ("randomized", "threshold", "topology-aware")
 PROGRAMS = {"matmul n=256": (90e9, 0.6), "strassen n=1024": (420e9, 0.45)}
-SHARES = np.array([0.0, 0.0, 0.0, 0.0, 0.12, 0.3, 0.18, 0.4, 0.0])  # of what is neither work nor NUMA inflation
+SHARES = np.array([0.0, 0.0, 0.0, 0.0, 0.12, 0.3, 0.18, 0.4, 0.0, 0.0])  # of what is neither work nor NUMA inflation
 
 
 def one_run(program, strategy, workers, repeat, noise):

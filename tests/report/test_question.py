@@ -231,7 +231,7 @@ def test_it_is_said_what_intervals_cover():
     assert all(line in str(found) for line in (*found.sentences, *found.notes))
 
 
-splits = st.lists(st.lists(st.integers(1, 10**6), min_size=9, max_size=9), min_size=4, max_size=12)
+splits = st.lists(st.lists(st.integers(1, 10**6), min_size=len(TIME), max_size=len(TIME)), min_size=4, max_size=12)
 
 
 @settings(max_examples=20)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS
+from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TIME
 from numasim.report.answers.summary import BAR_WIDTH, summary, text_bar
 from numasim.report.components import COMPONENTS
 
@@ -26,7 +26,7 @@ def workers_table(split, roles, nodes):
 def run(frame):
     row = dict.fromkeys(OUTCOME + STEALS + MEMORY + LOCKS, 0) | frame.iloc[0].to_dict()
     row |= {"bytes_remote": 3 * 2**29, "makespan_ps": 12_345_678_901, "tasks_stolen": 1_234_567, "event_hash": None}
-    split = [[50, 30, 999], [10, 5, 999], *[[0, 0, 0]] * 5, [0, 25, 999], [0, 0, 0]]
+    split = [[50, 30, 999], [10, 5, 999], *[[0, 0, 0]] * 5, [0, 25, 999], [0, 0, 0], [0, 0, 0]]
     return row, workers_table(split, ["worker", "worker", "producer"], [1, 0, 0])
 
 
@@ -70,7 +70,7 @@ def test_bars_are_grouped_by_node_and_split_exactly(run):
     assert [lines[first + 1].count(GLYPHS[at]) for at in (0, 1)] == [50, 10]
 
 
-@given(st.lists(st.integers(0, 10**15), min_size=9, max_size=9), st.integers(1, 200))
+@given(st.lists(st.integers(0, 10**15), min_size=len(TIME), max_size=len(TIME)), st.integers(1, 200))
 def test_bar_is_full_and_each_part_within_one_character(amounts, width):
     bar = text_bar(amounts, width).plain
     total = sum(amounts)
@@ -92,7 +92,7 @@ def test_fits_120_columns(run):
 
 
 def test_a_run_without_time_prints_blank_bars():
-    assert "worker 0, node 0" in printed({"workers": 1}, workers_table([[0]] * 9, ["worker"], [0]))
+    assert "worker 0, node 0" in printed({"workers": 1}, workers_table([[0]] * len(TIME), ["worker"], [0]))
 
 
 def test_the_summary_needs_no_pandas():

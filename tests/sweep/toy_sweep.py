@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from numasim.draws import draw
-from numasim.engine.result import COST, LOCKS, MEMORY, OUTCOME, RATIOS, STEALS, TEXT, TIME, Result
+from numasim.engine.result import COST, LOCKS, MEMORY, OUTCOME, RATIOS, STEALS, TEXT, TIME, TRANSACTIONS, Result
 from numasim.errors import InputError
 from numasim.parts.base import Model
 
@@ -89,7 +89,7 @@ def counter_value(seed: int, name: str, workers: int) -> int:
 
 
 def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    names = (*OUTCOME, *STEALS, *MEMORY, *LOCKS, *TIME, *COST)
+    names = (*OUTCOME, *STEALS, *MEMORY, *LOCKS, *TRANSACTIONS, *TIME, *COST)
     counters: dict[str, Any] = {name: counter_value(seed, name, spec.workers) for name in names if name not in RATIOS}
     counters |= {name: name for name in names if name in TEXT}
     counters |= {"trace_hash": f"{seed:016x}", "event_hash": None, "imc_busy_max": 0.5, "link_busy_max": 0.25}
@@ -102,6 +102,8 @@ def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
         node_attempts=np.full((NODES, NODES), seed % 97),
         node_success=np.full((NODES, NODES), seed % 89),
         node_pages=np.full(NODES, seed % 83),
+        node_conflicts=np.full((NODES, NODES), seed % 79),
+        object_conflicts=np.zeros(0, np.int64),
         engine_s=time.perf_counter() % 1,  # differs from run to run, as a clock does
     )
 

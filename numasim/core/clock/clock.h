@@ -33,7 +33,7 @@ enum ns_rank {
     NS_RANK_PUT,
     NS_RANK_LOOK,
     NS_RANK_POLL,
-    NS_RANK_EPOCH,
+    NS_RANK_ABORT, /* of records alone */
     NS_RANK_END_OF_INSTANT
 };
 

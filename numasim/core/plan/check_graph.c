@@ -166,6 +166,10 @@ static enum ns_sync_role role_used(uint8_t code) {
         case NS_OP_AWAIT:
         case NS_OP_SIGNAL:
         case NS_OP_BROADCAST: return NS_SYNC_CONDITION;
+        case NS_OP_BEGIN:
+        case NS_OP_LOAD:
+        case NS_OP_STORE:
+        case NS_OP_COMMIT: return NS_SYNC_OBJECTS;
         default: return NS_SYNC_LOCK;
     }
 }
@@ -190,6 +194,20 @@ static bool take_or_release(ns_plan_reader *reader, locks_held *locks, uint8_t c
     return true;
 }
 
+/* The memory of the transaction that a program is in, or none. */
+typedef struct {
+    uint32_t memory;
+    bool inside;
+} transaction;
+
+/* Between BEGIN and the COMMIT of the same memory stand RUN, LOAD and STORE of it alone, the latter only there. */
+static bool follow_transaction(ns_plan_reader *reader, transaction *self, uint8_t code, uint32_t word) {
+    if (code == NS_OP_RUN) return true;
+    const bool fits = self->inside ? code > NS_OP_BEGIN && word == self->memory : code <= NS_OP_BEGIN;
+    if (code == NS_OP_BEGIN || code == NS_OP_COMMIT) *self = (transaction){word, code == NS_OP_BEGIN};
+    return ns_plan_require(reader, fits, "op_code has a transaction that is not in brackets");
+}
+
 static bool uses_words(const ns_graph *graph) {
     uint8_t most = 0;
     for (uint64_t op = 0; op < graph->op_code.count; op++) {
@@ -205,9 +223,11 @@ static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
     const ns_u8s role = plan->words.role;
     locks_held locks = {ns_plan_reader_take(reader, role.count, sizeof *locks.held), 0};
     for (int64_t row = 0; locks.held && row < graph->rows; row++) {
+        transaction attempt = {0, false};
         for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
             const uint8_t code = graph->op_code.at[op];
             const uint32_t word = graph->op_arg.at[op];
+            if (!follow_transaction(reader, &attempt, code, word)) return false;
             if (code < NS_OP_LOCK) continue;
             if (!ns_plan_require(reader, word < plan->words.declared, "op_arg has a value out of bounds") ||
                 !ns_plan_require(reader, role.at[word] == role_used(code), "op_arg has a word of another role") ||
@@ -215,7 +235,10 @@ static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
                 return false;
             }
         }
-        if (!ns_plan_require(reader, !locks.count, "op_code leaves a lock held")) return false;
+        if (!ns_plan_require(reader, !locks.count, "op_code leaves a lock held") ||
+            !ns_plan_require(reader, !attempt.inside, "op_code leaves a transaction open")) {
+            return false;
+        }
     }
     return locks.held != NULL;
 }
@@ -237,6 +260,20 @@ static bool ends_with_locks(const ns_plan_words *words) {
     return true;
 }
 
+/* The weights of a memory of objects rise, one for each object. */
+static bool check_weights(ns_plan_reader *reader, const ns_plan_words *words) {
+    uint64_t objects = 0;
+    for (uint64_t word = 0; word < words->role.count; word++) {
+        const int64_t first = words->weight_ptr.at[word], end = words->weight_ptr.at[word + 1];
+        const bool is_memory = words->role.at[word] == NS_SYNC_OBJECTS;
+        if (is_memory) objects += (uint64_t)words->parties.at[word];
+        bool holds = first == end || (is_memory && end - first == words->parties.at[word]);
+        for (int64_t at = first + 1; at < end; at++) holds &= words->weight.at[at - 1] < words->weight.at[at];
+        if (!ns_plan_require(reader, holds, "word_weight does not rise once for each object")) return false;
+    }
+    return ns_plan_require(reader, objects <= NS_MOST_OBJECTS_OPENED, "word_parties has too many objects");
+}
+
 bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_words *self) {
     const uint64_t queues = plan->steal.queue_count, levels = plan->steal.steal_levels;
     self->rules.wake_ps = plan->costs.wake_ps;
@@ -252,7 +289,7 @@ bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_wor
                            "level_lock does not have a row for each level") &&
            ns_plan_require(reader, !self->queue_lock.count || self->queue_lock.count == queues,
                            "queue_lock does not have an entry for each queue") &&
-           are_locks(reader, self, "level_lock", self->level_lock) &&
+           check_weights(reader, self) && are_locks(reader, self, "level_lock", self->level_lock) &&
            are_locks(reader, self, "queue_lock", self->queue_lock);
 }
 

@@ -11,7 +11,13 @@
 #define NS_GAMMA UINT64_C(0x9E3779B97F4A7C15)
 
 /* What a stream of draws decides. */
-enum ns_draw_class { NS_DRAW_VICTIM = 1, NS_DRAW_DURATION = 3, NS_DRAW_DISPATCH = 5, NS_DRAW_WORKER_SPEED = 7 };
+enum ns_draw_class {
+    NS_DRAW_VICTIM = 1,
+    NS_DRAW_DURATION = 3,
+    NS_DRAW_DISPATCH = 5,
+    NS_DRAW_CONFLICT = 6,
+    NS_DRAW_WORKER_SPEED = 7
+};
 
 /* The draws of one (class, id); `drawn` counts them. */
 typedef struct {

@@ -279,6 +279,7 @@ static bool make_object(ns_sync *self, uint32_t number) {
     switch (self->plan->role.at[number]) {
         case NS_SYNC_BARRIER: return make_barrier(self->plan, number, &one->is.barrier);
         case NS_SYNC_CONDITION: one->is.condition = (condition){0, NS_NOBODY, NS_NOBODY}; return true;
+        case NS_SYNC_OBJECTS: return true; /* see transactions.h */
         default: one->is.server.holder = NS_NOBODY; return true;
     }
 }

@@ -67,7 +67,7 @@ WORDING: dict[Rank, Callable[[int, int, int], str]] = {
     Rank.PUT: "worker or producer {} puts task {} into queue {}".format,
     Rank.LOOK: _look,
     Rank.POLL: _poll,
-    Rank.EPOCH: "actor {} reaches an epoch".format,
+    Rank.ABORT: "worker {} aborts task {} at object {}".format,
 }
 
 
@@ -164,6 +164,8 @@ def comparable(found: Outcome) -> dict[str, Any]:
         "node_bytes": found.node_bytes,
         "node_attempts": found.node_attempts,
         "node_success": found.node_success,
+        "node_conflicts": found.node_conflicts,
+        "object_conflicts": found.object_conflicts,
         **{f"traffic.{kind}": pairs for kind, pairs in found.traffic.items()},
         "node_pages": found.node_pages,
         **{f"phase_rows.{name}": column for name, column in found.phase_rows.items()},

@@ -19,6 +19,7 @@ from numasim.workload.one_worker import by_task
 from numasim.workload.unfold import unfolded
 
 Log = Sequence[Executed] | None
+Runs = Counter[tuple[int, int]]  # of each segment of each task
 Invariant = Callable[[Plan, Result, Log], Iterator[str]]
 
 
@@ -35,7 +36,9 @@ def assert_valid(plan: Plan, result: Result, log: Log = None) -> None:
 
 
 def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """As many tasks finish as the workload has; with a log, every segment and item runs as often as its phases."""
+    """As many tasks finish as the workload has; with a log, every segment and item runs as often as its phases, and
+    once more for each attempt of a transaction that aborted behind it.
+    """
     done, there = result.counters["tasks"], plan.workload.tasks
     if done != there:
         yield f"{done} tasks ran, but the workload has {there}"
@@ -47,10 +50,33 @@ def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     if result.passed_items:  # equal items may have been exchanged, so that only their number is known
         ran, expected = _items_as_one(ran, work.rows), _items_as_one(expected, work.rows)
         ran[work.rows, 0] += result.passed_items
+    if result.counters["aborts"]:
+        yield from _attempts_add_up(work, result, ran, expected)
     for key in sorted(ran.keys() | expected.keys()) if ran != expected else ():
         if ran[key] != expected[key]:
             yield f"task {key[0]} segment {key[1]} ran {ran[key]} times instead of {expected[key]}"
             return
+
+
+def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) -> Iterator[str]:
+    """No segment of a transaction runs more often than the one before it, and the first ones not more often than
+    attempts ended. Runs of attempts that aborted are taken from ``ran``.
+    """
+    begun = 0
+    for task in range(work.rows):
+        before: int | None = None  # runs of the transaction's last segment
+        inside = False
+        for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
+            code, key = work.op_code[at], (task, int(work.op_arg[at]))
+            if code in (Op.BEGIN, Op.COMMIT):
+                inside, before = code == Op.BEGIN, None
+            elif inside and code == Op.RUN:
+                begun += ran[key] - expected[key] if before is None else 0
+                if before is not None and ran[key] > before:
+                    yield f"task {task} ran segment {key[1]} more often than the one before it in their transaction"
+                before, ran[key] = ran[key], min(ran[key], expected[key])
+    if begun > result.counters["aborts"]:
+        yield f"{begun} attempts ran in vain, but {result.counters['aborts']} aborted"
 
 
 def _items_as_one(runs: Counter[tuple[int, int]], rows: int) -> Counter[tuple[int, int]]:
@@ -219,7 +245,9 @@ def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and those
     of migrated pages.
     """
-    declared = _declared_bytes(plan.workload)
+    if result.counters["aborts"] and log is None:
+        return
+    declared = _executed_bytes(plan, log) if log and result.counters["aborts"] else _declared_bytes(plan.workload)
     copied = result.counters["pages_migrated"] * plan.machine.page_bytes
     moved = int(result.node_bytes.sum())
     cached = result.counters["bytes_cache"] + result.counters["bytes_c2c"]
@@ -242,6 +270,22 @@ def pages_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         yield f"{placed} pages were placed, but nodes hold {result.node_pages.tolist()}"
     if placed > int(rules.pages.sum()):
         yield f"{placed} pages were placed, but there are {int(rules.pages.sum())}"
+
+
+def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
+    """The bytes of the segments and items that ran, those of attempts that aborted included."""
+    work = unfolded(plan.workload)
+    accesses = work.accesses
+    moved = np.add.reduceat(
+        np.append(accesses.row_bytes * accesses.rows * traffic_factor(accesses), 0), work.segment_accesses[:-1]
+    )
+    moved[np.diff(work.segment_accesses) == 0] = 0
+    items = sum(
+        _range_bytes(work.ranges[p.range_family]) * r
+        for p, r in zip(work.phases, work.runs, strict=True)
+        if p.range_family is not None
+    )
+    return items + sum(int(moved[each.segment]) for each in log if each.task < work.rows)
 
 
 def _declared_bytes(work: Workload) -> int:
@@ -283,6 +327,31 @@ def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
             yield f"{name!r} was held {len(held)} times, not as often as it was acquired"
 
 
+def objects_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+    """Aborts add up; with a log, of two transactions that ended no one opened an object while the other wrote it (model
+    4.11).
+    """
+    aborts = result.counters["aborts"]
+    if not int(result.node_conflicts.sum()) == int(result.object_conflicts.sum()) == aborts:
+        yield f"{aborts} attempts aborted, but node pairs and objects have other sums"
+    if result.held is None:
+        return
+    words = len(plan.words)
+    opened: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
+    for word, actor, start_ps, end_ps in result.held[(result.held[:, 0] < 0) | (result.held[:, 0] >= words)].tolist():
+        opened[word - words if word >= words else -1 - word].append((start_ps, end_ps, actor, word >= words))
+    for obj, holdings in opened.items():
+        holdings.sort()
+        latest: dict[bool, tuple[int, int]] = {}  # by whether it is written: who has it longest
+        for start_ps, end_ps, actor, writes in holdings:
+            for kind in (True, False) if writes else (True,):
+                until_ps, other = latest.get(kind, (0, actor))
+                if other != actor and until_ps > start_ps:
+                    yield f"worker {actor} opens object {obj} at {start_ps} ps, while worker {other} has it"
+                    return
+            latest[writes] = max(latest.get(writes, (0, actor)), (end_ps, actor))
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     every_task_runs,
     one_thing_at_a_time,
@@ -293,4 +362,5 @@ INVARIANTS: tuple[Invariant, ...] = (
     bytes_are_conserved,
     pages_are_conserved,
     locks_exclude,
+    objects_exclude,
 )

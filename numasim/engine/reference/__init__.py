@@ -18,7 +18,8 @@ a test sees to.
    stand on `memory/caches`, `memory/access_prices`, `memory/max_min_shares` and `memory/speeds`. The homes of a task's
    objects are in `memory/object_map`.
 4. `sync/sync_objects` are the SyncObjects: locks, atomic words, conditions and barriers. It stands on
-   `sync/cache_lines`, `sync/sync_counts`, `sync/lock_queues` and `sync/barriers`.
+   `sync/cache_lines`, `sync/sync_counts`, `sync/lock_queues` and `sync/barriers`. `sync/attempts` are the
+   Transactions: attempts that commit or abort; who has opened which objects is in `sync/object_owners`.
 5. How tasks come to workers. `dispatcher` is the Dispatcher, which chooses the queue of a new task; `producers` make
    the items of ranges; `liveness` finds deadlocks; `thief` is the Thief, which looks for work.
 6. `executor` is the Executor: ops, segments, spawns, joins and dependences. `work_source` is the WorkSource: phases,

@@ -91,6 +91,8 @@ class Worker:
     steal_success_remote: int = 0
     tasks_stolen: int = 0
     no_victim: int = 0
+    commits: int = 0
+    aborts: int = 0
     work_local_ps: int = 0
     inflation_numa_ps: int = 0
     inflation_contention_ps: int = 0
@@ -100,6 +102,7 @@ class Worker:
     idle_backoff_ps: int = 0
     idle_barrier_ps: int = 0
     parked_ps: int = 0
+    wasted_ps: int = 0
 
     @property
     def busy_ps(self) -> int:

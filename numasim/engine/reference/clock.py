@@ -22,7 +22,7 @@ from numasim.engine.check.too_long import LATEST_PS, TooLongError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.actors import ActorEvent, Worker, priority
 
-SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL = (int(rank) for rank in list(Rank)[: Rank.POLL + 1])
+SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL, ABORT = (int(rank) for rank in list(Rank)[: Rank.ABORT + 1])
 EVENTS_PER_BATCH = 4096
 
 Reaction = list[Callable[[Event], None]]  # what happens at an event

@@ -8,7 +8,7 @@ Readings of the model that are decided here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from numasim.engine.observe.trace_hash import pack
 from numasim.engine.observe.watch import Watched
@@ -18,7 +18,6 @@ from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import PRODUCTION, Producers
 from numasim.engine.reference.run_state import RunState
-from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_programs import END
 from numasim.engine.reference.thief import Thief
 from numasim.workload.graph import FIRST_SHARED, Kind, Op
@@ -34,13 +33,16 @@ class Executor:
         self,
         run: RunState,
         memory: MemorySystem,
-        sync: SyncObjects,
+        operations: Mapping[int, Callable[[Worker, int], bool]],
         dispatcher: Dispatcher,
         making: Producers,
         thief: Thief,
         start_item: Callable[[Worker, int], None],
     ) -> None:
-        """``start_item`` starts a range item: that of the memory system, or a shortcut."""
+        """``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes
+        nothing and the id of the object, and returns False where the worker has to wait. ``start_item`` starts a range
+        item: that of the memory system, or a shortcut.
+        """
         plan, program = run.plan, run.program
         self._plan = plan
         self._tables = run.tables
@@ -57,7 +59,7 @@ class Executor:
         self._activity_changed = memory.work.activity_changed
         self._start_segment = memory.work.start_segment
         self._end_work = memory.work.end
-        self._operations = sync.operations
+        self._operations = operations
         self._dispatcher = dispatcher
         self._offer = dispatcher.offer
         self._seek = thief.seek

@@ -16,7 +16,11 @@ class Executed(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A lock, or another synchronisation object, was an actor's from ``start_ps`` to ``end_ps``."""
+    """A lock, or another synchronisation object, was an actor's from ``start_ps`` to ``end_ps``.
+
+    Object o of the memories of transactions is word -1 - o for a transaction that has read it, and o more than there
+    are synchronisation objects for one that has written it, from when it was opened to the commit.
+    """
 
     word: int
     actor: int
@@ -30,6 +34,7 @@ class Ledger:
     def __init__(self, nodes: int, families: int, keep_log: bool) -> None:
         self.node_attempts = [[0] * nodes for _ in range(nodes)]  # [node of the thief][node of the victim]
         self.node_success = [[0] * nodes for _ in range(nodes)]
+        self.node_conflicts = [[0] * nodes for _ in range(nodes)]  # [node of who aborted][node of who had the object]
         self.passed_items = [0] * families  # items that were counted in closed form
         self.page_faults = 0
         self.pages_migrated = 0

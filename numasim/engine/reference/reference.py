@@ -38,6 +38,7 @@ from numasim.engine.reference.shortcuts.polling import Polling
 from numasim.engine.reference.shortcuts.shortcut import ALL_SHORTCUTS, Shortcut
 from numasim.engine.reference.shortcuts.steady import SteadyProduction
 from numasim.engine.reference.shortcuts.stretch import Stretches, may_stretch
+from numasim.engine.reference.sync.attempts import Transactions
 from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.tables import Tables
@@ -119,6 +120,7 @@ class ReferenceEngine:
         if Shortcut.STRETCHES in taken and memory.known and may_stretch(state.plan, state.tables):
             stretches = Stretches(state, memory, memory.known, proceed)
         sync = self.sync_objects = SyncObjects(state, memory, proceed)
+        transactions = self.transactions = Transactions(state)
         dispatcher = self.dispatcher = Dispatcher(state, memory, sync, proceed)
         making = Producers(state, sync, dispatcher, steady.producer_waits if steady else None)
         self.liveness = Liveness(state)
@@ -133,8 +135,9 @@ class ReferenceEngine:
             pass_over=polling.pass_over if polling else None,
         )
         start_item = stretches.start_item if stretches else memory.work.start_item
-        self.executor = Executor(state, memory, sync, dispatcher, making, thief, start_item)
-        self.work_source = WorkSource(state, memory, dispatcher, making, thief, self.executor)
+        operations = sync.operations | transactions.operations
+        self.executor = Executor(state, memory, operations, dispatcher, making, thief, start_item)
+        self.work_source = WorkSource(state, memory, transactions, dispatcher, making, thief, self.executor)
 
     def _phase_over(self) -> None:
         self.work_source.end_phase_after_instant()
@@ -191,6 +194,8 @@ def finished(engine: ReferenceEngine) -> Finished:
         producers=columns(engine.producers, ["node", "overhead_ps", "parked_ps"]),
         node_attempts=np.array(ledger.node_attempts, np.int64),
         node_success=np.array(ledger.node_success, np.int64),
+        node_conflicts=np.array(ledger.node_conflicts, np.int64),
+        object_conflicts=np.array(engine.transactions.object_conflicts(), np.int64),
         node_bytes=engine.memory.work.node_bytes(),
         traffic=engine.memory.bytes_by_kind(),
         cached_bytes=engine.memory.traffic.cached_bytes,

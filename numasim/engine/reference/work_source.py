@@ -20,6 +20,7 @@ from numasim.engine.reference.executor import Executor
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
 from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.sync.attempts import Transactions
 from numasim.engine.reference.thief import Thief
 from numasim.workload.graph import Deal, Kind, Phase
 from numasim.workload.phases import Step, steps
@@ -32,6 +33,7 @@ class WorkSource:
         self,
         run: RunState,
         memory: MemorySystem,
+        transactions: Transactions,
         dispatcher: Dispatcher,
         producers: Producers,
         thief: Thief,
@@ -46,6 +48,7 @@ class WorkSource:
         self._progress = run.progress
         self._queues = run.queues
         self._memory = memory
+        self._transactions = transactions
         self._dispatcher = dispatcher
         self._producers = producers
         self._thief = thief
@@ -80,6 +83,7 @@ class WorkSource:
         self._memory.pages.start_phase(step.phase)
         self._memory.work.start_turn(step.turn)
         self._live.start_phase(phase.roots)
+        self._transactions.start_turn(step.turn)
         self._start_ps = self._clock.now
         self._give_roots(phase)
         items = self._give_range(phase, phase.range_family) if phase.range_family is not None else 0

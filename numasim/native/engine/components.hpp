@@ -11,6 +11,7 @@
 #include "engine/dispatcher.hpp"
 #include "engine/sync_objects.hpp"
 #include "engine/thief.hpp"
+#include "engine/transactions.hpp"
 #include "engine/work_source.hpp"
 #include "idle/polling.hpp"
 #include "idle/sleepers.hpp"
@@ -27,6 +28,7 @@ struct Components {
         : run(plan, seed, listener, watch, std::move(pause), keep_log),
           memory(run),
           sync(run, memory),
+          transactions(run),
           dispatcher(run, memory),
           source(run, sync, dispatcher),
           skipping(run, memory, source),
@@ -39,6 +41,7 @@ struct Components {
     Run run;
     MemorySystem memory;
     SyncObjects sync;
+    Transactions transactions;
     Dispatcher dispatcher;
     WorkSource source;
     SkipAhead skipping;

@@ -108,6 +108,7 @@ void Engine::start_phase() {
     finished_ = !executor_.source.start_phase();
     if (finished_) return;
     executor_.memory.start_phase(executor_.source.phase_number(), executor_.source.turn());
+    executor_.transactions.start_turn(executor_.source.turn());
     executor_.run.plan.skipping ? executor_.skipping.start_phase() : executor_.source.deal();
     executor_.memory.part_team(executor_.source.team_size());
     executor_.source.set_starting(true);

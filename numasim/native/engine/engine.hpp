@@ -13,6 +13,7 @@
 //     Frames         tasks that have begun, joins, dependences, the longest chain of work
 //   MemorySystem   what work waits for memory: pages, and where the plan is coupled caches, bandwidth, speeds
 //   SyncObjects    locks, atomic words, conditions, barriers
+//   Transactions   attempts, and who has opened which objects
 //   Dispatcher     the queue that a new task goes to
 //   WorkSource     phases, roots, ranges, the producer; how many tasks are left
 //   Thief          own queue, rounds of probes, steals, back-off
@@ -69,6 +70,7 @@ public:
     const WorkSource& source() const { return executor_.source; }
     const MemorySystem& memory() const { return executor_.memory; }
     const SyncObjects& sync() const { return executor_.sync; }
+    const Transactions& transactions() const { return executor_.transactions; }
     const std::vector<PhaseRow>& phase_rows() const { return phase_rows_.rows(); }
     std::int64_t passed_items() const { return steady_.passed_items(); }
     std::int64_t peak_tasks() const;  // spawned, or dealt, and not finished at one time

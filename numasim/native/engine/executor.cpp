@@ -143,7 +143,7 @@ bool Executor::use_word(Worker& w, Frame& frame) {
     }
     const Instruction use = run.frames.next(frame);
     ++frame.at;
-    return sync.use(w, use.op, use.arg);
+    return use.op < BEGIN ? sync.use(w, use.op, use.arg) : transactions.use(w, frame, use);
 }
 
 // ---- the end of a task --------------------------------------------------------------------------------------------

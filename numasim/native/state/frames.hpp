@@ -49,6 +49,8 @@ public:
     Instruction next(const Frame& frame) const { return programs_.instruction(frame.at); }
     // What it came to last, if it has started.
     Instruction last(const Frame& frame) const { return programs_.instruction(frame.at - 1); }
+    // The number of an instruction among those of the task.
+    std::uint32_t op_number(const Frame& frame, std::uint32_t at) const { return at - programs_.first(frame.row); }
     bool has_started(const Frame& frame) const { return frame.at != programs_.first(frame.row); }
     // The number of the task's next segment, or of its next child's first one, in the whole program.
     std::uint32_t next_segment(const Frame& frame) const {

@@ -12,14 +12,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS
+from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS
 from numasim.report.components import COMPONENTS
 from numasim.report.unit_text import bytes_text, count_text, ratio_text, time_text
 
 WIDTH = 120  # characters of a line
 BAR_WIDTH = 60  # characters
 WORKER_LIMIT = 64  # bars of single workers printed; more would scroll the counters away
-GROUPS = {"outcome": OUTCOME, "steals": STEALS, "memory": MEMORY, "locks": LOCKS}
+GROUPS = {"outcome": OUTCOME, "steals": STEALS, "memory": MEMORY, "locks": LOCKS + TRANSACTIONS}
 RATIO_NAMES = ("speedup", "efficiency", "imc_busy_max", "link_busy_max")
 
 IntArray = npt.NDArray[np.int64]

@@ -48,6 +48,7 @@ PARTS = (
     Part("remote_memory", "waiting for remote memory", ("inflation_numa_ps",)),
     Part("contention", "contention", ("inflation_contention_ps",)),
     Part("speeds", "sharing and slowing of cores", ("inflation_smt_ps",)),
+    Part("wasted", "attempts that aborted", ("wasted_ps",)),
     Part("lock_waits", "waiting for locks", ("lock_wait_ps",)),
     Part("overhead", "overhead", ("overhead_ps",), less=("lock_wait_ps",)),
     Part("waiting", "waiting for work", ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps")),

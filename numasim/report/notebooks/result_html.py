@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.columns import DESCRIBED
-from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, Result
+from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS, Result
 from numasim.html import pieces
 from numasim.html.pieces import Html, Part
 from numasim.report.column_text import value_text
@@ -17,7 +17,7 @@ from numasim.report.components import COMPONENTS
 from numasim.report.unit_text import bytes_text
 
 HEADLINE = ("makespan_ps", "speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio")
-GROUPS = {"Outcome": OUTCOME, "Steals": STEALS, "Memory": MEMORY, "Locks": LOCKS}
+GROUPS = {"Outcome": OUTCOME, "Steals": STEALS, "Memory": MEMORY, "Locks": LOCKS + TRANSACTIONS}
 NODE_LIMIT = 8  # nodes with a bar and a row of the table each; of more only the sums are shown
 
 IntArray = npt.NDArray[np.int64]

@@ -48,10 +48,20 @@ static bool read_seed(ns_plan_file *self, const ns_fields *fields) {
     return true;
 }
 
+/* Only the engines know what transactions are. */
+static bool refuse_transactions(ns_plan_file *self) {
+    const ns_u8s role = self->plan.words.role;
+    for (uint64_t word = 0; word < role.count; word++) {
+        if (role.at[word] != NS_SYNC_OBJECTS) continue;
+        return ns_plan_refuse(&self->reader, "the program has transactions, which the runtime does not execute");
+    }
+    return true;
+}
+
 static bool read_all(ns_plan_file *self, const ns_fields *fields) {
     ns_plan_reader *reader = &self->reader;
     uint64_t count;
-    if (!ns_full_plan_read(reader, &self->plan) || !read_seed(self, fields) ||
+    if (!ns_full_plan_read(reader, &self->plan) || !refuse_transactions(self) || !read_seed(self, fields) ||
         !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
         !ns_require_i64s(reader, "compute_ps", self->compute_ps, 0, NS_LONGEST_PS)) {
         return false;

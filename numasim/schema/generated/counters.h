@@ -11,6 +11,8 @@
  *   steal_attempts_remote: at queues of another node
  *   tasks_stolen: tasks taken
  *   no_victim: rounds in which no queue was probed
+ *   commits: transactions that ended
+ *   aborts: attempts of transactions that met a conflict
  *   work_local_ps: work as if all bytes were local
  *   inflation_numa_ps: what remote bytes add to it; of threads: what they are pretended to add
  *   inflation_contention_ps: what others on the way to memory add
@@ -18,6 +20,7 @@
  *   overhead_ps: push, pop, join, take, page faults, waits for locks
  *   idle_steal_ps: probing
  *   idle_backoff_ps: waiting after fruitless rounds
+ *   wasted_ps: attempts of transactions that aborted
  *   handoffs_local: its line went to another worker of the node
  *   handoffs_remote: or of another node
  */
@@ -30,6 +33,8 @@
     EACH(steal_success_remote, STEAL_SUCCESS_REMOTE) \
     EACH(tasks_stolen, TASKS_STOLEN) \
     EACH(no_victim, NO_VICTIM) \
+    EACH(commits, COMMITS) \
+    EACH(aborts, ABORTS) \
     EACH(work_local_ps, WORK_LOCAL_PS) \
     EACH(inflation_numa_ps, INFLATION_NUMA_PS) \
     EACH(inflation_contention_ps, INFLATION_CONTENTION_PS) \
@@ -38,7 +43,8 @@
     EACH(idle_steal_ps, IDLE_STEAL_PS) \
     EACH(idle_backoff_ps, IDLE_BACKOFF_PS) \
     EACH(idle_barrier_ps, IDLE_BARRIER_PS) \
-    EACH(parked_ps, PARKED_PS)
+    EACH(parked_ps, PARKED_PS) \
+    EACH(wasted_ps, WASTED_PS)
 
 typedef struct ns_counters {
     int64_t tasks;
@@ -48,6 +54,8 @@ typedef struct ns_counters {
     int64_t steal_success_remote;
     int64_t tasks_stolen;
     int64_t no_victim;
+    int64_t commits;
+    int64_t aborts;
     int64_t work_local_ps;
     int64_t inflation_numa_ps;
     int64_t inflation_contention_ps;
@@ -57,9 +65,10 @@ typedef struct ns_counters {
     int64_t idle_backoff_ps;
     int64_t idle_barrier_ps;
     int64_t parked_ps;
+    int64_t wasted_ps;
 } ns_counters;
 
-enum { NS_COUNTER_COUNT = 16, NS_SYNC_COUNTER_COUNT = 5 };
+enum { NS_COUNTER_COUNT = 19, NS_SYNC_COUNTER_COUNT = 5 };
 
 #define NS_EACH_SYNC_COUNTER(EACH) \
     EACH(acquisitions, ACQUISITIONS) \

@@ -45,6 +45,7 @@
 #define NS_MOST_ACCESS_ROWS INT64_C(2147483648)
 #define NS_MOST_OBJECTS INT64_C(1099511627776)
 #define NS_MOST_OBJECT_BYTES INT64_C(1152921504606846976)
+#define NS_MOST_OBJECTS_OPENED 16777216
 #define NS_MOST_UNITS_PER_S INT64_C(140737488355328)
 #define NS_MOST_PASSES INT64_C(4294967296)
 #define NS_MOST_MISSES INT64_C(1099511627776)
@@ -64,6 +65,10 @@ enum ns_op {
     NS_OP_AWAIT = 8,
     NS_OP_SIGNAL = 9,
     NS_OP_BROADCAST = 10,
+    NS_OP_BEGIN = 11,
+    NS_OP_LOAD = 12,
+    NS_OP_STORE = 13,
+    NS_OP_COMMIT = 14,
     NS_OP_END
 };
 
@@ -95,7 +100,8 @@ enum ns_sync_role {
     NS_SYNC_LOCK = 0,
     NS_SYNC_ATOMIC = 1,
     NS_SYNC_CONDITION = 2,
-    NS_SYNC_BARRIER = 3
+    NS_SYNC_BARRIER = 3,
+    NS_SYNC_OBJECTS = 4
 };
 
 enum ns_anchor {
@@ -227,12 +233,12 @@ enum ns_contention {
 };
 
 /* The words that stand for values of choices, in their order. */
-extern const char *const NS_OP_WORD[12];
+extern const char *const NS_OP_WORD[16];
 extern const char *const NS_ROW_KIND_WORD[3];
 extern const char *const NS_USE_WORD[3];
 extern const char *const NS_DEAL_WORD[3];
 extern const char *const NS_TIER_WORD[3];
-extern const char *const NS_SYNC_ROLE_WORD[4];
+extern const char *const NS_SYNC_ROLE_WORD[5];
 extern const char *const NS_ANCHOR_WORD[8];
 extern const char *const NS_PICK_WORD[9];
 extern const char *const NS_VISIT_WORD[3];

@@ -285,7 +285,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     }
     if (!ns_read_flag(reader, "folded", &plan->graph.folded)) return false;
     if (!ns_read_u8s(reader, "op_code", NS_ANY_SIZE, &plan->graph.op_code)) return false;
-    if (!ns_require_u8s(reader, "op_code", plan->graph.op_code, 0, 10)) return false;
+    if (!ns_require_u8s(reader, "op_code", plan->graph.op_code, 0, 14)) return false;
     if (!ns_read_u32s(reader, "op_arg", (int64_t)plan->graph.op_code.count, &plan->graph.op_arg)) return false;
     if (!ns_read_i64s(reader, "op_ptr", (int64_t)plan->graph.rows + 1, &plan->graph.op_ptr)) return false;
     if (!ns_require_i64_pointer(reader, "op_ptr", plan->graph.op_ptr, (int64_t)plan->graph.op_code.count)) return false;
@@ -804,13 +804,19 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_read_i64s(reader, "line_ps", NS_ANY_SIZE, &plan->line_ps)) return false;
     if (!ns_require_i64s(reader, "line_ps", plan->line_ps, 0, NS_MOST_COST_PS)) return false;
     if (!ns_read_u8s(reader, "word_role", NS_ANY_SIZE, &plan->words.role)) return false;
-    if (!ns_require_u8s(reader, "word_role", plan->words.role, 0, 3)) return false;
+    if (!ns_require_u8s(reader, "word_role", plan->words.role, 0, 4)) return false;
     if (!ns_read_i32s(reader, "word_home", (int64_t)plan->words.role.count, &plan->words.home)) return false;
     if (!ns_require_i32s(reader, "word_home", plan->words.home, 0, (int64_t)plan->nodes - 1)) return false;
     if (!ns_read_i32s(reader, "worker_home", (int64_t)plan->workers, &plan->words.worker_home)) return false;
     if (!ns_require_i32s(reader, "worker_home", plan->words.worker_home, 0, (int64_t)plan->nodes - 1)) return false;
     if (!ns_read_i64s(reader, "word_parties", (int64_t)plan->words.role.count, &plan->words.parties)) return false;
     if (!ns_require_i64s(reader, "word_parties", plan->words.parties, 1, NS_MOST_WORKERS)) return false;
+    if (!ns_read_i64s(reader, "word_undo", (int64_t)plan->words.role.count, &plan->words.undo_ps)) return false;
+    if (!ns_require_i64s(reader, "word_undo", plan->words.undo_ps, 0, NS_MOST_COST_PS)) return false;
+    if (!ns_read_i64s(reader, "word_weight", NS_ANY_SIZE, &plan->words.weight)) return false;
+    if (!ns_require_i64s(reader, "word_weight", plan->words.weight, 1, NS_MOST_BYTES)) return false;
+    if (!ns_read_i64s(reader, "word_weight_ptr", (int64_t)plan->words.role.count + 1, &plan->words.weight_ptr)) return false;
+    if (!ns_require_i64_pointer(reader, "word_weight_ptr", plan->words.weight_ptr, (int64_t)plan->words.weight.count)) return false;
     {
         int64_t value;
         if (!ns_read_integer(reader, "words_declared", 0, (int64_t)plan->words.role.count, &value)) return false;

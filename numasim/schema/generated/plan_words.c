@@ -1,12 +1,12 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
 #include "enumerations.h"
 
-const char *const NS_OP_WORD[12] = {"run", "spawn", "call", "wait", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast", "the end"};
+const char *const NS_OP_WORD[16] = {"run", "spawn", "call", "wait", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast", "begin", "load", "store", "commit", "the end"};
 const char *const NS_ROW_KIND_WORD[3] = {"task", "call", "implicit"};
 const char *const NS_USE_WORD[3] = {"read", "write", "read_write"};
 const char *const NS_DEAL_WORD[3] = {"master", "block", "cyclic"};
 const char *const NS_TIER_WORD[3] = {"free", "root", "local"};
-const char *const NS_SYNC_ROLE_WORD[4] = {"lock", "atomic", "condition", "barrier"};
+const char *const NS_SYNC_ROLE_WORD[5] = {"lock", "atomic", "condition", "barrier", "objects"};
 const char *const NS_ANCHOR_WORD[8] = {"me", "all", "parent", "thief", "last", "lightest", "data", "label"};
 const char *const NS_PICK_WORD[9] = {"random", "in_order", "rotate", "round_robin", "after_last", "longest", "shortest", "cyclic", "block"};
 const char *const NS_VISIT_WORD[3] = {"nearest", "random", "weighted"};

@@ -102,5 +102,7 @@ def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
         node_attempts=table("steal_attempts"),
         node_success=table("steal_success"),
         node_pages=np.zeros(nodes, np.int64),
+        node_conflicts=np.zeros((nodes, nodes), np.int64),
+        object_conflicts=np.zeros(0, np.int64),
         traffic={kind: table(f"bytes_{kind}") for kind in KINDS} if told_apart else {},
     )

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from numasim.errors import InputError
 from numasim.parts.base import Model
 from numasim.parts.choices import Choices
-from numasim.schema.enumerations import LONGEST_PS, MOST_ACCESS_ROWS, MOST_BYTES, MOST_ITEMS
+from numasim.schema.enumerations import LONGEST_PS, MOST_ACCESS_ROWS, MOST_BYTES, MOST_COST_PS, MOST_ITEMS
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import (
     I64,
@@ -31,6 +31,7 @@ from numasim.workload.graph import (
     Workload,
 )
 from numasim.workload.graph_rules import parents
+from numasim.workload.object_memories import MOST_SKEW_PPM
 from numasim.workload.phases import parts, places
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 
@@ -67,7 +68,22 @@ Time = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=LONGEST_PS)]
 Positive = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_ITEMS)]
 Index = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**32)]
 OpName = Annotated[
-    Literal["run", "spawn", "call", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast"],
+    Literal[
+        "run",
+        "spawn",
+        "call",
+        "lock",
+        "unlock",
+        "atomic",
+        "barrier",
+        "await",
+        "signal",
+        "broadcast",
+        "begin",
+        "load",
+        "store",
+        "commit",
+    ],
     Choices(
         {
             "run": "Execute a segment.",
@@ -80,6 +96,10 @@ OpName = Annotated[
             "await": "Wait for a condition.",
             "signal": "Let one waiter of a condition pass.",
             "broadcast": "Let as many waiters pass as the condition has parties.",
+            "begin": "Begin a transaction on a memory of objects (model 4.11).",
+            "load": "Open an object that is drawn from the memory, to read it.",
+            "store": "Open an object that is drawn from the memory, to write it.",
+            "commit": "End the transaction.",
         }
     ),
 ]
@@ -207,12 +227,13 @@ class WordEntry(Model):
 
     name: str = Field("", description="Its name.")
     role: Annotated[
-        Literal["lock", "atomic", "condition", "barrier"],
+        Literal["lock", "atomic", "condition", "objects", "barrier"],
         Choices(
             {
                 "lock": "A lock.",
                 "atomic": "A word for atomic operations.",
                 "condition": "A condition that waiters sleep on until they are signalled.",
+                "objects": "A memory of objects, for transactions (model 4.11).",
                 "barrier": "A barrier.",
             }
         ),
@@ -220,7 +241,17 @@ class WordEntry(Model):
     owner: Index = Field(0, description="The worker that it is kept for (model 5).")
     parties: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MAX_PARTIES)] = Field(
         1,
-        description="Barrier: workers that it waits for. Condition: waiters that a broadcast lets pass.",
+        description="Barrier: workers that it waits for. Condition: waiters that a broadcast lets pass. Objects: how "
+        "many there are.",
+    )
+    skew_ppm: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_SKEW_PPM)] = Field(
+        0,
+        description="Objects: exponent of Zipf's law by which transactions draw them, in millionths; with 0 all are "
+        "equally likely.",
+    )
+    undo_ps: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_COST_PS)] = Field(
+        0,
+        description="Objects: what an attempt takes to abort; at least 1,000 ps count.",
     )
 
 
@@ -370,7 +401,9 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         successor_ptr=frozen(columns.then_ptr),
         successor=frozen(columns.successor),
         facts=file.facts,
-        words=tuple(SyncObject(w.name, member(Role, w.role), w.owner, w.parties) for w in file.words),
+        words=tuple(
+            SyncObject(w.name, member(Role, w.role), w.owner, w.parties, w.skew_ppm, w.undo_ps) for w in file.words
+        ),
     )
 
 
@@ -537,12 +570,14 @@ def around_tasks(workload: Workload) -> dict[str, Any]:
         "ranges": [_range_entry(workload, family) for family in workload.ranges],
         "tasks": [],
         "segments": [],
-        "words": [
-            {"name": word.name, "role": member_name(word.role), "owner": word.owner, "parties": word.parties}
-            for word in workload.words
-        ],
+        "words": [_word_entry(word) for word in workload.words],
         "facts": workload.facts,
     }
+
+
+def _word_entry(word: SyncObject) -> dict[str, Any]:
+    entry = {"name": word.name, "role": member_name(word.role), "owner": word.owner, "parties": word.parties}
+    return {**entry, "skew_ppm": word.skew_ppm, "undo_ps": word.undo_ps} if word.role == Role.OBJECTS else entry
 
 
 def access_entries(workload: Workload, accesses: Accesses) -> list[dict[str, Any]]:

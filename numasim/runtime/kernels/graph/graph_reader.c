@@ -1,6 +1,7 @@
 /* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1"
  * (numasim/workload/json_form/graph_models.py), of which the op programs, the times of segments, the words and the
- * phases are executed. What a graph may have beyond that (dependences, ranges, phases of several tasks, repeats or loops) is refused; accesses are passed over.
+ * phases are executed. What a graph may have beyond that (dependences, ranges, phases of several tasks, repeats or
+ * loops) is refused; accesses are passed over.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,7 @@ static const char *problem_of_op(const ns_program *self, uint32_t row, uint64_t 
     const enum ns_op op = self->code[at];
     const uint32_t argument = self->argument[at];
     const int role = role_of(op);
+    if (op >= NS_OP_BEGIN) return "has a transaction, which cannot be executed";
     if (op == NS_OP_RUN && argument >= self->segments) return "runs a segment that there is not";
     if (op == NS_OP_SPAWN || op == NS_OP_CALL) {
         if (argument >= self->rows || argument <= row) return "starts a task that is not numbered behind it";

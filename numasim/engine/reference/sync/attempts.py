@@ -1,0 +1,148 @@
+"""Transactions: attempts that open objects as they go, commit, or abort and begin again (model 4.11).
+
+Between BEGIN and COMMIT a worker does nothing but execute segments and open objects. So an attempt is known by what the
+worker had counted when it began, and an abort takes the worker back to the op behind BEGIN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from numasim.draws import DrawClass, base, draw, turn_seed
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import ABORT, PUT
+from numasim.engine.reference.ledger import Held
+from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.sync.object_owners import ObjectOwners
+from numasim.plan.plan import MIN_STEP_PS
+from numasim.schema.counter_names import TIMES
+from numasim.workload.graph import Op
+
+
+@dataclass(slots=True)
+class Read:
+    """An object that an attempt has read, the version that it had then, and when that was."""
+
+    number: int
+    version: int
+    since_ps: int
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A worker's present attempt: number ``number`` of a transaction that begins at op ``at``."""
+
+    at: int
+    path_ps: int
+    number: int = 0
+    began_ps: int = 0
+    times_ps: tuple[int, ...] = ()  # what the worker had counted when it began
+    reads: list[Read] = field(default_factory=list)
+    writes: dict[int, int] = field(default_factory=dict)  # objects, and when they were opened
+
+
+class Transactions:
+    """Begins, commits and aborts attempts; ``operations`` are the ops of transactions, as those of `SyncObjects`."""
+
+    def __init__(self, run: RunState) -> None:
+        self._plan = run.plan
+        self._seed = self._turn_seed = run.seed
+        self._clock = run.clock
+        self._recorder = run.recorder
+        self._program = run.program
+        self._node = run.plan.workers.node.tolist()
+        self._owners = ObjectOwners(run.plan)
+        self._attempts: dict[int, Attempt] = {}  # by worker
+        self.operations = {Op.BEGIN: self._begin, Op.LOAD: self._load, Op.STORE: self._store, Op.COMMIT: self._commit}
+
+    def object_conflicts(self) -> list[int]:
+        """How often an attempt aborted at each object."""
+        return [each.conflicts for each in self._owners.objects]
+
+    def start_turn(self, turn: int) -> None:
+        """Begin a turn of a phase, from zero, whose objects are drawn anew."""
+        self._turn_seed = turn_seed(self._seed, turn)
+
+    # ---- ops: False where the attempt aborts -----------------------------------------------------------------------
+
+    def _begin(self, w: Worker, memory: int) -> bool:
+        task = w.stack[-1]
+        attempt = self._attempts[w.id] = Attempt(self._program.at[task], self._program.path_ps[task])
+        self._start(w, attempt, self._clock.now)
+        return True
+
+    def _load(self, w: Worker, memory: int) -> bool:
+        attempt = self._attempts[w.id]
+        number = self._drawn(w, attempt, memory)
+        other = self._owners.other_writer(number, w.id)
+        if other is not None:
+            return self._abort(w, memory, number, other)
+        attempt.reads.append(Read(number, self._owners.objects[number].version, self._clock.now))
+        return True
+
+    def _store(self, w: Worker, memory: int) -> bool:
+        attempt = self._attempts[w.id]
+        number = self._drawn(w, attempt, memory)
+        other = self._owners.other_writer(number, w.id)
+        if other is not None:
+            return self._abort(w, memory, number, other)
+        attempt.writes.setdefault(number, self._clock.now)
+        self._owners.objects[number].writer = w.id
+        return True
+
+    def _commit(self, w: Worker, memory: int) -> bool:
+        attempt = self._attempts[w.id]
+        for read in attempt.reads:
+            other = self._owners.overwriter(read.number, w.id, read.version)
+            if other is not None:
+                return self._abort(w, memory, read.number, other)
+        for number in attempt.writes:
+            self._owners.objects[number].version += 1
+            self._owners.objects[number].last = w.id
+        self._log(w, attempt)
+        self._close(attempt)
+        del self._attempts[w.id]
+        w.commits += 1
+        return True
+
+    def _drawn(self, w: Worker, attempt: Attempt, memory: int) -> int:
+        """The object that the op which has just been passed opens."""
+        task = w.stack[-1]
+        op = self._program.at[task] - 1 - self._program.start[task]
+        stream = base(self._turn_seed, DrawClass.CONFLICT, task)
+        return self._owners.drawn(memory, draw(stream, attempt.number << 32 | op))
+
+    # ---- attempts --------------------------------------------------------------------------------------------------
+
+    def _start(self, w: Worker, attempt: Attempt, began_ps: int) -> None:
+        attempt.began_ps = began_ps
+        attempt.times_ps = tuple(getattr(w, name) for name in TIMES)
+
+    def _close(self, attempt: Attempt) -> None:
+        for number in attempt.writes:
+            self._owners.objects[number].writer = None
+        attempt.writes.clear()
+        attempt.reads.clear()
+
+    def _log(self, w: Worker, attempt: Attempt) -> None:
+        held, words, now = self._recorder.ledger.held, len(self._plan.words), self._clock.now
+        if held is not None:
+            held += [Held(-1 - read.number, w.id, read.since_ps, now) for read in attempt.reads]
+            held += [Held(words + number, w.id, since_ps, now) for number, since_ps in attempt.writes.items()]
+
+    def _abort(self, w: Worker, memory: int, number: int, other: int) -> bool:
+        """Waste the attempt, which has met worker ``other`` at an object, pay for that, and begin the next one."""
+        attempt, task = self._attempts[w.id], w.stack[-1]
+        self._recorder.detail(ABORT, w.id, task, number)
+        self._owners.objects[number].conflicts += 1
+        self._recorder.ledger.node_conflicts[w.node][self._node[other]] += 1
+        self._close(attempt)
+        for name, before_ps in zip(TIMES, attempt.times_ps, strict=True):
+            setattr(w, name, before_ps)
+        w.wasted_ps += self._clock.now - attempt.began_ps
+        w.aborts += 1
+        self._program.at[task], self._program.path_ps[task] = attempt.at, attempt.path_ps
+        self._clock.schedule_overhead(w, PUT, max(MIN_STEP_PS, int(self._plan.words.undo_ps[memory])))
+        attempt.number += 1
+        self._start(w, attempt, w.due)
+        return False

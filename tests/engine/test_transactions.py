@@ -1,0 +1,282 @@
+"""Transactions: what an attempt opens, when it aborts, what that costs (model 4.11), worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from engine_setup import NS, SEED, Seen, plan_of, run, runtime, stealing, toy
+from task_graphs import Access, Run, Task, Use, body, graph, phase, task
+
+from numasim.draws import DrawClass, base, below, draw, turn_seed
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.errors import InputError
+from numasim.workload.graph import Deal, Mode, Op, Region, Workload
+from numasim.workload.graph_rules import validate
+from numasim.workload.object_memories import running_weights
+from numasim.workload.sync_parameters import Role, SyncObject
+
+BEGIN, LOAD, STORE, COMMIT = (Use(op) for op in (Op.BEGIN, Op.LOAD, Op.STORE, Op.COMMIT))
+UNDO_NS = 5
+PARTS = ("work_local_ps", "overhead_ps", "wasted_ps")
+
+
+def memory(objects: int = 1, skew_ppm: int = 0, undo_ns: int = UNDO_NS) -> tuple[SyncObject]:
+    return (SyncObject("memory", Role.OBJECTS, parties=objects, skew_ppm=skew_ppm, undo_ps=undo_ns * NS),)
+
+
+def bodies(*each: Task, words: tuple[SyncObject, ...] = memory(), **options: Any) -> Workload:
+    """A body for each worker."""
+    return graph(*each, phases=(phase(*range(len(each)), deal=Deal.CYCLIC, **options),), words=words)
+
+
+def ran(*each: Task, workers: int = 2, sockets: int = 1, words: tuple[SyncObject, ...] = memory(), **keys: Any) -> Seen:
+    """The bodies on a worker each, on both engines."""
+    work = bodies(*each, words=words)
+    validate(work)
+    seen = run(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets, cores=4), **keys)
+    plan = plan_of(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets))
+    for engine in ENGINES:
+        assert simulate(plan, SEED, engine, check=True).counters["event_hash"] == seen["event_hash"]
+    return seen
+
+
+def times_ns(seen: Seen, worker: int) -> dict[str, int]:
+    """The parts of a worker's time that are not zero, in ns."""
+    columns = {name: int(seen.result.workers[name][worker]) for name in PARTS}
+    return {name.removesuffix("_ps"): time // NS for name, time in columns.items() if time}
+
+
+def aborts(seen: Seen) -> list[tuple[int, int, int, int]]:
+    """(time in ns, worker, task, object) of every abort."""
+    rows = seen.records.tolist()
+    return sorted((t // NS, actor, a0, a1) for t, rank, actor, a0, a1 in rows if rank == Rank.ABORT)
+
+
+# ---- one object ----------------------------------------------------------------------------------------------------
+
+
+def test_who_meets_a_writer_aborts_there_and_begins_again() -> None:
+    """Worker 0 writes the object from 10 to 60 ns. Worker 1 comes at 30, pays 5 and comes again at 65."""
+    seen = ran(body(BEGIN, 10 * NS, STORE, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 20 * NS, COMMIT))
+    assert aborts(seen) == [(30, 1, 1, 0)]
+    assert times_ns(seen, 0) == {"work_local": 60}
+    assert times_ns(seen, 1) == {"work_local": 50, "wasted": 30, "overhead": 5}
+    assert seen["makespan_ps"] == 85 * NS
+    assert [seen.result.row()[name] for name in ("commits", "aborts", "abort_ratio")] == [2, 1, pytest.approx(1 / 3)]
+    assert seen.result.object_conflicts.tolist() == [1]
+
+
+def test_a_reader_meets_a_writer() -> None:
+    seen = ran(body(BEGIN, STORE, 50 * NS, COMMIT), body(BEGIN, 30 * NS, LOAD, 20 * NS, COMMIT))
+    assert aborts(seen) == [(30, 1, 1, 0)]
+
+
+def test_readers_are_seen_by_nobody() -> None:
+    """Both read all along, and nobody writes."""
+    seen = ran(body(BEGIN, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, LOAD, 20 * NS, COMMIT))
+    assert not aborts(seen)
+    assert seen["makespan_ps"] == 50 * NS
+
+
+def test_what_was_read_and_is_written_by_another_is_found_out_at_the_commit() -> None:
+    """Worker 0 has read the object at 10; worker 1 has committed its write at 40: worker 0 aborts at 60."""
+    seen = ran(body(BEGIN, 10 * NS, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 10 * NS, COMMIT))
+    assert aborts(seen) == [(60, 0, 0, 0)]
+    assert times_ns(seen, 0) == {"work_local": 60, "wasted": 60, "overhead": 5}
+
+
+def test_what_was_read_and_is_being_written_is_found_out_at_the_commit() -> None:
+    """Worker 1 writes the object from 30 to 80; worker 0 has read it at 10 and aborts at 60, and again at 75."""
+    seen = ran(body(BEGIN, 10 * NS, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 50 * NS, COMMIT))
+    assert aborts(seen) == [(60, 0, 0, 0), (75, 0, 0, 0)]
+    assert times_ns(seen, 0) == {"work_local": 60, "wasted": 70, "overhead": 10}
+
+
+def test_an_attempt_may_write_what_it_has_read_and_open_it_again() -> None:
+    seen = ran(body(BEGIN, LOAD, 10 * NS, STORE, LOAD, STORE, 10 * NS, COMMIT), body(20 * NS))
+    assert not aborts(seen)
+
+
+def test_of_two_that_come_at_one_instant_the_lower_worker_is_first() -> None:
+    seen = ran(body(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT), body(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT))
+    assert aborts(seen)[0] == (10, 1, 1, 0)
+    assert {worker for _, worker, _, _ in aborts(seen)} == {1}
+
+
+def test_what_ends_at_an_instant_is_free_for_a_higher_worker() -> None:
+    """Worker 0 commits at 20 ns, before worker 1 opens the object at 20; the other way round it aborts."""
+    writes, later = body(BEGIN, STORE, 20 * NS, COMMIT), body(BEGIN, 20 * NS, STORE, COMMIT)
+    assert not aborts(ran(writes, later))
+    assert aborts(ran(later, writes)) == [(20, 0, 0, 0)]
+
+
+@pytest.mark.parametrize("undo_ns", [0, 1, 7])
+def test_an_abort_takes_a_nanosecond_at_least(undo_ns: int) -> None:
+    """Worker 1 tries from 0 to 20 ns, and begins behind each undoing."""
+    seen = ran(body(BEGIN, STORE, 20 * NS, COMMIT), body(BEGIN, STORE, 5 * NS, COMMIT), words=memory(undo_ns=undo_ns))
+    tries = range(0, 20, max(1, undo_ns))
+    assert aborts(seen) == [(at, 1, 1, 0) for at in tries]
+    assert times_ns(seen, 1)["overhead"] == len(tries) * max(1, undo_ns)
+
+
+# ---- what an abort takes back --------------------------------------------------------------------------------------
+
+
+def test_pages_and_bytes_of_a_wasted_attempt_stay() -> None:
+    """Each of three attempts of worker 1 reads 6,400 bytes; all of them moved, and only the last is work."""
+    regions = (Region("data", 6400, True),)
+    reads = Run(10 * NS, (Access(0, 0, 6400),))
+    work = graph(
+        body(BEGIN, STORE, 2500 * NS, COMMIT),
+        body(BEGIN, reads, STORE, COMMIT),
+        phases=(phase(0, 1, deal=Deal.CYCLIC),),
+        regions=regions,
+        words=memory(),
+    )
+    seen = run(work, 2, stealing(mapping="contiguous"), runtime(), toy())
+    each_ns = 100 * 100 // 10  # 100 lines of 100 ns each, ten at a time
+    assert [at for at, *_ in aborts(seen)] == [each_ns, 2 * each_ns + UNDO_NS]
+    assert int(seen.result.node_bytes.sum()) == 3 * 6400
+    assert times_ns(seen, 1) == {"work_local": each_ns, "wasted": 2 * each_ns, "overhead": 2 * UNDO_NS}
+    assert seen["span_ps"] == 2500 * NS
+
+
+def test_what_is_owed_before_a_transaction_is_no_part_of_it() -> None:
+    """A task is taken in 40 ns; its attempt then begins at 40 and aborts at 50."""
+    work = graph(
+        task(task(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT)),
+        body(BEGIN, STORE, 60 * NS, COMMIT),
+        phases=(phase(0, 2, deal=Deal.CYCLIC),),
+        words=memory(),
+    )
+    seen = run(work, 2, stealing(mapping="contiguous"), runtime(costs={"pop_ns": 40}), toy())
+    assert aborts(seen)[0] == (50, 0, 1, 0)
+    assert int(seen.result.workers["wasted_ps"][0]) == 10 * NS
+
+
+def test_conflicts_are_told_by_pairs_of_nodes() -> None:
+    """Workers 4 and 5 are on node 1; what they meet is on node 0."""
+    others = [body(1000 * NS)] * 3
+    late = body(BEGIN, 900 * NS, STORE, COMMIT)
+    seen = ran(body(BEGIN, STORE, 950 * NS, COMMIT), *others, late, late, workers=6, sockets=2)
+    assert seen.result.node_conflicts.tolist() == [[0, 0], [seen["aborts"], 0]]
+    assert seen["aborts"] >= 2
+
+
+# ---- draws ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_object_is_the_draw_of_its_task_its_attempt_and_its_op(engine: str) -> None:
+    """Worker 0's transaction has its STORE as op 2 of task 0; in turn 1 the seed is another."""
+    work = bodies(body(10 * NS, BEGIN, STORE, COMMIT), words=memory(1000), repeat=2)
+    result = simulate(plan_of(work, 1), SEED, engine, check=True)
+    seeds = [SEED, turn_seed(SEED, 1)]
+    expected = [below(draw(base(seed, DrawClass.CONFLICT, 0), 2), 1000) for seed in seeds]
+    assert result.held is not None
+    assert sorted(row[0] - 1 for row in result.held.tolist()) == sorted(expected)
+
+
+def test_a_retry_draws_other_objects() -> None:
+    """Task 1 opens the object of attempt 0 while task 0 has all of them; later attempts draw their own."""
+    everything = body(BEGIN, *[STORE] * 40, 20 * NS, COMMIT)
+    seen = ran(everything, body(BEGIN, STORE, COMMIT), words=memory(4, undo_ns=3))
+    stream = base(SEED, DrawClass.CONFLICT, 1)
+    expected = [below(draw(stream, attempt << 32 | 1), 4) for attempt in range(7)]
+    assert [obj for *_, obj in aborts(seen)] == expected
+
+
+def test_weights_follow_zipf() -> None:
+    weights = np.diff(running_weights(4, 1_000_000), prepend=0)
+    assert weights.tolist() == [2**28, 2**27, 89_478_485, 2**26]
+    assert not len(running_weights(4, 0))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_skewed_objects_come_by_their_weights(engine: str) -> None:
+    """Of 20,000 objects that are drawn from three, each comes as often as its weight says, within four deviations."""
+    work = bodies(body(BEGIN, *[LOAD] * 20_000, COMMIT), words=memory(3, 2_000_000))
+    result = simulate(plan_of(work, 1), SEED, engine, check=True)
+    assert result.held is not None
+    found = np.bincount(-1 - result.held[:, 0], minlength=3)
+    shares = np.array([1, 1 / 4, 1 / 9]) / (1 + 1 / 4 + 1 / 9)
+    assert (abs(found - 20_000 * shares) < 4 * np.sqrt(20_000 * shares * (1 - shares))).all()
+
+
+# ---- what is refused -----------------------------------------------------------------------------------------------
+
+OTHER = Use(Op.STORE, 1)
+BAD: dict[str, tuple[list[Any], str]] = {
+    "no end": ([BEGIN, NS], "the task ends inside a transaction"),
+    "no begin": ([STORE], "store stands outside of a transaction"),
+    "a commit alone": ([NS, COMMIT], "commit stands outside of a transaction"),
+    "one in another": ([BEGIN, BEGIN, COMMIT, COMMIT], "begin stands in a transaction"),
+    "a spawn inside": ([BEGIN, task(), COMMIT], "spawn stands in a transaction"),
+    "another memory": ([BEGIN, OTHER, COMMIT], "store is about memory 1, its transaction about 0"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_transactions_are_in_brackets(name: str) -> None:
+    steps, sentence = BAD[name]
+    with pytest.raises(InputError, match=sentence):
+        validate(graph(task(*steps), words=memory() * 2))
+
+
+def test_only_memories_of_objects_have_skew() -> None:
+    with pytest.raises(
+        InputError, match=r"words\[0\]\.skew_ppm: a synchronisation object of role lock has no skew_ppm"
+    ):
+        validate(graph(task(), words=(SyncObject("door", Role.LOCK, skew_ppm=1),)))
+
+
+# ---- what always holds ---------------------------------------------------------------------------------------------
+
+
+def busy(tasks: int, *steps: Any, words: tuple[SyncObject, ...]) -> Workload:
+    """Like tasks, dealt to all workers."""
+    many = [task(*steps) for _ in range(tasks)]
+    return graph(*many, phases=(phase(*range(tasks), deal=Deal.CYCLIC),), words=words)
+
+
+READS_AND_WRITES = (BEGIN, 5 * NS, LOAD, 5 * NS, STORE, 5 * NS, STORE, 5 * NS, COMMIT)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_one_worker_never_aborts_and_readers_never_do(workers: int) -> None:
+    plan = plan_of(busy(60, *READS_AND_WRITES, words=memory(5)), workers, machine=toy(cores=8))
+    assert (simulate(plan, SEED, check=True).counters["aborts"] == 0) == (workers == 1)
+    readers = busy(60, BEGIN, LOAD, 5 * NS, LOAD, 5 * NS, COMMIT, words=memory(2))
+    assert simulate(plan_of(readers, workers, machine=toy(cores=8)), SEED, check=True).counters["aborts"] == 0
+
+
+def test_disjoint_write_sets_never_abort() -> None:
+    """Each worker's bodies write a memory of their own and read one that nobody writes."""
+    words = (*memory(3) * 3, *memory(2))
+    each = [[Use(Op.BEGIN, at), 5 * NS, Use(Op.STORE, at), 5 * NS, Use(Op.COMMIT, at)] for at in range(3)]
+    shared = [Use(Op.BEGIN, 3), Use(Op.LOAD, 3), 5 * NS, Use(Op.COMMIT, 3)]
+    work = bodies(*[body(*steps * 20, *shared) for steps in each], words=words)
+    assert simulate(plan_of(work, 3), SEED, check=True).counters["aborts"] == 0
+
+
+def test_the_share_of_aborts_rises_with_the_workers() -> None:
+    """64 objects: more workers have more of them open at a time. Also in the flow model, where cores slow down."""
+    ratios = []
+    for workers in (1, 2, 4, 8, 16):
+        plan = plan_of(busy(2000, *READS_AND_WRITES, words=memory(64)), workers, machine=toy(cores=16))
+        ratios.append(simulate(plan, SEED).row()["abort_ratio"])
+    assert ratios == sorted(ratios)
+    assert ratios[0] == 0 < ratios[1] < ratios[-1] / 4
+
+
+def test_modes_of_accesses_do_not_matter() -> None:
+    """Objects are what conflicts; bytes that two attempts write do not."""
+    writes = Run(10 * NS, (Access(0, 0, 64, mode=Mode.WRITE),))
+    work = graph(
+        *[body(BEGIN, writes, COMMIT) for _ in range(2)],
+        phases=(phase(0, 1, deal=Deal.CYCLIC),), regions=(Region("data", 64, True),), words=memory(),
+    )  # fmt: skip
+    assert simulate(plan_of(work, 2), SEED).counters["aborts"] == 0
