@@ -12,7 +12,8 @@ from numasim.objects.data_pieces import Block, DataRegion
 from numasim.objects.graph_draft import NO_PARENT, GraphDraft, compute_ps
 from numasim.objects.graph_phases import GraphPhase, PhaseOrder
 from numasim.objects.graph_task import Pieces, Task
-from numasim.schema.enumerations import MOST_BYTES, Mode
+from numasim.objects.graph_transactions import Objects, memory_of
+from numasim.schema.enumerations import MOST_BYTES, Mode, Op
 from numasim.workload.graph import Region
 from numasim.workload.json_form.graph_models import MOST_KERNELS
 
@@ -44,6 +45,17 @@ class GraphBuilding:
         self.draft.regions.append(Region(name, int(size), initialised))
         self.version += 1
         return made
+
+    def objects(self, name: str, count: int, skew: Any, undo_ns: Any) -> Objects:
+        """Add a memory of objects."""
+        self.draft.words.append(memory_of(name, count, skew, undo_ns))
+        self.version += 1
+        return Objects(self, len(self.draft.words) - 1, name)
+
+    def use(self, task: int, op: Op, word: int) -> None:
+        """Add an op on a synchronisation object to the end of a task."""
+        self.draft.add_use(task, op, word)
+        self.version += 1
 
     def task(
         self,

@@ -15,6 +15,7 @@ from numasim.schema.enumerations import LONGEST_PS, Deal, Kind, Op
 from numasim.workload.builder import accesses_of, frozen
 from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import I64, Pattern, Phase, Region, Workload
+from numasim.workload.sync_parameters import SyncObject
 
 _ARGUMENT = 32  # bits of an op's argument, below its code
 NO_PARENT = -1
@@ -46,6 +47,7 @@ class GraphDraft:
         self.rows: list[int] = []  # of accesses, each as four numbers: `ACCESS`
         self.kernels: dict[str, int] = {}
         self.regions: list[Region] = []
+        self.words: list[SyncObject] = []
         self.source: list[int] = []
         self.target: list[int] = []
 
@@ -62,6 +64,10 @@ class GraphDraft:
     def add_wait(self, task: int) -> None:
         """Let ``task`` wait for the children that it has spawned so far."""
         self.ops[task].append(Op.WAIT << _ARGUMENT)
+
+    def add_use(self, task: int, op: Op, word: int) -> None:
+        """Let ``task`` use a synchronisation object."""
+        self.ops[task].append((op << _ARGUMENT) | word)
 
     def add_segment(self, task: int, cost_ps: int, kernel: str, accesses: Sequence[tuple[int, int, int, int]]) -> None:
         """Let ``task`` compute and access memory: (region, offset, bytes, mode) each."""
@@ -110,6 +116,7 @@ class GraphDraft:
             accesses=accesses_of(**columns, rows=ones, stride=0 * ones, passes=ones, pattern=Pattern.SEQUENTIAL * ones),
             successor_ptr=frozen(successor_ptr),
             successor=frozen(successor),
+            words=tuple(self.words),
         )
 
     def _programs(self, order: I64, position: I64) -> tuple[I64, Array, Array, I64]:

@@ -18,6 +18,7 @@ from numasim.objects.graph_building import GraphBuilding
 from numasim.objects.graph_draft import NO_PARENT
 from numasim.objects.graph_phases import GraphPhase
 from numasim.objects.graph_task import Pieces, Task
+from numasim.objects.graph_transactions import Objects
 from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import Deal, Op
 from numasim.workload.graph import Workload
@@ -179,6 +180,14 @@ class Graph(Held):
             raise InputError(f"{name!r} has {rows} x {columns} tiles", expected="at least one")
         return Tiles(self.region(name, rows * columns * tile_bytes, initialised=initialised), rows, columns, tile_bytes)
 
+    def objects(self, name: str, count: int, *, skew: Any = 0, undo_ns: Any = 0) -> Objects:
+        """A new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
+
+        They are drawn by Zipf's law of exponent ``skew``; with 0 all are equally likely. An attempt that aborts takes
+        ``undo_ns`` more, at least a nanosecond.
+        """
+        return self._building.objects(name, count, skew, undo_ns)
+
     def task(
         self,
         cost_ns: Any = 0,
@@ -248,7 +257,7 @@ class Graph(Held):
         if not building.draft.parent:
             raise InputError(f"the graph {self.name!r} has no tasks", expected="at least one, which task() adds")
         workload = building.draft.finished(self._name, self._deal, {}, building.phases)
-        if len(workload.successor) and (workload.op_code == Op.SPAWN).any():
+        if workload.words or (len(workload.successor) and (workload.op_code == Op.SPAWN).any()):
             from numasim.workload.graph_rules import validate
 
             validate(workload)

@@ -7,6 +7,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from numasim.objects.data_pieces import Block, DataRegion
+from numasim.objects.graph_transactions import Objects, Transaction
+from numasim.schema.enumerations import Op
 
 Data = Block | DataRegion | str  # a name stands for the whole region of that name
 Pieces = Data | Iterable[Data]
@@ -32,6 +34,9 @@ class Building(Protocol):
 
     def wait(self, task: int) -> None:
         """Let a task wait for its children."""
+
+    def use(self, task: int, op: Op, word: int) -> None:
+        """Add an op on a synchronisation object to the end of a task."""
 
 
 class Task:
@@ -84,6 +89,19 @@ class Task:
             with child:
                 function(child, *arguments)
         return child
+
+    def transaction(self, objects: Objects) -> Transaction:
+        """A transaction of the task, for a ``with`` block; ``objects`` are those that it opens.
+
+        Where two transactions conflict, one aborts and begins again, with other objects (model 4.11)::
+
+            with task.transaction(accounts) as attempt:
+                task.work(300)
+                attempt.load()
+                task.work(200)
+                attempt.store()
+        """
+        return Transaction(self.building, self.number, objects)
 
     def sync(self) -> None:
         """Wait until all children spawned so far have finished."""

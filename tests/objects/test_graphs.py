@@ -23,10 +23,11 @@ from numasim.spec.identity import run_id, spec_hash
 from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 from numasim.workload.builder import ACCESS_TYPES, accesses_of
-from numasim.workload.graph import Loop
+from numasim.workload.graph import Loop, Op
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.graph_io import read, text_of, unchecked
 from numasim.workload.json_form.graph_models import to_file
+from numasim.workload.sync_parameters import Role, SyncObject
 
 BASE = {"machine": "opteron-8380-4s", "strategy": "randomized", "runtime": "bare"}
 
@@ -96,6 +97,50 @@ def test_dependences_that_follow_from_data() -> None:
     overwritten = graph.task(writes=[a, b])
     assert edges_of(graph)[4:] == [(2, 4), (3, 4)]  # write after write
     assert [write.number, read.number, other.number, again.number, overwritten.number] == [0, 1, 2, 3, 4]
+
+
+def transfers(count: int) -> Graph:
+    """Transactions that read one of ten accounts and write another."""
+    graph = Graph("transfers", deal="cyclic")
+    accounts = graph.objects("accounts", 10, skew=0.8, undo_ns=2.5)
+    for _ in range(count):
+        task = graph.task()
+        with task.transaction(accounts) as attempt:
+            task.work(30)
+            attempt.load(2)
+            task.work(20)
+            attempt.store()
+    return graph
+
+
+def test_transactions_of_a_graph(tmp_path: Path) -> None:
+    """The ops are those of the block, and a file of the graph is the same program."""
+    work = transfers(3).workload
+    block = [Op.BEGIN, Op.RUN, Op.LOAD, Op.LOAD, Op.RUN, Op.STORE, Op.COMMIT]
+    assert work.op_code.tolist() == block * 3
+    assert work.words == (SyncObject("accounts", Role.OBJECTS, parties=10, skew_ppm=800_000, undo_ps=2500),)
+    assert Graph.read(transfers(3).save(tmp_path / "graph.json")) == transfers(3)
+    result = ns.run(BASE, workload=transfers(200), workers=8)
+    assert result.counters["commits"] == 200
+    assert result.counters["aborts"] == result.object_conflicts.sum() == result.node_conflicts.sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ((0,), "'a' has 0 objects; expected 1 to 1048576"),
+        ((1, -1), "the skew of 'a' is -1; expected 0 to 8"),
+        ((1, "much"), "the skew of 'a' is much; expected 0 to 8"),
+    ],
+)
+def test_memories_that_there_are_not(values: tuple[Any, ...], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Graph().objects("a", values[0], skew=(values[1:] or (0,))[0])
+
+
+def test_objects_of_another_graph() -> None:
+    with pytest.raises(InputError, match="expected what this graph's objects"):
+        Graph().task().transaction(Graph().objects("a", 1))
 
 
 def test_blocks_overlap_as_their_bytes_do() -> None:
