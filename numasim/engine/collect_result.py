@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,10 +15,12 @@ from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
+from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.plan.serial_time import Makespan, serial_ps
 from numasim.workload.builder import frozen
+from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.sync_parameters import Role
 
 Array = npt.NDArray[Any]
@@ -183,7 +185,7 @@ def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
 
 
 def link_bytes(machine: Machine, run: Finished | Result) -> Array:
-    """[links] bytes that crossed each link.
+    """[links] bytes that crossed each link, messages of coherence among them.
 
     What a node reads takes the route from its home, what it writes back the route there; where the two are not
     distinguished, both are counted on the route from the home.
@@ -191,15 +193,14 @@ def link_bytes(machine: Machine, run: Finished | Result) -> Array:
     traffic = run.traffic
     towards = traffic["read"] + traffic["ownership"] + traffic["cache"] if traffic else run.node_bytes
     carried = np.zeros(len(machine.links.source), np.int64)
-    _carry(machine, towards.T, carried)
+    _carry(machine, towards, fetched, carried)
     if traffic:
-        _carry(machine, traffic["written"], carried)
+        _carry(machine, traffic["written"], written, carried)
     return carried
 
 
-def _carry(machine: Machine, moved: Array, carried: Array) -> None:
-    """Add what is ``moved`` [from node, to node] to the links on its routes."""
-    links = machine.links
-    for source, target in zip(*np.nonzero(moved), strict=True):
-        at = source * machine.nodes + target
-        carried[links.route[links.route_ptr[at] : links.route_ptr[at + 1]]] += moved[source, target]
+def _carry(machine: Machine, moved: Array, on_links: Callable[[Machine, int, int], OnLinks], carried: Array) -> None:
+    """Add what ``moved`` [node, home] puts on links."""
+    for node, home in np.argwhere(moved).tolist():
+        for link, per_line in on_links(machine, node, home).items():
+            carried[link] += -(-int(moved[node, home]) * per_line // LINE_BYTES)

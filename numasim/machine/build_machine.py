@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 
 from numasim.machine.routing import find_routes
-from numasim.machine.topology import Caches, Clock, Coherence, IntArray, Links, Machine, Smt
+from numasim.machine.topology import Caches, Clock, Coherence, IntArray, Links, Machine, Smt, Snoop
 from numasim.parts.base import bytes_per_s, ps
 from numasim.parts.models.caches_model import cache_domains
 from numasim.parts.models.interconnect import DirectedLink
@@ -43,6 +43,7 @@ def build(spec: MachineSpec) -> Machine:
         clock=_clock(spec),
         smt=Smt(spec.smt.busy_ppm, spec.smt.poll_ppm) if spec.smt else Smt(LONE, LONE),
         probe_ps=(ps(spec.probe.same_node_ns), ps(spec.probe.other_node_ns)) if spec.probe else None,
+        snoop=Snoop(spec.snoop.request_bytes, spec.snoop.answer_bytes) if spec.snoop else None,
     )
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from numasim.machine.topology import IntArray, Machine
+from numasim.machine.topology import IntArray, Machine, Snoop
 from numasim.parts.models.nodes_model import LONE
 from numasim.parts.number_lists import as_list
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
@@ -134,10 +134,15 @@ def links(machine: Machine) -> str:
 
 
 def coherence(machine: Machine) -> str:
-    """Give the time of a cache line between two cores."""
+    """Give the time of a cache line between two cores, and what snooping puts on links."""
     times = machine.coherence
     across = f", across sockets {time(times.cross_socket_ps)}" if machine.sockets > 1 else ""
-    return f"a line within a core {time(times.same_core_ps)}, within a socket {time(times.same_socket_ps)}{across}"
+    within = f"a line within a core {time(times.same_core_ps)}, within a socket {time(times.same_socket_ps)}{across}"
+    return within + (f"; all nodes are asked, {_messages(machine.snoop)}" if machine.snoop else "")
+
+
+def _messages(snoop: Snoop) -> str:
+    return f"{snoop.request_bytes} B a question and {snoop.answer_bytes} B an answer"
 
 
 def size(count: int) -> str:

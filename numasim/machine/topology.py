@@ -54,6 +54,14 @@ class Links:
 
 
 @dataclass(frozen=True)
+class Snoop:
+    """Bytes of messages with and without an address, where every fetched line is asked for at all nodes."""
+
+    request_bytes: int
+    answer_bytes: int
+
+
+@dataclass(frozen=True)
 class Clock:
     """Base clock and turbo steps: with at most ``active[i]`` busy cores on a socket the clock is ``hz[i]``."""
 
@@ -96,6 +104,7 @@ class Machine:
     clock: Clock
     smt: Smt
     probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) if the machine file gives it
+    snoop: Snoop | None = None  # the messages of coherence, where they count
 
     @property
     def nodes(self) -> int:

@@ -31,11 +31,12 @@ class Model(BaseModel):
 
     ``kind_key`` is the field that says of which kind a value is, where the other fields depend on it;
     ``has_alternatives`` is whether only one of the fields may be given. Either keeps mappings from being merged by
-    ``like`` (`numasim.spec.part_merge`).
+    ``like`` (`numasim.spec.part_merge`), which drops the fields of ``goes_with`` where what they go with is replaced.
     """
 
     kind_key: ClassVar[str | None] = None
     has_alternatives: ClassVar[bool] = False
+    goes_with: ClassVar[Mapping[str, str]] = {}
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False, defer_build=True

@@ -133,10 +133,10 @@ class ItemPrices:
             often = how_often(access.table, count)
             price.wait_ps += int((often * access.wait_ps).sum()) // count
             for home, (read, back) in enumerate(zip(often @ access.fetched, often @ access.written, strict=True)):
-                price.use(self._resources.reads[self._node][home], int(read) // count)
-                price.use(self._resources.writes[self._node][home], int(back) // count)
+                price.move(self._resources.reads[self._node][home], int(read) // count)
+                price.move(self._resources.writes[self._node][home], int(back) // count)
             if self._llc >= 0:
-                price.use((self._llc,), access.llc_bytes)
+                price.use(self._llc, access.llc_bytes)
         return price
 
 

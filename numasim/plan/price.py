@@ -40,11 +40,15 @@ class Price:
     migrated: int = 0
     units: dict[int, int] = field(default_factory=dict)
 
-    def use(self, path: Path, amount: int) -> None:
-        """Add the bytes that move along ``path``."""
+    def use(self, resource: int, amount: int) -> None:
+        """Add units of one resource."""
         if amount:
-            for resource in path:
-                self.units[resource] = self.units.get(resource, 0) + amount
+            self.units[resource] = self.units.get(resource, 0) + amount
+
+    def move(self, path: Path, amount: int) -> None:
+        """Add what ``amount`` bytes use that move along ``path``."""
+        for resource, per_line in path:
+            self.use(resource, -(-amount * per_line // LINE_BYTES))
 
 
 class Moved(NamedTuple):

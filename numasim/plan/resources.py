@@ -2,10 +2,11 @@
 
 A resource has a capacity in bytes per second (the address space: page faults per second). Bytes that a node reads from
 a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
-there. Where a part of each controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of
-all other nodes together share what is left: a second resource, which only they use beside the controller itself. What
-programs beside the simulated one use of a controller or link is no part of its capacity: theirs is served first. A node
-without memory has a controller that nothing uses, of one byte per second, so that the first ids are those of nodes.
+there. Where caches are kept coherent by messages, these use links, too (`plan/line_messages.py`). Where a part of each
+controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes together
+share what is left: a second resource, which only they use beside the controller itself. What programs beside the
+simulated one use of a controller or link is no part of its capacity: theirs is served first. A node without memory has
+a controller that nothing uses, of one byte per second, so that the first ids are those of nodes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,19 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from numasim.parts.unit_factors import MILLION
+from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Plan
+from numasim.workload.one_worker import LINE_BYTES
 
-Path = tuple[int, ...]
+
+class Use(NamedTuple):
+    """A resource on a path, and the units of it that a line of 64 bytes takes."""
+
+    resource: int
+    per_line: int
+
+
+Path = tuple[Use, ...]
 
 
 class ResourceKind(StrEnum):
@@ -50,8 +61,8 @@ class Resources:
     last-level caches, the address space; those that the plan does not limit are left out.
 
     ``listed`` are all of them and ``capacity`` theirs, in units per second; ``reads[node][home]`` and
-    ``writes[node][home]`` list what a byte uses, ``moves[node][other]`` what a byte uses that one node's cache sends to
-    another's; ``llc[domain]`` and ``faults`` are ids, or -1 where there is no such resource.
+    ``writes[node][home]`` list what a line uses, ``moves[node][other]`` what a line uses that another node's cache
+    sends to a node; ``llc[domain]`` and ``faults`` are ids, or -1 where there is no such resource.
     """
 
     listed: tuple[Resource, ...]
@@ -74,20 +85,19 @@ def resources_of(plan: Plan) -> Resources:
     nodes = range(machine.nodes)
 
     def controller(node: int, home: int) -> Path:
-        return (home, machine.nodes + home) if share_ppm and node != home else (home,)
+        used = (home, machine.nodes + home) if share_ppm and node != home else (home,)
+        return tuple(Use(resource, LINE_BYTES) for resource in used)
 
-    def route(source: int, target: int) -> Path:
-        links, at = machine.links, source * machine.nodes + target
-        return tuple(
-            first[ResourceKind.LINK] + int(link) for link in links.route[links.route_ptr[at] : links.route_ptr[at + 1]]
-        )
+    def links(loads: OnLinks) -> Path:
+        return tuple(Use(first[ResourceKind.LINK] + link, per_line) for link, per_line in loads.items())
 
+    fetches = [[links(fetched(machine, a, h)) for h in nodes] for a in nodes]
     return Resources(
         listed=listed,
         capacity=tuple(resource.capacity for resource in listed),
-        reads=tuple(tuple(controller(a, h) + route(h, a) for h in nodes) for a in nodes),
-        writes=tuple(tuple(controller(a, h) + route(a, h) for h in nodes) for a in nodes),
-        moves=tuple(tuple(route(b, a) for b in nodes) for a in nodes),
+        reads=tuple(tuple(controller(a, h) + fetches[a][h] for h in nodes) for a in nodes),
+        writes=tuple(tuple(controller(a, h) + links(written(machine, a, h)) for h in nodes) for a in nodes),
+        moves=tuple(map(tuple, fetches)),
         llc=tuple(range(port, port + domains)) if port >= 0 else (-1,) * domains,
         faults=first.get(ResourceKind.FAULTS, -1),
         fault_alpha_ppm=plan.costs.fault_alpha_ppm,

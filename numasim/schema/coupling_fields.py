@@ -91,6 +91,10 @@ def _path(name: str, note: str) -> tuple[Field, ...]:
             member=f"{name}s.resource",
         ),
         Array(
+            name=f"{name}_per_line", type=I64, shape="uses", size=f"len({name}_resource)", high="MOST_BYTES",
+            member=f"{name}s.per_line", note="units that a line takes",
+        ),
+        Array(
             name=f"{name}_first", type=I64, shape="nodes * nodes + 1", size="nodes * nodes + 1",
             points_into=f"len({name}_resource)", member=f"{name}s.first",
         ),
@@ -105,7 +109,7 @@ RESOURCES = Structure(
         Array(
             name="resource_capacity", type=I64, shape="resources", low="1", high="MOST_UNITS_PER_S", member="capacity"
         ),
-        *_path("read", "what a byte uses that is read from a home"),
+        *_path("read", "what a line uses that is read from a home"),
         *_path("write", "or written back to a home"),
         *_path("move", "or moved between caches"),
         Array(

@@ -9,7 +9,8 @@ are merged likewise. Replaced as wholes are therefore
   ``kind: cohort``, whose other keys would mean nothing to a mutex;
 - mappings of alternatives, of which only one may be given: ``amount: {share: 2}`` over ``{count: 16}``.
 
-Sources are merged, too; that of a field which is replaced goes with what it was the source of.
+A field that means nothing without another goes when that is replaced: ``routes`` where ``links`` are others. Sources
+are merged, too; that of a field which is replaced goes with what it was the source of.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ SOURCES = "sources"
 
 def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
     """Return the mapping ``top`` laid over ``base``, which both describe a ``model`` in part."""
-    content = dict(base.mapping())
+    replaced = set(_replaced(base, top.without(SOURCES), model))
+    lost = {field for field, of in model.goes_with.items() if of in replaced and top.child(field) is None}
+    content = {key: value for key, value in base.mapping().items() if key not in lost}
     for key, value in top.mapping().items():
         content[key] = _value(content.get(key), value, field_model(model, key))
     if SOURCES in base.mapping() and SOURCES in spelled(model):
-        content[SOURCES] = _sources(base, top, set(_replaced(base, top.without(SOURCES), model)))
+        content[SOURCES] = _sources(base, top, replaced | lost)
     return Node(content, top.place, {**base.keys, **top.keys})
 
 

@@ -46,7 +46,7 @@ def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
 
 
 @cache
-def loaded(sockets: int, cores: int, threads: int, scope: str, gbs: int) -> Machine:
+def loaded(sockets: int, cores: int, threads: int, scope: str, gbs: int, snoops: bool = False) -> Machine:
     """A toy machine with everything that workers can share."""
     return toy_with(
         {"sockets": sockets, "cores": cores, "threads": threads},
@@ -62,13 +62,14 @@ def loaded(sockets: int, cores: int, threads: int, scope: str, gbs: int) -> Mach
         },
         smt={"busy_ppm": 600_000, "poll_ppm": 900_000},
         clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]},
+        **({"snoop": {"request_bytes": 9, "answer_bytes": 5}} if snoops else {}),
     )
 
 
 @st.composite
 def machines(draw: st.DrawFn, gbs: tuple[int, ...]) -> Machine:
     shape = (draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 2)))
-    return loaded(*shape, draw(st.sampled_from(["socket", "core"])), draw(st.sampled_from(gbs)))
+    return loaded(*shape, draw(st.sampled_from(["socket", "core"])), draw(st.sampled_from(gbs)), draw(st.booleans()))
 
 
 @st.composite

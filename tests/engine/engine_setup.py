@@ -73,7 +73,7 @@ def toy_with(shape: Mapping[str, int], **changes: Any) -> Machine:
     """A toy machine of that shape of which some fields are others; a mapping changes the fields that it names."""
     usual = machine_spec(**shape).model_dump(by_alias=True, exclude_none=True)
     for field, value in changes.items():
-        usual[field] = {**usual[field], **value} if isinstance(value, Mapping) else value
+        usual[field] = {**usual.get(field, {}), **value} if isinstance(value, Mapping) else value
     return build(MachineSpec.model_validate(usual))
 
 

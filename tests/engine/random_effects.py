@@ -53,6 +53,9 @@ def machine_effects(chance: Random, cores: int) -> Document:
         "bandwidth_gbs": {what: chance.choice(GIGABYTES_PER_S) for what in ("imc", "link")},
         "smt": {what: chance.choice((50_000, 333_333, 650_000, 1_000_000)) for what in ("busy_ppm", "poll_ppm")},
         "clock": {"base_ghz": 2, "turbo": _turbo(chance, cores)},
+        "snoop": {f"{what}_bytes": chance.choice((1, 4, 8, 64)) for what in ("request", "answer")}
+        if happens(chance, 30)
+        else None,
     }
 
 
@@ -82,5 +85,5 @@ def with_effects(usual: Document, effects: Document) -> Document:
         **usual,
         "nodes": {**usual["nodes"], "imc_bandwidth_gbs": bandwidth["imc"]},
         "links": [{**link, "bandwidth_gbs": bandwidth["link"]} for link in usual["links"]],
-        **{name: effects[name] for name in ("caches", "smt", "clock")},
+        **{name: effects[name] for name in ("caches", "smt", "clock", "snoop")},
     }

@@ -104,6 +104,7 @@ SMALL = {
     "bandwidth_gbs": {"imc": 1, "link": 0.2},
     "smt": {"busy_ppm": 650_000, "poll_ppm": 850_000},
     "clock": {"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}, {"active": 2, "ghz": 2.5}]},
+    "snoop": {"request_bytes": 8, "answer_bytes": 4},
 }
 TOGETHER = {"cache": "share", "contention": "fluid", "queueing": "md1", "smt": "memory", "clock": "turbo"}
 MODELS = [

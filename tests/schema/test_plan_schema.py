@@ -84,7 +84,7 @@ def unused_fields(structure: Structure) -> Iterator[str]:
     for field in fields_of(structure):
         if field.place.rpartition(".")[2] not in read:
             yield f"{field.name} in C"
-        if field.name not in words_in("python") and not field.name.endswith(("_first", "_resource")):
+        if field.name not in words_in("python") and not field.name.endswith(("_first", "_resource", "_per_line")):
             yield f"{field.name} in Python"
 
 

@@ -54,10 +54,11 @@ typedef struct ns_node_lists {
 #endif
 } ns_node_lists;
 
-/* Lists of resources by pair of nodes, in CSR form. */
+/* Lists of resources by pair of nodes, in CSR form, with the units of each that a line takes. */
 typedef struct ns_paths {
     ns_i64s first; /* [nodes * nodes + 1] */
     ns_u32s resource;
+    ns_i64s per_line;
 } ns_paths;
 
 #endif

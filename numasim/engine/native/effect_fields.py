@@ -84,7 +84,8 @@ def _paths(name: str, by_pair: Sequence[Sequence[Path]]) -> Fields:
     paths = [path for row in by_pair for path in row]
     return {
         f"{name}_first": np.cumsum([0, *map(len, paths)], dtype=np.int64),
-        f"{name}_resource": np.array([resource for path in paths for resource in path], np.uint32),
+        f"{name}_resource": np.array([use.resource for path in paths for use in path], np.uint32),
+        f"{name}_per_line": np.array([use.per_line for path in paths for use in path], np.int64),
     }
 
 

@@ -164,7 +164,9 @@ inline void AccessPrices::use(std::uint32_t resource, std::int64_t units) {
 
 inline void AccessPrices::use_path(const Paths& paths, std::size_t pair, std::int64_t bytes) {
     for (std::int64_t i = paths.first[pair]; i < paths.first[pair + 1]; ++i) {
-        use(paths.resource[static_cast<std::size_t>(i)], bytes);
+        const auto at = static_cast<std::size_t>(i);
+        const std::int64_t per_line = paths.per_line[at];
+        use(paths.resource[at], per_line == NS_MISS_BYTES ? bytes : ceil_ratio(bytes, per_line, NS_MISS_BYTES));
     }
 }
 

@@ -6,8 +6,9 @@ latencies of the links on the route.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -46,6 +47,8 @@ from numasim.parts.models.sources import check_source_fields
 from numasim.schema.enumerations import MOST_PAGE_BYTES
 
 Row = tuple[Nanoseconds, ...]
+MOST_MESSAGE_BYTES = 64
+"""Of a message of coherence: it has no line in it."""
 
 
 class CoherenceSpec(Model):
@@ -61,6 +64,19 @@ class CoherenceSpec(Model):
         None,
         description="Time to move a cache line between cores of two sockets (thesis, Table 6.2); needed where there "
         "are several sockets.",
+    )
+
+
+class SnoopSpec(Model):
+    """A protocol that keeps caches coherent by asking the caches of all nodes about every line that is fetched."""
+
+    request_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
+        description="Size on a link of a message with an address: a request, a question to another node's caches, the "
+        "head of a line that is written back.",
+    )
+    answer_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
+        description="Size on a link of a message without an address: an answer, an acknowledgement, the head of a line "
+        "that is fetched.",
     )
 
 
@@ -110,6 +126,8 @@ class ProbeSpec(Model):
 class MachineSpec(Model):
     """One machine; ``sources`` maps dotted fields, each with the fields below it, to the sources of their values."""
 
+    goes_with: ClassVar[Mapping[str, str]] = {"routes": "links"}
+
     name: Label = Field(
         description="Name of the machine in results and figures; a file may leave it out, whose own name it is then."
     )
@@ -154,6 +172,11 @@ class MachineSpec(Model):
     )
     coherence: CoherenceSpec = Field(
         description="Times to move a cache line between cores: of locks, queues and counters.",
+    )
+    snoop: SnoopSpec | None = Field(
+        None,
+        description="What coherence costs on links where every fetched line is asked for at all nodes. Default: lines "
+        "move without messages.",
     )
     clock: ClockSpec = Field(description="Clocks of the cores.")
     smt: SmtSpec | None = Field(
@@ -202,10 +225,11 @@ class MachineSpec(Model):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without the usual bandwidth of links where there is none."""
+        """The contents without the usual bandwidth of links and the messages of coherence where there are none."""
         contents: dict[str, Any] = contents_of(self)
-        if self.link_bandwidth_gbs is None:
-            contents.pop("link_bandwidth_gbs", None)
+        for field in ("link_bandwidth_gbs", "snoop"):
+            if getattr(self, field) is None:
+                contents.pop(field, None)
         return contents
 
     @model_validator(mode="after")

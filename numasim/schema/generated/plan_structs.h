@@ -134,7 +134,7 @@ typedef struct ns_cache_sizes {
 /* What flows use together. Capacities are in units per second: bytes, or page faults. */
 typedef struct ns_resources {
     ns_i64s capacity; /* [resources] */
-    ns_paths reads; /* what a byte uses that is read from a home */
+    ns_paths reads; /* what a line uses that is read from a home */
     ns_paths writes; /* or written back to a home */
     ns_paths moves; /* or moved between caches */
     ns_i32s llc_port; /* [llc domains] -1: none */

@@ -95,10 +95,10 @@ class AccessPricing:
         price.migrated += sum(moved)
         price.fault_ps += touch.overhead_ps
         if self._resources.faults >= 0:
-            price.use((self._resources.faults,), touch.faults)
+            price.use(self._resources.faults, touch.faults)
         self._traffic.bytes[READ][node] += touch.migrated * page_bytes
         for home, pages in enumerate(moved):
-            price.use(self._resources.reads[node][home], pages * page_bytes)
+            price.move(self._resources.reads[node][home], pages * page_bytes)
         return touch.bytes_by_home.tolist()  # type: ignore[no-any-return]
 
     def _pieces(self, j: int) -> list[Piece]:
@@ -111,8 +111,8 @@ class AccessPricing:
         self._traffic.bytes[kind][node] += moved.fetched
         self._traffic.bytes[WRITTEN][node] += moved.written
         for home, (read, back) in enumerate(zip(*moved, strict=True)):
-            price.use(self._resources.reads[node][home], read)
-            price.use(self._resources.writes[node][home], back)
+            price.move(self._resources.reads[node][home], read)
+            price.move(self._resources.writes[node][home], back)
             price.wait_ps += misses_ps(read + back, self._latency[node][home], mlp)
             price.queued_ps += misses_ps(read + back, self.queueing_ps[home], mlp)
         price.local_wait_ps += misses_ps(sum(map(sum, moved)), self._latency[node][node], mlp)
@@ -124,10 +124,10 @@ class AccessPricing:
         price.local_wait_ps += near_ps
         port = self._resources.llc[place.domain]
         if port >= 0:
-            price.use((port,), hit)
+            price.use(port, hit)
         for sender, amount in sorted(moved.items()):
             self._traffic.bytes[CACHE][place.node, sender] += amount
-            price.use(self._resources.moves[place.node][sender], amount)
+            price.move(self._resources.moves[place.node][sender], amount)
             price.wait_ps += misses_ps(amount, caches.llc_remote_hit_ps, mlp)
             price.local_wait_ps += misses_ps(amount, caches.llc_hit_ps, mlp)
 
