@@ -41,6 +41,15 @@ def test_lists_and_names_are_replaced() -> None:
     assert strategy["steal"] == [{"from": "others"}]
 
 
+def test_routes_go_with_the_links_on_which_they_lie() -> None:
+    kept = expanded("machine", like="opteron-8380-4s", link_bandwidth_gbs=3)
+    assert [0, 2, 3] in kept["routes"]
+    without = expanded("machine", like="opteron-8380-4s", links="ring")
+    assert not {"routes"} & {*without, *without["sources"]}
+    own = expanded("machine", like="opteron-8380-4s", links="ring", routes=[[0, 3, 2]])
+    assert own["routes"] == [[0, 3, 2]]
+
+
 def test_collections_with_chosen_names_are_replaced() -> None:
     assert expanded("strategy", like="chunk", queues={"mine": {"per": "worker"}})["queues"] == {
         "mine": {"per": "worker"}
