@@ -1,12 +1,14 @@
 """Hold every engine against the reference engine on many random plans; what ends with a difference is a defect.
 
     python verification/long_equality.py --plans 10000
+    python verification/long_equality.py --plans 10000 --first 7500
     python verification/long_equality.py --cells
 
 Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. With
 ``--cells`` the plans are those of the registries instead: every workload family under every shipped strategy on every
 shipped machine. A process that dies or needs more than a minute of processor time for one plan, however busy the
-machine is, counts as a difference. Exit status 0 where all plans are equal, else 1.
+machine is, counts as a difference. At the end come tables of how many plans have which feature. Exit status 0 where all
+plans are equal, else 1.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -26,6 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine"))
 
 from equality import OTHERS, Verdict, judge  # isort: skip
+from plan_features import FEATURES, LEARNING  # isort: skip
 from random_recipes import RandomRun, numbered_run  # isort: skip
 from registry_cells import SMALL, every_cell, run_of_cell  # isort: skip
 
@@ -94,9 +98,9 @@ def _fate(status: int | None) -> str:
     return f"the process died with exit status {status}"
 
 
-def verdicts(seed: int | None, plans: int, jobs: int) -> Iterator[tuple[int, Verdict]]:
+def verdicts(seed: int | None, numbers: range, jobs: int) -> Iterator[tuple[int, Verdict]]:
     """(number, verdict) of every plan, in the order in which they are done."""
-    shares = [Share(seed, range(first, plans, jobs)) for first in range(min(jobs, plans))]
+    shares = [Share(seed, numbers[first::jobs]) for first in range(min(jobs, len(numbers)))]
     while shares:
         ready = wait([share.pipe for share in shares])
         for share in shares:
@@ -111,6 +115,7 @@ class Tally:
 
     plans: int
     labels: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[frozenset[str]] = field(default_factory=Counter)  # of what strategies that learn consist of
     done: int = 0
     problems: int = 0
     begun_s: float = field(default_factory=time.monotonic)
@@ -121,6 +126,8 @@ class Tally:
         self.done += 1
         self.problems += verdict.problem is not None
         self.labels.update(verdict.labels)
+        learning = [name for name in LEARNING if f"with: {name}" in verdict.labels]
+        self.pairs.update(frozenset(pair) for pair in combinations(learning, 2))
 
     def progress(self) -> None:
         """Say now and then how far it is."""
@@ -131,16 +138,27 @@ class Tally:
             print(f"{self.done:,} of {self.plans:,} plans, {rate:.0f} a second, {self.problems} problems", flush=True)
 
     def summary(self) -> str:
-        """The coverage, one line a label, and the result."""
-        lines = [f"{count:8,}  {label}" for label, count in sorted(self.labels.items())]
+        """Tables of what plans consist of and how they ended, and the result."""
+        words = {f"with: {name}" for name in (*FEATURES, *LEARNING)}
+        lines = [f"{self.labels[label]:8,}  {label}" for label in sorted({*self.labels} | words)]
+        lines.append("\nplans with what belongs to loops and controllers, and the rarest companions of each")
+        lines += [f"{self.labels[f'with: {name}']:8,}  {name:42}  {self._rarest_companions(name)}" for name in LEARNING]
+        never = [word for word in sorted(words) if not self.labels[word]]
+        lines.append(f"\n{len(words) - len(never)} of {len(words)} features occur{': not ' if never else ''}")
+        lines[-1] += ", ".join(word.removeprefix("with: ") for word in never)
         engines = ", ".join(OTHERS) or "no other engine is built"
         return "\n".join([*lines, f"{self.done:,} plans on reference, {engines}: {self.problems} problems"])
+
+    def _rarest_companions(self, name: str) -> str:
+        others = sorted((self.pairs[frozenset((name, other))], other) for other in LEARNING if other != name)
+        return ", ".join(f"{count:,} {other}" for count, other in others[:3])
 
 
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description="Hold every engine against the reference engine on random plans.")
     parser.add_argument("--plans", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, metavar="K", help="leave out the plans before plan K")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cells", action="store_true", help="the cells of the registries instead of random plans")
     parser.add_argument("--jobs", type=int, default=2)
@@ -157,15 +175,16 @@ def main() -> int:
         verdict = judge(run)
         print(run, *verdict.labels, verdict.problem or "no problem", sep="\n")
         return verdict.problem is not None
-    tally = Tally(plans)
-    for number, verdict in verdicts(seed, plans, given.jobs):
+    numbers = range(given.first, plans)
+    tally = Tally(len(numbers))
+    for number, verdict in verdicts(seed, numbers, given.jobs):
         tally.add(verdict)
         tally.progress()
         if verdict.problem:
             again = f"{sys.argv[0]} {'--cells' if given.cells else f'--seed {seed}'} --only {number}"
             print(f"plan {number}: {verdict.problem}\nagain: python {again}", flush=True)
     print(tally.summary())
-    return tally.problems > 0 or tally.done < plans
+    return tally.problems > 0 or tally.done < len(numbers)
 
 
 if __name__ == "__main__":

@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any, get_args
 
 from random_graphs import Document, happens
+from random_placement import a_policy, placement_document
+from random_terms import FRACTIONS, NANOSECONDS, SIGNED, TINY, Options, either, mapping, one, some
 
 from numasim.parts.models import locks_model as locks
-from numasim.parts.models import placement_model as placement
 from numasim.parts.models import runtime_model as runtime
 from numasim.parts.models import strategy_terms as terms
 from numasim.parts.models.strategy_model import SELF_TAKES
 
-Values = Sequence[Any] | Callable[[Random], Any]
-Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have it, its values)
-
-
-def one(chance: Random, values: Values) -> Any:
-    """One of the values."""
-    return values(chance) if callable(values) else chance.choice(values)
-
-
-def some(chance: Random, options: Options) -> Document:
-    """Some of the keys, each with one of its values."""
-    return {key: one(chance, values) for key, (percent, values) in options.items() if happens(chance, percent)}
-
-
-def mapping(**keys: Values) -> Callable[[Random], Document]:
-    """All of the keys, each with one of its values."""
-    return lambda chance: {key: one(chance, values) for key, values in keys.items()}
-
-
-def either(*kinds: Values) -> Callable[[Random], Any]:
-    """A value of any of the kinds."""
-    return lambda chance: one(chance, chance.choice(kinds))
-
-
-TINY = (1, 2, 3, 4)
-NANOSECONDS = (0, 100, 20, 0.001, 7, 333, 2500)
-FRACTIONS = (0, 1, 0.5, 0.25, 0.7)
-SIGNED = (0, 1, -1, 0.3, -0.3)
 ENDS = ("lifo", "fifo")
 UNITS = ("node", "core", "llc", "socket", "machine")
 FULL = get_args(runtime.FullRule)
@@ -55,64 +28,6 @@ SOURCES = either(
     mapping(vicinity=TINY),
 )
 TARGETS = ("own", "any", "any", "lightest", "data", "data", "data", *get_args(terms.InsideName))
-HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
-SCAN: Options = {
-    "delay_ns": (80, (0, 0, 20, 700, 20_000)),
-    "period_ns": (90, (0.001, 7, 333, 2500, 20_000)),
-    "size": (80, (1, 64, 5000, "16KiB", "1MiB")),
-    "fault_ns": (40, NANOSECONDS),
-    "migrate_after": (50, (1, 2, 3)),
-}
-PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
-    **{name: {} for name in get_args(placement.PolicyName)},
-    "interleave": {"nodes": (50, HOME_SETS), "grain": (30, (1, "64KiB", "128KiB"))},
-    "by-region": {"nodes": (50, HOME_SETS)},
-    "random": {"nodes": (50, HOME_SETS)},
-    "hash-home": {"nodes": (50, HOME_SETS), "grain": (50, (1, 100, "64KiB"))},
-    "bind": {"node": (100, (0, 1))},
-    "first-touch-init": {"tasks": (100, (1, 2, 3, 50))},
-    "numa-balancing": {"scan": (90, lambda chance: some(chance, SCAN))},
-}
-
-
-def a_policy(chance: Random) -> Document:
-    name = chance.choice(list(PLACED))
-    return {"policy": name, **some(chance, PLACED[name])}
-
-
-def _moving_policy(chance: Random) -> Document:
-    name = chance.choice(("next-touch", "next-touch", "numa-balancing"))
-    return {"policy": name, **some(chance, PLACED[name])}
-
-
-def policy_changes(chance: Random) -> list[Document]:
-    """Changes at one or two phases, most often to policies that let pages migrate."""
-    found = {}
-    for phase in chance.choice(((0,), (0,), (1,), (0, 1))):
-        policy = _moving_policy(chance) if happens(chance, 60) else a_policy(chance)
-        if policy["policy"] != "hash-home":
-            found[phase] = {"phase": phase, **policy}
-    return [*found.values()]
-
-
-PLACEMENT: Options = {
-    "granule": (60, (1, 1, 3, "200B", "20KiB")),
-    "touch_on_read": (30, ("no", "yes")),
-    "overflow": (60, ("next", "next", "none")),
-    "changes": (40, policy_changes),
-}
-
-
-def placement_document(chance: Random) -> Document:
-    """A policy of any name and how it is applied."""
-    policy = a_policy(chance)
-    document = {**policy, **some(chance, PLACEMENT)}
-    if policy["policy"] == "hash-home":
-        document.pop("changes", None)
-        document.pop("overflow", None)
-    return document
-
-
 LEARNING: Options = {
     "most": (50, (0.5, 1)),
     **dict.fromkeys(("hit", "miss", "elsewhere-hit", "elsewhere-miss"), (60, SIGNED)),
@@ -169,7 +84,9 @@ LEVEL: Options = {
     "iterations": (10, ([0, 0], [0, 1], [1, "last"])),
     "chance": (
         12,
-        either((0.5, 0.25, 0.7), lambda chance: {"first": chance.choice((0.1, 0.5)), **some(chance, LEARNING)}),
+        either(
+            (0.5, 0.25, 0.7, 0, 1), lambda chance: {"first": chance.choice((0, 0.1, 0.5)), **some(chance, LEARNING)}
+        ),
     ),
 }
 LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2)), "lock": (12, get_args(terms.UnitName))}
@@ -231,6 +148,33 @@ TUNE: Options = {
     "profile_ns": (40, NANOSECONDS),
     "profiled": (40, ([0, "last"], [1, 2], [0, 1])),
 }
+SETS_OF_SWITCHES = ([[], ["a"]], [["a"], []], [["a"]], [[], ["a"], []])
+PACKING: Options = {
+    "start": (80, either(("sosc", "slices"), mapping(depth=(0, 1, 2, 3)))),
+    "moves": (60, (["children"], ["parents", "children"], ["children", "parents"], [])),
+    "within": (60, ("tree", "slice")),
+    "keep": (30, either(("faster",), mapping(faster_by_per_mille=(1, 5, 300)))),
+    "cpu_bound": (
+        50,
+        either(
+            ("none",),
+            mapping(misses_per_million=(0, 1, 1000, 10**6)),
+            mapping(misses_per_million=(1, 1000), instructions_per_us=(1, 100, 4000)),
+        ),
+    ),
+}
+
+
+def _shipped_controller(chance: Random, document: Document) -> Document:
+    """A controller that is shipped; for one that tries switches, a rule or level that depends on one."""
+    if happens(chance, 60):
+        document["tiers"] = "tune"
+        return {"what": "packing", **some(chance, TUNE), **some(chance, PACKING)}
+    level = chance.choice(document["steal"][:-1] or document["steal"])
+    for key in SWITCHED:
+        level.pop(key, None)
+    level[chance.choice(("when", "unless"))] = "a"
+    return {"what": "fastest", "of": chance.choice(SETS_OF_SWITCHES), **some(chance, TUNE)}
 
 
 def _controller(chance: Random, placement: str | Document) -> Document:
@@ -248,7 +192,20 @@ def runtime_document(chance: Random) -> Document:
     return {"name": "random", **some(chance, RUNTIME)}
 
 
-def strategy_document(chance: Random) -> Document:
+@dataclass(frozen=True)
+class Habits:
+    """In how many cases of 100 a strategy has a controller, tells tasks apart, leaves copies, and leapfrogs."""
+
+    tunes: int = 15
+    tells_apart: int = 35
+    copies: int = 25
+    leaps: int = 12
+
+
+USUAL = Habits()
+
+
+def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
     """A strategy of one or two families of queues, with levels that reach all of them."""
     families = _families(chance)
     owned = "deque" in families
@@ -267,13 +224,24 @@ def strategy_document(chance: Random) -> Document:
         document["amount"] = one(chance, AMOUNTS)
     if owned and happens(chance, 15):
         _add_refill(chance, document)
-    if happens(chance, 15):
+    if happens(chance, habits.tunes):
         document["tune"] = _controller(chance, document.get("placement", "first-touch"))
-    if happens(chance, 35):
+    if happens(chance, habits.tells_apart):
         _tell_apart(chance, document)
-    if owned and happens(chance, 12):
+    if "tune" in document and happens(chance, 30):
+        document["tune"] = _shipped_controller(chance, document)
+    if owned and happens(chance, habits.leaps):
         document |= {"join": "leapfrog", "steal": [{"from": "thief"}, *document["steal"]]}
+    if happens(chance, habits.copies):
+        _leave_copies(document)
     return document
+
+
+def _leave_copies(document: Document) -> None:
+    """Let all rules but the last leave copies, if no queue has a lock."""
+    if not any(family.get("lock") == "yes" for family in document["queues"].values()):
+        for rule in document.get("dispatch", ())[:-1]:
+            rule["copy"] = "yes"
 
 
 def _tell_apart(chance: Random, document: Document) -> None:
@@ -313,7 +281,8 @@ def dispatching_by_data(chance: Random) -> Document:
     document = strategy_document(chance)
     families = document["queues"]
     first = {**_rule(chance, families), "to": "data", **some(chance, RANKING)}
-    others = document["dispatch"] if "tiers" in document else _rules(chance, families)
+    told_apart = "tiers" in document and "dispatch" in document
+    others = document["dispatch"] if told_apart else _rules(chance, families)
     rules = [{**first, "rank": "most"} if "share" in first else first, *others]
     return {**document, "dispatch": rules}
 
@@ -356,16 +325,14 @@ def _catch_all(chance: Random, families: Document) -> list[Document]:
     if "pool" not in families and not happens(chance, 40):
         return []
     pick = chance.choice(("random", "in-order"))
-    return [{"from": "others", "self": "yes", "queue": [*families], "pick": pick, "tries": "all"}]
+    tries = chance.choice((*("all",) * 9, 1))  # with one, some tasks are never found
+    return [{"from": "others", "self": "yes", "queue": [*families], "pick": pick, "tries": tries}]
 
 
 def _rules(chance: Random, families: Document) -> list[Document]:
     rules = [_rule(chance, families) for _ in range(chance.choice((1, 2, 3)))]
     if _may_find_none(rules[-1]):
         rules.append({"to": "any", "pick": chance.choice(("shortest", "in-order"))})
-    if happens(chance, 25) and not any(family.get("lock") == "yes" for family in families.values()):
-        for rule in rules[:-1]:
-            rule["copy"] = "yes"
     return rules
 
 

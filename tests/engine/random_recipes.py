@@ -10,16 +10,10 @@ from random import Random
 
 from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
 from random_effects import machine_effects, model_document, with_effects
-from random_grammar import (
-    Options,
-    dispatching_by_data,
-    one,
-    placement_document,
-    runtime_document,
-    some,
-    strategy_document,
-)
+from random_grammar import Habits, dispatching_by_data, runtime_document, strategy_document
 from random_graphs import Document, graph_document, happens, workload_of
+from random_placement import placement_document
+from random_terms import Options, one, some
 from unlike_machines import unlike
 
 from numasim.errors import InputError
@@ -40,6 +34,8 @@ from numasim.workload.registry import workload_spec
 MOST_WORKERS = 8
 MANY_THREADS = 64  # sets of so many queues fit a word; machines beyond are used in full
 STRATEGIES = catalog.names("strategies")
+LEARNERS = ("laws", "laws-nc", "cats", "slaw", "hws", "cab", "tbb-numa", "leapfrog")
+LEARNED = Habits(tunes=80, tells_apart=75, copies=30, leaps=25)
 RUNTIMES = catalog.names("runtimes")
 LATENCIES_NS = (100, 1, 70, 333.333)
 SPANS_NS = ((0, 0), (0, 1), (100, 900), (500, 500), (700, 50_000))
@@ -181,6 +177,30 @@ def written_parts(chance: Random) -> Document:
     }
 
 
+def learning_parts(chance: Random) -> Document:
+    """A program of loops under a strategy that most often changes between iterations."""
+    return {
+        "workload": chance.choice((looped_graph, looped_graph, stencil))(chance),
+        "strategy": chance.choice(LEARNERS) if happens(chance, 15) else strategy_document(chance, LEARNED),
+        "runtime": runtime_document(chance),
+    }
+
+
+def looped_graph(chance: Random) -> Document:
+    """A random graph of which some phases stand in a loop."""
+    graph = graph_document(chance)
+    while not any("loop" in phase for phase in graph["phases"]):
+        graph = graph_document(chance)
+    return graph
+
+
+def stencil(chance: Random) -> Document:
+    """A small program of LAWS, whose data fits into no cache or into all of them."""
+    name = chance.choice(("heat", "heat-ir", "sor", "9p-ir"))
+    sizes = {"x": chance.choice((16, 64)), "y": chance.choice((16, 48)), "leaf_rows": chance.choice((2, 8))}
+    return {"name": name, **sizes, "sweeps": chance.randint(2, 6), "branching": chance.choice((2, 3))}
+
+
 def located_parts(chance: Random) -> Document:
     """Tasks with data, dispatched to it."""
     program = chance.choice((graph_document, graph_document, fork_join, layered))(chance)
@@ -264,4 +284,6 @@ PARTS: tuple[Maker, ...] = (
     placed_parts,
     written_parts,
     written_parts,
+    learning_parts,
+    learning_parts,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from engine_setup import SEED, plan_of, seeded, shipped_runtime, stealing
 from equality import OTHERS, REFERENCE
-from random_grammar import placement_document
+from random_placement import placement_document
 from registry_cells import machine, workload
 
 from numasim.engine.check.engine_difference import difference, disagreements
