@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -95,6 +96,17 @@ def c_compiler() -> str:
 def prefix(c_compiler: str) -> Path:
     """A folder that the C library was installed to as users build and install it, without counters."""
     return built_once("installed", lambda folder: install_library(folder, c_compiler))
+
+
+@pytest.fixture(scope="session")
+def measured(program: Path) -> Path:
+    """What `numasim-runtime probe --quick` prints of the machine at hand, measured once for all tests."""
+
+    def measure(file: Path) -> None:
+        with file.open("w") as printed:
+            subprocess.run([program, "probe", "--quick"], stdout=printed, check=True)
+
+    return built_once("measured.json", measure)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from waiting import WAIT_S, wait_until
 
+from numasim.sweep.cluster.local_cluster import SETTINGS, variables
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
@@ -52,6 +54,7 @@ class DaskCluster:
             [sys.executable, "-m", "dask", kind, *here, *options],
             env={
                 **os.environ,
+                **variables(SETTINGS),
                 "PYTHONPATH": os.pathsep.join(map(str, paths)),
                 "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(self.allowed_failures),
                 "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": f"{WAIT_S}s",

@@ -60,14 +60,14 @@ def _start_workers(address: str, count: int, scratch: Path) -> subprocess.Popen[
     return subprocess.Popen(
         [sys.executable, "-m", "dask", "worker", address, "--no-dashboard"]
         + [f"--{name}={value}" for name, value in options.items()],
-        env={**same_imports(), **_variables(SETTINGS)},
+        env={**same_imports(), **variables(SETTINGS)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
 
 
-def _variables(settings: Mapping[str, str | bool]) -> dict[str, str]:
+def variables(settings: Mapping[str, str | bool]) -> dict[str, str]:
     """The environment from which a process of Dask takes ``settings``."""
     names = {name: f"DASK_{name.upper().replace('.', '__').replace('-', '_')}" for name in settings}
     return {names[name]: str(value) for name, value in settings.items()}
