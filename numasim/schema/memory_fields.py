@@ -116,7 +116,7 @@ ACCESSES = Structure(
         of_accesses("access_offset", I64, "offset", "MOST_BYTES"),
         of_accesses("access_row_bytes", I64, "row_bytes", "MOST_BYTES"),
         of_accesses("access_rows", I64, "rows", "MOST_ACCESS_ROWS"),
-        of_accesses("access_stride", I64, "stride", "MOST_ACCESS_ROWS"),
+        of_accesses("access_stride", I64, "stride", "MOST_STRIDE"),
         of_accesses("access_factor", I64, "factor", "MOST_FACTOR", note="bytes moved for each byte of the footprint"),
         of_accesses("access_mlp", I64, "mlp", "MILLION", low="1", note="misses under way at once"),
         of_accesses("access_writes", U8, "writes", "1"),

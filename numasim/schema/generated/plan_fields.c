@@ -352,7 +352,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_i64s(reader, "access_rows", (int64_t)plan->accesses.region.count, &plan->accesses.rows)) return false;
         if (!ns_require_i64s(reader, "access_rows", plan->accesses.rows, 0, NS_MOST_ACCESS_ROWS)) return false;
         if (!ns_read_i64s(reader, "access_stride", (int64_t)plan->accesses.region.count, &plan->accesses.stride)) return false;
-        if (!ns_require_i64s(reader, "access_stride", plan->accesses.stride, 0, NS_MOST_ACCESS_ROWS)) return false;
+        if (!ns_require_i64s(reader, "access_stride", plan->accesses.stride, 0, NS_MOST_STRIDE)) return false;
         if (!ns_read_i64s(reader, "access_factor", (int64_t)plan->accesses.region.count, &plan->accesses.factor)) return false;
         if (!ns_require_i64s(reader, "access_factor", plan->accesses.factor, 0, NS_MOST_FACTOR)) return false;
         if (!ns_read_i64s(reader, "access_mlp", (int64_t)plan->accesses.region.count, &plan->accesses.mlp)) return false;

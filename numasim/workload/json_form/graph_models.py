@@ -14,7 +14,14 @@ from pydantic import BeforeValidator, Field
 from numasim.errors import InputError
 from numasim.parts.base import Model
 from numasim.parts.choices import Choices
-from numasim.schema.enumerations import LONGEST_PS, MOST_ACCESS_ROWS, MOST_BYTES, MOST_COST_PS, MOST_ITEMS
+from numasim.schema.enumerations import (
+    LONGEST_PS,
+    MOST_ACCESS_ROWS,
+    MOST_BYTES,
+    MOST_COST_PS,
+    MOST_ITEMS,
+    MOST_STRIDE,
+)
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import (
     I64,
@@ -63,7 +70,8 @@ def _op(value: Any) -> Any:
 
 
 Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_BYTES)]
-Step = Annotated[int, BeforeValidator(_integer), Field(ge=-MOST_BYTES, le=MOST_BYTES)]
+Distance = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_STRIDE)]
+Step = Annotated[int, BeforeValidator(_integer), Field(ge=-MOST_STRIDE, le=MOST_STRIDE)]
 Time = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=LONGEST_PS)]
 Positive = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_ITEMS)]
 Index = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**32)]
@@ -125,7 +133,7 @@ class AccessEntry(Model):
     offset: Bytes = Field(0, description="Where the access begins in the region.")
     row_bytes: Annotated[Bytes, Field(ge=1)] = Field(description="Bytes of each piece.")
     rows: Annotated[Positive, Field(le=MOST_ACCESS_ROWS)] = Field(1, description="Number of pieces.")
-    stride: Annotated[Bytes, Field(le=MOST_ACCESS_ROWS)] = Field(
+    stride: Distance = Field(
         0,
         description="Distance from the beginning of one piece to the beginning of the next.",
     )
