@@ -57,6 +57,7 @@ MODULES = {
     "engine/test_objects.py": "equality",
     "engine/test_pages.py": "equality",
     "engine/test_plunder.py": "equality",
+    "engine/test_ragged_ranges.py": "equality",
     "engine/test_range_effects.py": "equality",
     "engine/test_saturation.py": "theory",
     "engine/test_scarcity.py": "equality",

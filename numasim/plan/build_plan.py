@@ -18,6 +18,7 @@ from numasim.parts.base import Model, ppm, ps
 from numasim.parts.models.runtime_model import CostSpec
 from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
+from numasim.plan.node_bytes import check_nodes
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
 from numasim.plan.tuning import tuning_of
@@ -64,6 +65,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         workload = unfolded(workload)
     if _is_larger_than_told(workload, parameters):
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
+    check_nodes(workload, machine)
     workers = _places(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None

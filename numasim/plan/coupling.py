@@ -20,7 +20,7 @@ def coupled(plan: Plan) -> bool:
 
 def _moves_bytes(plan: Plan) -> bool:
     work = plan.workload
-    return len(work.accesses) > 0 or any(len(family.accesses) for family in work.ranges)
+    return len(work.accesses) > 0 or any(family.moves_bytes for family in work.ranges)
 
 
 def _memory(plan: Plan) -> bool:

@@ -2,7 +2,8 @@
 
 The items of a family sweep over its regions again and again. If all of these regions fit into a last-level cache
 together, the cache serves the first pass of every access, else none of it; of each further pass it serves the part that
-fits into a worker's share of the cache, which the workers of the domain divide evenly. So the price of an item does not
+fits into a worker's share of the cache, which the workers of the domain divide evenly. Bytes on given nodes come from
+memory. So the price of an item does not
 depend on other items, and the demand of a worker on controllers and links while it runs a family is the mean over its
 items.
 """
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from numasim.draws import DrawClass, base_array, draw_array, turn_seed
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
+from numasim.plan.node_bytes import NodeBytes, PlacedAccess, placed_accesses
 from numasim.plan.noise import noisy_array_ps
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
@@ -70,7 +72,7 @@ class ItemPrices:
 
     def __init__(self, plan: Plan, placement: Placement, resources: Resources, family: RangeFamily, seat: Seat) -> None:
         self._family = family
-        self._node = seat.node
+        self.node = seat.node
         self._llc = resources.llc[seat.domain]
         self._resources = resources
         caches, accesses = plan.machine.caches, family.accesses
@@ -88,14 +90,14 @@ class ItemPrices:
         self.local_wait_ps = 0
         tables = access_tables(plan, placement, family)
         self.accesses = [self._price(table, j) for j, table in enumerate(tables)]
-        self.mean = self._mean()
+        self.mean = self._mean(placed_accesses(plan, family))
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
         """Add the traffic of ``items``, multiplied by ``times``."""
         for access in self.accesses:
             rows = access.table.index(items)
-            traffic.bytes[access.kind][self._node] += times * access.fetched[rows].sum(axis=0)
-            traffic.bytes[WRITTEN][self._node] += times * access.written[rows].sum(axis=0)
+            traffic.bytes[access.kind][self.node] += times * access.fetched[rows].sum(axis=0)
+            traffic.bytes[WRITTEN][self.node] += times * access.written[rows].sum(axis=0)
             traffic.cached_bytes += times * len(items) * access.cached_bytes
 
     def wait_ps(self, items: I64) -> I64:
@@ -121,22 +123,24 @@ class ItemPrices:
         moved = fetched + written
         lines = -(-moved // LINE_BYTES)
         wait = (-(-lines * self._latency * 1000 // mlp)).sum(axis=1) + near_ps
-        self.local_wait_ps += near_ps + misses_ps(int(moved[0].sum()), int(self._latency[self._node]), mlp)
+        self.local_wait_ps += near_ps + misses_ps(int(moved[0].sum()), int(self._latency[self.node]), mlp)
         kind = OWNERSHIP if mode == Mode.WRITE else READ
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
-    def _mean(self) -> Price:
+    def _mean(self, on_nodes: Sequence[PlacedAccess]) -> Price:
         """The mean item, which gives a worker's demand while it runs the family."""
         count, family = self._family.count, self._family
-        price = Price((family.low_ps + family.high_ps) // 2)
+        price = Price((family.low_ps + family.high_ps) // 2 if family.compute is None else family.compute.mean)
         for access in self.accesses:
             often = how_often(access.table, count)
             price.wait_ps += int((often * access.wait_ps).sum()) // count
             for home, (read, back) in enumerate(zip(often @ access.fetched, often @ access.written, strict=True)):
-                price.move(self._resources.reads[self._node][home], int(read) // count)
-                price.move(self._resources.writes[self._node][home], int(back) // count)
+                price.move(self._resources.reads[self.node][home], int(read) // count)
+                price.move(self._resources.writes[self.node][home], int(back) // count)
             if self._llc >= 0:
                 price.use(self._llc, access.llc_bytes)
+        for placed in on_nodes:
+            placed.use(price, self._resources, self.node)
         return price
 
 
@@ -167,15 +171,17 @@ def _prices_of(program: _Program) -> dict[Seat, list[ItemPrices]]:
 
 
 class PricedItems:
-    """The items of one family in a run with ``seed``: the compute times that it draws, beside their ``prices``."""
+    """The items of one family in a run of ``plan`` with ``seed``: what it draws for them, beside their prices."""
 
-    def __init__(self, prices: ItemPrices, family: RangeFamily, effects: Effects, seed: int) -> None:
-        self.prices = prices
+    def __init__(self, plan: Plan, prices: ItemPrices, family: RangeFamily, seed: int) -> None:
+        self.mean = prices.mean
+        self._prices = prices
+        self._node_bytes = NodeBytes(plan, family, seed)
         self._family = family
-        self._effects = effects
+        self._effects = plan.effects
         self._seed = seed
         self._noise_seed = seed
-        self._blocks: dict[int, tuple[list[int], list[int]]] = {}
+        self._blocks: dict[int, tuple[list[int], ...]] = {}
 
     def start_turn(self, turn: int) -> None:
         """Draw the noise of a turn of their phase, from zero, from now on; at first that of turn 0."""
@@ -183,26 +189,41 @@ class PricedItems:
             self._noise_seed = turn_seed(self._seed, turn)
             self._blocks.clear()
 
-    def item(self, item: int) -> tuple[int, int]:
-        """(compute time, memory time) of ``item``, in ps."""
+    def item(self, item: int) -> tuple[int, int, int]:
+        """(compute time, memory time, that if all bytes were local) of ``item``, in ps."""
         block = self._blocks.get(item >> BLOCK_BITS)
         if block is None:
             first = item >> BLOCK_BITS << BLOCK_BITS
             items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
-            block = self._compute_ps(items).tolist(), self.prices.wait_ps(items).tolist()
+            wait, local_wait = self._waits_ps(items)
+            block = self._compute_ps(items).tolist(), (self._prices.wait_ps(items) + wait).tolist(), local_wait.tolist()
             self._blocks[item >> BLOCK_BITS] = block
-        return block[0][item & BLOCK_ITEMS - 1], block[1][item & BLOCK_ITEMS - 1]
+        at = item & BLOCK_ITEMS - 1
+        return block[0][at], block[1][at], block[2][at]
+
+    def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
+        """Add the traffic of ``items``, multiplied by ``times``."""
+        self._prices.count(items, traffic, times)
+        self._node_bytes.count(items, self._prices.node, traffic, times)
 
     def local_sum_ps(self) -> int:
         """The sum of all items' times if all their bytes are local."""
-        count, wait_ps = self._family.count, self.prices.local_wait_ps
-        if self._family.low_ps == self._family.high_ps and not self._effects.task_noise_ppm:
-            return count * self._effects.combined_ps(self._family.low_ps, wait_ps)
+        count, alike = self._family.count, self._family.like_bytes and self._family.low_ps == self._family.high_ps
+        if alike and not self._effects.task_noise_ppm:
+            compute_ps, _, local_wait_ps = self.item(0)
+            return count * self._effects.combined_ps(compute_ps, local_wait_ps)
         total = 0
         for first in range(0, count, ITEMS_AT_ONCE):
-            compute = self._compute_ps(np.arange(first, min(first + ITEMS_AT_ONCE, count)))
-            total += sum(self._effects.combined_ps(time_ps, wait_ps) for time_ps in compute.tolist())
+            items = np.arange(first, min(first + ITEMS_AT_ONCE, count))
+            _, local_wait = self._waits_ps(items)
+            pairs = zip(self._compute_ps(items).tolist(), local_wait.tolist(), strict=True)
+            total += sum(self._effects.combined_ps(compute_ps, wait_ps) for compute_ps, wait_ps in pairs)
         return total
+
+    def _waits_ps(self, items: I64) -> tuple[I64, I64]:
+        """([items] memory time for what is on given nodes, [items] memory time if all bytes were local)."""
+        wait, local_wait = self._node_bytes.waits_ps(items, self._prices.node)
+        return wait, local_wait + self._prices.local_wait_ps
 
     def _compute_ps(self, items: I64) -> I64:
         compute = item_compute_ps(self._family, items, self._seed)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.machine.topology import Machine, WorkerMap
+from numasim.plan.node_bytes import NodeBytes
 from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.graph import Accesses, Mode, Pattern, RangeFamily, Workload
@@ -193,9 +194,11 @@ class RangeTimes:
         self._latency = plan.machine.latency_ps
         self.tables = access_tables(plan, placement, family)
         self._local_wait_ps = local_item_waits_ps(plan, family)
+        self._node_bytes = NodeBytes(plan, family, seed)
         self._blocks: list[dict[int, tuple[list[int], list[int]]]] = [{} for _ in range(plan.machine.nodes)]
-        self.moves_bytes = bool(self.tables)
-        self.uniform = family.low_ps == family.high_ps and all(len(table.traffic) == 1 for table in self.tables)
+        self.moves_bytes = family.moves_bytes
+        like_accesses = family.like_bytes and all(len(table.traffic) == 1 for table in self.tables)
+        self.uniform = family.low_ps == family.high_ps and like_accesses
 
     def item(self, node: int, item: int) -> tuple[int, int]:
         """(time, time if all bytes were local) of ``item`` on ``node``, in ps."""
@@ -213,14 +216,14 @@ class RangeTimes:
     def items(self, node: int, items: I64) -> tuple[I64, I64]:
         """([items] times, [items] times if all bytes were local) on ``node``, in ps."""
         compute = item_compute_ps(self.family, items, self._seed)
-        wait = np.zeros(len(items), np.int64)
+        wait, local_wait = self._node_bytes.waits_ps(items, node)
         for table in self.tables:
             wait += table.wait_ps(node)[table.index(items)]
-        return np.maximum(compute, wait), np.maximum(compute, self._local_wait_ps[node])
+        return np.maximum(compute, wait), np.maximum(compute, local_wait + self._local_wait_ps[node])
 
     def traffic(self, items: I64) -> I64:
         """[nodes] bytes that the items move from and to each home."""
-        total = np.zeros(len(self._latency), np.int64)
+        total = self._node_bytes.by_home(items)
         for table in self.tables:
             counts = np.bincount(table.index(items), minlength=len(table.traffic))
             total += counts @ table.traffic
@@ -233,7 +236,7 @@ def access_tables(plan: Plan, placement: Placement, family: RangeFamily) -> list
 
 
 def local_item_waits_ps(plan: Plan, family: RangeFamily) -> list[int]:
-    """[nodes] memory time of an item of the family on each node if all its bytes were local."""
+    """[nodes] memory time of the accesses to regions of an item of the family on each node if all were local."""
     return [
         int(access_ps(family.accesses, latency_ps).sum()) for latency_ps in plan.machine.latency_ps.diagonal().tolist()
     ]

@@ -48,7 +48,7 @@ def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
 
 
 def _moves_bytes(work: Workload) -> bool:
-    return len(work.accesses) > 0 or any(len(family.accesses) for family in work.ranges)
+    return len(work.accesses) > 0 or any(family.moves_bytes for family in work.ranges)
 
 
 def _known_beforehand(plan: Plan) -> bool:
@@ -147,7 +147,7 @@ def _range_ps(run: Run, family: RangeFamily, turns: int) -> int:
     plan = run.plan
     seat = Seat(int(plan.workers.node[0]), int(plan.workers.llc[0]), 1)
     prices = ItemPrices(plan, run.placement, resources_of(plan), family, seat)
-    items = PricedItems(prices, family, plan.effects, run.seed)
+    items = PricedItems(plan, prices, family, run.seed)
     if not plan.effects.task_noise_ppm:
         return turns * items.local_sum_ps()
     total = 0

@@ -224,6 +224,7 @@ MOST_FACTOR = 2**33  # bytes moved for each byte of an access
 LONGEST_PS, MOST_COST_PS = 2**60, 2**53
 MOST_BYTES, MOST_PAGE_BYTES, MOST_UNIT_PAGES = 2**50, 2**32, 2**20
 MOST_ACCESS_ROWS, MOST_STRIDE = 2**31, 2**62
+MOST_MOVED, MOST_SHARES = 2**38, 2**24  # bytes that one access walks; units that they are shared out in
 MOST_OBJECTS, MOST_OBJECT_BYTES = 2**40, 2**60
 MOST_OBJECTS_OPENED = 2**24  # that all memories of transactions have together
 MOST_UNITS_PER_S, MOST_PASSES, MOST_MISSES, MOST_HZ = 2**47, 2**32, 2**40, 2**40

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from numasim.schema.enumerations import Deal, Kind, Op
-from numasim.schema.field_kinds import I64, U8, U32, Array, Arrays, Computed, Flag, Integer, Listed, Structure, Value
+from numasim.schema.field_kinds import (
+    I32,
+    I64,
+    U8,
+    U32,
+    U64,
+    Array,
+    Arrays,
+    Computed,
+    Flag,
+    Integer,
+    Listed,
+    Part,
+    Structure,
+    Value,
+)
 from numasim.schema.usual_fields import times
 
 GRAPH = Structure(
@@ -110,6 +125,44 @@ ITEM_ACCESS = Structure(
         ),
     ),
 )  # fmt: skip
+AMOUNTS = Structure(
+    "ns_amounts",
+    "Amounts",
+    "A whole number for each item of a range, or a table to draw them from (numasim/workload/amounts.py).",
+    (
+        Array(name="amounts", type=I64, shape="items", high="LONGEST_PS", member="items", note="empty where drawn"),
+        Array(name="part_start", type=U64, shape="parts", member="start", note="the lowest number that finds each"),
+        Array(name="part_low", type=I64, shape="parts", size="len(part_start)", high="LONGEST_PS", member="low"),
+        Array(name="part_high", type=I64, shape="parts", size="len(part_start)", high="LONGEST_PS", member="high"),
+    ),
+    checked=True,
+)
+NODE_ACCESS = Structure(
+    "ns_node_access",
+    "NodeAccess",
+    "Bytes that items move from and to given homes, which no cache serves.",
+    (
+        Part(name="amounts", of=AMOUNTS),
+        Array(name="home", type=I32, shape="homes", low="0", high="nodes - 1"),
+        Array(
+            name="share_end",
+            type=I64,
+            shape="homes",
+            size="len(home)",
+            low="1",
+            high="MOST_SHARES",
+            note="where the home's share of an amount ends, in units of which the last one is the whole",
+        ),
+        Flag(name="owned", note="what is fetched is fetched for ownership"),
+        Flag(name="written", note="and written back"),
+        Integer(name="misses", low="1", high="MOST_MISSES", note="under way at once, times 1000"),
+        Array(
+            name="latency_ps", type=I64, shape="nodes, homes", size="nodes * len(home)", high="MOST_COST_PS",
+            member="latency",
+        ),
+        times("local_latency_ps", "nodes", "nodes", "of each node's own memory", "local_latency"),
+    ),
+)  # fmt: skip
 FAMILY = Structure(
     "ns_family",
     "Family",
@@ -119,8 +172,10 @@ FAMILY = Structure(
         Integer(name="kernel", high="255", c_type="uint32_t"),
         Integer(name="low_ps", high="LONGEST_PS"),
         Integer(name="high_ps", low="low_ps", high="LONGEST_PS"),
+        Part(name="compute", of=AMOUNTS, note="empty where times are uniform between the two"),
         times("local_wait_ps", "nodes", "nodes", "memory time if all bytes were local", "local_wait"),
         Listed(name="accesses", of=ITEM_ACCESS),
+        Listed(name="node_accesses", of=NODE_ACCESS),
     ),
     checked=True,
 )

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.schema.enumerations import Deal, Kind, Mode, Op
+from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.phases import Loop, Phase, runs_of
 from numasim.workload.sync_parameters import SyncObject
@@ -36,6 +37,7 @@ __all__ = [
     "Kind",
     "Loop",
     "Mode",
+    "NodeAccess",
     "Op",
     "Pattern",
     "Phase",
@@ -51,7 +53,15 @@ I64 = npt.NDArray[np.int64]
 
 
 FIRST_SHARED = Op.LOCK  # this op and those after it use a synchronisation object
-LATER_FIELDS = ("folded", "words", "loops", "skew_ppm", "undo_ps")  # no part of a digest where they are not used
+LATER_FIELDS = (  # no part of a digest where they say nothing
+    "folded",
+    "words",
+    "loops",
+    "skew_ppm",
+    "undo_ps",
+    "compute",
+    "node_accesses",
+)
 
 
 class Pattern(IntEnum):
@@ -91,12 +101,31 @@ class Accesses:
 
 
 @dataclass(frozen=True)
-class RangeFamily:
-    """``count`` like tasks that are never materialised (model 3.5).
+class NodeAccess:
+    """Bytes that the items of a range read or write on given nodes, whatever region they are of (model 3.5).
 
-    Item i takes a compute time drawn uniformly from ``[low_ps, high_ps]`` by its class-3 stream, and its accesses are
-    those of the template moved by an affine rule: the offset of access j for item i is ``accesses.offset[j] +
-    (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
+    Item i moves the i-th of ``amounts``, cut over ``nodes`` in proportion to ``shares``. No cache serves any of it.
+    """
+
+    nodes: tuple[int, ...]
+    shares: tuple[int, ...]
+    mode: int  # Mode
+    pattern: int  # Pattern
+    amounts: Amounts
+
+    @property
+    def factor(self) -> int:
+        """How often each byte moves: what is written is fetched first."""
+        return 1 if self.mode == Mode.READ else 2
+
+
+@dataclass(frozen=True)
+class RangeFamily:
+    """``count`` tasks that are never materialised (model 3.5).
+
+    Item i takes a compute time drawn uniformly from ``[low_ps, high_ps]`` by its class-3 stream; with ``compute`` that
+    which it says, and the two are bounds. Its accesses are those of the template moved by an affine rule: the offset of
+    access j for item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
     """
 
     name: str
@@ -108,6 +137,29 @@ class RangeFamily:
     divisor: I64
     step_div: I64
     step_mod: I64
+    compute: Amounts | None = None
+    node_accesses: tuple[NodeAccess, ...] = ()
+
+    @property
+    def moves_bytes(self) -> bool:
+        """Whether items access memory."""
+        return len(self.accesses) > 0 or len(self.node_accesses) > 0
+
+    @property
+    def like_bytes(self) -> bool:
+        """Whether all items have equally large accesses."""
+        return all(access.amounts.fixed for access in self.node_accesses)
+
+    @property
+    def draws(self) -> bool:
+        """Whether what items compute or move is drawn in every run."""
+        times = self.low_ps < self.high_ps if self.compute is None else self.compute.drawn
+        return times or any(access.amounts.drawn for access in self.node_accesses)
+
+
+def compute_bounds(compute: Amounts) -> tuple[int, int, Amounts | None]:
+    """(``low_ps``, ``high_ps``, ``compute``) of a family whose items compute for such times."""
+    return compute.least, compute.most, None if compute.fixed else compute
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +307,7 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
             if entry.name in LATER_FIELDS and not getattr(value, entry.name):
-                continue  # as if the field did not exist, so that it did not change the digests of existing workloads
+                continue  # as if the field did not exist: the digests of older workloads stay as they were
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))
     elif isinstance(value, tuple):

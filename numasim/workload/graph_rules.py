@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.schema.enumerations import MOST_ITEMS
+from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED
+from numasim.workload.check_amounts import check_amounts
 from numasim.workload.check_words import check_sync_objects
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Kind, Loop, Mode, Op, Pattern, RangeFamily, Workload
 from numasim.workload.phases import places
-from numasim.workload.size.totals import MAX_MOVED
 
 Path = tuple[str | int, ...]
 FAR = 2**61  # beyond the end of any region
@@ -191,7 +191,7 @@ def _check_accesses(workload: Workload, accesses: Accesses, low: I64, high: I64,
         ("passes", accesses.passes >= 1, "1 or more"),
         ("offset", low >= 0, "0 or more"),
         ("offset", high <= size - _extent(accesses), "an end inside the region"),
-        ("passes", _moved(accesses) <= MAX_MOVED, f"at most {MAX_MOVED} bytes walked in all"),
+        ("passes", _moved(accesses) <= MOST_MOVED, f"at most {MOST_MOVED} bytes walked in all"),
     )
     for name, holds, right in rules:
         for access in np.flatnonzero(~holds)[:1].tolist():
@@ -220,6 +220,10 @@ def _check_ranges(workload: Workload) -> None:
             raise InputError(problem, path=(*path, "low_ps"), expected="0 <= low_ps <= high_ps")
         if family.kernel >= len(workload.kernels):
             raise InputError(f"kernel {family.kernel} does not exist", path=(*path, "kernel"))
+        if family.compute is not None:
+            check_amounts(family.compute, family.count, LONGEST_PS, (*path, "compute_ps"))
+        for at, access in enumerate(family.node_accesses):
+            check_amounts(access.amounts, family.count, MOST_MOVED, (*path, "node_accesses", at, "bytes"))
         _check_template(workload, family, path)
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from numasim.draws import DrawClass, base_array, below_array, draw_array
+from numasim.workload.amounts import COMPUTE_NUMBER, number_of_access
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Mode, Op, Pattern, RangeFamily, Workload
 
@@ -52,28 +53,47 @@ def by_task(workload: Workload, by_segment: I64) -> I64:
 
 def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
     """Summed time of all items of an implicit range, in ps."""
-    wait_ps = int(access_ps(family.accesses, latency_ps).sum())
-    if family.low_ps == family.high_ps or wait_ps >= family.high_ps:
-        return family.count * max(family.low_ps, wait_ps)
-    return sum(int(np.maximum(block, wait_ps).sum()) for block in item_blocks(family, seed))
+    if family.like_bytes:
+        wait_ps = int(item_wait_ps(family, np.zeros(1, np.int64), latency_ps, seed)[0])
+        if family.low_ps == family.high_ps or wait_ps >= family.high_ps:
+            return family.count * max(family.low_ps, wait_ps)
+    return sum(int(block.sum()) for block in item_blocks(family, latency_ps, seed))
 
 
-def item_blocks(family: RangeFamily, seed: int) -> Iterator[I64]:
-    """Compute times of all items, block by block; one item stands for all where all are equal."""
-    count = 1 if family.low_ps == family.high_ps else family.count
+def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64]:
+    """Times of all items at one latency, block by block; one item stands for all where all are equal."""
+    count = 1 if family.low_ps == family.high_ps and family.like_bytes else family.count
     for low in range(0, count, _BLOCK_ITEMS):
-        yield item_compute_ps(family, np.arange(low, min(low + _BLOCK_ITEMS, count)), seed)
+        items = np.arange(low, min(low + _BLOCK_ITEMS, count))
+        compute_ps = item_compute_ps(family, items, seed)
+        yield np.maximum(compute_ps, item_wait_ps(family, items, latency_ps, seed))
+
+
+def item_wait_ps(family: RangeFamily, items: I64, latency_ps: int, seed: int) -> I64:
+    """[items] memory time at one latency, in ps."""
+    wait = np.full(len(items), access_ps(family.accesses, latency_ps).sum())
+    for number, access in enumerate(family.node_accesses):
+        moved = access.factor * access.amounts.of(items, seed, number_of_access(number))
+        wait += lines_ps(moved, latency_ps, MLP[Pattern(access.pattern)])
+    return wait
+
+
+def lines_ps(moved: I64, latency_ps: int | I64, mlp: int) -> I64:
+    """How long ``moved`` bytes take that come line by line, ``mlp`` / 1000 lines at a time."""
+    return np.asarray(-(-(-(-moved // LINE_BYTES) * latency_ps * 1000) // mlp))
 
 
 def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
-    """[items] compute times: uniform on ``[low_ps, high_ps]`` by the class-3 stream of each item."""
+    """[items] compute times: as the family says, or uniform on ``[low_ps, high_ps]`` by the stream of each item."""
+    if family.compute is not None:
+        return family.compute.of(items, seed, COMPUTE_NUMBER)
     numbers = draw_array(base_array(seed, DrawClass.DURATION, items), 0)
     return family.low_ps + below_array(numbers, family.high_ps - family.low_ps + 1).astype(np.int64)
 
 
 def draws_durations(workload: Workload) -> bool:
     """Whether the durations of some items are drawn, so that the serial time depends on the seed."""
-    return any(family.low_ps < family.high_ps for family in workload.ranges)
+    return any(family.draws for family in workload.ranges)
 
 
 @lru_cache(maxsize=2)

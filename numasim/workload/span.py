@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 import numpy as np
 
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.graph import FIRST_SHARED, I64, Kind, Op, Phase, RangeFamily, Workload
-from numasim.workload.one_worker import access_ps, by_task, item_blocks, segment_ps
+from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
@@ -103,5 +102,4 @@ def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64)
 
 
 def _longest_item_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
-    wait_ps = int(access_ps(family.accesses, latency_ps).sum())
-    return max(itertools.chain([wait_ps], (int(block.max()) for block in item_blocks(family, seed))))
+    return max(int(block.max()) for block in item_blocks(family, latency_ps, seed))

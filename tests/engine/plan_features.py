@@ -78,6 +78,8 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "memory that is full": _is_full,
     "pages decided one by one": lambda plan: _moves_pages(plan) and 1 in _units(plan),
     "ranges": lambda plan: len(plan.workload.ranges) > 0,
+    "ranges of unlike times": lambda plan: any(family.compute for family in plan.workload.ranges),
+    "ranges with bytes on nodes": lambda plan: any(family.node_accesses for family in plan.workload.ranges),
     "ranges with accesses": lambda plan: any(len(family.accesses) for family in plan.workload.ranges),
     "repeated phases": lambda plan: any(phase.repeat > 1 for phase in plan.workload.phases),
     "loops over several phases": lambda plan: any(loop.end - loop.first > 1 for loop in plan.workload.loops),

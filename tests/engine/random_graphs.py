@@ -6,7 +6,7 @@ so that property tests shrink towards it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
@@ -29,6 +29,9 @@ MODES = ("read", "write", "read-write")
 PATTERNS = ("sequential", "strided", "random", "chase")
 DEALS = ("master", "block", "cyclic")
 MOST_ITEMS = (12, 12, 60, 400)
+NODE_ACCESSES = (0, 0, 0, 1, 2)
+AMOUNTS = (0, 1, 64, 640, 9_999, 300_000)
+MOST_NODES = 6
 PHASES = (1, 1, 1, 2, 3)
 ROOTS = (1, 1, 1, 0, 2, 4)
 REPEATS = (1, 1, 1, 2, 3)
@@ -173,9 +176,40 @@ class Draft:
         count = self.chance.randint(1, self.chance.choice(MOST_ITEMS))
         templates = [self._template(count) for _ in range(self.chance.randint(0, 2))] if self.moves_bytes else []
         same = happens(self.chance, 40)
-        times = {"low_ps": low, "high_ps": low if same else high}
-        self.ranges.append({"name": f"items{len(self.ranges)}", "count": count, **times, "accesses": templates})
+        times: Document = {"low_ps": low, "high_ps": low if same else high}
+        if happens(self.chance, 30):
+            times = {"compute_ps": self._amounts(count, self.time_ps)}
+        on_nodes = [self._node_access(count) for _ in range(self.chance.choice(NODE_ACCESSES))]
+        self.ranges.append(
+            {
+                "name": f"items{len(self.ranges)}",
+                "count": count,
+                **times,
+                "accesses": templates,
+                "node_accesses": on_nodes if self.moves_bytes else [],
+            }
+        )
         return len(self.ranges) - 1
+
+    def _node_access(self, count: int) -> Document:
+        """Draw an access that names nodes; those that a machine does not have are counted round."""
+        nodes = self.chance.randint(1, 3)
+        return {
+            "nodes": [self.chance.randrange(MOST_NODES) for _ in range(nodes)],
+            "shares": [self.chance.choice((1, 1, 3, 1000)) for _ in range(nodes)],
+            "mode": self.chance.choice(MODES),
+            "pattern": self.chance.choice(PATTERNS),
+            "bytes": self._amounts(count, lambda: self.chance.choice(AMOUNTS)),
+        }
+
+    def _amounts(self, count: int, number: Callable[[], int]) -> Document:
+        """Draw numbers for all items, or a table that they are drawn from."""
+        if happens(self.chance, 50):
+            return {"items": [number() for _ in range(count)]}
+        parts = self.chance.randint(1, 5)
+        ends = [sorted((number(), number())) for _ in range(parts)]
+        weights = [self.chance.choice((1, 1, 2, 7, 2**40)) for _ in range(parts)]
+        return {"weight": weights, "low": [low for low, _ in ends], "high": [high for _, high in ends]}
 
     def _template(self, count: int) -> Document:
         """Draw an access whose offset moves with the item, forwards or backwards, by at most 60 bytes in all."""

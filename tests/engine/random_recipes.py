@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
@@ -89,12 +89,13 @@ def random_recipe(chance: Random) -> Document:
 def plan_from(recipe: Document) -> Plan:
     """The plan of a recipe; an InputError where its parts do not fit together."""
     strategy, runtime = recipe["strategy"], recipe["runtime"]
+    machine = machine_from(json.dumps(recipe["machine"]))
     return plan_of(
-        _workload(recipe["workload"], recipe["folded"]),
+        _on_nodes_of(machine, _workload(recipe["workload"], recipe["folded"])),
         recipe["workers"],
         shipped_strategy(strategy) if isinstance(strategy, str) else StrategySpec.model_validate(strategy),
         shipped_runtime(runtime) if isinstance(runtime, str) else RuntimeSpec.model_validate(runtime),
-        machine_from(json.dumps(recipe["machine"])),
+        machine,
         recipe["skip"],
         effects_of(ModelSpec.model_validate(recipe["model"])),
     )
@@ -103,6 +104,23 @@ def plan_from(recipe: Document) -> Plan:
 def _workload(given: Document, folded: bool) -> Workload:
     """A program in the JSON form of graphs, or that of a benchmark's parameters, folded where it can be."""
     return workload_of(given) if "phases" in given else generate(workload_spec(**given), folded=folded)
+
+
+def _on_nodes_of(machine: Machine, work: Workload) -> Workload:
+    """The program with what its items have on nodes that the machine does not have on others."""
+    if not any(family.node_accesses for family in work.ranges):
+        return work
+    ranges = (
+        replace(
+            family,
+            node_accesses=tuple(
+                replace(access, nodes=tuple(node % machine.nodes for node in access.nodes))
+                for access in family.node_accesses
+            ),
+        )
+        for family in work.ranges
+    )
+    return replace(work, ranges=tuple(ranges))
 
 
 @lru_cache(maxsize=256)

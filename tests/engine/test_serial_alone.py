@@ -140,7 +140,7 @@ def test_ranges_in_closed_form_are_the_sum_over_items(
     plan = plan_of(work, 1, machine=plan_machine, effects=effects)  # type: ignore[arg-type]
     family = work.ranges[0]
     prices = ItemPrices(plan, plan.placement.drawn(SEED), resources_of(plan), family, Seat(0, 0, 1))
-    priced, total = PricedItems(prices, family, effects, SEED), 0
+    priced, total = PricedItems(plan, prices, family, SEED), 0
     for turn in range(work.phases[0].repeat):
         priced.start_turn(turn)
         one_by_one = [priced.item(item)[0] for item in range(family.count)]

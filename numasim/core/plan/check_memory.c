@@ -27,6 +27,35 @@ bool ns_segment_times_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segme
                            "traffic does not have a row for each segment");
 }
 
+/* Whether there is an amount for each of `items`, or a table, none of it above `most`. */
+static bool check_amounts(ns_plan_reader *reader, const ns_amounts *self, int64_t items, int64_t most) {
+    bool within = true;
+    for (uint64_t at = 0; at < self->items.count; at++) within = within && self->items.at[at] <= most;
+    for (uint64_t at = 0; at < self->high.count; at++) within = within && self->high.at[at] <= most;
+    return ns_plan_require(reader, self->items.count ? self->items.count == (uint64_t)items : self->start.count > 0,
+                           "amounts does not have an entry for each item") &&
+           ns_plan_require(reader, within, "amounts are too large");
+}
+
+bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *self) {
+    (void)plan;
+    bool ordered = !self->start.count || self->start.at[0] == 0;
+    for (uint64_t part = 0; part < self->start.count; part++) {
+        ordered = ordered && self->low.at[part] <= self->high.at[part] &&
+                  (!part || self->start.at[part - 1] < self->start.at[part]);
+    }
+    return ns_plan_require(reader, ordered, "part_start does not ascend from 0, or a part ends before it begins");
+}
+
+static bool check_node_access(ns_plan_reader *reader, const ns_family *family, const ns_node_access *access) {
+    bool ascending = access->home.count > 0;
+    for (uint64_t at = 1; at < access->share_end.count; at++) {
+        ascending = ascending && access->share_end.at[at - 1] <= access->share_end.at[at];
+    }
+    return ns_plan_require(reader, ascending, "share_end does not ascend") &&
+           check_amounts(reader, &access->amounts, family->count, NS_MOST_MOVED);
+}
+
 bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self) {
     for (uint64_t at = 0; at < self->accesses.count; at++) {
         const ns_item_access *access = &self->accesses.at[at];
@@ -41,7 +70,11 @@ bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self
             if (!ns_plan_require(reader, there, "wait_ps is missing for a node with workers")) return false;
         }
     }
-    return true;
+    for (uint64_t at = 0; at < self->node_accesses.count; at++) {
+        if (!check_node_access(reader, self, &self->node_accesses.at[at])) return false;
+    }
+    const bool uniform = !self->compute.items.count && !self->compute.start.count;
+    return uniform || check_amounts(reader, &self->compute, self->count, self->high_ps);
 }
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */

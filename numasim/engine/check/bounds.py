@@ -19,8 +19,8 @@ from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
 from numasim.plan.noise import noise_ppm
 from numasim.plan.plan import Plan
-from numasim.workload.graph import I64, RangeFamily, Workload
-from numasim.workload.one_worker import access_ps, by_task, segment_ps
+from numasim.workload.graph import I64, Pattern, RangeFamily, Workload
+from numasim.workload.one_worker import MLP, access_ps, by_task, lines_ps, segment_ps
 
 Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the longest chain of each
 LAST_NUMBER = 2**64 - 1  # the random number with the largest deviation; 0 has the smallest
@@ -106,7 +106,12 @@ def _least_item_ps(plan: Plan, family: RangeFamily) -> int:
     computing = int(_fastest(plan, np.array([family.low_ps]))[0])
     if plan.coupled:
         return computing
-    return max(computing, int(access_ps(family.accesses, int(plan.machine.latency_ps.min())).sum()))
+    nearest_ps = int(plan.machine.latency_ps.min())
+    waits = (
+        lines_ps(np.array([access.factor * access.amounts.least]), nearest_ps, MLP[Pattern(access.pattern)])
+        for access in family.node_accesses
+    )
+    return max(computing, int(access_ps(family.accesses, nearest_ps).sum()) + sum(int(wait[0]) for wait in waits))
 
 
 def _fastest(plan: Plan, compute_ps: I64) -> I64:

@@ -19,6 +19,7 @@ from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
 from numasim.engine.native.effect_fields import effect_fields
 from numasim.engine.native.page_fields import access_fields, region_fields
+from numasim.engine.native.range_fields import family_fields
 from numasim.engine.observe.trace_hash import Listener, hexadecimal
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed
@@ -28,10 +29,10 @@ from numasim.errors import InputError
 from numasim.native import _engine
 from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.plan.run import Run
-from numasim.plan.segment_times import PlacedProgram, SegmentTimes, access_tables, local_item_waits_ps, times_of
+from numasim.plan.segment_times import PlacedProgram, SegmentTimes, times_of
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import Adaptive, StealPlan
-from numasim.workload.graph import Phase, RangeFamily, Workload
+from numasim.workload.graph import Phase, Workload
 
 if TYPE_CHECKING:
     from numasim.plan.task_objects import ItemObject
@@ -124,7 +125,7 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         "room": tables.room,
         "phases": [_phase(phase) for phase in plan.workload.phases],
         "loops": [dataclasses.asdict(loop) for loop in plan.workload.loops],
-        "families": [_family(plan, placement, family) for family in plan.workload.ranges],
+        "families": [family_fields(plan, placement, family) for family in plan.workload.ranges],
         **_graph(plan.workload),
         **_segments(PlacedProgram.of(plan, placement)),
         **effect_fields(plan, placement),
@@ -195,28 +196,6 @@ def _open_accesses(program: PlacedProgram, times: SegmentTimes) -> Fields:
         "compute_ps": times.compute_ps,
         "settled_ps": times.settled_ps.ravel(),
         "latency_ps": program.machine.latency_ps.ravel(),
-    }
-
-
-def _family(plan: Plan, placement: Placement, family: RangeFamily) -> Fields:
-    used = set(plan.workers.node.tolist())
-    nodes = range(plan.machine.nodes)
-    return {
-        "count": family.count,
-        "kernel": family.kernel,
-        "low_ps": family.low_ps,
-        "high_ps": family.high_ps,
-        "local_wait_ps": np.array(local_item_waits_ps(plan, family), np.int64),
-        "accesses": [
-            {
-                "divisor": table.divisor,
-                "by_quotient": table.by_quotient,
-                "by_remainder": table.by_remainder,
-                "traffic": table.traffic.ravel(),
-                "wait_ps": [table.wait_ps(node) if node in used else NOTHING for node in nodes],
-            }
-            for table in access_tables(plan, placement, family)
-        ],
     }
 
 

@@ -11,14 +11,15 @@ namespace {
 
 constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // beyond it the wait of an M/D/1 queue is taken as here
 
-std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan) {
+std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::vector<ItemTimes>& times) {
     std::vector<std::vector<ItemPrices>> prices(plan.effects.prices.size());
     for (std::size_t w = 0; w < plan.workers; ++w) {
         std::vector<ItemPrices>& mine = prices[plan.effects.price_class[w]];
         if (!mine.empty()) continue;
         const auto& given = plan.effects.prices[plan.effects.price_class[w]].families;
         for (std::size_t family = 0; family < given.size(); ++family) {
-            mine.emplace_back(plan.families[family], given[family], plan.node[w], plan.nodes);
+            const NodeBytes& node_bytes = times[family].node_bytes();
+            mine.emplace_back(plan.families[family], node_bytes, given[family], plan.node[w], plan.nodes);
         }
     }
     return prices;
@@ -48,7 +49,7 @@ Flows::Flows(Run& run, ns_pages& pages)
       speeds_(effects_.speeds, plan_.workers, seed_),
       shares_(effects_, plan_.node, plan_.nodes),
       progress_(plan_.workers, RateGroups::most(effects_.resources.capacity.size())),
-      item_prices_(item_prices(plan_)),
+      item_prices_(item_prices(plan_, families_)),
       flows_(plan_.workers),
       uses_(plan_.workers),
       works_(plan_.workers, 0),

@@ -4,15 +4,19 @@
 
 namespace numasim {
 
-ItemPrices::ItemPrices(const Family& family, const FamilyPrice& price, std::int32_t node, std::uint32_t nodes)
-    : family_(family), price_(price), node_(static_cast<std::size_t>(node)), nodes_(nodes) {
+ItemPrices::ItemPrices(const Family& family, const NodeBytes& node_bytes, const FamilyPrice& price, std::int32_t node,
+                       std::uint32_t nodes)
+    : family_(family), node_bytes_(node_bytes), price_(price), node_(static_cast<std::size_t>(node)), nodes_(nodes) {
     mean_.compute_ps = price.mean_compute_ps;
     mean_.wait_ps = price.mean_wait_ps;
     for (std::size_t i = 0; i < price.resource.size(); ++i) mean_uses_.push_back({price.resource[i], price.units[i]});
 }
 
 Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps) const {
-    Price price{.compute_ps = compute_ps, .local_wait_ps = price_.local_wait_ps};
+    const NodeWait on_nodes = node_bytes_.wait(node_, item);
+    Price price{.compute_ps = compute_ps,
+                .wait_ps = on_nodes.wait_ps,
+                .local_wait_ps = sum_ps(price_.local_wait_ps, on_nodes.local_ps)};
     for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
         const auto row = static_cast<std::size_t>(row_of(family_.accesses[a], item));
         price.wait_ps = sum_ps(price.wait_ps, price_.accesses[a].wait[row]);
@@ -24,6 +28,7 @@ void ItemPrices::count(std::int64_t item, std::int64_t times, Traffic& traffic) 
     for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
         count_row(a, row_of(family_.accesses[a], item), times, traffic);
     }
+    count_node_bytes(item, times, traffic);
 }
 
 void ItemPrices::count(Items items, std::int64_t times, Traffic& traffic) const {
@@ -32,6 +37,15 @@ void ItemPrices::count(Items items, std::int64_t times, Traffic& traffic) const 
         count_rows(family_.accesses[a], rows, items,
                    [&](std::int64_t row, std::int64_t visits) { count_row(a, row, times * visits, traffic); });
     }
+    for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) count_node_bytes(items.at(i), times, traffic);
+}
+
+void ItemPrices::count_node_bytes(std::int64_t item, std::int64_t times, Traffic& traffic) const {
+    const std::size_t from = node_ * nodes_;
+    node_bytes_.each(item, [&](const NodeAccess& access, std::size_t home, std::int64_t bytes) {
+        traffic.bytes[access.owned ? OWNED : FETCHED][from + home] += times * bytes;
+        if (access.written) traffic.bytes[WRITTEN][from + home] += times * bytes;
+    });
 }
 
 // Count the part of what moves that is in one row of an access's tables.

@@ -8,6 +8,7 @@
 #include "memory/access_prices.hpp"
 #include "plan.hpp"
 #include "state/item_rows.hpp"
+#include "state/node_bytes.hpp"
 
 namespace numasim {
 
@@ -15,7 +16,8 @@ namespace numasim {
 class ItemPrices {
 public:
     // What is given must outlive the object.
-    ItemPrices(const Family& family, const FamilyPrice& price, std::int32_t node, std::uint32_t nodes);
+    ItemPrices(const Family& family, const NodeBytes& node_bytes, const FamilyPrice& price, std::int32_t node,
+               std::uint32_t nodes);
 
     Price price(std::int64_t item, std::int64_t compute_ps) const;
 
@@ -29,8 +31,10 @@ public:
 
 private:
     void count_row(std::size_t access, std::int64_t row, std::int64_t times, Traffic& traffic) const;
+    void count_node_bytes(std::int64_t item, std::int64_t times, Traffic& traffic) const;
 
     const Family& family_;
+    const NodeBytes& node_bytes_;
     const FamilyPrice& price_;
     const std::size_t node_, nodes_;
     Price mean_;

@@ -39,11 +39,15 @@ NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_
 }  // namespace
 
 ItemTimes::ItemTimes(const Family& family, std::uint64_t seed, std::uint32_t nodes)
-    : low_ps_(family.low_ps),
+    : compute_(family.compute),
+      node_bytes_(family, seed),
+      low_ps_(family.low_ps),
       high_ps_(family.high_ps),
+      drawn_(family.compute.items.empty() && family.compute.start.empty() && low_ps_ != high_ps_),
+      given_(!drawn_ && low_ps_ != high_ps_),
       seed_(seed),
       nodes_(nodes),
-      moves_bytes_(!family.accesses.empty()),
+      moves_bytes_(!family.accesses.empty() || node_bytes_.any()),
       local_wait_ps_(family.local_wait.begin(), family.local_wait.end()),
       fixed_wait_ps_(nodes),
       longest_wait_ps_(nodes),
@@ -66,7 +70,8 @@ void ItemTimes::tabulate(const ItemAccess& access) {
 }
 
 std::int64_t ItemTimes::compute_ps(std::int64_t item) const {
-    if (low_ps_ == high_ps_) return low_ps_;
+    if (given_) return ns_amount_of(&compute_, seed_, item, NS_COMPUTE_NUMBER);
+    if (!drawn_) return low_ps_;
     const std::uint64_t number = ns_draw(ns_base(seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(item)), 0);
     return low_ps_ + static_cast<std::int64_t>(ns_below(number, static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1));
 }
@@ -81,12 +86,14 @@ std::int64_t ItemTimes::wait_ps(std::size_t node, std::int64_t item) const {
 
 ItemTime ItemTimes::time(std::size_t node, std::int64_t item) const {
     const std::int64_t compute = compute_ps(item);
-    return {std::max(compute, wait_ps(node, item)), std::max(compute, local_wait_ps_[node])};
+    const NodeWait more = node_bytes_.wait(node, item);
+    return {std::max(compute, sum_ps(wait_ps(node, item), more.wait_ps)),
+            std::max(compute, sum_ps(local_wait_ps_[node], more.local_ps))};
 }
 
 void ItemTimes::compute_block(Items items, std::int64_t* compute) const {
-    if (low_ps_ == high_ps_) {
-        std::fill_n(compute, items.count, low_ps_);
+    if (!drawn_) {
+        for (std::int64_t i = 0; i < items.count; ++i) compute[i] = given_ ? compute_ps(items.at(i)) : low_ps_;
         return;
     }
     const auto width = static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1;
@@ -109,6 +116,14 @@ void ItemTimes::wait_block(std::size_t node, Items items, std::int64_t* wait) co
 void ItemTimes::block(std::size_t node, std::int64_t first, std::int64_t step, std::int64_t count, std::int64_t* total,
                       std::int64_t* local) const {
     const Items items{first, step, count};
+    if (node_bytes_.any()) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            const ItemTime each = time(node, items.at(i));
+            total[i] = each.total_ps;
+            local[i] = each.local_ps;
+        }
+        return;
+    }
     const std::int64_t local_wait = local_wait_ps_[node];
     wait_block(node, items, total);
     compute_block(items, local);
@@ -124,6 +139,7 @@ ItemSums ItemTimes::sums(std::size_t node, Items items) const {
         const auto [total, local] = time(node, items.first);
         return {narrow(Wide{total} * items.count), narrow(Wide{local} * items.count), local};
     }
+    if (node_bytes_.any()) return sums_one_by_one(node, items);
     const std::int64_t longest = std::max({high_ps_, longest_wait_ps_[node], local_wait_ps_[node], std::int64_t{1}});
     const std::int64_t safe_items = std::min(BLOCK_ITEMS, MOST_PS / longest);
     Wide total = 0, local = 0;
@@ -135,6 +151,18 @@ ItemSums ItemTimes::sums(std::size_t node, Items items) const {
         local += part.local_ps;
     }
     return {narrow(total), narrow(local), part.longest_local_ps};
+}
+
+ItemSums ItemTimes::sums_one_by_one(std::size_t node, Items items) const {
+    Wide total = 0, local = 0;
+    std::int64_t longest_local_ps = 0;
+    for (std::int64_t i = 0; i < items.count; ++i) {
+        const ItemTime each = time(node, items.at(i));
+        total += each.total_ps;
+        local += each.local_ps;
+        longest_local_ps = std::max(longest_local_ps, each.local_ps);
+    }
+    return {narrow(total), narrow(local), longest_local_ps};
 }
 
 // The sums of at most BLOCK_ITEMS items, few enough not to overflow.
@@ -156,11 +184,19 @@ ItemSums ItemTimes::block_sums(std::size_t node, Items items, std::int64_t longe
 void ItemTimes::add_traffic(Items items, std::int64_t times, std::int64_t* bytes) const {
     for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * items.count * fixed_traffic_[home];
     for (const ItemAccess* access : indexed_) add_indexed(*access, items, times, bytes);
+    for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) add_node_bytes(items.at(i), times, bytes);
 }
 
 void ItemTimes::add_traffic(std::int64_t item, std::int64_t* bytes, std::int64_t times) const {
     for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * fixed_traffic_[home];
     for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), times, bytes);
+    add_node_bytes(item, times, bytes);
+}
+
+void ItemTimes::add_node_bytes(std::int64_t item, std::int64_t times, std::int64_t* bytes) const {
+    node_bytes_.each(item, [&](const NodeAccess& access, std::size_t home, std::int64_t moved) {
+        bytes[home] += times * moved * (access.written ? 2 : 1);
+    });
 }
 
 void ItemTimes::add_row(const ItemAccess& access, std::int64_t row, std::int64_t times, std::int64_t* bytes) const {

@@ -1,7 +1,8 @@
 // How long the items of an implicit range take, and which bytes they move (model 2.5 and 3.5, no contention, no cache).
 //
-// An item computes for C, uniform on [low, high] by its own stream of draws, and waits for memory for M; it takes
-// max(C, M). Nothing is stored per item: C is hashed when it is asked for, M is looked up in one table per access.
+// An item computes for C, uniform on [low, high] by its own stream of draws or as amounts say, and waits for memory for
+// M; it takes max(C, M). Nothing is stored per item but amounts that are given: C is hashed when it is asked for, M is
+// looked up in one table per access, and follows from amounts where accesses name nodes.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include "plan.hpp"
 #include "state/item_rows.hpp"
+#include "state/node_bytes.hpp"
 
 namespace numasim {
 
@@ -47,20 +49,27 @@ public:
     void add_traffic(Items items, std::int64_t times, std::int64_t* bytes) const;
 
     // Whether all items take equally long and move the same bytes.
-    bool uniform() const { return low_ps_ == high_ps_ && indexed_.empty(); }
+    bool uniform() const { return low_ps_ == high_ps_ && indexed_.empty() && node_bytes_.uniform(); }
 
     bool moves_bytes() const { return moves_bytes_; }
+
+    const NodeBytes& node_bytes() const { return node_bytes_; }
 
 private:
     void tabulate(const ItemAccess& access);
     std::int64_t wait_ps(std::size_t node, std::int64_t item) const;
     void compute_block(Items items, std::int64_t* compute_ps) const;
     void wait_block(std::size_t node, Items items, std::int64_t* wait_ps) const;
+    ItemSums sums_one_by_one(std::size_t node, Items items) const;
+    void add_node_bytes(std::int64_t item, std::int64_t times, std::int64_t* bytes) const;
     ItemSums block_sums(std::size_t node, Items items, std::int64_t longest_local_ps) const;
     void add_row(const ItemAccess& access, std::int64_t row, std::int64_t times, std::int64_t* bytes) const;
     void add_indexed(const ItemAccess& access, Items items, std::int64_t times, std::int64_t* bytes) const;
 
+    const Amounts& compute_;
+    NodeBytes node_bytes_;
     std::int64_t low_ps_, high_ps_;
+    bool drawn_, given_;  // compute times: uniform between the two; one by one, or from a table
     std::uint64_t seed_;
     std::size_t nodes_;
     bool moves_bytes_;

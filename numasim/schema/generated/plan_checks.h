@@ -12,6 +12,7 @@ bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self);
 bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self);
 bool ns_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_accesses *self);
 bool ns_open_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_open_accesses *self);
+bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *self);
 bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self);
 bool ns_segment_needs_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segment_needs *self);
 bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self);

@@ -57,6 +57,34 @@ static bool read_ns_item_access(ns_plan_reader *reader, ns_full_plan *plan, ns_i
     return true;
 }
 
+static bool read_ns_node_access(ns_plan_reader *reader, ns_full_plan *plan, ns_node_access *self) {
+    (void)plan;
+    if (!ns_read_i64s(reader, "amounts", NS_ANY_SIZE, &self->amounts.items)) return false;
+    if (!ns_require_i64s(reader, "amounts", self->amounts.items, 0, NS_LONGEST_PS)) return false;
+    if (!ns_read_u64s(reader, "part_start", NS_ANY_SIZE, &self->amounts.start)) return false;
+    if (!ns_read_i64s(reader, "part_low", (int64_t)self->amounts.start.count, &self->amounts.low)) return false;
+    if (!ns_require_i64s(reader, "part_low", self->amounts.low, 0, NS_LONGEST_PS)) return false;
+    if (!ns_read_i64s(reader, "part_high", (int64_t)self->amounts.start.count, &self->amounts.high)) return false;
+    if (!ns_require_i64s(reader, "part_high", self->amounts.high, 0, NS_LONGEST_PS)) return false;
+    if (!ns_amounts_check(reader, plan, &self->amounts)) return false;
+    if (!ns_read_i32s(reader, "home", NS_ANY_SIZE, &self->home)) return false;
+    if (!ns_require_i32s(reader, "home", self->home, 0, (int64_t)plan->nodes - 1)) return false;
+    if (!ns_read_i64s(reader, "share_end", (int64_t)self->home.count, &self->share_end)) return false;
+    if (!ns_require_i64s(reader, "share_end", self->share_end, 1, NS_MOST_SHARES)) return false;
+    if (!ns_read_flag(reader, "owned", &self->owned)) return false;
+    if (!ns_read_flag(reader, "written", &self->written)) return false;
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "misses", 1, NS_MOST_MISSES, &value)) return false;
+        self->misses = (int64_t)value;
+    }
+    if (!ns_read_i64s(reader, "latency_ps", (int64_t)plan->nodes * (int64_t)self->home.count, &self->latency)) return false;
+    if (!ns_require_i64s(reader, "latency_ps", self->latency, 0, NS_MOST_COST_PS)) return false;
+    if (!ns_read_i64s(reader, "local_latency_ps", (int64_t)plan->nodes, &self->local_latency)) return false;
+    if (!ns_require_i64s(reader, "local_latency_ps", self->local_latency, 0, NS_LONGEST_PS)) return false;
+    return true;
+}
+
 static bool read_ns_family(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self) {
     (void)plan;
     {
@@ -79,6 +107,14 @@ static bool read_ns_family(ns_plan_reader *reader, ns_full_plan *plan, ns_family
         if (!ns_read_integer(reader, "high_ps", (int64_t)self->low_ps, NS_LONGEST_PS, &value)) return false;
         self->high_ps = (int64_t)value;
     }
+    if (!ns_read_i64s(reader, "amounts", NS_ANY_SIZE, &self->compute.items)) return false;
+    if (!ns_require_i64s(reader, "amounts", self->compute.items, 0, NS_LONGEST_PS)) return false;
+    if (!ns_read_u64s(reader, "part_start", NS_ANY_SIZE, &self->compute.start)) return false;
+    if (!ns_read_i64s(reader, "part_low", (int64_t)self->compute.start.count, &self->compute.low)) return false;
+    if (!ns_require_i64s(reader, "part_low", self->compute.low, 0, NS_LONGEST_PS)) return false;
+    if (!ns_read_i64s(reader, "part_high", (int64_t)self->compute.start.count, &self->compute.high)) return false;
+    if (!ns_require_i64s(reader, "part_high", self->compute.high, 0, NS_LONGEST_PS)) return false;
+    if (!ns_amounts_check(reader, plan, &self->compute)) return false;
     if (!ns_read_i64s(reader, "local_wait_ps", (int64_t)plan->nodes, &self->local_wait)) return false;
     if (!ns_require_i64s(reader, "local_wait_ps", self->local_wait, 0, NS_LONGEST_PS)) return false;
     {
@@ -90,6 +126,18 @@ static bool read_ns_family(ns_plan_reader *reader, ns_full_plan *plan, ns_family
         for (uint64_t i = 0; i < count; i++) {
             const size_t before = ns_plan_reader_enter(reader, "accesses", i);
             if (!read_ns_item_access(reader, plan, &made[i])) return false;
+            ns_plan_reader_leave(reader, before);
+        }
+    }
+    {
+        uint64_t count;
+        if (!ns_read_count(reader, "node_accesses", NS_ANY_SIZE, &count)) return false;
+        ns_node_access *made = ns_plan_reader_take(reader, count, sizeof *made);
+        if (!made) return false;
+        self->node_accesses = (ns_node_access_list){made, count};
+        for (uint64_t i = 0; i < count; i++) {
+            const size_t before = ns_plan_reader_enter(reader, "node_accesses", i);
+            if (!read_ns_node_access(reader, plan, &made[i])) return false;
             ns_plan_reader_leave(reader, before);
         }
     }

@@ -89,6 +89,14 @@ typedef struct ns_open_accesses {
     ns_i64s latency_ps; /* [nodes, nodes] from a core of the first to memory of the second */
 } ns_open_accesses;
 
+/* A whole number for each item of a range, or a table to draw them from (numasim/workload/amounts.py). */
+typedef struct ns_amounts {
+    ns_i64s items; /* [items] empty where drawn */
+    ns_u64s start; /* [parts] the lowest number that finds each */
+    ns_i64s low; /* [parts] */
+    ns_i64s high; /* [parts] */
+} ns_amounts;
+
 /* One access of the items of a range, tabulated over the distinct offsets that they give it. */
 typedef struct ns_item_access {
     int64_t divisor;
@@ -99,14 +107,29 @@ typedef struct ns_item_access {
 } ns_item_access;
 NS_VIEW(ns_item_access_list, ns_item_access);
 
+/* Bytes that items move from and to given homes, which no cache serves. */
+typedef struct ns_node_access {
+    ns_amounts amounts;
+    ns_i32s home; /* [homes] */
+    ns_i64s share_end; /* [homes] where the home's share of an amount ends, in units of which the last one is the whole */
+    bool owned; /* what is fetched is fetched for ownership */
+    bool written; /* and written back */
+    int64_t misses; /* under way at once, times 1000 */
+    ns_i64s latency; /* [nodes, homes] */
+    ns_i64s local_latency; /* [nodes] of each node's own memory */
+} ns_node_access;
+NS_VIEW(ns_node_access_list, ns_node_access);
+
 /* Like tasks that are never materialised. */
 typedef struct ns_family {
     int64_t count;
     uint32_t kernel;
     int64_t low_ps;
     int64_t high_ps;
+    ns_amounts compute; /* empty where times are uniform between the two */
     ns_i64s local_wait; /* [nodes] memory time if all bytes were local */
     ns_item_access_list accesses;
+    ns_node_access_list node_accesses;
 } ns_family;
 NS_VIEW(ns_family_list, ns_family);
 

@@ -22,6 +22,7 @@ from numasim.schema.enumerations import (
     MOST_ITEMS,
     MOST_STRIDE,
 )
+from numasim.workload.amounts import Amounts
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import (
     I64,
@@ -36,8 +37,19 @@ from numasim.workload.graph import (
     RangeFamily,
     Region,
     Workload,
+    compute_bounds,
 )
 from numasim.workload.graph_rules import parents
+from numasim.workload.json_form.access_names import MODE_MEANS, PATTERN_MEANS, ModeName, PatternName
+from numasim.workload.json_form.amount_models import (
+    AmountsEntry,
+    NodeAccessEntry,
+    amounts_entry,
+    amounts_of,
+    node_access_entry,
+    node_access_of,
+    whole,
+)
 from numasim.workload.object_memories import MOST_SKEW_PPM
 from numasim.workload.phases import parts, places
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
@@ -48,12 +60,6 @@ OPS = {name: code for code, name in ARGUMENT_OPS.items()}
 WAIT = ["wait"]
 MOST_PHASES = 100_000
 MOST_KERNELS = 256  # a segment names its own in 8 bits
-
-
-def _integer(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number is needed here")
-    return value
 
 
 def _op(value: Any) -> Any:
@@ -69,12 +75,12 @@ def _op(value: Any) -> Any:
     )
 
 
-Bytes = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_BYTES)]
-Distance = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_STRIDE)]
-Step = Annotated[int, BeforeValidator(_integer), Field(ge=-MOST_STRIDE, le=MOST_STRIDE)]
-Time = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=LONGEST_PS)]
-Positive = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MOST_ITEMS)]
-Index = Annotated[int, BeforeValidator(_integer), Field(ge=0, lt=2**32)]
+Bytes = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_BYTES)]
+Distance = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_STRIDE)]
+Step = Annotated[int, BeforeValidator(whole), Field(ge=-MOST_STRIDE, le=MOST_STRIDE)]
+Time = Annotated[int, BeforeValidator(whole), Field(ge=0, le=LONGEST_PS)]
+Positive = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MOST_ITEMS)]
+Index = Annotated[int, BeforeValidator(whole), Field(ge=0, lt=2**32)]
 OpName = Annotated[
     Literal[
         "run",
@@ -137,34 +143,9 @@ class AccessEntry(Model):
         0,
         description="Distance from the beginning of one piece to the beginning of the next.",
     )
-    mode: Annotated[
-        Literal["read", "write", "read-write"],
-        Choices(
-            {
-                "read": "They are read.",
-                "write": "They are fetched for ownership and written back.",
-                "read-write": "They are read and written back.",
-            }
-        ),
-    ] = Field(
-        "read",
-        description="Whether the bytes are read, written or both.",
-    )
-    pattern: Annotated[
-        Literal["sequential", "strided", "random", "chase"],
-        Choices(
-            {
-                "sequential": "One after the other: ten misses at once (assumed).",
-                "strided": "At equal distances: four misses at once (assumed).",
-                "random": "Anywhere: three misses at once (assumed).",
-                "chase": "Each address depends on the load before: one miss at once.",
-            }
-        ),
-    ] = Field(
-        "sequential",
-        description="The order of the accesses, which says how many misses are under way at once (model 2.3).",
-    )
-    passes: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**32)] = Field(
+    mode: ModeName = Field("read", description=MODE_MEANS)
+    pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
+    passes: Annotated[int, BeforeValidator(whole), Field(ge=1, lt=2**32)] = Field(
         1,
         description="How often the segment walks over the bytes.",
     )
@@ -173,7 +154,7 @@ class AccessEntry(Model):
 class TemplateEntry(AccessEntry):
     """An access of a range's items, moved by an affine rule."""
 
-    divisor: Annotated[int, BeforeValidator(_integer), Field(ge=1, lt=2**62)] = Field(
+    divisor: Annotated[int, BeforeValidator(whole), Field(ge=1, lt=2**62)] = Field(
         1,
         description="The divisor d of the item's number i.",
     )
@@ -194,15 +175,24 @@ class RangeEntry(Model):
 
     name: str = Field("", description="Its name.")
     count: Positive = Field(description="Number of items.")
-    low_ps: Time = Field(description="The shortest compute time of an item.")
-    high_ps: Time = Field(
+    low_ps: Time | None = Field(None, description="The shortest compute time of an item.")
+    high_ps: Time | None = Field(
+        None,
         description="The longest compute time of an item; times are drawn uniformly between the two.",
+    )
+    compute_ps: AmountsEntry | None = Field(
+        None,
+        description="In place of the two: the compute time of each item, or a table to draw it from.",
     )
     kernel: str = Field("", description="Name of the kernel.")
     accesses: list[TemplateEntry] = Field(
         default_factory=list,
         description="The memory that each item accesses: the offset of item i is offset + (i div d) step_div + (i "
         "mod d) step_mod.",
+    )
+    node_accesses: list[NodeAccessEntry] = Field(
+        default_factory=list,
+        description="The bytes that each item accesses on given nodes; no cache serves them.",
     )
 
 
@@ -247,17 +237,17 @@ class WordEntry(Model):
         ),
     ] = Field(description="What it is.")
     owner: Index = Field(0, description="The worker that it is kept for (model 5).")
-    parties: Annotated[int, BeforeValidator(_integer), Field(ge=1, le=MAX_PARTIES)] = Field(
+    parties: Annotated[int, BeforeValidator(whole), Field(ge=1, le=MAX_PARTIES)] = Field(
         1,
         description="Barrier: workers that it waits for. Condition: waiters that a broadcast lets pass. Objects: how "
         "many there are.",
     )
-    skew_ppm: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_SKEW_PPM)] = Field(
+    skew_ppm: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_SKEW_PPM)] = Field(
         0,
         description="Objects: exponent of Zipf's law by which transactions draw them, in millionths; with 0 all are "
         "equally likely.",
     )
-    undo_ps: Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MOST_COST_PS)] = Field(
+    undo_ps: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_COST_PS)] = Field(
         0,
         description="Objects: what an attempt takes to abort; at least 1,000 ps count.",
     )
@@ -351,6 +341,9 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
     ("phases",): PhaseEntry,
     ("ranges",): RangeEntry,
     ("ranges", "accesses"): TemplateEntry,
+    ("ranges", "compute_ps"): AmountsEntry,
+    ("ranges", "node_accesses"): NodeAccessEntry,
+    ("ranges", "node_accesses", "bytes"): AmountsEntry,
     ("tasks",): TaskEntry,
     ("segments",): SegmentEntry,
     ("segments", "accesses"): AccessEntry,
@@ -500,17 +493,36 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
     ]
     columns["mode"] = [member(Mode, each.mode) for each in entry.accesses]
     columns["pattern"] = [member(Pattern, each.pattern) for each in entry.accesses]
+    low_ps, high_ps, compute = _compute_times(entry, path)
     return RangeFamily(
         name=entry.name,
         count=entry.count,
-        low_ps=entry.low_ps,
-        high_ps=entry.high_ps,
+        low_ps=low_ps,
+        high_ps=high_ps,
+        compute=compute,
+        node_accesses=tuple(
+            node_access_of(each, entry.count, (*path, "node_accesses", place))
+            for place, each in enumerate(entry.node_accesses)
+        ),
         kernel=kernel,
         accesses=accesses_of(**columns),
         divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
         step_div=frozen(np.array([access.step_div for access in entry.accesses], np.int64)),
         step_mod=frozen(np.array([access.step_mod for access in entry.accesses], np.int64)),
     )
+
+
+def _compute_times(entry: RangeEntry, path: tuple[str | int, ...]) -> tuple[int, int, Amounts | None]:
+    """(lowest, highest, times that are not uniform between the two) of a range."""
+    for key in ("low_ps", "high_ps"):
+        if (getattr(entry, key) is None) == (entry.compute_ps is None):
+            problem = "the time is missing" if entry.compute_ps is None else "the time is given twice"
+            raise InputError(problem, path=(*path, key), expected="low_ps and high_ps, or compute_ps")
+    if entry.compute_ps is None:
+        assert entry.low_ps is not None
+        assert entry.high_ps is not None
+        return entry.low_ps, entry.high_ps, None
+    return compute_bounds(amounts_of(entry.compute_ps, entry.count, (*path, "compute_ps")))
 
 
 def _segment_kernels(file: GraphFile, columns: Columns) -> npt.NDArray[np.uint8]:
@@ -626,14 +638,25 @@ def _range_entry(workload: Workload, family: RangeFamily) -> dict[str, Any]:
     return {
         "name": family.name,
         "count": family.count,
-        "low_ps": family.low_ps,
-        "high_ps": family.high_ps,
+        **_time_keys(family),
         "kernel": workload.kernels[family.kernel],
         "accesses": [
             {**access, "divisor": divisor, "step_div": step_div, "step_mod": step_mod}
             for access, (divisor, step_div, step_mod) in templates
         ],
+        **_node_keys(family),
     }
+
+
+def _time_keys(family: RangeFamily) -> dict[str, Any]:
+    if family.compute is None:
+        return {"low_ps": family.low_ps, "high_ps": family.high_ps}
+    return {"compute_ps": amounts_entry(family.compute)}
+
+
+def _node_keys(family: RangeFamily) -> dict[str, Any]:
+    accesses = [node_access_entry(access) for access in family.node_accesses]
+    return {"node_accesses": accesses} if accesses else {}
 
 
 def _task_entries(workload: Workload) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Accesses, Pattern, Phase, Workload
+from numasim.workload.graph import I64, Accesses, NodeAccess, Pattern, Phase, Workload
 from numasim.workload.one_worker import LINE_BYTES, by_task, traffic_bytes
 from numasim.workload.size.totals import Totals, together
 
@@ -47,13 +47,26 @@ def _items(work: Workload, phase: Phase) -> Totals:
     if phase.range_family is None:
         return Totals()
     family = work.ranges[phase.range_family]
+    given = family.compute
     return Totals(
         items=family.count,
-        compute_ps=family.count * family.high_ps,
+        compute_ps=family.count * family.high_ps if given is None else given.most_of(family.count),
         segment_ps=family.high_ps,
         lines=tuple(family.count * int(lines.sum()) for lines in _lines_by_pattern(family.accesses)),
         accesses=family.count * len(family.accesses),
         access_lines=_most_lines(family.accesses),
+    ) + together(_on_nodes(family.count, access) for access in family.node_accesses)
+
+
+def _on_nodes(items: int, access: NodeAccess) -> Totals:
+    """Of a node access of so many items, each of which may leave a line of every node unfilled."""
+    amounts, factor = access.amounts, access.factor
+    lines = factor * amounts.most_of(items) // LINE_BYTES + items * len(access.nodes)
+    return Totals(
+        lines=tuple(lines if pattern == access.pattern else 0 for pattern in Pattern),
+        accesses=items,
+        access_bytes=amounts.most,
+        access_lines=-(-factor * amounts.most // LINE_BYTES),
     )
 
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from numasim.parts.unit_factors import MILLION
-from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS
+from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS, MOST_MOVED
 from numasim.workload.graph import Mode, Pattern
 from numasim.workload.one_worker import LINE_BYTES, MLP
 
 MAX_TASKS = 8_000_000  # more materialised tasks than this do not fit a laptop's memory
-MAX_MOVED = 2**38  # bytes that one access walks
 MOST_PS = 2**63 - 1  # sums of times have 63 bits
 THOUSAND = 1000  # misses under way at once are counted in thousandths
 
@@ -88,7 +87,7 @@ LIMITS: dict[str, tuple[int, str]] = {  # of each total: the most that fits, and
     "compute_ps": (MOST_PS, "ps of computing"),
     "items": (MOST_ITEMS, "tasks"),
     "region_bytes": (MOST_BYTES, "bytes of one piece of memory"),
-    "access_bytes": (MAX_MOVED, "bytes of one access"),
+    "access_bytes": (MOST_MOVED, "bytes of one access"),
     "segment_ps": (LONGEST_PS, "ps of computing of one task"),
 }
 

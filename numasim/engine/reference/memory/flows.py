@@ -42,7 +42,7 @@ from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
 from numasim.engine.reference.run_state import RunState
 from numasim.parts.unit_factors import MILLION, PS_PER_S
-from numasim.plan.item_prices import ItemPrices, PricedItems, item_prices, seats_of
+from numasim.plan.item_prices import PricedItems, item_prices, seats_of
 from numasim.plan.noise import noisy_ps
 from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import resources_of
@@ -139,14 +139,14 @@ class Flows:
         self._speeds = Speeds(plan, run.seed)
         self._loads_reported = Counter[int]()
         self._items = self._price_items(run.placement)
-        self._ran_priced: dict[ItemPrices, list[int]] = {items.prices: [] for each in self._items for items in each}
+        self._ran_priced: dict[PricedItems, list[int]] = {items: [] for each in self._items for items in each}
 
     def _price_items(self, placement: Placement) -> list[list[PricedItems]]:
         """[workers][families] items with their prices; workers for whom these are the same share them."""
         plan = self._plan
         made = {
             seat: [
-                PricedItems(each, family, plan.effects, self._seed)
+                PricedItems(plan, each, family, self._seed)
                 for each, family in zip(prices, plan.workload.ranges, strict=True)
             ]
             for seat, prices in item_prices(plan, placement).items()
@@ -201,7 +201,7 @@ class Flows:
         wall_ps = flow.steady_ps()
         _count_work(w, flow, flow.done_ps + flow.left_ps, w.due - flow.work_start_ps)
         _count_work(w, flow, flow.nominal_ps, wall_ps, times=count - 1)
-        self._items[w.id][flow.family].prices.count(np.zeros(1, np.int64), self._traffic, count)
+        self._items[w.id][flow.family].count(np.zeros(1, np.int64), self._traffic, count)
         flow.work_start_ps = due_ps - wall_ps
         flow.start(flow.nominal_ps, flow.work_start_ps)
 
@@ -283,12 +283,10 @@ class Flows:
 
     def _price_item(self, w: Worker, flow: Flow) -> None:
         items = self._items[w.id][flow.family]
-        prices = items.prices
         item = flow.task - self._tables.range_base[flow.family]
-        compute, wait = items.item(item)
-        flow.price = Price(compute, wait, prices.local_wait_ps)
-        flow.asks = prices.mean
-        self._ran_priced[prices].append(item)
+        flow.price = Price(*items.item(item))
+        flow.asks = items.mean
+        self._ran_priced[items].append(item)
 
     def _noisy(self, compute_ps: int, stream: int, number: int) -> int:
         deviation = self._plan.effects.task_noise_ppm
@@ -369,9 +367,9 @@ class Flows:
 
     def fold(self) -> None:
         """Turn the items that ran since the last call into bytes."""
-        for prices, items in self._ran_priced.items():
+        for priced, items in self._ran_priced.items():
             if items:
-                prices.count(np.array(items), self._traffic)
+                priced.count(np.array(items), self._traffic)
                 items.clear()
 
     def node_bytes(self) -> I64:

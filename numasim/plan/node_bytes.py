@@ -1,0 +1,118 @@
+"""The bytes that items of a range move from and to given nodes, and how long they wait for them (model 3.5 and 1.8).
+
+No cache serves them, so that waits depend on the node of the worker alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.machine.topology import Machine
+from numasim.plan.plan import Plan
+from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, mlp_of
+from numasim.plan.resources import Resources
+from numasim.workload.amounts import number_of_access
+from numasim.workload.graph import Mode, NodeAccess, RangeFamily, Workload
+from numasim.workload.one_worker import lines_ps
+
+I64 = npt.NDArray[np.int64]
+
+
+def check_nodes(work: Workload, machine: Machine) -> None:
+    """An InputError for bytes on nodes that ``machine`` does not have."""
+    for number, family in enumerate(work.ranges):
+        for place, access in enumerate(family.node_accesses):
+            for at, node in enumerate(access.nodes):
+                if node >= machine.nodes:
+                    raise InputError(
+                        f"there is no node {node} on {machine.name}",
+                        path=("ranges", number, "node_accesses", place, "nodes", at),
+                        expected=f"a node below {machine.nodes}",
+                    )
+
+
+class PlacedAccess:
+    """A node access on a machine: ``homes`` are where its bytes live, ``ends`` where the shares of each end."""
+
+    def __init__(self, plan: Plan, access: NodeAccess) -> None:
+        self.given = access
+        self.homes = plan.machine.home_of_node[list(access.nodes)].astype(np.int32)
+        self.ends = np.cumsum(access.shares, dtype=np.int64)
+        self.mlp = mlp_of(plan)[access.pattern]
+        self.kind = OWNERSHIP if access.mode == Mode.WRITE else READ
+        self.written = access.mode != Mode.READ
+        self._latency_ps = plan.machine.latency_ps
+
+    def cut(self, amounts: I64) -> I64:
+        """[items, homes] amounts divided over the homes."""
+        upto = amounts[:, None] * self.ends // self.ends[-1]
+        return np.asarray(np.diff(upto, axis=1, prepend=0), np.int64)
+
+    def latency_ps(self, node: int) -> I64:
+        """[homes] latency as seen from ``node``."""
+        return np.asarray(self._latency_ps[node, self.homes])
+
+    def wait_ps(self, amounts: I64, node: int) -> I64:
+        """[items] memory time as seen from ``node``."""
+        waits = lines_ps(self.given.factor * self.cut(amounts), self.latency_ps(node), self.mlp)
+        return np.asarray(waits.sum(axis=1), np.int64)
+
+    def local_wait_ps(self, amounts: I64, node: int) -> I64:
+        """[items] memory time if all bytes were local to ``node``."""
+        return lines_ps(self.given.factor * amounts, int(self._latency_ps[node, node]), self.mlp)
+
+    def use(self, price: Price, resources: Resources, node: int) -> None:
+        """Add what the mean item costs a worker of ``node``, and asks for."""
+        mean = np.array([self.given.amounts.mean])
+        price.wait_ps += int(self.wait_ps(mean, node)[0])
+        for home, amount in zip(self.homes.tolist(), self.cut(mean)[0].tolist(), strict=True):
+            price.move(resources.reads[node][home], amount)
+            if self.written:
+                price.move(resources.writes[node][home], amount)
+
+
+def placed_accesses(plan: Plan, family: RangeFamily) -> list[PlacedAccess]:
+    """The node accesses of a family on the machine of ``plan``."""
+    return [PlacedAccess(plan, access) for access in family.node_accesses]
+
+
+class NodeBytes:
+    """The bytes of a family's node accesses in a run with ``seed``."""
+
+    def __init__(self, plan: Plan, family: RangeFamily, seed: int) -> None:
+        self._placed = placed_accesses(plan, family)
+        self._seed = seed
+        self._nodes = plan.machine.nodes
+
+    def _amounts(self, number: int, items: I64) -> I64:
+        return self._placed[number].given.amounts.of(items, self._seed, number_of_access(number))
+
+    def waits_ps(self, items: I64, node: int) -> tuple[I64, I64]:
+        """([items] memory time, [items] that if all bytes were local) as seen from ``node``."""
+        wait, local = np.zeros(len(items), np.int64), np.zeros(len(items), np.int64)
+        for number, access in enumerate(self._placed):
+            amounts = self._amounts(number, items)
+            wait += access.wait_ps(amounts, node)
+            local += access.local_wait_ps(amounts, node)
+        return wait, local
+
+    def by_home(self, items: I64) -> I64:
+        """[nodes] bytes that ``items`` move from and to each home."""
+        total = np.zeros(self._nodes, np.int64)
+        for number, access in enumerate(self._placed):
+            np.add.at(total, access.homes, access.given.factor * self._sums(number, items))
+        return total
+
+    def count(self, items: I64, node: int, traffic: Traffic, times: int = 1) -> None:
+        """Add the traffic of ``items`` that workers of ``node`` execute, multiplied by ``times``."""
+        for number, access in enumerate(self._placed):
+            moved = times * self._sums(number, items)
+            np.add.at(traffic.bytes[access.kind][node], access.homes, moved)
+            if access.written:
+                np.add.at(traffic.bytes[WRITTEN][node], access.homes, moved)
+
+    def _sums(self, number: int, items: I64) -> I64:
+        """[homes] what ``items`` have on each."""
+        return np.asarray(self._placed[number].cut(self._amounts(number, items)).sum(axis=0), np.int64)

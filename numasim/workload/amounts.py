@@ -1,0 +1,117 @@
+"""A whole number for each item of a range: given item by item, or drawn from a table (model 3.5).
+
+A table has parts, each with a weight. A draw finds a part with the probability of its weight, a second one a whole
+number from the part's lowest to its highest, all of which are equally likely there. So any distribution is a histogram,
+and what is drawn is found by integer arithmetic alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_array
+
+I64 = npt.NDArray[np.int64]
+
+COMPUTE_NUMBER = 2  # of an item's stream: the first of the two numbers that find its compute time in a table
+WORD = 1 << 64
+
+
+def number_of_access(access: int) -> int:
+    """The first of the two numbers of an item's stream that find the amount of its node access ``access``."""
+    return COMPUTE_NUMBER + 2 + 2 * access
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """``items`` are the numbers one by one; empty where they are drawn from the parts. All arrays are read-only."""
+
+    items: I64
+    weight: I64  # [parts] 1 or more; empty where the numbers are given
+    low: I64  # [parts]
+    high: I64  # [parts]
+
+    @classmethod
+    def of_items(cls, numbers: npt.ArrayLike) -> Amounts:
+        """One for each item; a table of a single number where all are equal."""
+        given = np.array(numbers, np.int64)
+        if len(given) and (given == given[0]).all():
+            return cls.of_table([1], given[:1], given[:1])
+        return cls(_frozen(given), *(_frozen(()) for _ in range(3)))
+
+    @classmethod
+    def of_table(cls, weight: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> Amounts:
+        """Those that parts of such weights are drawn from."""
+        return cls(_frozen(()), _frozen(weight), _frozen(low), _frozen(high))
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all items have the same number."""
+        return len(self.weight) == 1 and self.low[0] == self.high[0]
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the numbers depend on the seed of a run."""
+        return len(self.weight) > 0 and not self.fixed
+
+    @property
+    def least(self) -> int:
+        """The lowest number that an item may have."""
+        return int((self.items if len(self.items) else self.low).min())
+
+    @property
+    def most(self) -> int:
+        """The highest number that an item may have."""
+        return int((self.items if len(self.items) else self.high).max())
+
+    @cached_property
+    def mean(self) -> int:
+        """The mean of the items, or of the table, rounded down."""
+        if len(self.items):
+            return _total(self.items) // len(self.items)
+        ends = [*self._starts[1:], WORD]
+        pairs = zip(self._starts, ends, self.low.tolist(), self.high.tolist(), strict=True)
+        return int(sum((end - start) * (low + high) for start, end, low, high in pairs)) // (2 * WORD)
+
+    def most_of(self, count: int) -> int:
+        """What ``count`` items add up to: exactly where they are given, else if all had the highest number."""
+        return _total(self.items) if len(self.items) else count * self.most
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        before = list(accumulate(self.weight.tolist(), initial=0))
+        return [each * WORD // before[-1] for each in before[:-1]]
+
+    @cached_property
+    def starts(self) -> U64Array:
+        """[parts] the lowest 64-bit number that finds each part; the part ends where the next one begins."""
+        return np.array(self._starts, np.uint64)
+
+    def of(self, items: I64, seed: int, number: int) -> I64:
+        """[items] the numbers of some items; ``number`` and the next one of their streams find those that are drawn."""
+        if len(self.items):
+            return self.items[items]
+        if self.fixed:
+            return np.full(len(items), self.low[0])
+        streams = base_array(seed, DrawClass.DURATION, items)
+        part = np.searchsorted(self.starts, draw_array(streams, number), side="right") - 1
+        width = (self.high - self.low + 1)[part].astype(np.uint64)
+        return np.asarray(self.low[part] + below_array(draw_array(streams, number + 1), width).astype(np.int64))
+
+
+def _total(numbers: I64) -> int:
+    """Their exact sum, which may have more than 63 bits."""
+    halves = numbers >> 32, numbers & 0xFFFFFFFF
+    return (int(halves[0].sum()) << 32) + int(halves[1].sum())
+
+
+def _frozen(numbers: npt.ArrayLike | Sequence[int]) -> I64:
+    made = np.array(numbers, np.int64)
+    made.setflags(write=False)
+    return made

@@ -1,0 +1,49 @@
+"""Ranges whose items differ, for tests: amounts and node accesses in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from task_graphs import items
+
+from numasim.workload.amounts import Amounts
+from numasim.workload.graph import Deal, Mode, NodeAccess, Pattern, Workload, compute_bounds
+
+
+def each(*numbers: int) -> Amounts:
+    """One number for each item."""
+    return Amounts.of_items(numbers)
+
+
+def table(*parts: tuple[int, int, int]) -> Amounts:
+    """A table of (weight, lowest, highest)."""
+    return Amounts.of_table(*zip(*parts, strict=True))
+
+
+def on(
+    nodes: int | Sequence[int],
+    amounts: Amounts,
+    mode: Mode = Mode.READ,
+    shares: Sequence[int] = (1,),
+    pattern: Pattern = Pattern.CHASE,
+) -> NodeAccess:
+    """An access to one node, or to several with such shares; its misses come one after the other."""
+    names = (nodes,) if isinstance(nodes, int) else tuple(nodes)
+    return NodeAccess(names, tuple(shares), int(mode), int(pattern), amounts)
+
+
+def ragged(
+    count: int,
+    compute: Amounts | int,
+    *accesses: NodeAccess,
+    deal: Deal = Deal.MASTER,
+    repeat: int = 1,
+    base: Workload | None = None,
+) -> Workload:
+    """A range of such items; beside what they access of the regions of ``base``."""
+    given = each(*[compute] * count) if isinstance(compute, int) else compute
+    low_ps, high_ps, times = compute_bounds(given)
+    work = base or items(count, low_ps, high_ps, deal, repeat=repeat)
+    family = replace(work.ranges[0], count=count, low_ps=low_ps, high_ps=high_ps, compute=times, node_accesses=accesses)
+    return replace(work, ranges=(family,))

@@ -1,0 +1,167 @@
+"""Ranges whose items differ by amounts: worked out by hand, against plain ranges, and on both engines (model 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from engine_setup import NS, SEED, assert_agree, event_by_event, found, observe, plan_of, shipped_strategy, toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ragged_plans import each, on, ragged, table
+from task_graphs import Access, items
+
+from numasim.draws import DrawClass, base, below, draw
+from numasim.engine.simulate import ENGINES
+from numasim.parts.models.placement_model import PlacementSpec
+from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.item_prices import ItemPrices, Seat
+from numasim.plan.plan import Plan
+from numasim.plan.resources import resources_of
+from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
+from numasim.workload.one_worker import serial_ps
+from numasim.workload.span import span_ps
+
+MACHINE = toy(sockets=2, cores=1)  # a worker on each node: 100 ns to its own memory, 200 ns to the other's
+COUPLED = Effects(contention="fluid")  # of controllers that have far more than these items ask for
+GIB = 2**30
+
+pytestmark = pytest.mark.parametrize("engine", ENGINES)
+
+
+def three_items(deal: Deal = Deal.CYCLIC) -> Workload:
+    """Items 0 and 2 for worker 0, item 1 for worker 1; ten lines each, the last one three on both nodes."""
+    return ragged(3, NS, on(0, each(640, 0, 64)), on(1, each(0, 640, 128)), deal=deal)
+
+
+def two_workers(work: Workload, effects: Effects = NO_EFFECTS) -> Plan:
+    return plan_of(work, 2, machine=MACHINE, effects=effects)
+
+
+@pytest.mark.parametrize("effects", [NO_EFFECTS, COUPLED])
+def test_three_items_with_bytes_on_two_nodes(engine: str, effects: Effects) -> None:
+    seen = observe(two_workers(three_items(), effects), engine)
+    lasts_ps = {0: 1000 * NS, 1: 1000 * NS, 2: (100 + 2 * 200) * NS}  # chased: a line after the other
+    assert seen["makespan_ps"] == lasts_ps[0] + lasts_ps[2]
+    assert seen.result.node_bytes.tolist() == [[640 + 64, 128], [0, 640]]
+    assert seen["work_local_ps"] == (1000 + 1000 + 300) * NS
+    assert seen["inflation_numa_ps"] == 200 * NS
+    assert seen["serial_ps"] == (1000 + 1000 + 300) * NS
+
+
+@pytest.mark.parametrize("mode", [Mode.WRITE, Mode.READ_WRITE])
+def test_what_is_written_is_fetched_and_goes_back(engine: str, mode: Mode) -> None:
+    seen = observe(two_workers(ragged(1, 0, on(1, each(640), mode)), COUPLED), engine)
+    assert seen["makespan_ps"] == 20 * 200 * NS
+    kinds = {name: int(pairs[0, 1]) for name, pairs in seen.result.traffic.items()}
+    fetched = "ownership" if mode == Mode.WRITE else "read"
+    assert {name: count for name, count in kinds.items() if count} == {fetched: 640, "written": 640}
+
+
+def test_shares_cut_an_amount_without_rest(engine: str) -> None:
+    seen = observe(two_workers(ragged(2, NS, on((0, 1), each(100, 7), shares=(1, 2)))), engine)
+    assert seen.result.node_bytes.sum(axis=0).tolist() == [33 + 2, 67 + 5]
+
+
+def test_compute_times_of_items_one_by_one(engine: str) -> None:
+    work = ragged(4, each(500 * NS, 10 * NS, 20 * NS, 30 * NS))
+    seen = observe(event_by_event(two_workers(work)), engine)
+    assert seen.log is not None
+    assert {each.task: each.end_ps - each.start_ps for each in seen.log} == {
+        0: 500 * NS, 1: 10 * NS, 2: 20 * NS, 3: 30 * NS,
+    }  # fmt: skip
+
+
+def test_tables_are_drawn_by_the_numbers_of_the_items_streams(engine: str) -> None:
+    compute, amounts = table((1, 5, 5), (3, 100, 900)), table((2, 0, 63), (1, 64, 640), (1, 9000, 9000))
+    seen = observe(two_workers(ragged(40, compute, on(1, each(*[0] * 40)), on(0, amounts))), engine, seed=77)
+
+    def drawn(item: int, number: int, starts: list[int], parts: list[tuple[int, int]]) -> int:
+        stream = base(77, DrawClass.DURATION, item)
+        low, high = parts[max(p for p, start in enumerate(starts) if start <= draw(stream, number))]
+        return low + below(draw(stream, number + 1), high - low + 1)
+
+    quarter = 2**62
+    times = [drawn(i, 2, [0, quarter], [(5, 5), (100, 900)]) for i in range(40)]
+    moved = [drawn(i, 6, [0, 2 * quarter, 3 * quarter], [(0, 63), (64, 640), (9000, 9000)]) for i in range(40)]
+    local = sum(max(t, -(-b // 64) * 100 * NS) for t, b in zip(times, moved, strict=True))
+    assert seen["work_local_ps"] == local
+    assert int(seen.result.node_bytes[:, 0].sum()) == sum(moved)
+
+
+@pytest.mark.parametrize("effects", [NO_EFFECTS, COUPLED])
+def test_equal_amounts_are_a_plain_range(engine: str, effects: Effects) -> None:
+    bound = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
+    access = Access(0, 0, 640, pattern=Pattern.CHASE, mode=Mode.READ_WRITE)
+    plain = items(50, 300 * NS, None, Deal.CYCLIC, (access,), ((1, 0, 0),), (Region("data", 4096, True),))
+    like = ragged(50, 300 * NS, on(1, each(*[640] * 50), Mode.READ_WRITE), deal=Deal.CYCLIC)
+    assert like.ranges[0].compute is None
+    seen = [observe(plan_of(work, 2, bound, machine=MACHINE, effects=effects), engine) for work in (plain, like)]
+    assert seen[0].result.counters == seen[1].result.counters  # both hashes are among them
+    for name in ("workers", "traffic"):
+        both = [{key: value.tolist() for key, value in getattr(one.result, name).items()} for one in seen]
+        assert both[0] == both[1]
+
+
+def test_a_table_of_one_part_has_the_numbers_of_its_part(engine: str) -> None:
+    seen = observe(two_workers(ragged(9, table((7, 40 * NS, 40 * NS)))), engine)
+    assert seen["work_local_ps"] == 9 * 40 * NS
+
+
+def test_the_mean_item_has_the_mean_of_every_amount(engine: str) -> None:
+    assert table((1, 0, 10), (3, 100, 100)).mean == 76  # 76.25
+    assert each(1, 2, 4).mean == 2
+    plan = two_workers(ragged(2, each(10, 21), on((0, 1), each(641, 1920), shares=(1, 3))), COUPLED)
+    prices = ItemPrices(plan, plan.placement.drawn(SEED), resources_of(plan), plan.workload.ranges[0], Seat(0, 0, 1))
+    own, other = 1280 // 4, 1280 - 1280 // 4
+    assert (prices.mean.compute_ps, prices.mean.wait_ps) == (15, (5 * 100 + 15 * 200) * NS)
+    assert [prices.mean.units[node] for node in (0, 1)] == [own, other]
+
+
+def test_bytes_on_nodes_pass_by_the_caches(engine: str) -> None:
+    machine = replace(MACHINE, caches=replace(MACHINE.caches, l2_bytes=2**20))
+    plans = [plan_of(three_items(), 2, machine=machine, effects=replace(COUPLED, cache=c)) for c in ("none", "share")]
+    seen = [observe(plan, engine) for plan in plans]
+    assert seen[0]["bytes_cache"] == seen[1]["bytes_cache"] == 0
+    assert found(seen[0].result) == found(seen[1].result)
+
+
+def test_strides_and_steps_of_eight_gigabytes(engine: str) -> None:
+    region = (Region("data", 64 * GIB, True),)
+    interleaved = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="interleave")})
+    access = Access(0, 0, 4096, rows=7, stride=8 * GIB + 4096)  # a page of each node in turn
+    work = items(4, NS, None, Deal.CYCLIC, (access,), ((1, 4096, 0),), region)
+    seen = observe(plan_of(work, 2, interleaved, machine=MACHINE), engine)
+    assert seen.result.node_bytes.sum(axis=0).tolist() == [4 * 14336, 4 * 14336]
+    far = items(1, NS, None, Deal.MASTER, (Access(0, 0, 64, stride=2**62),), ((1, 2**62, 2**62),), region)
+    assert int(observe(plan_of(far, 2, interleaved, machine=MACHINE), engine).result.node_bytes.sum()) == 64
+
+
+amounts = st.one_of(
+    st.lists(st.integers(0, 5000), min_size=30, max_size=30).map(lambda numbers: each(*numbers)),
+    st.lists(st.tuples(st.integers(1, 9), st.integers(0, 500), st.integers(500, 5000)), min_size=1, max_size=3).map(
+        lambda parts: table(*parts)
+    ),
+)
+
+
+@settings(max_examples=25)
+@given(
+    compute=amounts,
+    moved=amounts,
+    shares=st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    coupled=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_totals_are_the_sums_over_items(
+    engine: str, compute: object, moved: object, shares: tuple[int, int], coupled: bool, seed: int
+) -> None:
+    work = ragged(30, compute, on((0, 1), moved, shares=shares), deal=Deal.BLOCK, repeat=2)  # type: ignore[arg-type]
+    plan = two_workers(work, COUPLED if coupled else NO_EFFECTS)
+    fast, slow = observe(plan, engine, seed), observe(event_by_event(plan), engine, seed)
+    assert_agree(fast, slow)
+    family, every = work.ranges[0], np.arange(30)
+    assert int(slow.result.node_bytes.sum()) == 2 * int(family.node_accesses[0].amounts.of(every, seed, 4).sum())
+    assert slow["work_local_ps"] == slow["serial_ps"] == serial_ps(work, 100 * NS, seed)
+    assert slow["span_ps"] == span_ps(work, 100 * NS, seed)
