@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from numasim.parts.base import bytes_per_s, ppm
 from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
 from numasim.parts.unit_factors import MILLION
+
+I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,13 @@ class Effects:
         """Computing and waiting for memory, of which the share ``overlap`` of the shorter hides behind the longer."""
         exposed = min(compute_ps, wait_ps) * (MILLION - self.overlap_ppm) + MILLION // 2
         return max(compute_ps, wait_ps) + exposed // MILLION
+
+    def combined_array_ps(self, compute_ps: I64, wait_ps: I64) -> I64:
+        """`combined_ps` of each pair."""
+        whole, rest = np.divmod(np.minimum(compute_ps, wait_ps), MILLION)
+        exposed_ppm = MILLION - self.overlap_ppm
+        exposed = whole * exposed_ppm + (rest * exposed_ppm + MILLION // 2) // MILLION
+        return np.asarray(np.maximum(compute_ps, wait_ps) + exposed, np.int64)
 
 
 NO_EFFECTS = Effects()

@@ -29,6 +29,7 @@ from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_prop
 from numasim.plan.resources import Resources, resources_of
 from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
 from numasim.strategy.placement.compile_placement import Placement
+from numasim.workload.amounts import exact_sum
 from numasim.workload.graph import Mode, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
 
@@ -216,8 +217,7 @@ class PricedItems:
         for first in range(0, count, ITEMS_AT_ONCE):
             items = np.arange(first, min(first + ITEMS_AT_ONCE, count))
             _, local_wait = self._waits_ps(items)
-            pairs = zip(self._compute_ps(items).tolist(), local_wait.tolist(), strict=True)
-            total += sum(self._effects.combined_ps(compute_ps, wait_ps) for compute_ps, wait_ps in pairs)
+            total += exact_sum(self._effects.combined_array_ps(self._compute_ps(items), local_wait))
         return total
 
     def _waits_ps(self, items: I64) -> tuple[I64, I64]:

@@ -74,14 +74,14 @@ class Amounts:
     def mean(self) -> int:
         """The mean of the items, or of the table, rounded down."""
         if len(self.items):
-            return _total(self.items) // len(self.items)
+            return exact_sum(self.items) // len(self.items)
         ends = [*self._starts[1:], WORD]
         pairs = zip(self._starts, ends, self.low.tolist(), self.high.tolist(), strict=True)
         return int(sum((end - start) * (low + high) for start, end, low, high in pairs)) // (2 * WORD)
 
     def most_of(self, count: int) -> int:
         """What ``count`` items add up to: exactly where they are given, else if all had the highest number."""
-        return _total(self.items) if len(self.items) else count * self.most
+        return exact_sum(self.items) if len(self.items) else count * self.most
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -105,7 +105,7 @@ class Amounts:
         return np.asarray(self.low[part] + below_array(draw_array(streams, number + 1), width).astype(np.int64))
 
 
-def _total(numbers: I64) -> int:
+def exact_sum(numbers: I64) -> int:
     """Their exact sum, which may have more than 63 bits."""
     halves = numbers >> 32, numbers & 0xFFFFFFFF
     return (int(halves[0].sum()) << 32) + int(halves[1].sum())

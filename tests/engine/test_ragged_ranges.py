@@ -19,6 +19,7 @@ from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.item_prices import ItemPrices, Seat
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
+from numasim.workload.amounts import exact_sum
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.span import span_ps
@@ -165,3 +166,16 @@ def test_totals_are_the_sums_over_items(
     assert int(slow.result.node_bytes.sum()) == 2 * int(family.node_accesses[0].amounts.of(every, seed, 4).sum())
     assert slow["work_local_ps"] == slow["serial_ps"] == serial_ps(work, 100 * NS, seed)
     assert slow["span_ps"] == span_ps(work, 100 * NS, seed)
+
+
+@given(
+    times=st.lists(st.tuples(st.integers(0, 2**60), st.integers(0, 2**60)), min_size=1, max_size=4),
+    overlap_ppm=st.integers(0, 10**6),
+)
+def test_times_are_combined_alike_one_by_one_and_together(
+    engine: str, times: list[tuple[int, int]], overlap_ppm: int
+) -> None:
+    effects = Effects(overlap_ppm=overlap_ppm)
+    compute, wait = (np.array(each, np.int64) for each in zip(*times, strict=True))
+    assert effects.combined_array_ps(compute, wait).tolist() == [effects.combined_ps(*pair) for pair in times]
+    assert exact_sum(compute) == sum(pair[0] for pair in times)

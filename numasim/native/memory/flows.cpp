@@ -150,13 +150,16 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
 }
 
 void Flows::price_item(std::uint32_t worker, Flow& flow) {
-    flow.price = item_price(worker, flow.work.family, flow.work.item);
-    prices(worker, flow.work.family).count(flow.work.item, 1, traffic_);
+    const std::int64_t item = flow.work.item;
+    flow.price = prices(worker, flow.work.family).price(item, item_compute_ps(flow.work.family, item), traffic_);
 }
 
 Price Flows::item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const {
-    const std::int64_t compute = families_[static_cast<std::size_t>(family)].compute_ps(item);
-    return prices(worker, family).price(item, noisy(compute, item, 1));
+    return prices(worker, family).price(item, item_compute_ps(family, item));
+}
+
+std::int64_t Flows::item_compute_ps(std::int32_t family, std::int64_t item) const {
+    return noisy(families_[static_cast<std::size_t>(family)].compute_ps(item), item, 1);
 }
 
 std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const {

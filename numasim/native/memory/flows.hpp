@@ -106,6 +106,7 @@ private:
     void apply_shares(std::int64_t now_ps);
     void move(std::uint32_t worker);
     Price item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const;
+    std::int64_t item_compute_ps(std::int32_t family, std::int64_t item) const;
     const ItemPrices& prices(std::uint32_t worker, std::int32_t family) const {
         return item_prices_[effects_.price_class[worker]][static_cast<std::size_t>(family)];
     }

@@ -13,7 +13,15 @@ ItemPrices::ItemPrices(const Family& family, const NodeBytes& node_bytes, const 
 }
 
 Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps) const {
-    const NodeWait on_nodes = node_bytes_.wait(node_, item);
+    return price(item, compute_ps, node_bytes_.wait(node_, item));
+}
+
+Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps, Traffic& traffic) const {
+    count_regions(item, 1, traffic);
+    return price(item, compute_ps, node_bytes_.wait(node_, item, node_counter(1, traffic)));
+}
+
+Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps, const NodeWait& on_nodes) const {
     Price price{.compute_ps = compute_ps,
                 .wait_ps = on_nodes.wait_ps,
                 .local_wait_ps = sum_ps(price_.local_wait_ps, on_nodes.local_ps)};
@@ -25,10 +33,14 @@ Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps) const {
 }
 
 void ItemPrices::count(std::int64_t item, std::int64_t times, Traffic& traffic) const {
+    count_regions(item, times, traffic);
+    node_bytes_.each(item, node_counter(times, traffic));
+}
+
+void ItemPrices::count_regions(std::int64_t item, std::int64_t times, Traffic& traffic) const {
     for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
         count_row(a, row_of(family_.accesses[a], item), times, traffic);
     }
-    count_node_bytes(item, times, traffic);
 }
 
 void ItemPrices::count(Items items, std::int64_t times, Traffic& traffic) const {
@@ -37,15 +49,9 @@ void ItemPrices::count(Items items, std::int64_t times, Traffic& traffic) const 
         count_rows(family_.accesses[a], rows, items,
                    [&](std::int64_t row, std::int64_t visits) { count_row(a, row, times * visits, traffic); });
     }
-    for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) count_node_bytes(items.at(i), times, traffic);
-}
-
-void ItemPrices::count_node_bytes(std::int64_t item, std::int64_t times, Traffic& traffic) const {
-    const std::size_t from = node_ * nodes_;
-    node_bytes_.each(item, [&](const NodeAccess& access, std::size_t home, std::int64_t bytes) {
-        traffic.bytes[access.owned ? OWNED : FETCHED][from + home] += times * bytes;
-        if (access.written) traffic.bytes[WRITTEN][from + home] += times * bytes;
-    });
+    for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) {
+        node_bytes_.each(items.at(i), node_counter(times, traffic));
+    }
 }
 
 // Count the part of what moves that is in one row of an access's tables.

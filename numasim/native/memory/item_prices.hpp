@@ -20,6 +20,8 @@ public:
                std::uint32_t nodes);
 
     Price price(std::int64_t item, std::int64_t compute_ps) const;
+    // Likewise; and count what the item moves.
+    Price price(std::int64_t item, std::int64_t compute_ps, Traffic& traffic) const;
 
     // What a worker asks for while it runs through the family: that of the mean item.
     const Price& mean() const { return mean_; }
@@ -30,8 +32,17 @@ public:
     void count(Items items, std::int64_t times, Traffic& traffic) const;
 
 private:
+    void count_regions(std::int64_t item, std::int64_t times, Traffic& traffic) const;
     void count_row(std::size_t access, std::int64_t row, std::int64_t times, Traffic& traffic) const;
-    void count_node_bytes(std::int64_t item, std::int64_t times, Traffic& traffic) const;
+    Price price(std::int64_t item, std::int64_t compute_ps, const NodeWait& on_nodes) const;
+    // What counts that on one home.
+    auto node_counter(std::int64_t times, Traffic& traffic) const {
+        return [=, this, &traffic](const NodeAccess& access, std::size_t home, std::int64_t bytes) {
+            const std::size_t pair = node_ * nodes_ + home;
+            traffic.bytes[access.owned ? OWNED : FETCHED][pair] += times * bytes;
+            if (access.written) traffic.bytes[WRITTEN][pair] += times * bytes;
+        };
+    }
 
     const Family& family_;
     const NodeBytes& node_bytes_;

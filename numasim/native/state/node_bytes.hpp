@@ -33,14 +33,21 @@ public:
 
     // As seen from a node.
     NodeWait wait(std::size_t node, std::int64_t item) const {
+        return wait(node, item, [](const NodeAccess&, std::size_t, std::int64_t) {});
+    }
+
+    // Likewise; call `visit(access, home, bytes)` for what the item has on each home.
+    template <typename Visit>
+    NodeWait wait(std::size_t node, std::int64_t item, Visit visit) const {
         NodeWait found;
         for (std::size_t number = 0; number < accesses_.size(); ++number) {
             const NodeAccess& access = accesses_[number];
-            const std::int64_t factor = access.written ? 2 : 1,
-                               *latency = access.latency.at + node * access.home.size();
+            const std::int64_t factor = access.written ? 2 : 1;
+            const std::int64_t* const latency = access.latency.at + node * access.home.size();
             const std::int64_t amount = amount_of(number, item);
             each_part(access, amount, [&](std::size_t at, std::int64_t bytes) {
                 found.wait_ps = sum_ps(found.wait_ps, lines_ps(factor * bytes, latency[at], access.misses));
+                visit(access, static_cast<std::size_t>(access.home[at]), bytes);
             });
             const std::int64_t local_ps = lines_ps(factor * amount, access.local_latency[node], access.misses);
             found.local_ps = sum_ps(found.local_ps, local_ps);
