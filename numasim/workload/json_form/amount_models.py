@@ -14,6 +14,7 @@ from numasim.workload.graph import NodeAccess, Pattern
 from numasim.workload.json_form.access_names import MODE_MEANS, PATTERN_MEANS, ModeName, PatternName
 
 MOST_PARTS = 65_536
+MOST_WEIGHT = 2**62  # of all parts of a table together
 Path = tuple[str | int, ...]
 
 
@@ -24,8 +25,8 @@ def whole(value: Any) -> Any:
     return value
 
 
-Amount = Annotated[int, BeforeValidator(whole), Field(ge=0, le=LONGEST_PS)]
-Weight = Annotated[int, BeforeValidator(whole), Field(ge=1, le=2**40)]
+Amount = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]  # checked without Python: there may be millions
+Weight = Annotated[int, Field(strict=True, ge=1, le=MOST_WEIGHT)]
 Node = Annotated[int, BeforeValidator(whole), Field(ge=0, lt=MOST_NODES)]
 Share = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MOST_SHARES)]
 
@@ -70,6 +71,9 @@ def amounts_of(entry: AmountsEntry, count: int, path: Path) -> Amounts:
         if given != right:
             what = "one for each item" if key == "items" else "one for each weight"
             raise InputError(f"there are {given} numbers", path=(*path, key), expected=f"{right}, {what}")
+    if sum(entry.weight) > MOST_WEIGHT:
+        problem = f"the weights add up to {sum(entry.weight):,}"
+        raise InputError(problem, path=(*path, "weight"), expected=f"at most {MOST_WEIGHT:,}")
     for part, (low, high) in enumerate(zip(entry.low, entry.high, strict=True)):
         if low > high:
             raise InputError(f"the part ends at {high}", path=(*path, "high", part), expected=f"{low} or more")

@@ -1,0 +1,91 @@
+"""Ranges of unlike items in JSON: what is read, and what is refused at which place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numasim.errors import InputError
+from numasim.workload.graph import Workload
+from numasim.workload.json_form.graph_io import read, text_of
+
+BYTES: dict[str, Any] = {"items": [1, 2, 3]}
+
+
+def document(**range_keys: Any) -> dict[str, Any]:
+    entry = {"count": 3, "compute_ps": {"items": [5, 6, 7]}, **range_keys}
+    return {"ranges": [{key: value for key, value in entry.items() if value is not None}], "phases": [{"range": 0}]}
+
+
+def on_nodes(**keys: Any) -> dict[str, Any]:
+    return document(node_accesses=[{"nodes": [0, 1], "bytes": BYTES, **keys}])
+
+
+def read_back(tmp_path: Path, given: dict[str, Any]) -> Workload:
+    path = tmp_path / "ragged.json"
+    path.write_text(json.dumps(given))
+    return read(path)
+
+
+def test_a_file_of_ragged_items_comes_back_as_it_was(tmp_path: Path) -> None:
+    table = {"weight": [1, 3], "low": [0, 100], "high": [9, 100]}
+    work = read_back(tmp_path, on_nodes(shares=[1, 2], mode="read-write", pattern="chase", bytes=table))
+    access = work.ranges[0].node_accesses[0]
+    assert (work.ranges[0].low_ps, work.ranges[0].high_ps) == (5, 7)
+    assert (access.nodes, access.shares, access.amounts.high.tolist()) == ((0, 1), (1, 2), [9, 100])
+    again = tmp_path / "again.json"
+    again.write_text(text_of(work))
+    assert read(again).digest() == work.digest()
+    other = read_back(tmp_path, on_nodes(shares=[1, 3], mode="read-write", pattern="chase", bytes=table))
+    assert other.digest() != work.digest()
+
+
+MISTAKES: dict[str, dict[str, Any]] = {
+    r"ranges\[0\].compute_ps.items: there are 2 numbers; expected 3, one for each item": document(
+        compute_ps={"items": [1, 2]}
+    ),
+    r"ranges\[0\].compute_ps.items\[1\]: .*greater than or equal to 0": document(compute_ps={"items": [1, -2, 3]}),
+    r"ranges\[0\].compute_ps.items\[1\]: input should be a valid integer, not 2.5": document(
+        compute_ps={"items": [1, 2.5, 3]}
+    ),
+    r"ranges\[0\].compute_ps.weight: both numbers and a table": document(
+        compute_ps={"items": [1, 2, 3], "weight": [1]}
+    ),
+    r"ranges\[0\].compute_ps.items: no numbers are given; expected 3 numbers, or a table": document(compute_ps={}),
+    r"ranges\[0\].compute_ps.low: there are 0 numbers; expected 1, one for each weight": document(
+        compute_ps={"weight": [1], "high": [1]}
+    ),
+    r"ranges\[0\].compute_ps.weight: the weights add up to .*; expected at most 4,611": document(
+        compute_ps={"weight": [2**61, 2**61, 1], "low": [1, 1, 1], "high": [1, 1, 1]}
+    ),
+    r"ranges\[0\].compute_ps.high\[0\]: the part ends at 1; expected 2 or more": document(
+        compute_ps={"weight": [1], "low": [2], "high": [1]}
+    ),
+    r"ranges\[0\].compute_ps.wieght.*did you mean 'weight'": document(compute_ps={"wieght": [1]}),
+    r"ranges\[0\].low_ps: the time is given twice": document(low_ps=1, high_ps=2),
+    r"ranges\[0\].low_ps: the time is missing; expected low_ps and high_ps, or compute_ps": document(compute_ps=None),
+    r"node_accesses\[0\].shares: there are 1 shares; expected 2": on_nodes(shares=[1]),
+    r"node_accesses\[0\].shares: the shares add up to 16,777,217": on_nodes(shares=[1, 2**24]),
+    r"node_accesses\[0\].nodes: .*at least 1": on_nodes(nodes=[]),
+    r"node_accesses\[0\].mode: .*'read', 'write' or 'read-write', not 'raed'": on_nodes(mode="raed"),
+    r"node_accesses\[0\].bytes.items: there are 4 numbers": on_nodes(bytes={"items": [1, 2, 3, 4]}),
+    r"node_accesses\[0\].bytes.items\[2\]: the amount is 274877906945; expected 0 to 274877906944": on_nodes(
+        bytes={"items": [1, 2, 2**38 + 1]}
+    ),
+    r"node_accesses\[0\].bytes: 67108864 items of the highest amount add up to .*; expected at most": document(
+        count=2**26,
+        compute_ps=None,
+        low_ps=0,
+        high_ps=0,
+        node_accesses=[{"nodes": [0], "bytes": {"weight": [1], "low": [0], "high": [2**37]}}],
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", MISTAKES)
+def test_a_mistake_is_one_sentence_with_its_place(tmp_path: Path, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        read_back(tmp_path, MISTAKES[sentence])
