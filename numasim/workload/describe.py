@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Accesses, Workload
+from numasim.workload.graph import I64, Accesses, Mode, RangeFamily, Workload
 from numasim.workload.one_worker import by_task, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
@@ -33,6 +33,8 @@ def _lines(workload: Workload) -> Iterator[str]:
         yield f"  classes          {workload.rows:,} of equal subtrees"
     yield f"  digest           {workload.digest()}"
     yield from _regions(workload)
+    for family in workload.ranges:
+        yield from _ragged(family)
     for name, value in workload.facts.items():
         if (name, value) != ("tasks", workload.tasks):
             yield f"  {name:<16} {value:,}"
@@ -45,6 +47,19 @@ def _regions(workload: Workload) -> Iterator[str]:
         )
         state = "initialised" if region.initialised else "fresh"
         yield f"  region {region.name:<9} {region.bytes:,} bytes, {state}, {used:,} bytes accessed"
+
+
+def _ragged(family: RangeFamily) -> Iterator[str]:
+    """The amounts by which items differ; nothing of a plain range."""
+    if family.compute is not None:
+        least, most, mean = family.low_ps, family.high_ps, family.compute.mean
+        yield f"  range            {family.count:,} items of {least:,} to {most:,} ps, {mean:,} on average"
+    for access in family.node_accesses:
+        amounts, nodes = access.amounts, ", ".join(map(str, access.nodes))
+        mode = Mode(access.mode).name.lower().replace("_", "-")
+        sizes = f"{amounts.least:,} to {amounts.most:,} bytes an item, {amounts.mean:,} on average"
+        in_all = f", {amounts.most_of(family.count):,} in all" if not amounts.drawn else ""
+        yield f"    on nodes {nodes:<6}{mode}, {sizes}{in_all}"
 
 
 def _footprint(accesses: Accesses, region: int) -> I64:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from numasim.errors import InputError
+from numasim.workload.describe import describe
 from numasim.workload.graph import Workload
 from numasim.workload.json_form.graph_io import read, text_of
 
@@ -41,6 +42,12 @@ def test_a_file_of_ragged_items_comes_back_as_it_was(tmp_path: Path) -> None:
     assert read(again).digest() == work.digest()
     other = read_back(tmp_path, on_nodes(shares=[1, 3], mode="read-write", pattern="chase", bytes=table))
     assert other.digest() != work.digest()
+
+
+def test_a_description_says_what_items_compute_and_move(tmp_path: Path) -> None:
+    text = describe(read_back(tmp_path, on_nodes(shares=[1, 2])))
+    assert "  range            3 items of 5 to 7 ps, 6 on average\n" in text
+    assert "    on nodes 0, 1  read, 1 to 3 bytes an item, 2 on average, 6 in all\n" in text
 
 
 MISTAKES: dict[str, dict[str, Any]] = {
