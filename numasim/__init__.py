@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 
 _LATE = {
     "compare": "numasim.report.answers.question",
+    "Distribution": "numasim.objects.distributions",
     "Graph": "numasim.objects.graph_object",
     "Machine": "numasim.objects.machine_object",
     "Stage": "numasim.objects.pipelines",

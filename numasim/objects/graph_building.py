@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from numasim.objects.data_dependences import RegionHistory
 from numasim.objects.data_pieces import Block, DataRegion
 from numasim.objects.graph_draft import NO_PARENT, GraphDraft, compute_ps
 from numasim.objects.graph_phases import GraphPhase, PhaseOrder
+from numasim.objects.graph_ranges import OnNodes, range_family
 from numasim.objects.graph_task import Pieces, Task
 from numasim.objects.graph_transactions import Objects, memory_of
 from numasim.schema.enumerations import MOST_BYTES, Mode, Op
@@ -80,6 +81,15 @@ class GraphBuilding:
         self.version += 1
         return Task(self, made)
 
+    def range(self, count: Any, compute_ns: Any, on_nodes: Mapping[Mode, OnNodes], pattern: str, kernel: str) -> None:
+        """Add a range of items to the phase at hand."""
+        phase = self.phases.at.number
+        if phase is not None and phase in self.draft.ranges:
+            raise InputError("the phase has a range already", expected="barrier() or phase() before the next one")
+        family = range_family("items", count, compute_ns, on_nodes, pattern, self._kernel(kernel))
+        self.draft.add_range(self.phases.number(), family)
+        self.version += 1
+
     def work(self, task: int, cost_ns: Any, reads: Pieces, writes: Pieces, updates: Pieces, kernel: str) -> None:
         """Add a segment to the end of a task."""
         self._segment(task, compute_ps(cost_ns), kernel, self._accesses(reads, writes, updates))
@@ -116,9 +126,13 @@ class GraphBuilding:
         self.version += 1
 
     def _segment(self, task: int, cost_ps: int, kernel: str, accesses: list[Access]) -> None:
-        if kernel not in self.draft.kernels and len(self.draft.kernels) == MOST_KERNELS:
-            raise InputError(f"{kernel!r} is one kernel too many", expected=f"at most {MOST_KERNELS} kernels")
-        self.draft.add_segment(task, cost_ps, kernel, accesses)
+        self.draft.add_segment(task, cost_ps, self._kernel(kernel), accesses)
+
+    def _kernel(self, name: str) -> int:
+        """The number of a kernel."""
+        if name not in self.draft.kernels and len(self.draft.kernels) == MOST_KERNELS:
+            raise InputError(f"{name!r} is one kernel too many", expected=f"at most {MOST_KERNELS} kernels")
+        return self.draft.kernels.setdefault(name, len(self.draft.kernels))
 
     def _tasks(self, given: Task | Iterable[Task]) -> Iterable[Task]:
         for each in (given,) if isinstance(given, Task) else given:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numasim.objects.graph_phases import PhaseOrder
 from numasim.schema.enumerations import LONGEST_PS, Deal, Kind, Op
 from numasim.workload.builder import accesses_of, frozen
 from numasim.workload.forest_arrays import offsets, preorder, ragged
-from numasim.workload.graph import I64, Pattern, Phase, Region, Workload
+from numasim.workload.graph import I64, Pattern, Phase, RangeFamily, Region, Workload
 from numasim.workload.sync_parameters import SyncObject
 
 _ARGUMENT = 32  # bits of an op's argument, below its code
@@ -48,6 +48,7 @@ class GraphDraft:
         self.kernels: dict[str, int] = {}
         self.regions: list[Region] = []
         self.words: list[SyncObject] = []
+        self.ranges: dict[int, RangeFamily] = {}  # by their phase
         self.source: list[int] = []
         self.target: list[int] = []
 
@@ -69,14 +70,18 @@ class GraphDraft:
         """Let ``task`` use a synchronisation object."""
         self.ops[task].append((op << _ARGUMENT) | word)
 
-    def add_segment(self, task: int, cost_ps: int, kernel: str, accesses: Sequence[tuple[int, int, int, int]]) -> None:
+    def add_segment(self, task: int, cost_ps: int, kernel: int, accesses: Sequence[tuple[int, int, int, int]]) -> None:
         """Let ``task`` compute and access memory: (region, offset, bytes, mode) each."""
         self.ops[task].append((Op.RUN << _ARGUMENT) | len(self.compute_ps))
         self.compute_ps.append(cost_ps)
-        self.kernel.append(self.kernels.setdefault(kernel, len(self.kernels)))
+        self.kernel.append(kernel)
         self.accesses.append(len(accesses))
         for access in accesses:
             self.rows += access
+
+    def add_range(self, phase: int, family: RangeFamily) -> None:
+        """Give a phase the items of a family."""
+        self.ranges[phase] = family
 
     def add_edge(self, source: int, target: int) -> None:
         """Let ``target`` wait for the end of ``source``; between phases that is so anyway."""
@@ -104,7 +109,7 @@ class GraphDraft:
             regions=tuple(self.regions),
             phases=self._phases(position, parent, deal, order_of_phases),
             loops=order_of_phases.loops(),
-            ranges=(),
+            ranges=tuple(self.ranges.values()),
             op_ptr=frozen(op_ptr),
             op_code=frozen(codes),
             op_arg=frozen(arguments),
@@ -133,11 +138,19 @@ class GraphDraft:
 
     def _phases(self, position: I64, parent: I64, deal: Deal, order: PhaseOrder) -> tuple[Phase, ...]:
         roots = np.flatnonzero(parent < 0)
-        phase = np.array(self.phase)[roots]
-        cuts = np.flatnonzero(np.diff(phase)) + 1  # roots are added phase by phase
-        tasks = [tuple(some.tolist()) for some in np.split(position[roots], cuts)]
+        phase = np.array(self.phase, np.int64)[roots]  # ascends: roots are added phase by phase
+        numbers = [run.number for run in order.runs if run.number is not None]
+        first = np.searchsorted(phase, np.arange(max(numbers) + 2))
+        tasks = [tuple(position[roots[low:high]].tolist()) for low, high in pairwise(first.tolist())]
+        families = {number: family for family, number in enumerate(self.ranges)}
         return tuple(
-            Phase(roots=tasks[run.number], deal=deal, repeat=run.repeat, name=run.name)
+            Phase(
+                roots=tasks[run.number],
+                range_family=families.get(run.number),
+                deal=deal,
+                repeat=run.repeat,
+                name=run.name,
+            )
             for run in order.runs
             if run.number is not None
         )

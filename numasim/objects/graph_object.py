@@ -17,10 +17,11 @@ from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, 
 from numasim.objects.graph_building import GraphBuilding
 from numasim.objects.graph_draft import NO_PARENT
 from numasim.objects.graph_phases import GraphPhase
+from numasim.objects.graph_ranges import OnNodes
 from numasim.objects.graph_task import Pieces, Task
 from numasim.objects.graph_transactions import Objects
 from numasim.parts.yaml.nodes import Held
-from numasim.schema.enumerations import Deal, Op
+from numasim.schema.enumerations import Deal, Mode, Op
 from numasim.workload.graph import Workload
 from numasim.workload.parameters import WorkloadGraph
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 DEALS = {deal.name.lower(): deal for deal in Deal}
+NOTHING: OnNodes = {}
 MOST_DRAWN = 60  # tasks
 MOST_MEASURED = 200_000  # tasks of which a notebook shows work and span
 
@@ -207,6 +209,28 @@ class Graph(Held):
         """
         return self._building.task(NO_PARENT, cost_ns, reads, writes, updates, after, kernel)
 
+    def range(
+        self,
+        count: int,
+        compute_ns: Any = 0,
+        *,
+        reads: OnNodes = NOTHING,
+        writes: OnNodes = NOTHING,
+        updates: OnNodes = NOTHING,
+        pattern: str = "sequential",
+        kernel: str = "",
+    ) -> None:
+        """Add ``count`` items to the phase at hand: tasks that are never written down, as many as you like.
+
+        An item computes for ``compute_ns`` ns: one number for all, an array of one for each, or a `Distribution` from
+        which every run draws them. ``reads``, ``writes`` and ``updates`` map nodes of the machine to the bytes that an
+        item reads or writes there, given alike: ``{0: sizes, 1: 64}``. A tuple of nodes shares an item's bytes evenly;
+        a node that is named twice in it has two parts. No cache serves these bytes, and nothing waits for them.
+        ``pattern`` is the order of the accesses: sequential, strided, random or chase. A phase has at most one range.
+        """
+        on_nodes = {Mode.READ: reads, Mode.WRITE: writes, Mode.READ_WRITE: updates}
+        self._building.range(count, compute_ns, on_nodes, pattern, kernel)
+
     def edge(self, before: Task, after: Task) -> None:
         """Let the task ``after`` wait for the end of ``before``."""
         self._building.edge(before, after)
@@ -254,8 +278,9 @@ class Graph(Held):
         return self._made[1]
 
     def _built(self, building: GraphBuilding) -> Workload:
-        if not building.draft.parent:
-            raise InputError(f"the graph {self.name!r} has no tasks", expected="at least one, which task() adds")
+        if not building.draft.parent and not building.draft.ranges:
+            expected = "at least one, which task() adds, or some, which range() adds"
+            raise InputError(f"the graph {self.name!r} has no tasks", expected=expected)
         workload = building.draft.finished(self._name, self._deal, {}, building.phases)
         if workload.words or (len(workload.successor) and (workload.op_code == Op.SPAWN).any()):
             from numasim.workload.graph_rules import validate

@@ -52,7 +52,8 @@ def preorder(parent: I64) -> I64:
     for level in reversed(by_depth[1:]):
         np.add.at(size, parent[level], size[level])
     position = np.empty(len(parent), np.int64)
-    position[by_depth[0]] = offsets(size[by_depth[0]])[:-1]
+    for roots in by_depth[:1]:
+        position[roots] = offsets(size[roots])[:-1]
     for level in by_depth[1:]:
         position[level] = position[parent[level]] + 1 + _before_in_family(parent[level], size[level])
     order = np.empty_like(position)
