@@ -10,9 +10,10 @@ from engine_setup import NS, SEED, assert_agree, event_by_event, found, observe,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ragged_plans import each, on, ragged, table
-from task_graphs import Access, items
+from task_graphs import Access, Run, graph, items, phase, task
 
 from numasim.draws import DrawClass, base, below, draw
+from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.effects import NO_EFFECTS, Effects
@@ -27,6 +28,7 @@ from numasim.workload.span import span_ps
 MACHINE = toy(sockets=2, cores=1)  # a worker on each node: 100 ns to its own memory, 200 ns to the other's
 COUPLED = Effects(contention="fluid")  # of controllers that have far more than these items ask for
 GIB = 2**30
+NODE_1 = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
@@ -93,15 +95,58 @@ def test_tables_are_drawn_by_the_numbers_of_the_items_streams(engine: str) -> No
 
 @pytest.mark.parametrize("effects", [NO_EFFECTS, COUPLED])
 def test_equal_amounts_are_a_plain_range(engine: str, effects: Effects) -> None:
-    bound = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
     access = Access(0, 0, 640, pattern=Pattern.CHASE, mode=Mode.READ_WRITE)
     plain = items(50, 300 * NS, None, Deal.CYCLIC, (access,), ((1, 0, 0),), (Region("data", 4096, True),))
     like = ragged(50, 300 * NS, on(1, each(*[640] * 50), Mode.READ_WRITE), deal=Deal.CYCLIC)
     assert like.ranges[0].compute is None
-    seen = [observe(plan_of(work, 2, bound, machine=MACHINE, effects=effects), engine) for work in (plain, like)]
-    assert seen[0].result.counters == seen[1].result.counters  # both hashes are among them
+    seen = [observe(plan_of(work, 2, NODE_1, machine=MACHINE, effects=effects), engine) for work in (plain, like)]
+    assert_alike(*(each.result for each in seen))
+
+
+@settings(max_examples=12)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3000 * NS), st.integers(1, 5000)), min_size=1, max_size=12),
+    mode=st.sampled_from(list(Mode)),
+    pattern=st.sampled_from(list(Pattern)),
+    deal=st.sampled_from(list(Deal)),
+    coupled=st.booleans(),
+)
+def test_a_ragged_range_is_as_many_single_tasks(
+    engine: str, rows: list[tuple[int, int]], mode: Mode, pattern: Pattern, deal: Deal, coupled: bool
+) -> None:
+    compute, moved = (each(*column) for column in zip(*rows, strict=True))
+    dealt = ragged(len(rows), compute, on(1, moved, mode, pattern=pattern), deal=deal)
+    roots = (
+        task(Run(ps, (Access(0, 0, size, mode=mode, pattern=pattern),)))
+        for ps, size in (rows[item] for item in in_the_order_of_roots(len(rows), deal))
+    )
+    phases = (phase(*range(len(rows)), deal=deal),)
+    single = graph(*roots, phases=phases, regions=(Region("data", 5000, True),))
+    effects = COUPLED if coupled else NO_EFFECTS
+    plans = [plan_of(work, 2, NODE_1, machine=MACHINE, effects=effects) for work in (dealt, single)]
+    assert_alike(*(observe(event_by_event(plan), engine).result for plan in plans), but=("event_hash", "trace_hash"))
+
+
+def in_the_order_of_roots(count: int, deal: Deal) -> list[int]:
+    """Which item is to be which root of two workers, so that both run and steal the same.
+
+    A worker runs the first of its roots at once, then the last one and so on; of items it runs the last one first.
+    """
+    owner = {Deal.MASTER: [0] * count, Deal.BLOCK: [2 * i // count for i in range(count)], Deal.CYCLIC: [0, 1] * count}
+    order = list(range(count))
+    for worker in range(2):
+        own = [item for item in range(count) if owner[deal][item] == worker]
+        for place, item in zip(own, own[-1:] + own[:-1], strict=True):
+            order[place] = item
+    return order
+
+
+def assert_alike(first: Result, second: Result, but: tuple[str, ...] = ()) -> None:
+    """The same in all numbers, and in the hashes."""
+    counters = [{key: value for key, value in each.counters.items() if key not in but} for each in (first, second)]
+    assert counters[0] == counters[1]
     for name in ("workers", "traffic"):
-        both = [{key: value.tolist() for key, value in getattr(one.result, name).items()} for one in seen]
+        both = [{key: value.tolist() for key, value in getattr(each, name).items()} for each in (first, second)]
         assert both[0] == both[1]
 
 
