@@ -1,16 +1,22 @@
-"""Runs under LAWS against the bound on their time (model 4.8; Chen and Guo 2015, section 5.2)."""
+"""Runs under LAWS against the bounds of its paper (model 4.8; Chen and Guo 2015, section 5)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
-from engine_setup import plan_of, runtime, shipped_strategy, toy
+from engine_setup import Seen, observe, plan_of, runtime, shipped_strategy, toy
 
+from numasim.engine.check.locality_bounds import on_machine
+from numasim.engine.check.packed_run import Pass, live_at_most, pass_of, space_checks, time_checks
 from numasim.engine.check.packing_bounds import packed_work
 from numasim.engine.simulate import simulate
-from numasim.strategy.control.controller import Controls, Measures, Program
+from numasim.objects.strategy_object import Strategy
+from numasim.plan.plan import Plan
+from numasim.strategy.control.controller import I64, Controls, Measures, Program
 from numasim.strategy.control.packing import packing_at_depth, tiers_of_packing
 from numasim.workload.generate import generate
 from numasim.workload.registry import workload_spec
@@ -19,6 +25,12 @@ SOCKETS, CORES = 2, 3
 SEARCH_PS = 10**9  # a millisecond: twenty times what a head waits on average before it looks into another socket
 QUICK = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100}, poll_ns=1000)
 ITERATIONS = 5
+MIXED = [{"from": "own", "queue": "cf"}, {"from": "own-socket"}]  # levels
+ROUND_PS = 10**6  # more than a worker needs to look into every queue that it may take from
+BARE = {
+    "nqueens": {"n": 9, "cutoff": 4, "iterations": 3},
+    "mandelbrot": {"x": 128, "y": 64, "leaf_rows": 1, "iterations": 3},
+}
 
 
 class AtDepth:
@@ -63,3 +75,90 @@ def test_the_time_of_an_iteration_is_within_its_bound(depth: int) -> None:
     later = [time for at, time in enumerate(timed.times) if at % (ITERATIONS - 1)]
     assert max(later) <= bounds.greedy_ps(SOCKETS, CORES) + SEARCH_PS * program.tasks
     assert (min(later) > bounds.printed_ps(SOCKETS, CORES)) == (depth == 0)
+
+
+@cache
+def packed_plan(program: str, depth: int, mixed: bool = False) -> tuple[Plan, Program, I64]:
+    """A program whose tasks at ``depth`` are roots from the first iteration on; ``mixed``: every core takes roots."""
+    work = generate(workload_spec(program, **BARE[program]))
+    strategy = Strategy("laws", steal=MIXED, live="none").spec if mixed else shipped_strategy("laws")
+    plan = plan_of(work, SOCKETS * CORES, strategy, "bare", toy(SOCKETS, CORES))
+    assert plan.tuning is not None
+    known = plan.tuning.program
+    roots = packing_at_depth(known, depth)
+    return replace(plan, tuning=replace(plan.tuning, controller=AtDepth(depth))), known, roots
+
+
+def second_pass(seen: Seen, program: Program) -> Pass:
+    """The second iteration of a program of one phase."""
+    row = seen.result.iterations.query("iteration == 1").iloc[0]
+    assert seen.log is not None
+    return pass_of(seen.log, seen.records, program, int(row.start_ps), int(row.start_ps + row.time_ps))
+
+
+@pytest.mark.parametrize(("program", "depth"), [("nqueens", 2), ("nqueens", 3), ("mandelbrot", 2), ("mandelbrot", 4)])
+def test_a_pass_keeps_the_bounds_of_its_subtrees_and_of_its_space(program: str, depth: int) -> None:
+    """Equation 9 for each subtree, equation 13 with the whole subtree as a link of a chain, equation 15."""
+    plan, known, roots = packed_plan(program, depth)
+    ran = second_pass(observe(plan), known)
+    checks = time_checks(ran, known, roots, SOCKETS, CORES, ROUND_PS)
+    assert len(checks["9"]) == len(roots)
+    assert max(each.ratio for each in (*checks["9"], *checks["greedy"])) <= 1
+    assert space_checks(ran, known, roots, SOCKETS * CORES)["15"].ratio <= 1
+
+
+def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
+    """Where every core takes the next root before it helps another one, equation 9 fails for some."""
+    whole, mixed = (
+        time_checks(second_pass(observe(plan), known), known, roots, SOCKETS, CORES, ROUND_PS)["9"]
+        for plan, known, roots in (packed_plan("mandelbrot", 3, mixed=each) for each in (False, True))
+    )
+    assert max(each.ratio for each in whole) <= 1 < max(each.ratio for each in mixed)
+
+
+def test_heads_alone_execute_the_free_tier() -> None:
+    """Equation 8 where no task is in a subtree; with the time of one socket of three cores it would be broken."""
+    plan, known, _ = packed_plan("nqueens", 99)
+    ran = second_pass(observe(plan), known)
+    none = np.array([], np.int64)
+    assert time_checks(ran, known, none, SOCKETS, CORES, ROUND_PS)["8"][0].ratio <= 1
+    assert time_checks(ran, known, none, SOCKETS * CORES, CORES, 0)["8"][0].ratio > 1
+
+
+def test_space_on_one_worker_on_many_and_breadth_first() -> None:
+    """Depth first a chain of tasks on one worker, at most one on each of many (equation 14). The free tier is created
+    breadth first: without subtrees equation 15, which has a chain for each of them, does not hold.
+    """
+    work = generate(workload_spec("nqueens", **BARE["nqueens"]))
+    free, known, _ = packed_plan("nqueens", 99)
+    none = np.array([], np.int64)
+    chain = int(known.depth.max()) + 1
+    machine = toy(SOCKETS, CORES)
+    assert live_at_most(second_pass(observe(plan_of(work, 1, "cilk", "bare", machine)), known)) == chain
+    many = second_pass(observe(plan_of(work, SOCKETS * CORES, "cilk", "bare", machine)), known)
+    assert chain < space_checks(many, known, none, SOCKETS * CORES)["14"].measured
+    assert space_checks(many, known, none, SOCKETS * CORES)["14"].ratio <= 1
+    assert space_checks(second_pass(observe(free), known), known, none, SOCKETS * CORES)["15"].ratio > 1
+
+
+def test_leaves_wait_for_their_data_as_long_as_the_equations_say() -> None:
+    """Eight rows of 128 lines are read from one buffer and written to another, with a row of the halo on either side.
+
+    Under random stealing a leaf takes what equation 3 says in the mean, within 5 %; under LAWS nine of ten take no more
+    than equation 4 says (others were stolen by a socket that had nothing left), and in the mean equation 5 holds. Under
+    random stealing most leaves break equation 4.
+    """
+    machine = toy(4, 2)
+    work = generate(workload_spec("heat", x=512, y=1024, sweeps=20, ops_per_point=0))
+    leaf, far = on_machine(machine, own_bytes=3 * 8 * 8192, border_bytes=2 * 8192)
+    waits = {}
+    for strategy in ("cilk", "laws"):
+        seen = observe(plan_of(work, 8, strategy, "bare", machine))
+        later = seen.result.iterations.query("iteration > 0")["start_ps"].min()
+        assert seen.log is not None
+        waits[strategy] = np.array([each.end_ps - each.start_ps for each in seen.log if each.start_ps >= later])
+    assert abs(waits["cilk"].mean() / float(leaf.random_ps(4)) - 1) < 0.05
+    assert waits["laws"].mean() <= far.allocated_ps
+    assert (waits["laws"] <= far.allocated_ps).mean() > 0.9
+    assert (waits["cilk"] > far.allocated_ps).mean() > 0.5
+    assert waits["cilk"].mean() - waits["laws"].mean() >= leaf.gain_ps(4)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from engine_setup import toy
 
-from numasim.engine.check.locality_bounds import LeafAccess
+from numasim.engine.check.locality_bounds import LeafAccess, on_machine
+from numasim.engine.check.packed_run import live_at_most, pass_of, space_checks, time_checks
 from numasim.engine.check.packing_bounds import packed_work, space_bound
+from numasim.engine.observe.trace_hash import Rank
+from numasim.engine.reference.ledger import Executed
+from numasim.strategy.control.controller import Program
 
 # 0 (10) has the children 1 (2) and 5 (4); 1 has 2, 3 and 4 (6, 8, 6), 5 has 6 (20)
 PARENT = np.array([-1, 0, 1, 1, 1, 0, 5])
@@ -71,3 +76,67 @@ def test_locality_by_hand() -> None:
     assert leaf.allocated_ps == 60 + 12
     assert leaf.gain_ps(4) == Fraction(1, 2) * (180 - 4) == 88 == leaf.random_ps(4) - leaf.allocated_ps
     assert LeafAccess(1, 9, Fraction(1), Fraction(3)).gain_ps(4) < 0  # little of its own, much at the border
+
+
+def test_a_leaf_on_a_machine_by_hand() -> None:
+    """100 ns for a line at home, 200 elsewhere, ten at a time: 10 and 20 ns for 64 bytes."""
+    mean, most = on_machine(toy(sockets=2), own_bytes=64, border_bytes=64)
+    assert mean == most
+    assert mean.random_ps(2) == 2 * (10_000 + 20_000) // 2
+    assert most.allocated_ps == 10_000 + 20_000
+
+
+# ---- a pass of the tree above on two sockets of two cores, with 1 and 5 as roots, from 100 to 160 -----------------
+
+STRETCHES = [
+    (0, 0, 10, 20),  # an earlier pass
+    (0, 0, 100, 110),
+    (1, 0, 110, 112),
+    (2, 0, 112, 118),
+    (3, 1, 113, 121),
+    (4, 0, 118, 124),
+    (5, 2, 111, 115),
+    (6, 2, 115, 135),
+]
+PUT = [(110, 1), (110, 5), (112, 1), (20, 5)]  # the roots; the rest of 1, which another core may take; an earlier pass
+
+
+def known() -> Program:
+    none = np.zeros(len(PARENT), np.int64)
+    depth = np.array([0, 1, 2, 2, 2, 1, 2])
+    return Program(PARENT, depth, END, none, ((0,),), (), (2,), 2, 0, 0, 64, 4, 2)
+
+
+def test_a_pass_by_hand() -> None:
+    log = [Executed(each[0], 0, *each[-3:]) for each in STRETCHES]
+    records = np.array([(when, Rank.PUT, 0, task, 0) for when, task in PUT], np.uint64)
+    ran = pass_of(log, records, known(), 100, 160)
+    assert ran.tasks.tolist() == list(range(7))
+    assert ran.own_ps.tolist() == OWN.tolist()
+    assert ran.begun.tolist() == [100, 110, 112, 113, 118, 111, 115]
+    assert ran.ended.tolist() == [135, 124, 118, 121, 124, 135, 135]
+    assert ran.created.tolist() == [100, 110, 112, 113, 118, 110, 115]
+    assert live_at_most(ran) == 6  # from 115 on 0, 1, 2, 3, 5 and 6; 4 begins as 2 ends
+
+
+def test_checks_of_a_pass_by_hand() -> None:
+    log = [Executed(each[0], 0, *each[-3:]) for each in STRETCHES]
+    roots = np.array([1, 5])
+    ran = pass_of(log, np.zeros((0, 5), np.uint64), known(), 100, 160)
+    found = time_checks(ran, known(), roots, 2, 2, search_ps=0)
+    seen = {name: [(each.measured, each.bound) for each in checks] for name, checks in found.items()}
+    assert seen == {
+        "9": [(14, 21), (24, 36)],
+        "10": [(25, 19 + 24)],  # 14 and 24 on two sockets, and the longer chain
+        "11": [(25, 53)],
+        "12": [(60, 68)],
+        "13": [(60, 68)],
+        "greedy": [(60, 80)],
+    }
+    slower = time_checks(ran, known(), roots, 2, 2, search_ps=2)
+    assert [each.bound for each in slower["9"]] == [15 + 14, 14 + 28]  # 30 / 2, two tasks in a chain; 28 / 2, two
+    assert slower["10"][0].bound == 21 + 28
+    nothing = time_checks(ran, known(), roots[:0], 2, 2, search_ps=0)
+    assert [(each.measured, each.bound) for each in nothing["8"]] == [(60, 28 + 34)]
+    space = space_checks(ran, known(), roots, workers=1)
+    assert (space["14"].bound, space["15"].bound) == (3, 6)

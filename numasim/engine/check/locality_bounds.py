@@ -2,13 +2,20 @@
 
 A leaf accesses S bytes of its own part of the data and B bytes at the border of other parts, on a machine of M sockets.
 A byte takes a core ``local_ps`` from the local node and ``remote_ps`` from another, the inverses of the paper's speeds
-V_l and V_r, in picoseconds; results are exact fractions.
+V_l and V_r, in picoseconds; results are exact fractions. A byte that is written counts twice, as it is fetched and
+written back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
+
+from numasim.machine.topology import Machine
+from numasim.workload.graph import Pattern
+from numasim.workload.one_worker import LINE_BYTES, MLP
 
 
 @dataclass(frozen=True)
@@ -34,3 +41,18 @@ class LeafAccess:
         """Equation 5: the least that an allocator gains, which is equation 3 less equation 4."""
         gap = (self.remote_ps - self.local_ps) / sockets
         return gap * ((sockets - 1) * self.own_bytes - self.border_bytes)
+
+
+def on_machine(machine: Machine, own_bytes: int, border_bytes: int) -> tuple[LeafAccess, LeafAccess]:
+    """A leaf on a machine of equal nodes, without caches and contention: from the other nodes in the mean, as equations
+    3 and 5 need it, and from the farthest one, as equation 4 does.
+    """
+    latency = machine.latency_ps
+    others = latency[~np.eye(machine.nodes, dtype=bool)].tolist()
+    line = Fraction(1000, LINE_BYTES * MLP[Pattern.SEQUENTIAL])
+    mean, most = Fraction(sum(others), len(others)), Fraction(max(others))
+    local = int(latency[0, 0]) * line
+    return (
+        LeafAccess(own_bytes, border_bytes, local, mean * line),
+        LeafAccess(own_bytes, border_bytes, local, most * line),
+    )
