@@ -27,7 +27,7 @@ import numasim as ns
 
 question = {
     "machine": "opteron-8380-4s",
-    "workload": {"name": "heat", "x": 8096, "y": 1024, "sweeps": 32, "ps_per_1000_ops": 624_000},
+    "workload": {"name": "heat", "x": 8096, "y": 1024, "sweeps": 32},
     "workers": 16,
     "seed": 1,
 }
@@ -59,9 +59,9 @@ figure
 # ## Time against packing
 #
 # The same program with subtrees that begin at a given depth of the tree and stay there: a subtree at depth d has about
-# 8,096 / 2^d rows. Figure 5 of the paper draws a U and explains its ends by the cache. There is a U here as well, one
-# per cent deep, but what the sockets miss hardly changes: a sweep reads every line once, whatever the packing is. Large
-# subtrees leave sockets without work at the end of a sweep, small ones leave the cores of a socket without work
+# 8,096 / 2^d rows. Figure 5 of the paper draws a U and explains its ends by the cache. There is a U here as well, half
+# a per cent deep, but what the sockets miss hardly changes: a sweep reads every line once, whatever the packing is.
+# Large subtrees leave sockets without work at the end of a sweep, small ones leave the cores of a socket without work
 # between one subtree and the next.
 
 
