@@ -80,3 +80,12 @@ def test_the_sizes_are_those_of_section_6_2(study: Study) -> None:
 def test_the_stencils_of_both_blocks_are_compared(study: Study) -> None:
     assert study.tables["cilk-misses-regular"].labels == STENCILS
     assert study.tables["misses-stencils"].labels == (*STENCILS, *(f"{name}-ir" for name in STENCILS))
+
+
+@pytest.mark.parametrize("program", ["amd", "amd-sizes", "intel", "intel-sizes"])
+def test_only_cats_has_its_data_on_all_nodes_page_by_page(study: Study, program: str) -> None:
+    """Section 6.1 says so of CATS; under LAWS and Cilk whoever touches a page first has it."""
+    setting, (row, *_) = Setting(study), study.programs[program].file.rows
+    variants = study.programs[program].file.variants
+    policies = {name: setting.spec(Wanted(study.programs[program], row, name)).strategy.placement for name in variants}
+    assert {name for name, placement in policies.items() if placement and placement.policy == "interleave"} == {"cats"}
