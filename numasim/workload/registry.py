@@ -51,7 +51,9 @@ MODULES = {  # the module of each family, in alphabetical order
     "spinlock": "spinlock",
     "strassen": "strassen",
     "syncbench": "syncbench",
+    "transactions": "skeletons.worklists",
     "uts": "uts",
+    "worklist": "skeletons.worklists",
 }
 
 

@@ -50,7 +50,12 @@ SIZES: dict[str, dict[str, Any]] = {
     "home-test": {"threads": 4},
     "spinlock": {"threads": 4, "acquisitions": 9},
     "syncbench": {"construct": "reduction", "threads": 4, "repetitions": 3},
+    **{
+        name: {"units": 300, "low_ns": 500, "high_ns": 9000, "records": 3000, "record_bytes": 1024, "lookups": 6}
+        for name in ("transactions", "worklist")
+    },
 }
+SIZES["transactions"]["objects"] = 100
 CACHES = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60, "l2": "32KiB"}
 BOUNDS = {1: (0.02, 0.02), 2: (0.06, 0.06)}  # by domains: parts of all bytes, from the own cache and from memory
 SERVED = ("bytes_cache", "bytes_c2c")

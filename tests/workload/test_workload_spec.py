@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from numasim.workload.registry import MODULES, PARAMETERS, workload_spec, worklo
 
 ADAPTER: TypeAdapter[Any] = TypeAdapter(workload_union())
 BOTS = {"strassen", "sort", "sparselu-single", "sparselu-for", "nqueens", "fft", "uts"}
+FAMILY_PREFIX = f"{families.__name__}."
 TIMES = {"low_ns": 1, "high_ns": 2}
 
 
@@ -29,9 +30,10 @@ def test_every_name_has_parameters_and_a_generator() -> None:
 
 def test_the_table_of_names_is_what_the_modules_define() -> None:
     found = {
-        family.name: module.name
-        for module in iter_modules(families.__path__)
-        for family in import_module(f"{families.__name__}.{module.name}").FAMILIES
+        family.name: module.name.removeprefix(FAMILY_PREFIX)
+        for module in walk_packages(families.__path__, FAMILY_PREFIX)
+        if not module.ispkg
+        for family in import_module(module.name).FAMILIES
     }
     assert found == MODULES
 

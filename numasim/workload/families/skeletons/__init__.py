@@ -1,0 +1,1 @@
+"""Programs that follow an algorithmic skeleton; each module defines `FAMILIES`."""

@@ -1,0 +1,271 @@
+"""Units of work in a worklist, as plain work or as transactions (Goes et al. 2014, section 3).
+
+A unit looks up records of shared data, by keys that are drawn, and computes for a time that is drawn; some units are
+added by others, and what they work on is written by the unit that adds them. A unit of `transactions` does a part of
+that in a transaction (model 4.11): it reads, loads what it has to, stores, and writes at its end. An iteration may
+begin with a part that one thread does alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_array
+from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
+from numasim.parts.unit_factors import MILLION
+from numasim.workload.algorithms.heavy_tails import pareto, zipf
+from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.family import Family
+from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.object_memories import MOST_SKEW_PPM
+from numasim.workload.parameters import Size, TaskCount, TimedParameters
+from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
+from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
+
+KERNELS = ("alone", "process")
+ALONE, PROCESS = range(len(KERNELS))
+DATA, ADDED = range(2)  # regions
+PARENT, LENGTH, PLACE, FIRST_KEY = range(4)  # numbers of a unit's, or a record's, own stream
+
+Few = Annotated[Whole, Field(ge=0, le=1000)]
+Skew = Annotated[Exact, Field(ge=0, le=MOST_SKEW_PPM // MILLION)]
+
+
+class UnitParameters(TimedParameters):
+    """Units of work, their data, and who adds them."""
+
+    units: TaskCount = Field(description="Units of work, those that others add included.")
+    tail: Annotated[Exact, Field(ge=0, le=8)] = Field(
+        Decimal(1),
+        description="Exponent of Pareto's law by which compute times are drawn between low_ns and high_ns: the "
+        "smaller, the heavier the tail; with 0 their logarithm is uniform.",
+    )
+    added: Fraction = Field(Decimal(0), description="Share of the units that other units add.")
+    added_bytes: Bytes = Field(0, description="What the unit that adds another writes for it, and that one reads.")
+    records: Annotated[Whole, Field(ge=1, le=MAX_PARTIES)] = Field(1, description="Records of the shared data.")
+    record_bytes: Annotated[Bytes, Field(ge=1)] = Field(64, description="Bytes of a record.")
+    lookups: Few = Field(0, description="Records that a unit looks up.")
+    skew: Skew = Field(
+        Decimal(0),
+        description="Exponent of Zipf's law by which a unit draws its records; with 0 all are equally likely.",
+    )
+    iterations: Size = Field(1, description="How often the whole worklist is worked off.")
+    alone_ns: Nanoseconds = Field(
+        Decimal(0), description="Compute time of what one thread does alone at the start of each iteration."
+    )
+    graph_seed: Seed = Field(0, description="Seed of times, keys and additions, the same in all runs and repeats.")
+
+    @property
+    def seeds(self) -> int:
+        """Units that are in the worklist from the beginning, at least one."""
+        return max(1, self.units - int(self.units * self.added))
+
+    @property
+    def parts(self) -> tuple[Decimal, ...]:
+        """The shares of the segments of a unit in its time."""
+        return (Decimal(1),)
+
+    def program(self) -> tuple[list[int], int]:
+        """The ops of a unit that adds none, and how many of them use the memory of objects."""
+        return [Op.RUN], 0
+
+    def totals(self) -> Totals:
+        """Of units that all take the longest time and write all that they look up."""
+        ops, _ = self.program()
+        found = [access(self.record_bytes, mode=Mode.READ_WRITE, pattern=Pattern.RANDOM)] * self.lookups
+        rest = Totals(ops=len(ops) - 1, segments=len(self.parts) - 1)
+        units = (task(segment(ps(self.high_ns), *found)) + rest).times(self.units)
+        handed = access(self.added_bytes, mode=Mode.WRITE) + access(self.added_bytes) if self.added_bytes else NOTHING
+        added = (Totals(ops=1) + handed).times(self.units - self.seeds)
+        alone = task(segment(ps(self.alone_ns))) if self.alone_ns else NOTHING
+        regions = memory(self.records * self.record_bytes) + memory((self.units - self.seeds) * self.added_bytes)
+        return (units + added + alone).repeated(self.iterations) + regions
+
+
+class WorklistParameters(UnitParameters):
+    """Units of work of unlike lengths in a worklist; a unit looks up records of shared data and may add units."""
+
+    name: Literal["worklist"] = Field(description="The name of this workload.")
+
+
+class TransactionsParameters(UnitParameters):
+    """Units of work in a worklist that are transactions: they conflict, abort and begin again (model 4.11)."""
+
+    name: Literal["transactions"] = Field(description="The name of this workload.")
+    objects: Annotated[Whole, Field(ge=1, le=MAX_PARTIES)] = Field(
+        description="Objects that transactions open, which are what conflicts."
+    )
+    loads: Few = Field(1, description="Objects that a transaction opens to read them.")
+    stores: Few = Field(1, description="Objects that a transaction opens to write them.")
+    object_skew: Skew = Field(
+        Decimal(0),
+        description="Exponent of Zipf's law by which objects are drawn; with 0 all are equally likely.",
+    )
+    outside: Fraction = Field(
+        Decimal(0),
+        description="Share of a unit, of its time and of what it looks up, that is done before its transaction.",
+    )
+    undo_ns: Nanoseconds = Field(Decimal(0), description="What an attempt takes to abort; at least 1 ns counts.")
+
+    @property
+    def parts(self) -> tuple[Decimal, ...]:
+        """What is done before the transaction, up to its loads, and behind each of its stores."""
+        inside = (1 - self.outside) / (self.stores + 1)
+        return (*([self.outside] if self.outside else []), *[inside] * (self.stores + 1))
+
+    def program(self) -> tuple[list[int], int]:
+        """Plain work, then the transaction."""
+        before = [Op.RUN] if self.outside else []
+        inside = [Op.BEGIN, Op.RUN, *[Op.LOAD] * self.loads, *[Op.STORE, Op.RUN] * self.stores, Op.COMMIT]
+        return [*before, *inside], 2 + self.loads + self.stores
+
+
+def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Workload:
+    """Units that are there from the beginning, dealt in turn; units that are added are children of those that add."""
+    units, seeds, alone = parameters.units, parameters.seeds, int(parameters.alone_ns > 0)
+    streams = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(units))
+    parent = _parents(streams, seeds)
+    children = np.bincount(parent[seeds:], minlength=units)
+    kinds, shape = np.unique(2 * children + (np.arange(units) >= seeds), return_inverse=True)
+    shapes = [_shape(parameters, *divmod(kind, 2)) for kind in kinds.tolist()]
+    rows = np.append(parent, np.full(alone, -1))
+    draft = Draft(
+        rows,
+        np.append(shape, np.full(alone, len(shapes))),
+        [*shapes, Shape((Op.RUN,), (ALONE,), (0,))],
+        kind=np.repeat([Kind.TASK, Kind.IMPLICIT], [units, alone]),
+    )
+    times_ps = pareto(draw_array(streams, LENGTH), ps(parameters.low_ns), ps(parameters.high_ns), parameters.tail)
+    for number, kind in enumerate(kinds.tolist()):
+        _fill(draft, number, parameters, streams, times_ps)
+        _hand_over(draft, number, parameters, parent, *divmod(kind, 2))
+    if alone:
+        draft.compute(len(shapes), ps(parameters.alone_ns))
+    roots = draft.position[np.flatnonzero(rows < 0)].tolist()
+    work = Phase(roots=tuple(sorted(roots[:seeds])), deal=Deal.CYCLIC, name="worklist")
+    before = [Phase(roots=tuple(roots[seeds:]), serial=True, name="alone")] * alone
+    return draft.finish(
+        name=parameters.name,
+        parameters=parameters_of(parameters),
+        kernels=KERNELS,
+        regions=_regions(parameters),
+        phases=[*before, work],
+        loops=[Loop(0, 1 + alone, parameters.iterations)] if parameters.iterations > 1 else [],
+        words=words,
+        facts={"units": units * parameters.iterations},
+    )
+
+
+def transactions(parameters: TransactionsParameters) -> Workload:
+    """A worklist whose units open objects of one memory."""
+    skew_ppm, undo_ps = round(parameters.object_skew * MILLION), ps(parameters.undo_ns)
+    return worklist(parameters, [SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps)])
+
+
+def _parents(streams: U64Array, seeds: int) -> I64:
+    """Who adds each unit: of those before it one that is drawn; -1 for those that nobody adds."""
+    later = np.arange(seeds, len(streams))
+    drawn = below_array(draw_array(streams[seeds:], PARENT), later.astype(np.uint64))
+    return np.concatenate([np.full(seeds, -1), drawn.astype(np.int64)])
+
+
+def _shape(parameters: UnitParameters, children: int, is_added: int) -> Shape:
+    """A unit that adds so many."""
+    ops, uses = parameters.program()
+    handed = int(parameters.added_bytes > 0)
+    accesses = np.diff(_first_lookups(parameters))
+    accesses[0] += is_added * handed
+    accesses[-1] += children * handed
+    return Shape([*ops, *[Op.SPAWN] * children], [PROCESS] * len(accesses), accesses.tolist(), words=[0] * uses)
+
+
+def _done(parameters: UnitParameters) -> npt.NDArray[np.float64]:
+    """[parts + 1] the share of a unit that is done before each of its parts, and in the end."""
+    return np.array([0.0, *np.cumsum([float(part) for part in parameters.parts[:-1]]), 1.0])
+
+
+def _first_lookups(parameters: UnitParameters) -> I64:
+    """[parts + 1] the first lookup of each part of a unit, and the number of all."""
+    found: I64 = np.rint(parameters.lookups * _done(parameters)).astype(np.int64)
+    return found
+
+
+def _fill(draft: Draft, shape: int, parameters: UnitParameters, streams: U64Array, times_ps: I64) -> None:
+    """Compute times and lookups of the units of a shape."""
+    units = draft.tasks(shape)
+    first, parts = _first_lookups(parameters), len(parameters.parts)
+    ends_ps = np.rint(times_ps[units][:, None] * _done(parameters)).astype(np.int64)
+    draft.compute_runs(shape, np.diff(ends_ps, axis=1))
+    places = _places(parameters)
+    for part in range(parts):
+        writes = part == parts - 1 and parts > 1
+        for lookup in range(first[part], first[part + 1]):
+            keys = zipf(draw_array(streams[units], FIRST_KEY + lookup), parameters.records, parameters.skew)
+            draft.access(
+                shape,
+                lookup - int(first[part]),
+                run=part,
+                region=DATA,
+                offset=places[keys] * parameters.record_bytes,
+                row_bytes=parameters.record_bytes,
+                mode=Mode.READ_WRITE if writes else Mode.READ,
+                pattern=Pattern.RANDOM,
+            )
+
+
+def _places(parameters: UnitParameters) -> I64:
+    """[records] where the record of each key lies: hashed, so that keys that are in demand lie apart."""
+    records = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(parameters.records))
+    return np.argsort(draw_array(records, PLACE), kind="stable")
+
+
+def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64, children: int, is_added: int) -> None:
+    """A unit that was added reads what the one that added it has written for it."""
+    if not parameters.added_bytes:
+        return
+    units, first, parts = draft.tasks(shape), _first_lookups(parameters), len(parameters.parts)
+    size, seeds = parameters.added_bytes, parameters.seeds
+    if is_added:
+        number = int(first[1])
+        draft.access(shape, number, region=ADDED, offset=(units - seeds) * size, row_bytes=size, mode=Mode.READ)
+    kids = np.argsort(parent, kind="stable")[seeds:]
+    begin = np.searchsorted(parent[kids], units)
+    number = int(first[-1] - first[-2]) + is_added * (parts == 1)
+    for child in range(children):
+        offset = (kids[begin + child] - seeds) * size
+        draft.access(shape, number + child, run=parts - 1, region=ADDED, offset=offset, row_bytes=size, mode=Mode.WRITE)
+
+
+def _regions(parameters: UnitParameters) -> tuple[Region, ...]:
+    """The shared data, written before the program begins to work in parallel, and what units hand over."""
+    data = Region("data", parameters.records * parameters.record_bytes, True)
+    handed = (parameters.units - parameters.seeds) * parameters.added_bytes
+    return (data, Region("added", handed, False)) if handed else (data,)
+
+
+FAMILIES = (
+    Family(
+        WorklistParameters,
+        worklist,
+        small={
+            **{"units": 24, "low_ns": 100, "high_ns": 3000, "added": 0.5, "added_bytes": 3000},
+            **{"records": 50, "record_bytes": 256, "lookups": 2, "skew": 0.9, "iterations": 2, "alone_ns": 50},
+        },
+        benchmark={"units": 10_000, "low_ns": 500, "high_ns": 20_000},
+    ),
+    Family(
+        TransactionsParameters,
+        transactions,
+        small={
+            **{"units": 24, "low_ns": 100, "high_ns": 3000, "added": 0.25, "added_bytes": 100},
+            **{"records": 50, "record_bytes": 256, "lookups": 5, "objects": 6, "loads": 2, "outside": 0.25},
+        },
+        benchmark={"units": 5_000, "low_ns": 500, "high_ns": 20_000, "objects": 100},
+    ),
+)
