@@ -11,7 +11,7 @@ from numasim.errors import InputError
 from numasim.objects.graph_draft import compute_ps
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import Op
-from numasim.workload.object_memories import MOST_SKEW_PPM
+from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 
 

@@ -22,7 +22,7 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.steal_plan import StealPlan
-from numasim.workload.object_memories import running_weights, weights_of
+from numasim.workload.algorithms.object_memories import running_weights, weights_of
 from numasim.workload.sync_parameters import Role, SyncObject
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -36,7 +36,7 @@ class SyncPlaces:
 
     ``home`` is the node in whose memory an object is. ``level_lock`` and ``queue_lock`` are the locks that a probe
     takes, or `NO_LOCK`; they are empty where no level, or no queue, has one. ``weights`` are those of
-    `numasim.workload.object_memories`.
+    `numasim.workload.algorithms.object_memories`.
     """
 
     names: tuple[str, ...]

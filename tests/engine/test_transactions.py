@@ -13,9 +13,9 @@ from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
+from numasim.workload.algorithms.object_memories import running_weights
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.object_memories import running_weights
 from numasim.workload.sync_parameters import Role, SyncObject
 
 BEGIN, LOAD, STORE, COMMIT = (Use(op) for op in (Op.BEGIN, Op.LOAD, Op.STORE, Op.COMMIT))

@@ -11,8 +11,8 @@ from workload_setup import make, program
 
 from numasim.draws import DrawClass, base, below, draw, stream_array
 from numasim.workload.algorithms.heavy_tails import pareto, zipf
+from numasim.workload.algorithms.object_memories import running_weights
 from numasim.workload.graph import Mode, Op
-from numasim.workload.object_memories import running_weights
 from numasim.workload.sync_parameters import Role, SyncObject
 
 UNITS: dict[str, Any] = {"units": 40, "low_ns": 100, "high_ns": 10_000}

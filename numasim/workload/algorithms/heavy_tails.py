@@ -8,8 +8,8 @@ import numpy as np
 
 from numasim.draws import U64Array, below_array
 from numasim.parts.unit_factors import MILLION
+from numasim.workload.algorithms.object_memories import running_weights
 from numasim.workload.graph import I64
-from numasim.workload.object_memories import running_weights
 
 _UNIT = 2.0**-64
 

@@ -22,6 +22,7 @@ from numasim.schema.enumerations import (
     MOST_ITEMS,
     MOST_STRIDE,
 )
+from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM
 from numasim.workload.amounts import Amounts
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import (
@@ -50,7 +51,6 @@ from numasim.workload.json_form.amount_models import (
     node_access_of,
     whole,
 )
-from numasim.workload.object_memories import MOST_SKEW_PPM
 from numasim.workload.phases import parts, places
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 

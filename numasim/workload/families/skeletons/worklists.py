@@ -20,10 +20,10 @@ from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_arr
 from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
 from numasim.parts.unit_factors import MILLION
 from numasim.workload.algorithms.heavy_tails import pareto, zipf
+from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.object_memories import MOST_SKEW_PPM
 from numasim.workload.parameters import Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
