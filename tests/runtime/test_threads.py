@@ -66,14 +66,13 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
         assert run.columns["tasks"] == 1973  # 2 F(16) - 1
 
 
-def runs_on_threads(strategy: str) -> bool:
-    """Whether a shipped strategy asks for nothing that threads do not know."""
-    spec = read_strategy(strategy)
-    return spec.join != "leapfrog" and not spec.needs_every_task
+def needs_no_graph(strategy: str) -> bool:
+    """Whether a shipped strategy asks for nothing that only the plan's graph knows: test_tasks_told_apart.py."""
+    return not read_strategy(strategy).needs_every_task
 
 
 @pytest.mark.parametrize("how", ["ompi help", "ompi continuation", "bare help"])
-@pytest.mark.parametrize("strategy", [name for name in catalog.names("strategies") if runs_on_threads(name)])
+@pytest.mark.parametrize("strategy", [name for name in catalog.names("strategies") if needs_no_graph(name)])
 def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strategy: str, how: str) -> None:
     runtime, join = how.split()
     plan = plan_file(plans, strategy, join, 4, runtime)
@@ -82,39 +81,6 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
     assert run.columns["tasks"] == FIB_12_CALLS
     (run,) = run_kernel(Order("graph", {"depth": 4, "graph_seed": 2}, plan=plan), program)
     holds(run)
-
-
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ("join: leapfrog\nsteal: [{from: thief}]", "joins leapfrog, which workers do in virtual time only"),
-        ("spawn: {adaptive: {}}", "spawn order adapts, which it does in virtual time only"),
-        ("dispatch: [{to: any, copy: yes}, {to: own}]", "leave copies of tasks, which they do in virtual time only"),
-    ],
-)
-def test_what_threads_do_not_know_is_refused(program: Path, plans: Path, tmp_path: Path, keys: str, said: str) -> None:
-    path = tmp_path / "refused.yaml"
-    path.write_text(f"name: refused\nlike: randomized\n{keys}\n")
-    with pytest.raises(InputError, match=said):
-        run_kernel(Order("fib", {"n": 12}, plan=plan_file(plans, str(path), "help", 4)), program)
-
-
-GATED = "{from: others, gated: yes}], live: {per: socket, most: 1}, tiers: {depth: 1}"
-GRAPH_ALONE = {
-    "gates": f"steal: [{GATED}",
-    "tiers": "steal: [{from: others}], tiers: {depth: 1}, dispatch: [{to: any, tier: root}, {to: own}]",
-    "labels": "steal: [{from: others}], labels: slices, dispatch: [{to: label}, {to: own}]",
-    "spawns": "steal: [{from: others}], tiers: {depth: 1}, spawn: {local: work-first}",
-}
-
-
-@pytest.mark.parametrize("what", GRAPH_ALONE)
-def test_what_only_a_task_graph_knows_is_refused(program: Path, plans: Path, what: str) -> None:
-    strategy = plans / f"{what}.yaml"
-    strategy.write_text(f"{{name: {what}, {GRAPH_ALONE[what]}}}")
-    plan = plan_file(plans, str(strategy), "help", 4)
-    with pytest.raises(InputError, match="such a strategy runs in virtual time"):
-        run_kernel(Order("fib", {"n": 12}, plan=plan), program)
 
 
 def waiting_for_a_thief(folder: Path, children: int) -> Path:

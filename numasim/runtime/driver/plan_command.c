@@ -7,23 +7,28 @@
 #include "driver/commands.h"
 #include "driver/output.h"
 #include "graph_program.h"
+#include "kernels/delay.h"
 
 /* The program behind the interface of kernels; its serial twin is the graph itself. */
 typedef struct {
     ns_graph_program *program;
+    ns_delay delay;
 } state;
 
 static const ns_parameter PARAMETERS[] = {{NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL}};
 
 static int create(void **made, ns_setting *setting) {
-    (void)setting;
-    *made = calloc(1, sizeof(state));
-    return *made ? NS_OK : NS_ERROR_MEMORY;
+    state *self = calloc(1, sizeof *self);
+    if (self && setting->waits) self->delay = ns_delay_calibrate();
+    *made = self;
+    return self ? NS_OK : NS_ERROR_MEMORY;
 }
+
+static void take(const void *delay, int64_t picoseconds) { ns_delay_take(delay, picoseconds); }
 
 static int attach(void *whole, ns_pool *pool) {
     state *self = whole;
-    return ns_graph_program_create(&self->program, pool);
+    return ns_graph_program_create(&self->program, pool, (ns_graph_delay){take, &self->delay});
 }
 
 static int run(void *whole, ns_pool *pool) {
@@ -73,7 +78,8 @@ int ns_plan_command(int argc, char **argv) {
         return refuse("expected one file, such as `numasim strategy compile` writes, and options behind it");
     }
     ns_options options = {.kernel = &PLAN, .json = true, .verify = true};
-    options.pool = (ns_pool_options){.mode = NS_MODE_VIRTUAL, .plan = argv[1], .costs = NS_COSTS_MODEL};
+    options.pool = (ns_pool_options){
+        .mode = NS_MODE_VIRTUAL, .plan = argv[1], .costs = NS_COSTS_MODEL, .graph = NS_GRAPH_IS_PROGRAM};
     ns_outcome outcome;
     char problem[1280] = "";
     if (!ns_options_read(&options, argc - 2, argv + 2, problem, sizeof problem)) return refuse(problem);

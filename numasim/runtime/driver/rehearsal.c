@@ -84,6 +84,7 @@ static int rehearse(ns_outcome *outcome, const ns_options *options, char *proble
     ns_pool_options threads = options->pool;
     ns_pool *pool;
     threads.mode = NS_MODE_NATIVE;
+    threads.graph = NS_GRAPH_IGNORED;
     int error = ns_run_pool(&pool, &threads, problem, bytes);
     if (error) return error;
     if (options->pool.mode == NS_MODE_NATIVE) error = ns_ring_measure(&outcome->hop_ps[0], pool);

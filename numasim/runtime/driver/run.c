@@ -43,7 +43,9 @@ static bool delays_take_time(const ns_pool_options *options) {
 /* Of workers where those of the run are, in a pool of their own, since a run's pool counts the run alone. */
 static int measure_ring(int64_t *hop_ps, const ns_pool_options *options) {
     ns_pool *pool;
-    int error = ns_pool_create(&pool, options);
+    ns_pool_options same = *options;
+    same.graph = NS_GRAPH_IGNORED;
+    int error = ns_pool_create(&pool, &same);
     if (!error) error = ns_ring_measure(hop_ps, pool);
     ns_pool_destroy(pool);
     return error;

@@ -6,11 +6,14 @@
 #include "api/operations.h"
 #include "execution/steps.h"
 #include "record/recorder.h"
+#include "threads/worker.h"
 #include "virtual/virtual.h"
 
 struct ns_graph_program {
     ns_pool *pool;
     const ns_full_plan *plan;
+    const ns_plan_file *file; /* on threads; else NULL */
+    ns_graph_delay delay;
     int64_t *ran; /* [rows] how often */
 };
 
@@ -27,7 +30,9 @@ static void run_part(ns_task *self, void *arguments);
 static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, uint32_t argument) {
     part next = {program, argument};
     switch (code) {
-        case NS_OP_RUN: break; /* the plan knows what it takes */
+        case NS_OP_RUN: /* in virtual time the plan knows what it takes */
+            if (program->file) program->delay.take(program->delay.context, program->file->compute_ps.at[argument]);
+            break;
         case NS_OP_SPAWN: ns_spawn(self, run_part, &next, sizeof next); break;
         case NS_OP_CALL: ns_call(self, run_part, &next); break;
         case NS_OP_WAIT: ns_join(self); break;
@@ -57,7 +62,8 @@ static void run_part(ns_task *self, void *arguments) {
 /* Roots are dealt as the plan says: which one it is, a task has to ask. */
 static void run_root(ns_task *self, void *arguments) {
     ns_graph_program *const *program = arguments;
-    run_row(self, *program, ns_virtual_row(self));
+    const ns_thread_task *root = (const ns_thread_task *)self;
+    run_row(self, *program, (*program)->file ? ns_thread_notes_of(root)->row : ns_virtual_row(self));
 }
 
 int ns_graph_program_run(ns_graph_program *self) {
@@ -116,11 +122,13 @@ static int create_words(ns_pool *pool, const ns_plan_words *words) {
     return NS_OK;
 }
 
-int ns_graph_program_create(ns_graph_program **self, ns_pool *pool) {
-    if (pool->options.mode != NS_MODE_VIRTUAL) return NS_ERROR_UNSUPPORTED;
+int ns_graph_program_create(ns_graph_program **self, ns_pool *pool, ns_graph_delay delay) {
+    if (pool->options.mode == NS_MODE_SERIAL || pool->options.graph != NS_GRAPH_IS_PROGRAM) return NS_ERROR_UNSUPPORTED;
     ns_graph_program *made = calloc(1, sizeof *made);
     if (!made) return ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory for the program of the plan's graph");
-    *made = (ns_graph_program){.pool = pool, .plan = ns_virtual_plan(pool)};
+    *made = (ns_graph_program){.pool = pool, .delay = delay};
+    if (pool->options.mode != NS_MODE_VIRTUAL) made->file = ((const ns_thread_pool *)pool)->tables.file;
+    made->plan = made->file ? &made->file->plan : ns_virtual_plan(pool);
     made->ran = calloc((size_t)made->plan->graph.rows + 1, sizeof *made->ran);
     const int error = made->ran ? create_words(pool, &made->plan->words) : NS_ERROR_MEMORY;
     if (error) {

@@ -1,6 +1,6 @@
 /* The task graph of a plan as a program: its tasks take their ops one after the other, each by the call of
  * numasim/runtime.h that it stands for. So whatever the simulator runs can be run in virtual time, and has to count the
- * same.
+ * same; and it can be run on threads, where its segments keep processors busy for the time that they compute.
  */
 #ifndef NS_GRAPH_PROGRAM_H
 #define NS_GRAPH_PROGRAM_H
@@ -11,9 +11,15 @@
 
 typedef struct ns_graph_program ns_graph_program;
 
-/* The program of the plan of `pool`, whose words are registered with it. Virtual time only: elsewhere there are no
- * phases. 0, NS_ERROR_UNSUPPORTED, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
-int ns_graph_program_create(ns_graph_program **self, ns_pool *pool);
+/* How time is spent on threads. */
+typedef struct {
+    void (*take)(const void *context, int64_t picoseconds);
+    const void *context;
+} ns_graph_delay;
+
+/* The program of the plan of `pool`, which was made with the option NS_GRAPH_IS_PROGRAM, and whose words are registered with it. 0,
+ * NS_ERROR_UNSUPPORTED, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
+int ns_graph_program_create(ns_graph_program **self, ns_pool *pool, ns_graph_delay delay);
 void ns_graph_program_destroy(ns_graph_program *self);
 
 /* Run all phases, each as often as the plan says. */

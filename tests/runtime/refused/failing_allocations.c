@@ -21,7 +21,7 @@ static void complain(int64_t nth, const char *what, int error) {
 
 static int run_graph(ns_pool *pool) {
     ns_graph_program *program = NULL;
-    int error = ns_graph_program_create(&program, pool);
+    int error = ns_graph_program_create(&program, pool, (ns_graph_delay){0});
     if (!error) error = ns_graph_program_run(program);
     ns_graph_program_destroy(program);
     return error;
@@ -64,7 +64,10 @@ int main(int count, char **arguments) {
     if (count != 3) return 2;
     const enum ns_mode mode = (enum ns_mode)atoi(arguments[1]);
     const char *plan = strcmp(arguments[2], "-") == 0 ? NULL : arguments[2];
-    const ns_pool_options options = {.mode = mode, .plan = plan, .workers = plan ? 0 : 3};
+    const ns_pool_options options = {.mode = mode,
+                                     .plan = plan,
+                                     .workers = plan ? 0 : 3,
+                                     .graph = mode == NS_MODE_VIRTUAL ? NS_GRAPH_IS_PROGRAM : NS_GRAPH_RECORDED};
     int64_t nth = 1;
     while (attempt(&options, nth)) nth++;
     printf("%lld requests\n", (long long)(nth - 1));

@@ -176,6 +176,10 @@ enum ns_order {
     NS_ORDER_STOLEN   /* the same, but the children of the root oldest first, as a thief takes them from the worker's */
 };
 
+/* What the task graph of a plan has to do with the program: as far as the strategy asks, it is that which was recorded
+ * of the program; or the program itself; or nothing. */
+enum ns_graph_use { NS_GRAPH_RECORDED, NS_GRAPH_IS_PROGRAM, NS_GRAPH_IGNORED };
+
 typedef struct {
     enum ns_mode mode;
     uint32_t workers;    /* 0: as many as the plan is for, or else as many as there are hardware threads */
@@ -187,6 +191,7 @@ typedef struct {
     /* of a plan whose strategy has a controller: files or pipes, from which what it decides is read before each
      * iteration, and to which what was measured of the last one is written (NULL: it is not) */
     const char *controls, *measures;
+    enum ns_graph_use graph; /* internal to the library */
 } ns_pool_options;
 
 /* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */

@@ -99,5 +99,7 @@ ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_orde
     }
     made->record->base.worker = self->worker;
     parent->pending++;
+    if (ns_thread_pool_of((ns_thread_worker *)self->worker)->notes)
+        ns_thread_note_child((ns_thread_worker *)self->worker, parent, made->record);
     return ns_thread_dependent_wait(known, made, entries) ? made : NULL;
 }

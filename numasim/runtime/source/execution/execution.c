@@ -1,7 +1,9 @@
 /* What several ways to execute tasks do alike. */
 #include "execution/execution.h"
 
+#include "execution/measured_calls.h"
 #include "search/search.h"
+#include "threads/live_gates.h"
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
 
@@ -21,11 +23,23 @@ void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) 
     }
 }
 
+void ns_thread_run_body(ns_thread_task *task) {
+    const bool measures = ns_thread_pool_of(ns_thread_worker_of(task))->graph.boundary.controlled;
+    if (measures) ns_thread_segment_begins(task);
+    task->body(&task->base, task->inlined);
+    if (measures) ns_thread_segment_ends(task);
+    if (task->pending) ns_join(&task->base);
+}
+
 void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task) {
     task->base.worker = &worker->base;
-    task->body(&task->base, task->inlined);
-    if (task->pending) ns_join(&task->base);
+    ns_thread_run_body(task);
     ns_thread_task_end(worker, task);
+}
+
+void ns_thread_execute_child_here(ns_thread_worker *worker, ns_thread_task *child) {
+    if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
+    ns_thread_execute_here(worker, child);
 }
 
 /* ---- spawns and calls -------------------------------------------------------------------------------------------- */
@@ -40,6 +54,7 @@ ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order
     }
     parent->pending++;
     child->base.worker = &worker->base;
+    if (ns_thread_pool_of(worker)->notes) ns_thread_note_child(worker, parent, child);
     return child;
 }
 
@@ -51,14 +66,27 @@ void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
     }
 }
 
+static void begin_part(const ns_thread_task *caller, ns_noted_task *part) {
+    ns_thread_worker *worker = ns_thread_worker_of(caller);
+    part->notes.depth = ns_thread_notes_of(caller)->depth;
+    ns_thread_note_child(worker, caller, &part->task);
+    if (ns_thread_pool_of(worker)->graph.counts_live) ns_thread_live_begin(worker, part->notes.row);
+}
+
 void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *task = (ns_thread_task *)self;
-    ns_thread_task part = {.base = *self, .parent = task, .home = task->home};
-    part.base.whole = &part.base;
-    part.base.first = NULL; /* its children depend on none of the caller's */
-    body(&part.base, arguments);
-    ns_join(&part.base);
-    if (self->worker != part.base.worker) self->worker = part.base.worker; /* a fiber has gone on elsewhere */
+    ns_noted_task noted = {.task = {.base = *self, .parent = task, .home = task->home}, .notes = {.row = NS_NO_ROW}};
+    ns_thread_task *part = &noted.task;
+    ns_thread_pool *pool = ns_thread_pool_of(ns_thread_worker_of(task));
+    part->base.whole = &part->base;
+    part->base.first = NULL; /* its children depend on none of the caller's */
+    if (pool->notes) begin_part(task, &noted);
+    if (pool->graph.boundary.controlled) ns_thread_segment_begins(part);
+    body(&part->base, arguments);
+    if (pool->graph.boundary.controlled) ns_thread_segment_ends(part);
+    ns_join(&part->base);
+    if (self->worker != part->base.worker) self->worker = part->base.worker; /* a fiber has gone on elsewhere */
+    if (pool->graph.counts_live) ns_thread_live_end(pool, noted.notes.row);
 }
 
 /* ---- futures ----------------------------------------------------------------------------------------------------- */
@@ -91,13 +119,34 @@ void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *p
     ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
 }
 
+/* Whether the end of a task counts: the parts of a team were not spawned. */
+static bool is_counted(const ns_thread_pool *pool, const ns_thread_task *task, uint32_t row) {
+    if (task->parent != &pool->origin || !pool->team) return true;
+    return row != NS_NO_ROW && pool->graph.plan->graph.kind.at[row] == NS_ROW_TASK;
+}
+
+/* The task of a row has ended: let those begin that wait for nothing else. */
+static void release_successors(ns_thread_worker *worker, uint32_t row) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_graph *graph = &pool->graph.plan->graph;
+    for (int64_t at = graph->successor_ptr.at[row]; at < graph->successor_ptr.at[row + 1]; at++) {
+        ns_thread_task *next = ns_followed_graph_release(&pool->graph, graph->successor.at[at]);
+        if (!next) continue;
+        next->base.worker = &worker->base;
+        if (!pool->execution->release(worker, next, NULL, 0)) ns_thread_execute(worker, next);
+    }
+}
+
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     ns_thread_task *parent = self->parent;
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_root = parent == &pool->origin;
-    worker->base.tasks += !(is_root && pool->team); /* the parts of a team were not spawned */
+    const uint32_t row = pool->notes ? ns_thread_notes_of(self)->row : NS_NO_ROW;
+    worker->base.tasks += is_counted(pool, self, row);
+    if (pool->notes) ns_thread_note_end(worker, self);
     ns_thread_note_owner(worker, NS_OWNER_EXECUTED);
     ns_thread_record_free(worker, self);
+    if (pool->graph.holds) release_successors(worker, row);
     if (is_root) {
         note_end(pool);
         ns_thread_child_ended_elsewhere(worker, parent);

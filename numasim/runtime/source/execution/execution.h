@@ -12,7 +12,7 @@
 #ifndef NS_EXECUTION_H
 #define NS_EXECUTION_H
 
-#include "threads/worker.h"
+#include "threads/noted_tasks.h"
 
 typedef struct ns_thread_execution ns_thread_execution;
 struct ns_thread_execution {
@@ -62,6 +62,7 @@ static inline const ns_thread_execution *ns_thread_execution_of(const ns_thread_
 static inline void ns_thread_execute(ns_thread_worker *worker, ns_thread_task *task) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (pool->asks_parents && task->home) ns_actor_ran(&worker->search.actor, (int32_t)task->home->id);
+    if (pool->notes) ns_thread_note_begin(worker, task);
     pool->execution->execute(worker, task);
 }
 
@@ -81,6 +82,18 @@ ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order
 
 /* Execute what is ordered at once, as a part of `self`: where memory for a task is short. */
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order);
+
+/* Let the body of a task run, and its end wait for its children. */
+void ns_thread_run_body(ns_thread_task *task);
+
+/* Execute a child as it is spawned, with a record, on the stack that one is on. */
+void ns_thread_execute_child_here(ns_thread_worker *worker, ns_thread_task *child);
+
+/* Whether a child that was spawned waits for others in the graph that is followed. */
+static inline bool ns_thread_holds(ns_thread_worker *worker, ns_thread_task *child) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    return pool->graph.holds && ns_followed_graph_hold(&pool->graph, child, ns_thread_notes_of(child)->row);
+}
 
 /* Run a body as a part of `self`, which has a record, with children of its own. */
 void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments);

@@ -24,7 +24,7 @@ struct ns_thread_fiber {
 enum { FIBER_STACK_BYTES = 256 << 10 };
 
 /* What is to be done once the fiber that was left rests. */
-enum { NOTHING, RELEASE, OFFER, KEEP, DETACH };
+enum { NOTHING, RELEASE, OFFER, KEEP, DETACH, ASIDE };
 
 static int begin(ns_thread_worker *worker) {
     const int error = ns_fiber_adopt(&worker->fibers.thread_fiber);
@@ -53,9 +53,18 @@ static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
 static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     const uint32_t children = task->pending;
     task->pending = 0;
+    if (ns_thread_pool_of(worker)->notes) ns_thread_notes_of(task)->depth = 0; /* it goes on at the bottom of a stack */
     /* acq_rel: what the children did; and the last child finds the task at rest */
     const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acq_rel);
     if (ended + children == 0) resume_here(worker, task);
+}
+
+/* The task looks at its wait again when those have done so that were put aside before. */
+static void put_aside(ns_thread_worker *worker, ns_thread_task *task) {
+    ns_thread_task **last = &worker->fibers.aside;
+    while (*last) last = &(*last)->next;
+    task->next = NULL;
+    *last = task;
 }
 
 /* The worker is about to sleep: others can have the tasks that it was to go on with, as far as there is room for them
@@ -83,6 +92,8 @@ static void settle(ns_thread_worker *worker) {
         resume_here(worker, task);
     } else if (leaving == DETACH) {
         detach(worker, task);
+    } else if (leaving == ASIDE) {
+        put_aside(worker, task);
     }
 }
 
@@ -102,8 +113,7 @@ static void run_on_fiber(void *argument) {
     ns_thread_fiber *fiber = argument;
     ns_thread_task *task = fiber->task;
     settle(ns_thread_worker_of(task));
-    task->body(&task->base, task->inlined);
-    ns_join(&task->base); /* and it may have become another worker's by then */
+    ns_thread_run_body(task); /* and it may have become another worker's by then */
     ns_thread_worker *worker = ns_thread_worker_of(task);
     task->fiber = NULL;
     ns_thread_task_end(worker, task);
@@ -144,14 +154,42 @@ static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     settle(worker); /* homes stay on their workers */
 }
 
-/* Execute tasks until the wait is over, which `self` waits in; its fiber is the worker's home meanwhile. */
-static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
-    ns_thread_worker *worker = (ns_thread_worker *)self->worker;
+/* ---- waiting ----------------------------------------------------------------------------------------------------- */
+
+/* Execute tasks until the wait is over, which `task` waits in; its fiber is the worker's home meanwhile. */
+static void wait_nested(ns_thread_task *task, const ns_thread_wait *wait) {
+    ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_fiber *home = worker->fibers.home;
-    const ns_thread_fiber *fiber = ((const ns_thread_task *)self)->fiber;
+    const ns_thread_fiber *fiber = task->fiber;
     if (fiber) worker->fibers.home = fiber->fiber;
+    worker->fibers.nested++;
     ns_thread_work_until(worker, wait);
+    worker->fibers.nested--;
     worker->fibers.home = home;
+}
+
+/* A wait that does not outlast a quiescent pool. */
+typedef struct {
+    const ns_thread_wait *wait;
+    const ns_thread_pool *pool;
+} unless_quiescent;
+
+static bool is_over_or_quiescent(const void *context) {
+    const unless_quiescent *self = context;
+    return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(self->pool);
+}
+
+/* The rest of a task may be executed nested over one of its own descendants that waits: then neither goes on, and the
+ * pool becomes quiescent. From then on tasks wait aside, and nobody's home is on top of them. */
+static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
+    ns_thread_task *task = (ns_thread_task *)self;
+    const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
+    if (task->fiber) {
+        wait_nested(task, &(ns_thread_wait){wait->task, is_over_or_quiescent, &context});
+        while (!wait->is_over(wait->context)) leave(task, ns_thread_worker_of(task)->fibers.home, ASIDE);
+    } else {
+        wait_nested(task, wait);
+    }
 }
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
@@ -160,28 +198,34 @@ static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
  * and goes on here afterwards if it is not. */
 static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool offered) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
+    if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
     if (parent->fiber && put_on_fiber(worker, child)) {
         leave(parent, ((const ns_thread_fiber *)child->fiber)->fiber, offered ? OFFER : KEEP);
         return;
     }
     child->fiber = parent->fiber; /* as a part of it */
-    child->body(&child->base, child->inlined);
-    ns_join(&child->base);
+    ns_thread_run_body(child);
     child->fiber = NULL;
     parent->base.worker = child->base.worker;
     ns_thread_task_end(ns_thread_worker_of(parent), child);
 }
 
+static bool goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_thread_task *child) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    return pool->tables.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
+}
+
 /* A child can begin: it, or the task that has spawned it, comes into a queue. */
 static void begin_child(ns_thread_task *parent, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
-    const bool offers = ns_thread_pool_of(worker)->tables.work_first && parent->fiber;
+    const bool offers = parent->fiber && goes_first(worker, parent, child);
     if (offers || !ns_thread_place(worker, child, accesses, count)) execute_child(parent, child, offers);
 }
 
 static void spawn(ns_task *self, const ns_work_order *order) {
     ns_thread_task *child = ns_thread_child_create(self, order);
-    if (child) begin_child((ns_thread_task *)self, child, order->accesses, order->access_count);
+    if (!child || ns_thread_holds((ns_thread_worker *)self->worker, child)) return;
+    begin_child((ns_thread_task *)self, child, order->accesses, order->access_count);
 }
 
 static void spawn_after(ns_task *self, const ns_work_order *order) {

@@ -2,6 +2,7 @@
 #include "execution/dependents.h"
 #include "execution/execution.h"
 #include "platform/futex.h"
+#include "search/search.h"
 
 static bool is_joined(const void *context) { return ns_thread_task_is_joined(context); }
 
@@ -29,10 +30,9 @@ static void sleep_until_joined(ns_thread_task *task) {
     ns_atomic_u32 *left = ns_thread_task_returned(task);
     pool->execution->share(worker);
     /* relaxed: it only counts */
-    if (ns_atomic_u32_fetch_add(&pool->blocked, 1, memory_order_relaxed) + 1 >= pool->base.workers) {
-        ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, "all workers wait in joins that block");
-        pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task});
-    }
+    if (ns_atomic_u32_fetch_add(&pool->blocked, 1, memory_order_relaxed) + 1 >= pool->team_size)
+        ns_thread_end_quiescent(pool, "all workers wait in joins that block");
+    if (ns_thread_is_quiescent(pool)) pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task});
     uint32_t found;
     /* acquire: what the children did */
     while ((found = ns_atomic_u32_load(left, memory_order_acquire))) ns_futex_wait(left, found);

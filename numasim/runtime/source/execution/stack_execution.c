@@ -18,8 +18,9 @@ static void wait_here(ns_task *task, const ns_thread_wait *wait) {
 static void spawn(ns_task *self, const ns_work_order *order) {
     ns_thread_task *child = ns_thread_child_create(self, order);
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
-    if (child && !ns_thread_place(worker, child, order->accesses, order->access_count))
-        ns_thread_execute_here(worker, child);
+    if (!child || ns_thread_holds(worker, child)) return;
+    if (!ns_thread_place(worker, child, order->accesses, order->access_count))
+        ns_thread_execute_child_here(worker, child);
 }
 
 static void spawn_after(ns_task *self, const ns_work_order *order) {

@@ -18,9 +18,11 @@ bool ns_dispatches_to_own(const ns_plan *plan) {
     return own;
 }
 
-bool ns_needs_graph(const ns_full_plan *plan) {
-    const bool by_tier = plan->work_first_tiers && plan->work_first_tiers != NS_EVERY_TIER;
-    return plan->rules_ask_tasks || plan->counts_live || by_tier;
+bool ns_leaves_copies(const ns_plan *plan) {
+    for (uint32_t at = plan->steal_levels; at < plan->levels; at++) {
+        if (plan->level[at].flags & NS_FLAG_COPY) return true;
+    }
+    return false;
 }
 
 bool ns_picks_by_length(const ns_plan *plan) {
@@ -52,7 +54,7 @@ bool ns_watches_follow_from_lengths(const ns_plan_tables *tables) {
 /* Whether all queues can be lanes: a spawn is a push and a join begins with pops, and that is all. */
 static bool fits_lanes(const ns_plan_tables *tables) {
     const ns_plan *plan = &tables->steal;
-    if (!ns_dispatches_to_own(plan) || ns_asks_for_parents(plan)) return false;
+    if (!ns_dispatches_to_own(plan) || ns_leaves_copies(plan) || ns_asks_for_parents(plan)) return false;
     if (ns_reads_watches(tables) && !ns_watches_follow_from_lengths(tables)) return false;
     if (tables->refill || tables->work_first) return false;
     if (tables->join != NS_JOIN_HELP && tables->join != NS_JOIN_OWN) return false;
@@ -62,8 +64,8 @@ static bool fits_lanes(const ns_plan_tables *tables) {
     return true;
 }
 
-const ns_thread_execution *ns_execution_of_strategy(const ns_plan_tables *tables) {
-    if (fits_lanes(tables)) return &ns_lane_execution;
+const ns_thread_execution *ns_execution_of_strategy(const ns_plan_tables *tables, bool notes) {
+    if (!notes && fits_lanes(tables)) return &ns_lane_execution;
     if (tables->join == NS_JOIN_CONTINUATION) return &ns_fiber_continuing_execution;
     if (tables->join == NS_JOIN_BLOCK)
         return tables->work_first ? &ns_fiber_blocking_execution : &ns_stack_blocking_execution;

@@ -14,8 +14,8 @@ bool ns_watches_follow_from_lengths(const ns_plan_tables *tables);
 /* Whether all new tasks of a worker go to its own queue, which takes them. */
 bool ns_dispatches_to_own(const ns_plan *plan);
 
-/* Whether the strategy tells the tasks of a graph apart, by tiers or labels, or counts live subtrees. */
-bool ns_needs_graph(const ns_full_plan *plan);
+/* Whether rules of dispatch leave copies of tasks. */
+bool ns_leaves_copies(const ns_plan *plan);
 
 /* Whether levels choose the longest or the shortest queue. */
 bool ns_picks_by_length(const ns_plan *plan);
@@ -23,7 +23,8 @@ bool ns_picks_by_length(const ns_plan *plan);
 /* Whether levels begin at who has spawned what a worker executed last. */
 bool ns_asks_for_parents(const ns_plan *plan);
 
-/* The way to execute tasks: on lanes wherever that does, on fibers only where tasks go on elsewhere. */
-const ns_thread_execution *ns_execution_of_strategy(const ns_plan_tables *tables);
+/* The way to execute tasks: on lanes wherever that does, which have no notes, on fibers only where tasks go on
+ * elsewhere. */
+const ns_thread_execution *ns_execution_of_strategy(const ns_plan_tables *tables, bool notes);
 
 #endif

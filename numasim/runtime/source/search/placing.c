@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "policy/dispatch.h"
+#include "search/copied_tasks.h"
 #include "search/search.h"
+#include "threads/noted_tasks.h"
 
 /* Whether the worker executes its spawns at once: from a full own queue on, until it has emptied somewhat. */
 static bool must_inline(const ns_thread_worker *worker) {
@@ -26,7 +28,7 @@ static void count_push(const ns_thread_pool *pool, ns_task_queue *own) {
     if (length > peak) ns_atomic_u64_store(&own->peak, length, memory_order_relaxed);
 }
 
-static bool push(ns_thread_worker *worker, uint32_t q, ns_thread_task *task) {
+static bool push(ns_thread_worker *worker, uint32_t q, void *task) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (!ns_task_queue_push(pool->queues[q], task)) return false;
     if ((int32_t)q == worker->own) count_push(pool, pool->queues[q]);
@@ -62,15 +64,23 @@ bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_ac
     ns_new_task placed = {.index = worker->search.placed++ % pool->tasks,
                           .count = pool->tasks,
                           .source = true,
+                          .tier = NS_TIER_LOCAL,
+                          .label = NS_UNKNOWN,
+                          .copy = worker->search.copy,
                           .similarity = worker->search.similarity};
+    if (pool->graph.knows_rows) {
+        placed.tier = ns_thread_tier_of(pool, task);
+        placed.label = ns_thread_label_of(pool, task);
+    }
     if (pool->homes) {
         placed.object_groups = group_objects(worker, accesses, count);
         placed.objects = worker->search.objects;
     }
     for (;;) {
-        ns_thread_view_queues(worker);
+        ns_thread_view_queues(worker, NULL);
         const int32_t q = ns_place(&pool->tables.steal, &worker->search.actor, &worker->search.view, &placed);
         if (q == NS_UNKNOWN) return false;
-        if (push(worker, (uint32_t)q, task)) return true; /* else somebody else has filled it meanwhile */
+        if (ns_thread_push_copies(worker, (uint32_t)q, placed.copy, placed.copies, task, push))
+            return true; /* else somebody else has filled it meanwhile */
     }
 }

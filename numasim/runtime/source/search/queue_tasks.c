@@ -1,5 +1,6 @@
 /* Taking tasks from queues that are no lanes: the operations that ways to execute tasks with records have in common. */
 #include "execution/execution.h"
+#include "search/copied_tasks.h"
 #include "search/search.h"
 
 /* Who takes in which join. */
@@ -20,9 +21,9 @@ ns_thread_task *ns_thread_queue_take(ns_thread_worker *worker, const ns_thread_w
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     strict_taker taker = {worker, ns_thread_strict_join(pool, wait)};
     if (!taker.waiting && ns_task_queue_length(pool->queues[q])) ns_thread_withdraw_no_work(worker);
-    ns_thread_task *task = ns_task_queue_take(pool->queues[q], is_owner, end, taker.waiting ? may_take : NULL, &taker);
+    void *entry = ns_task_queue_take(pool->queues[q], is_owner, end, taker.waiting ? may_take : NULL, &taker);
     ns_thread_note_queue(pool, q);
-    return task;
+    return ns_thread_claim(entry);
 }
 
 void ns_thread_queue_keep(ns_thread_worker *worker, ns_thread_task *task) {

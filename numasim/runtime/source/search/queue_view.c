@@ -1,6 +1,8 @@
 /* What a worker sees of the queues, and the watch bits that are noted at each change of a queue. */
 #include "base/bitset.h"
 #include "search/search.h"
+#include "threads/live_gates.h"
+#include "threads/noted_tasks.h"
 
 /* The watch bits where they are not noted at pushes and pops: from the lengths of the queues. */
 static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {
@@ -22,7 +24,14 @@ static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits) {
         watch_lengths(pool, bits);
 }
 
-void ns_thread_view_queues(ns_thread_worker *worker) {
+/* In join `leapfrog`: in whose join the worker waits, and whom it may steal from. */
+static void see_taker(ns_actor *actor, const ns_thread_wait *wait) {
+    actor->leapfrogs = true;
+    actor->leaps = wait && wait->task;
+    actor->taker = actor->leaps ? ns_thread_taker_of((const ns_thread_task *)wait->task) : NS_UNKNOWN;
+}
+
+void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
     if (pool->watches) look_at_watches(pool, (uint64_t *)(uintptr_t)search->view.watch);
@@ -33,6 +42,11 @@ void ns_thread_view_queues(ns_thread_worker *worker) {
     /* relaxed: the last thief, soon enough */
     const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
     search->actor.thief = thief ? (int32_t)(thief - 1) : NS_UNKNOWN;
+    search->view.iteration = pool->graph.iteration;
+    search->view.switches = pool->graph.boundary.in_force.switches;
+    if (pool->graph.counts_live)
+        ns_thread_see_live(pool, (int64_t *)(uintptr_t)search->view.live, (int64_t *)(uintptr_t)search->view.awaited);
+    if (pool->tables.join == NS_JOIN_LEAPFROG) see_taker(&search->actor, wait);
 }
 
 void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q) {

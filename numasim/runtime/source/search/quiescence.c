@@ -58,7 +58,7 @@ static bool finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const bool has_own = worker->own != NS_UNKNOWN && ns_task_queue_length(pool->queues[worker->own]);
     if (!query.waiting && has_own) return true;
     if (wait->task && pool->tables.join == NS_JOIN_OWN) return false;
-    ns_thread_view_queues(worker);
+    ns_thread_view_queues(worker, wait);
     ns_thread_search *search = &worker->search;
     return ns_any_within_reach(&pool->tables.steal, &search->actor, &search->view, has_tasks, &query);
 }
@@ -72,7 +72,12 @@ static bool have_all_announced(const ns_thread_pool *pool, uint64_t stamp) {
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         without_work += ns_atomic_u64_load(&pool->worker[id]->no_work, memory_order_acquire) == stamp;
     }
-    return without_work >= pool->base.workers;
+    return without_work >= pool->team_size;
+}
+
+void ns_thread_end_quiescent(ns_thread_pool *pool, const char *why) {
+    ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, why);
+    ns_atomic_u32_store(&pool->quiescent, 1, memory_order_relaxed); /* relaxed: seen soon */
 }
 
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
@@ -83,6 +88,5 @@ void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *
     const bool has_work = finds_work(worker, wait) || wait->is_over(wait->context);
     ns_atomic_u64_store(&worker->no_work, has_work ? 0 : stamp, memory_order_seq_cst);
     if (has_work || ns_thread_task_is_joined(&pool->origin) || !have_all_announced(pool, stamp)) return;
-    ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, "the strategy and the joins let no worker have them");
-    ns_atomic_u32_store(&pool->quiescent, 1, memory_order_relaxed); /* relaxed: seen soon */
+    ns_thread_end_quiescent(pool, "the strategy and the joins let no worker have them");
 }

@@ -3,6 +3,7 @@
 
 #include "execution/execution.h"
 #include "search/search.h"
+#include "threads/live_gates.h"
 
 static const int64_t SPINNING_PS = 2000000; /* up to this it keeps its CPU */
 enum { PATIENT_ROUNDS = 64 };               /* fruitless rounds after which a worker lets others have its CPU */
@@ -44,13 +45,14 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
 #endif
 }
 
-/* Note for the robbed worker who its thief is. */
-static void name_thief(const ns_thread_worker *worker, uint32_t q) {
+/* Note for the robbed worker who its thief is, and how much it has taken. */
+static void name_thief(const ns_thread_worker *worker, uint32_t q, int64_t taken) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int32_t robbed = pool->tables.steal.queues[q].owner;
     if (pool->tables.steal.own[robbed] != q || robbed == (int32_t)worker->base.id) return;
     /* relaxed: as in queue_view.c */
     ns_atomic_u32_store(&pool->worker[robbed]->thief, worker->base.id + 1, memory_order_relaxed);
+    if (pool->adapts) ns_atomic_u64_fetch_add(&pool->worker[robbed]->robbed, (uint64_t)taken, memory_order_relaxed);
 }
 
 /* How many tasks a probe of queue `q` by `level` is to take, now. */
@@ -80,14 +82,15 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     }
     const uint32_t node = (uint32_t)worker->base.node;
     int32_t held = NS_NO_LOCK;
-    const int64_t wanted = look(pool, level, q, node, &held);
+    const int64_t wanted = ns_thread_pass_gate(worker, by) ? look(pool, level, q, node, &held) : 0;
     const uint8_t end = attempt ? queue->steal_end : queue->own_end;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;
     int64_t taken = 0;
-    while (taken < wanted) {
+    for (int64_t looked = 0; looked < wanted; looked++) {
         ns_thread_task *task = pool->execution->take(worker, wait, q, is_owner, (enum ns_queue_end)end);
-        if (!task) break;
+        if (!task && !pool->copies) break;
+        if (!task) continue; /* somebody else has it: others may be behind it */
         if (taken++)
             pool->execution->keep(worker, task);
         else
@@ -97,7 +100,8 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);
     ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* the only actor that it sees */
-    if (taken) name_thief(worker, q);
+    if (taken) name_thief(worker, q, taken);
+    if (!taken) ns_thread_leave_gate(worker);
     return first;
 }
 
@@ -110,7 +114,7 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
     uint32_t level, q;
     ns_round_begin(&round);
     for (;;) {
-        ns_thread_view_queues(worker);
+        ns_thread_view_queues(worker, wait);
         if (!ns_round_next(&round, &pool->tables.steal, &search->actor, &search->view, &level, &q)) return NULL;
         *probed = true;
         ns_search_locks_pass(&pool->locks, held, ns_search_locks_of_level(&pool->locks, level, q),

@@ -49,14 +49,18 @@ void ns_thread_note_search(ns_thread_pool *pool);
  * error, and does so soonest if all take whatever they see. */
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
+/* The run can only end with an error, for which this is why, and is to do so. */
+void ns_thread_end_quiescent(ns_thread_pool *pool, const char *why);
+
 static inline bool ns_thread_is_quiescent(const ns_thread_pool *pool) {
     return ns_atomic_u32_load(&pool->quiescent, memory_order_relaxed); /* relaxed: soon enough */
 }
 
 /* ---- queue_view.c ------------------------------------------------------------------------------------------------ */
 
-/* See the queues as they are now, as far as the strategy looks at them. */
-void ns_thread_view_queues(ns_thread_worker *worker);
+/* See the queues, and what else decisions are made from, as they are now, as far as the strategy looks at them; `wait`
+ * is what the worker waits for as it searches, or NULL. */
+void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* Queue `q` has been changed, or found to be other than its watch bits say. */
 void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q);

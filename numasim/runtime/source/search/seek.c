@@ -3,7 +3,9 @@
 
 #include "base/bitset.h"
 #include "execution/execution.h"
+#include "search/copied_tasks.h"
 #include "search/search.h"
+#include "threads/live_gates.h"
 
 /* After so many fruitless rounds a worker asks whether any of them can ever succeed, and before it waits this long. */
 enum { ANNOUNCING_ROUNDS = 256 };
@@ -16,12 +18,15 @@ int ns_thread_search_create(ns_thread_worker *worker) {
     int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
     int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
     uint64_t *watch = calloc((size_t)ns_set_words(plan->queue_count) * plan->watches + 1, sizeof *watch);
+    int64_t *live = calloc(2 * (size_t)plan->workers, sizeof *live); /* at most so many units */
+    worker->search.copy = calloc((size_t)plan->levels + 1, sizeof *worker->search.copy);
     worker->search.bytes = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.bytes);
     worker->search.objects = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.objects);
-    worker->search.view = (ns_view){.length = length, .watch = watch};
+    worker->search.view =
+        (ns_view){.length = length, .watch = watch, .live = live, .awaited = live ? live + plan->workers : NULL};
     worker->search.actor = (ns_actor){.cursor = cursor, .chance_ppm = chance_ppm};
-    const bool all = cursor && chance_ppm && length && watch && worker->search.bytes && worker->search.objects;
-    if (!all) return NS_ERROR_MEMORY;
+    const bool all = cursor && chance_ppm && length && watch && live && worker->search.copy;
+    if (!all || !worker->search.bytes || !worker->search.objects) return NS_ERROR_MEMORY;
     worker->search.similarity = worker->search.bytes + plan->nodes;
     const uint64_t seed = pool->base.options.seed ? pool->base.options.seed : pool->tables.seed;
     ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
@@ -36,6 +41,8 @@ void ns_thread_search_destroy(ns_thread_worker *worker) {
     free(worker->search.actor.chance_ppm);
     free((void *)(uintptr_t)worker->search.view.length);
     free((void *)(uintptr_t)worker->search.view.watch);
+    free((void *)(uintptr_t)worker->search.view.live);
+    free(worker->search.copy);
 }
 
 /* ---- the own queue ----------------------------------------------------------------------------------------------- */
@@ -46,10 +53,14 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
     if (worker->own == NS_UNKNOWN) return NULL;
     const ns_task_queue *queue = pool->queues[worker->own];
     if (keep < 0) keep = ns_task_queue_thresholds(queue).low;
-    if (keep && ns_task_queue_length(queue) <= keep) return NULL;
-    if (pool->watches && ns_task_queue_length(queue)) ns_thread_note_owner(worker, NS_OWNER_TAKES);
     const uint8_t end = pool->tables.steal.queues[worker->own].own_end;
-    return pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
+    ns_thread_task *task;
+    do {
+        if (keep && ns_task_queue_length(queue) <= keep) return NULL;
+        if (pool->watches && ns_task_queue_length(queue)) ns_thread_note_owner(worker, NS_OWNER_TAKES);
+        task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
+    } while (!task && pool->copies && ns_task_queue_length(queue)); /* what others have is passed over */
+    return task;
 }
 
 /* S and s from what the worker has measured, once its queue has drained for the first time. */
@@ -77,14 +88,21 @@ static void compute_thresholds(ns_thread_worker *worker) {
 
 /* ---- searches ---------------------------------------------------------------------------------------------------- */
 
-/* Take a task from wherever one is. */
+/* The next task that waits aside. */
+static ns_thread_task *next_aside(ns_thread_worker *worker) {
+    ns_thread_task *next = worker->fibers.aside;
+    if (next) worker->fibers.aside = next->next;
+    return next;
+}
+
+/* Take a task from wherever one is, or go on with one that waits aside. */
 static ns_thread_task *take_anything(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_task *task = NULL;
     for (uint32_t q = 0; !task && q < pool->tables.steal.queue_count; q++) {
-        task = ns_task_queue_take(pool->queues[q], (int32_t)q == worker->own, NS_FRONT, NULL, NULL);
+        task = ns_thread_claim(ns_task_queue_take(pool->queues[q], (int32_t)q == worker->own, NS_FRONT, NULL, NULL));
     }
-    return task;
+    return task ? task : next_aside(worker);
 }
 
 /* After a fruitless round. */
@@ -105,6 +123,7 @@ static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wai
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->tables.refill;
     if (!refill) return stolen;
+    ns_thread_leave_gate(worker); /* what a worker takes from its own queue passes none */
     pool->execution->keep(worker, stolen);
     return pop_own(worker, wait, refill);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "execution/measured_calls.h"
 #include "execution/strategy_needs.h"
 #include "numasim/topology.h"
 #include "platform/near_memory.h"
@@ -22,8 +23,11 @@ static void look_at_tables(ns_thread_pool *pool) {
     for (uint32_t id = 0; id < pool->base.workers; id++) pool->no_queues[id] = NS_NO_QUEUE;
     pool->anonymous = tables->steal;
     pool->anonymous.own = pool->no_queues;
-    pool->execution = ns_execution_of_strategy(tables);
-    pool->base.tasks = &pool->execution->calls;
+    pool->adapts = tables->file && tables->file->plan.adaptive.stack;
+    pool->copies = ns_leaves_copies(&tables->steal);
+    pool->notes = pool->graph.knows_rows || pool->adapts || tables->join == NS_JOIN_LEAPFROG;
+    pool->execution = ns_execution_of_strategy(tables, pool->notes);
+    pool->base.tasks = pool->graph.boundary.controlled ? &ns_thread_measured_calls : &pool->execution->calls;
     pool->watches = ns_reads_watches(tables);
     pool->own_dispatch = ns_dispatches_to_own(&tables->steal);
     pool->sees_lengths = !pool->own_dispatch || ns_picks_by_length(&tables->steal);
@@ -39,28 +43,15 @@ static int read_plan(ns_thread_pool *pool) {
     int error = ns_plan_tables_read(&pool->tables, pool->plan);
     const char *problem = pool->tables.file ? pool->tables.file->reader.problem : "";
     if (error) return ns_pool_fail(&pool->base, error, "%s", problem);
-    for (uint32_t rule = pool->tables.steal.steal_levels; rule < pool->tables.steal.levels; rule++) {
-        if (!(pool->tables.steal.level[rule].flags & NS_FLAG_COPY)) continue;
-        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
-                            "the plan's dispatch rules leave copies of tasks, which they do in virtual time only");
+    if (ns_leaves_copies(&pool->tables.steal) && pool->tables.join == NS_JOIN_STRICT) {
+        return ns_pool_fail(
+            &pool->base, NS_ERROR_UNSUPPORTED,
+            "the plan's dispatch rules leave copies of tasks and its joins are strict: whose descendant "
+            "a copy is, threads do not know when the task itself has ended");
     }
-    if (pool->tables.file->plan.adaptive.stack) {
-        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
-                            "the plan's spawn order adapts, which it does in virtual time only");
-    }
-    if (ns_fields_integer(pool->plan, "controlled", 0)) {
-        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
-                            "the plan's strategy has a controller, which decides in virtual time only");
-    }
-    if (pool->tables.join == NS_JOIN_LEAPFROG) {
-        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
-                            "the plan's joins leapfrog, which workers do in virtual time only");
-    }
-    if (ns_needs_graph(&pool->tables.file->plan)) {
-        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
-                            "tiers, labels and limits on live subtrees are those of tasks of the plan's graph, which "
-                            "threads do not know: such a strategy runs in virtual time");
-    }
+    error = ns_followed_graph_create(&pool->graph, &pool->base, pool->plan, &pool->tables.file->plan,
+                                     pool->base.options.graph);
+    if (error) return error;
     error = ns_search_locks_create(&pool->locks, &pool->tables.file->plan);
     if (error) return ns_pool_fail(&pool->base, error, "%s", "");
     pool->push_ps = ns_fields_integer(pool->plan, "push_ps", 0);
@@ -87,6 +78,7 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
         pool->worker[id] = worker;
         worker->base = (ns_worker){.pool = &pool->base, .id = id, .node = plan->node[id]};
         worker->cpu = cpu[id];
+        if (pool->adapts) ns_worker_start(&worker->order, pool->graph.plan, id);
     }
     return NS_OK;
 }
@@ -215,6 +207,7 @@ void ns_thread_pool_free(ns_thread_pool *self) {
     ns_search_locks_destroy(&self->locks);
     ns_object_homes_destroy(self->homes);
     ns_watch_board_destroy(&self->board);
+    ns_followed_graph_destroy(&self->graph);
     ns_plan_tables_destroy(&self->tables);
     ns_fields_destroy(self->plan);
     pthread_cond_destroy(&self->ended);

@@ -1,6 +1,7 @@
 /* Records of tasks, which workers recycle. */
 #include "threads/task_records.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,19 +11,22 @@
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
 enum { SLAB_RECORDS = 64 };
+_Static_assert(sizeof(ns_task_notes) <= NS_LINE_BYTES && offsetof(ns_noted_task, notes) == NS_LINE_BYTES,
+               "a record with its notes is two lines");
 
 static ns_thread_task *new_slab(ns_thread_worker *worker) {
-    ns_thread_task *slab = aligned_alloc(NS_LINE_BYTES, SLAB_RECORDS * sizeof *slab);
+    const size_t lines = ns_thread_pool_of(worker)->notes ? 2 : 1; /* of a record, with its notes */
+    ns_thread_task *slab = aligned_alloc(NS_LINE_BYTES, SLAB_RECORDS * lines * sizeof *slab);
     if (!slab) return NULL;
-    memset(slab, 0, SLAB_RECORDS * sizeof *slab);
+    memset(slab, 0, SLAB_RECORDS * lines * sizeof *slab);
     slab[0].parent = worker->slab; /* the first only links it to the others */
     worker->slab = slab;
-    for (uint32_t at = 1; at < SLAB_RECORDS; at++) {
+    for (size_t at = lines; at < SLAB_RECORDS * lines; at += lines) {
         slab[at].base = (ns_task){.worker = &worker->base};
         slab[at].home = &worker->base;
-        slab[at].parent = at + 1 < SLAB_RECORDS ? &slab[at + 1] : NULL;
+        slab[at].parent = at + lines < SLAB_RECORDS * lines ? &slab[at + lines] : NULL;
     }
-    return &slab[1];
+    return &slab[lines];
 }
 
 void ns_thread_records_destroy(ns_thread_worker *worker) {
@@ -123,6 +127,7 @@ ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *
     made->base.whole = &made->base;
     made->parent = parent;
     made->slot = NULL;
+    if (ns_thread_pool_of(worker)->notes) *ns_thread_notes_of(made) = (ns_task_notes){.row = NS_NO_ROW};
     return made;
 }
 

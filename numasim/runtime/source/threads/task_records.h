@@ -16,7 +16,8 @@ typedef struct ns_thread_task ns_thread_task;
 
 struct ns_thread_task {
     union {
-        ns_task base; /* only up to `children`: the rest is of tasks in lanes, which run as parts of what has a record */
+        ns_task
+            base; /* only up to `children`: the rest is of tasks in lanes, which run as parts of what has a record */
         struct {
             void *of_base[4];
             union {
@@ -34,6 +35,30 @@ struct ns_thread_task {
     ns_worker *home;        /* whose record it is, if it is in a list */
 };
 _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
+
+/* What is known of a task besides, in pools that ask for it: it stands behind the task. */
+typedef struct {
+    uint32_t row, at;        /* in the plan's graph: its row, its next op */
+    uint32_t depth, left_by; /* where the spawn order adapts: how many calls deep it stands on its worker's stack; who
+                                last put its rest into a queue, + 1 */
+    uint64_t began;          /* where a controller is told: in ticks, when the segment under way began; 0: none is */
+    /* in join leapfrog: which worker has begun it; of its children under way, the one begun last, and its neighbours in
+     * that order, under the lock of their parent */
+    ns_atomic_u32 lock;
+    uint32_t taker;
+    ns_thread_task *taken, *taken_before, *taken_behind;
+} ns_task_notes;
+
+#define NS_NO_ROW UINT32_MAX
+
+typedef struct {
+    ns_thread_task task;
+    ns_task_notes notes;
+} ns_noted_task;
+
+static inline ns_task_notes *ns_thread_notes_of(const ns_thread_task *self) {
+    return &((ns_noted_task *)(uintptr_t)self)->notes;
+}
 
 static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self) {
     return (ns_atomic_u32 *)(uintptr_t)&self->returned;

@@ -5,8 +5,12 @@
 #include <string.h>
 
 #include "execution/execution.h"
+#include "execution/placing.h"
 #include "numasim/topology.h"
 #include "platform/waiting.h"
+#include "policy/ranges.h"
+#include "search/copied_tasks.h"
+#include "search/search.h"
 #include "threads/pool_making.h"
 
 enum { STACK_BYTES = 64 << 20 }; /* of address space: tasks that wait execute others nested */
@@ -29,10 +33,12 @@ static void take_part(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     meet(pool);
     if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();
-    ns_thread_task *root = worker->agenda;
-    worker->agenda = NULL;
-    if (root) ns_thread_execute(worker, root);
-    ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
+    ns_thread_task *root;
+    while ((root = worker->agenda)) {
+        worker->agenda = root->next;
+        ns_thread_execute(worker, root);
+    }
+    if (worker->base.id < pool->team_size) ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
 }
 
 /* Wait for the next run: its number; 0: there will be none. */
@@ -67,28 +73,96 @@ static void *work(void *argument) {
 
 /* ---- a run, seen by who asks for it ------------------------------------------------------------------------------ */
 
-static int forget_roots(ns_thread_pool *pool) {
-    for (uint32_t id = 0; id < pool->base.workers; id++) {
-        ns_thread_worker *worker = pool->worker[id];
-        if (worker->agenda) ns_thread_task_discard(worker, worker->agenda);
-        worker->agenda = NULL;
-    }
+static int forget_roots(ns_thread_task **root, uint64_t count) {
+    for (uint64_t at = 0; at < count; at++) ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
     return NS_ERROR_MEMORY;
 }
 
-/* A root for each worker, or for the first; none where memory is short. The workers sleep: what is theirs can be
- * written. */
+/* Which roots a run has: of the phase of the graph that is followed; or one for each worker, or for the first. */
+typedef struct {
+    const ns_phase *phase; /* or NULL */
+    uint64_t count, free;  /* all; those that wait for no other */
+} root_deal;
+
+static root_deal deal_of(const ns_thread_pool *pool, bool team) {
+    const ns_followed_graph *graph = &pool->graph;
+    root_deal deal = {NULL, team ? pool->base.workers : 1, 0};
+    if (graph->knows_rows) {
+        deal.phase = ns_followed_phase(graph);
+        deal.count = deal.phase->roots.count;
+        for (uint64_t at = 0; at < deal.count; at++)
+            deal.free += !graph->holds || !graph->depends[deal.phase->roots.at[at]];
+    }
+    return deal;
+}
+
+/* The worker executes a root before it looks for work. */
+static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
+    ns_thread_task **last = &worker->agenda;
+    while (*last) last = &(*last)->next;
+    root->next = NULL;
+    *last = root;
+}
+
+/* Give a root of a phase to the worker that it is dealt to, which begins it, or puts it into a queue; one that waits
+ * for others comes when the last of them has ended. */
+static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
+                      uint32_t row) {
+    ns_followed_graph *graph = &pool->graph;
+    *ns_thread_notes_of(root) = (ns_task_notes){.row = row, .at = (uint32_t)graph->plan->graph.op_ptr.at[row]};
+    ns_followed_graph_root(graph, row);
+    if (ns_followed_graph_hold(graph, root, row)) return;
+    ns_thread_worker *worker = pool->worker[ns_dealt_to(deal->phase->deal, (*dealt)++, deal->free, pool->base.workers)];
+    root->base.worker = &worker->base;
+    const bool is_first = !worker->agenda;
+    if (ns_begins_root(deal->phase->serial, graph->plan->graph.kind.at[row], is_first) ||
+        !ns_thread_place(worker, root, NULL, 0))
+        put_on_agenda(worker, root);
+}
+
+/* The roots of a run; none where memory is short. The workers sleep: what is theirs can be written. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
-    const uint32_t roots = team ? pool->base.workers : 1;
+    const root_deal deal = deal_of(pool, team);
+    ns_thread_task **root = calloc((size_t)deal.count + 1, sizeof(ns_thread_task *));
+    uint64_t made = 0, dealt = 0;
+    if (!root) return NS_ERROR_MEMORY;
     ns_thread_task_reset(&pool->origin);
     pool->team = team;
-    pool->origin.pending = roots;
-    for (uint32_t id = 0; id < roots; id++) {
-        ns_thread_worker *worker = pool->worker[id];
-        worker->agenda = ns_thread_task_create(worker, &pool->origin, order);
-        if (!worker->agenda) return forget_roots(pool);
+    pool->team_size = deal.phase && deal.phase->serial ? 1 : pool->base.workers;
+    pool->origin.pending = (uint32_t)deal.count;
+    while (made < deal.count) {
+        root[made] = ns_thread_task_create(pool->worker[made % pool->base.workers], &pool->origin, order);
+        if (!root[made]) break;
+        made++;
     }
-    return NS_OK;
+    const int error = made < deal.count ? forget_roots(root, made) : NS_OK;
+    for (uint64_t at = 0; at < deal.count && !error; at++) {
+        if (deal.phase)
+            give_root(pool, &deal, &dealt, root[at], (uint32_t)deal.phase->roots.at[at]);
+        else
+            put_on_agenda(pool->worker[at], root[at]);
+    }
+    free(root);
+    return error;
+}
+
+/* ---- iterations -------------------------------------------------------------------------------------------------- */
+
+/* Tell what has been measured of the iteration that has ended, and go by what is decided for the next one. Which bytes
+ * move where, threads do not count. */
+static int cross_boundary(ns_thread_pool *pool) {
+    ns_iteration_boundary *boundary = &pool->graph.boundary;
+    boundary->measured[0] = pool->makespan_ps;
+    for (uint32_t id = 0; id < pool->base.workers; id++) boundary->busy_ps[id] = pool->worker[id]->busy_ps;
+    return ns_followed_graph_cross(&pool->graph, &pool->base);
+}
+
+/* Entries of tasks that have ended, under copies, are left in queues. */
+static void drop_claimed(ns_thread_pool *pool) {
+    for (uint32_t q = 0; pool->copies && q < pool->tables.steal.queue_count; q++) {
+        void *entry;
+        while ((entry = ns_task_queue_take(pool->queues[q], true, NS_FRONT, NULL, NULL))) ns_thread_claim(entry);
+    }
 }
 
 static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
@@ -97,6 +171,8 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     if (error) return ns_pool_fail(self, error, "the synchronisation objects cannot be made");
     if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
     if (error) return ns_pool_fail(self, error, "there is no memory to follow the objects");
+    error = ns_followed_graph_begin(&pool->graph, self, team);
+    if (error) return error;
     error = make_roots(pool, order, team);
     if (error) return ns_pool_fail(self, error, "there is no memory for the first tasks");
     pthread_mutex_lock(&pool->lock);
@@ -111,7 +187,9 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     pool->makespan_ps += (int64_t)ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed) - pool->began_ps;
     error = pool->error;
     pthread_mutex_unlock(&pool->lock);
-    return error;
+    drop_claimed(pool);
+    const bool crosses = ns_followed_graph_end(&pool->graph);
+    return error || !crosses ? error : cross_boundary(pool);
 }
 
 /* ---- what was counted -------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "execution/worker_state.h"
 #include "plan_tables.h"
 #include "platform/fiber.h"
 #include "platform/ticks.h"
@@ -17,6 +18,7 @@
 #include "queues/watch_board.h"
 #include "search/search_locks.h"
 #include "threads/emulation.h"
+#include "threads/followed_graph.h"
 #include "threads/object_homes.h"
 #include "threads/sync_objects.h"
 #include "threads/task_records.h"
@@ -32,6 +34,7 @@ typedef struct {
     int64_t *bytes;      /* [nodes] of what is being looked at */
     int64_t *similarity; /* [nodes] */
     ns_objects *objects; /* [2 nodes] of the task that is being placed: reads of each node, then writes */
+    uint32_t *copy;      /* [levels + 1] the queues that get a copy of it */
     uint64_t placed;     /* tasks that it has placed by rules of dispatch */
     bool thresholds_known;
 } ns_thread_search;
@@ -42,7 +45,9 @@ typedef struct {
     struct ns_thread_fiber *resting; /* those without a task */
     ns_thread_task *left;            /* the task whose fiber was left last, */
     struct ns_thread_fiber *left_fiber;
-    uint32_t leaving; /* and for what */
+    uint32_t leaving;      /* and for what */
+    uint32_t nested;       /* tasks that wait on the worker while it executes others */
+    ns_thread_task *aside; /* of a run that is quiescent: tasks that wait, whose waits it looks at in turn */
 } ns_thread_fiber_state;
 
 struct ns_thread_worker {
@@ -57,11 +62,15 @@ struct ns_thread_worker {
     struct ns_lane_group *groups; /* with lanes: children with dependences, of all tasks that it executes: */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
+    ns_worker_state order; /* where its spawn order adapts: when that was decided last, and how */
+    bool in_gate;          /* it has passed the gate of a steal level: live_gates.h */
+    int64_t busy_ps;       /* where a controller is told: what segments have taken on it */
     int64_t counters[NS_COUNTERS];
     int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or home */
     NS_OWN_LINE ns_atomic_u64 no_work;                  /* its announcement that it finds no work: quiescence.c */
     ns_atomic_pointer given_back;                       /* records that have ended elsewhere */
     ns_atomic_u32 thief;                                /* who robbed it last, + 1; 0: nobody */
+    ns_atomic_u64 robbed;                               /* where spawn orders adapt: tasks taken from its own queue */
 };
 
 struct ns_thread_pool {
@@ -69,6 +78,7 @@ struct ns_thread_pool {
     const struct ns_thread_execution *execution; /* how its tasks are executed */
     ns_fields *plan;
     ns_plan_tables tables;
+    ns_followed_graph graph;
     ns_plan anonymous; /* `tables.steal` without the owners of queues, whose memories are not for others to write */
     ns_task_queue **queues; /* [queues] each near those that use it */
     ns_watch_board board;
@@ -84,6 +94,10 @@ struct ns_thread_pool {
     ns_tick_rate rate;
     bool crowded;            /* more workers than CPUs */
     bool team;               /* the run has a root for each worker */
+    uint32_t team_size;      /* workers that take part in it */
+    bool notes;              /* records of tasks have notes: task_records.h */
+    bool adapts;             /* the spawn order does */
+    bool copies;             /* dispatch rules leave copies of tasks */
     bool asks_parents;       /* levels begin at who has spawned what a worker executed last */
     bool watches;            /* the strategy reads watch bits, */
     bool notes_watches;      /* noted at each change of a queue; else they follow from lengths */
@@ -135,7 +149,7 @@ typedef struct {
 /* Something goes wrong in a run, which will end with that error. */
 static inline void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) {
     pthread_mutex_lock(&self->lock);
-    self->error = ns_pool_fail(&self->base, error, "%s", sentence);
+    if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* the first says why */
     pthread_mutex_unlock(&self->lock);
 }
 

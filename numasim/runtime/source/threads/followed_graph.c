@@ -1,0 +1,153 @@
+#include "threads/followed_graph.h"
+
+#include <stdlib.h>
+
+/* ---- making it --------------------------------------------------------------------------------------------------- */
+
+static bool make_dependences(ns_followed_graph *self) {
+    const ns_graph *graph = &self->plan->graph;
+    const size_t rows = (size_t)graph->rows + 1;
+    self->depends = calloc(rows, sizeof *self->depends);
+    self->lacks = calloc(rows, sizeof *self->lacks);
+    self->held = calloc(rows, sizeof(ns_thread_task *));
+    if (!self->depends || !self->lacks || !self->held) return false;
+    for (uint64_t at = 0; at < graph->successor.count; at++) self->depends[graph->successor.at[at]]++;
+    return true;
+}
+
+/* Whether some level or rule is not always in force. */
+static bool has_guards(const ns_plan *plan) {
+    for (uint32_t at = 0; at < plan->levels; at++) {
+        const ns_level *level = &plan->level[at];
+        if (level->first_iteration || level->last_iteration != UINT32_MAX || level->toggle != NS_NONE8) return true;
+    }
+    return false;
+}
+
+static bool asks_for_rows(const ns_followed_graph *self) {
+    const ns_full_plan *plan = self->plan;
+    const bool by_tier = plan->work_first_tiers && plan->work_first_tiers != NS_EVERY_TIER;
+    return plan->rules_ask_tasks || plan->counts_live || by_tier || self->boundary.controlled ||
+           has_guards(&plan->steal);
+}
+
+static void follow_tiers(ns_followed_graph *self) {
+    if (self->counts_live) ns_live_follow(&self->live, &self->plan->graph, &self->boundary.in_force);
+}
+
+int ns_followed_graph_create(ns_followed_graph *self, ns_pool *pool, const ns_fields *fields, const ns_full_plan *plan,
+                             enum ns_graph_use use) {
+    *self = (ns_followed_graph){.plan = plan};
+    if (use == NS_GRAPH_IGNORED) return NS_OK;
+    const bool is_program = use == NS_GRAPH_IS_PROGRAM;
+    self->counts_live = plan->counts_live;
+    const int error = ns_boundary_create(&self->boundary, pool, fields, plan);
+    if (error) return error;
+    self->knows_rows = is_program || asks_for_rows(self);
+    self->holds = is_program && plan->graph.successor.count;
+    bool made = ns_steps_create(&self->steps, plan) && ns_live_create(&self->live, plan);
+    if (made && self->holds) made = make_dependences(self);
+    if (!made) return ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory to follow the plan's graph");
+    follow_tiers(self);
+    return NS_OK;
+}
+
+void ns_followed_graph_destroy(ns_followed_graph *self) {
+    if (!self->plan) return;
+    ns_boundary_destroy(&self->boundary);
+    ns_steps_destroy(&self->steps);
+    ns_live_destroy(&self->live);
+    free(self->depends);
+    free((void *)self->lacks);
+    free((void *)self->held);
+}
+
+/* ---- phases and iterations --------------------------------------------------------------------------------------- */
+
+static int check_phase(const ns_followed_graph *self, ns_pool *pool, bool team) {
+    if (!ns_steps_run(&self->steps)) {
+        return ns_pool_fail(pool, NS_ERROR_PROGRAM, "the program has more than the phases of the plan");
+    }
+    const ns_phase *phase = ns_followed_phase(self);
+    const unsigned long long number = (unsigned long long)self->steps.phase, roots = phase->roots.count;
+    if (phase->family >= 0) {
+        return ns_pool_fail(pool, NS_ERROR_UNSUPPORTED, "phase %llu deals an implicit range; the runtime spawns tasks",
+                            number);
+    }
+    if (team || roots == 1) return NS_OK;
+    return ns_pool_fail(pool, NS_ERROR_PROGRAM, "phase %llu of the plan has %llu roots, the program has one", number,
+                        roots);
+}
+
+/* What has been decided comes into force. Where pages are is left to the operating system. */
+static int take_over(ns_followed_graph *self, ns_pool *pool) {
+    if (self->boundary.policy != NS_NO_POLICY) {
+        return ns_pool_fail(
+            pool, NS_ERROR_UNSUPPORTED,
+            "the controller has chosen a page policy, which is left to the operating system on threads");
+    }
+    follow_tiers(self);
+    return NS_OK;
+}
+
+int ns_followed_graph_begin(ns_followed_graph *self, ns_pool *pool, bool team) {
+    if (!self->knows_rows) return NS_OK;
+    int error = check_phase(self, pool, team);
+    if (!error && ns_boundary_begin(&self->boundary, pool, &error) && !error) error = take_over(self, pool);
+    if (error) return error;
+    self->iteration = (uint32_t)ns_steps_iteration(&self->steps);
+    ns_live_start_phase(&self->live, self->plan, ns_followed_phase(self));
+    return NS_OK;
+}
+
+bool ns_followed_graph_end(ns_followed_graph *self) {
+    if (!self->knows_rows) return false;
+    const bool ends = self->boundary.controlled && ns_steps_ends_iteration(&self->steps);
+    ns_steps_next(&self->steps);
+    return ends && ns_steps_run(&self->steps);
+}
+
+int ns_followed_graph_cross(ns_followed_graph *self, ns_pool *pool) {
+    const int error = ns_boundary_cross(&self->boundary, pool);
+    return error ? error : take_over(self, pool);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+uint32_t ns_followed_graph_child(const ns_followed_graph *self, ns_task_notes *parent) {
+    const ns_graph *graph = &self->plan->graph;
+    if (parent->row == NS_NO_ROW) return NS_NO_ROW;
+    const uint32_t end = (uint32_t)graph->op_ptr.at[parent->row + 1];
+    while (parent->at < end) {
+        const uint32_t at = parent->at++;
+        const enum ns_op code = (enum ns_op)graph->op_code.at[at];
+        if (code == NS_OP_SPAWN || code == NS_OP_CALL) return graph->op_arg.at[at];
+    }
+    return NS_NO_ROW;
+}
+
+void ns_followed_graph_root(ns_followed_graph *self, uint32_t root) {
+    if (!self->holds) return;
+    const uint32_t end = root + (uint32_t)self->plan->graph.size.at[root];
+    for (uint32_t row = root; row < end; row++) {
+        self->held[row] = NULL;
+        /* relaxed: no worker works */
+        ns_atomic_u32_store(&self->lacks[row], self->depends[row] + 1, memory_order_relaxed);
+    }
+}
+
+/* One thing less that the task of a row lacks: whether that was the last one. */
+static bool is_complete(ns_followed_graph *self, uint32_t row) {
+    /* acq_rel: who finds that nothing is lacking sees the task, and what its predecessors did */
+    return ns_atomic_u32_fetch_add(&self->lacks[row], UINT32_MAX, memory_order_acq_rel) == 1;
+}
+
+bool ns_followed_graph_hold(ns_followed_graph *self, ns_thread_task *task, uint32_t row) {
+    if (!self->holds || row == NS_NO_ROW) return false;
+    self->held[row] = task;
+    return !is_complete(self, row);
+}
+
+ns_thread_task *ns_followed_graph_release(ns_followed_graph *self, uint32_t row) {
+    return is_complete(self, row) ? self->held[row] : NULL;
+}

@@ -1,0 +1,73 @@
+/* Leapfrogging (model 3.2): a task that waits in a join and executes what others have spawned has it from a worker that
+ * has begun one of its own children.
+ *
+ * Run as `leapfrogs PLAN`. Prints how many tasks ran, how many of them in a join of another's, and how many came from a
+ * worker that had no child of the waiting task.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "numasim/runtime.h"
+
+enum { DEPTH = 12, CHILDREN = 2 };
+
+/* A task, as its children and those who wait in its join see it. */
+typedef struct {
+    atomic_int begun_by[CHILDREN]; /* which worker has begun the child, + 1 */
+} frame;
+
+typedef struct {
+    int depth, spawner, child;
+    frame *parent;
+} node;
+
+static _Thread_local const frame *waiting; /* whose join the thread is in, innermost */
+static atomic_int tasks, stolen, wrong;
+
+/* Whether the worker has begun a child of the frame: one that has been taken for it may only be about to say so. */
+static bool has_begun_a_child(const frame *of, int worker) {
+    for (;;) {
+        int said = 0;
+        for (int at = 0; at < CHILDREN; at++) {
+            const int by = atomic_load(&of->begun_by[at]);
+            if (by == worker + 1) return true;
+            said += by != 0;
+        }
+        if (said == CHILDREN) return false;
+        sched_yield();
+    }
+}
+
+static void run_node(ns_task *self, void *arguments) {
+    const node *mine = arguments;
+    const int worker = (int)ns_task_worker(self);
+    if (mine->parent) atomic_store(&mine->parent->begun_by[mine->child], worker + 1);
+    atomic_fetch_add(&tasks, 1);
+    if (waiting && mine->spawner != worker) {
+        atomic_fetch_add(&stolen, 1);
+        if (!has_begun_a_child(waiting, mine->spawner)) atomic_fetch_add(&wrong, 1);
+    }
+    if (!mine->depth) {
+        sched_yield();
+        return;
+    }
+    frame here = {0};
+    for (int at = 0; at < CHILDREN; at++)
+        ns_spawn(self, run_node, &(node){mine->depth - 1, worker, at, &here}, sizeof(node));
+    const frame *outer = waiting;
+    waiting = &here;
+    ns_join(self);
+    waiting = outer;
+}
+
+int main(int count, char **arguments) {
+    if (count != 2) return 2;
+    ns_pool *pool;
+    int error = ns_pool_create(&pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .plan = arguments[1]});
+    if (!error) error = ns_pool_run(pool, run_node, &(node){.depth = DEPTH}, sizeof(node));
+    if (error) fprintf(stderr, "%s\n", pool ? ns_pool_problem(pool) : ns_error_sentence(error));
+    ns_pool_destroy(pool);
+    printf("%d %d %d\n", tasks, stolen, wrong);
+    return error != NS_OK;
+}
