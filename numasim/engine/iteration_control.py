@@ -186,7 +186,8 @@ class IterationControl:
         known = self._tuning.program.switches
         if not isinstance(switches, frozenset | set):
             self._refuse(f"returned switches of type {type(switches).__name__}", "a frozenset of names, or None")
-        for name in sorted(map(str, switches - set(known))):
+        if unknown := switches.difference(known):
+            name = min(map(str, unknown))
             self._refuse_name(f"switched {name!r} on {self._ended}", "when or unless of a level or rule", name, known)
         return sum(1 << bit for bit, name in enumerate(known) if name in switches)
 

@@ -4,7 +4,6 @@ follows differ.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from hashlib import blake2b
 from random import Random
 
@@ -17,8 +16,7 @@ def choose(program: Program, state: bytes | None, measures: Measures | None) -> 
     """Any controls; the state is a digest of all measures so far."""
     digest = blake2b(state or b"begin", digest_size=16)
     if measures is not None:
-        for field in fields(Measures):
-            value = getattr(measures, field.name)
+        for value in measures:
             digest.update(np.ascontiguousarray(value, np.int64).tobytes())
     chance = Random(digest.digest())
     return digest.digest(), any_controls(program, chance)

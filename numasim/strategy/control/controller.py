@@ -12,7 +12,7 @@ the program in depth-first preorder, calls and implicit bodies among them. Array
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +63,7 @@ class Program:
         return len(self.parent)
 
 
-@dataclass(frozen=True, eq=False)
-class Measures:
+class Measures(NamedTuple):
     """What was measured of an iteration that has ended; T tasks, N nodes, W workers.
 
     A task that has run several times in the iteration, in turns of inner loops, has the sums.
