@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -57,5 +58,11 @@ def _this_process(model_version: int) -> dict[str, Any]:
         "model_version": model_version,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "dependencies": {name: metadata.version(name) for name in _DEPENDENCIES},
+        "dependencies": _versions(),
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """The versions of the packages that results depend on, which each keeps in a file that takes long to read."""
+    return {name: metadata.version(name) for name in _DEPENDENCIES}
