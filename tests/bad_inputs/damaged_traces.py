@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import zlib
 
@@ -21,13 +20,9 @@ def event(**fields: object) -> str:
 
 def bomb(first: bytes, fill: bytes, size: int) -> bytes:
     """A packed file that unpacks to ``first`` and ``size`` bytes of ``fill``."""
-    packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9, mtime=0) as file:
-        file.write(first)
-        piece = fill * (2**20 // len(fill))
-        for _ in range(size // len(piece)):
-            file.write(piece)
-    return packed.getvalue()
+    piece = fill * (2**20 // len(fill))
+    packed = gzip.compress(piece, mtime=0)  # once: what members of a packed file unpack to follows each other
+    return gzip.compress(first, mtime=0) + packed * (size // len(piece))
 
 
 TRACE_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
