@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from numasim.plan.run import Run
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
+# Sanitizers look at what is compiled: under them it is held against itself, and against the reference without them.
+EXPECTED = OTHERS[0] if "NUMASIM_TEST_SANITIZED" in os.environ else REFERENCE
 REFUSALS = (DeadlockError, TooLongError)  # all engines have to end so, in the same words
 MOST_EVENTS = 60_000
 MOST_PASSED_OVER = 20_000_000  # probes

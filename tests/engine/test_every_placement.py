@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from engine_setup import SEED, plan_of, seeded, shipped_runtime, stealing
-from equality import OTHERS, REFERENCE
+from equality import EXPECTED, OTHERS, REFERENCE
 from random_placement import placement_document
 from registry_cells import machine, workload
 
@@ -40,7 +40,7 @@ def test_policy(policy: str, overflow: str) -> None:
         plan = plan_of(
             workload(program), 5, stealing(placement=placement), shipped_runtime("ompi"), machine("xeon-e5-2620-2s")
         )
-        result = simulate(plan, SEED, REFERENCE, check=True)
+        result = simulate(plan, SEED, EXPECTED, check=True)
         assert result.node_pages.sum() > 0
         assert (result.counters["pages_migrated"] > 0) <= seeded(plan).placement.stages[0].rule.migrates
         for other in OTHERS:
