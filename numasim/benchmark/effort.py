@@ -69,6 +69,7 @@ class Effort:
     ratio_tasks: int = 2_000_000
     ratio_fib: int = 27
     ratio_matmul: int = 8192
+    ratio_rows: int = 65_536
     simgrid_tasks: int = 200_000
     runtime_fib: int = 36
     runtime_kernels: Mapping[str, int] = field(

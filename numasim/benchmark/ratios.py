@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from numasim.benchmark.benchmark_findings import Ratio
 from numasim.benchmark.effect_rates import CALM, FOUR_SOCKETS, FOUR_SOCKETS_THREADS, SATURATED, effect_plan
 from numasim.benchmark.effort import PLAIN, Effort
@@ -20,6 +22,7 @@ from numasim.benchmark.sampling import Probe
 from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SEED, plan_of
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
+from numasim.objects.graph_object import Graph
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import PROGRAM
 
@@ -28,6 +31,8 @@ FEW_NODES = 2  # of `MACHINE`, for the bare loop
 OF_BARE, OF_FEW = 0.5, 0.5
 CALM_OF_NONE, SATURATED_OF_CALM, SOCKETS_OF_FEW = 0.8, 0.55, 0.55
 SMT_AND_CLOCK_OF_NONE = 2.0
+SKIPPING_OF_EAGER = 1.0  # of the times of unlike items
+MOST_ROW_BYTES = 32_768  # of an item on a node
 ALL: Mapping[str, Any] = {}  # the effects at their defaults
 SMT_AND_CLOCK: Mapping[str, Any] = {"cache": "none", "contention": "none"}
 
@@ -38,7 +43,7 @@ def ratio_probes(effort: Effort) -> list[Probe[Ratio]]:
     """A probe for every ratio. Without the native engine there is none, without the runtime none to the bare loop."""
     if NATIVE not in ENGINES:
         return []
-    return [*_stealing(effort), *_effects(effort), *_matmul(effort)]
+    return [*_stealing(effort), *_effects(effort), *_matmul(effort), _unlike_items(effort)]
 
 
 def pair_of(ours: Side, other: Side) -> tuple[float, float, float]:
@@ -64,6 +69,11 @@ def tasks_per_second(plan: Plan) -> float:
     """The native engine's rate of tasks."""
     result = repeated(plan)
     return float(result.counters["tasks"] / result.engine_s)
+
+
+def repeated_s(plan: Plan) -> float:
+    """The native engine's time."""
+    return repeated(plan).engine_s
 
 
 def repeated(plan: Plan) -> Result:
@@ -130,3 +140,16 @@ def _matmul(effort: Effort) -> list[Probe[Ratio]]:
         title = f"matmul {effort.ratio_matmul}, SMT and clock at their defaults: to effects off, {how}"
         probes.append(pair_probe(title, "at most", SMT_AND_CLOCK_OF_NONE, "s", (on, off), most))
     return probes
+
+
+def _unlike_items(effort: Effort) -> Probe[Ratio]:
+    """A range like the reduction of a matrix by rows, of which every node has other bytes."""
+    rows, nodes = effort.ratio_rows, 4
+    sizes = np.random.default_rng(SEED).integers(0, MOST_ROW_BYTES, (nodes, rows))
+    graph = Graph("rows", deal="cyclic")
+    graph.range(rows, 1 + sizes.sum(axis=0) // 64, reads=dict(enumerate(sizes)), pattern="random")
+    where = {"machine": FOUR_SOCKETS, "model": ALL}
+    plans = [plan_of(graph, FOUR_SOCKETS_THREADS, "bare", skip, **where) for skip in ("auto", "off")]
+    skipping, eager = (partial(repeated_s, plan) for plan in plans)
+    title = f"{rows:,} items of unlike bytes, all effects, {FOUR_SOCKETS_THREADS} workers: skipping to event by event"
+    return pair_probe(title, "at most", SKIPPING_OF_EAGER, "s", (skipping, eager))

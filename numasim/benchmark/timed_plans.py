@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from numasim.benchmark.effort import PLAIN
+from numasim.parts.yaml.nodes import Held
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.spec.run_spec import resolve
@@ -27,7 +28,7 @@ def machine_of(workers: int) -> str:
 
 
 def spec_of(
-    workload: Mapping[str, Any],
+    workload: Mapping[str, Any] | Held,
     workers: int,
     runtime: str,
     skip: str,
@@ -39,7 +40,7 @@ def spec_of(
     """The specification of a run that is timed."""
     return {
         "machine": machine or machine_of(workers),
-        "workload": dict(workload),
+        "workload": workload,
         "strategy": strategy,
         "runtime": runtime,
         "workers": workers,
@@ -48,6 +49,6 @@ def spec_of(
     }
 
 
-def plan_of(workload: Mapping[str, Any], workers: int, runtime: str, skip: str, **others: Any) -> Plan:
+def plan_of(workload: Mapping[str, Any] | Held, workers: int, runtime: str, skip: str, **others: Any) -> Plan:
     """The plan of `spec_of`."""
     return build_plan(resolve(spec_of(workload, workers, runtime, skip, **others)))

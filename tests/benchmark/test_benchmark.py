@@ -59,6 +59,7 @@ TINY = Effort(
     ratio_tasks=2000,
     ratio_fib=5,
     ratio_matmul=4,
+    ratio_rows=300,
     simgrid_tasks=50,
     runtime_fib=10,
     runtime_kernels={"nqueens": 4, "sort": 100, "strassen": 4, "uts": 5},
