@@ -14,9 +14,9 @@ from numasim.objects.graph_arrays import costs_ps
 from numasim.parts.unit_factors import PS_PER_NS
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED, MOST_NODES, Mode
 from numasim.workload.amounts import Amounts
-from numasim.workload.builder import ACCESS_TYPES, accesses_of
+from numasim.workload.builder import ragged_family
 from numasim.workload.check_amounts import check_amounts
-from numasim.workload.graph import NodeAccess, Pattern, RangeFamily, compute_bounds
+from numasim.workload.graph import NodeAccess, Pattern, RangeFamily
 
 OnNodes = Mapping[Any, Any]  # node, or several, to bytes: of all items, of each, or a distribution
 
@@ -28,25 +28,12 @@ def range_family(
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST_ITEMS:
         raise InputError(f"the range has {count!r} items", expected=f"1 to {MOST_ITEMS:,}")
     items = int(count)
-    low_ps, high_ps, compute = compute_bounds(_times(compute_ns, items))
-    none = np.zeros(0, np.int64)
-    return RangeFamily(
-        name=name,
-        count=items,
-        low_ps=low_ps,
-        high_ps=high_ps,
-        kernel=kernel,
-        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
-        divisor=none,
-        step_div=none,
-        step_mod=none,
-        compute=compute,
-        node_accesses=tuple(
-            _access(nodes, given, items, mode, _pattern(pattern))
-            for mode, accesses in on_nodes.items()
-            for nodes, given in accesses.items()
-        ),
-    )
+    accesses = [
+        _access(nodes, given, items, mode, _pattern(pattern))
+        for mode, by_nodes in on_nodes.items()
+        for nodes, given in by_nodes.items()
+    ]
+    return ragged_family(name, items, _times(compute_ns, items), accesses, kernel)
 
 
 def _times(given: Any, items: int) -> Amounts:

@@ -15,18 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import CheckError
+from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import (
     FIRST_SHARED,
     I64,
     Accesses,
     Loop,
+    NodeAccess,
     Op,
     Pattern,
     Phase,
     RangeFamily,
     Region,
     Workload,
+    compute_bounds,
 )
 from numasim.workload.sync_parameters import SyncObject
 
@@ -207,6 +210,27 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def accesses_of(**columns: npt.NDArray[Any] | Sequence[int]) -> Accesses:
     """Accesses from columns of equal length, in the types of the contract and read-only."""
     return Accesses(**{name: frozen(np.asarray(columns[name], kind)) for name, kind in ACCESS_TYPES.items()})
+
+
+def ragged_family(
+    name: str, count: int, compute: Amounts, node_accesses: Sequence[NodeAccess] = (), kernel: int = 0
+) -> RangeFamily:
+    """Items that compute for such times and move such bytes from and to nodes; they access no region."""
+    low_ps, high_ps, unlike = compute_bounds(compute)
+    none = frozen(np.zeros(0, np.int64))
+    return RangeFamily(
+        name=name,
+        count=count,
+        low_ps=low_ps,
+        high_ps=high_ps,
+        kernel=kernel,
+        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
+        divisor=none,
+        step_div=none,
+        step_mod=none,
+        compute=unlike,
+        node_accesses=tuple(node_accesses),
+    )
 
 
 def range_workload(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Accesses, NodeAccess, Pattern, Phase, Workload
+from numasim.workload.graph import I64, Accesses, NodeAccess, Pattern, Phase, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, by_task, traffic_bytes
 from numasim.workload.size.totals import Totals, together
 
@@ -28,8 +28,11 @@ def totals_of(work: Workload) -> Totals:
             accesses=int(accesses[roots].sum()),
         )
 
+    def items_of(phase: Phase) -> Totals:
+        return Totals() if phase.range_family is None else range_totals(work.ranges[phase.range_family])
+
     phases = (
-        (graph_of(phase) + _items(work, phase)).times(runs) for phase, runs in zip(work.phases, work.runs, strict=True)
+        (graph_of(phase) + items_of(phase)).times(runs) for phase, runs in zip(work.phases, work.runs, strict=True)
     )
     sizes = Totals(
         rows=work.rows,
@@ -42,11 +45,8 @@ def totals_of(work: Workload) -> Totals:
     return together(phases) + sizes
 
 
-def _items(work: Workload, phase: Phase) -> Totals:
-    """Of the items of the phase's range, all of which take the longest time."""
-    if phase.range_family is None:
-        return Totals()
-    family = work.ranges[phase.range_family]
+def range_totals(family: RangeFamily) -> Totals:
+    """Of the items of a range; where their times or bytes are drawn, all have the highest."""
     given = family.compute
     return Totals(
         items=family.count,
