@@ -18,7 +18,7 @@ from numasim.objects.graph_arrays import costs_ps, plain_graph
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.graph_io import unchecked
-from numasim.workload.json_form.graph_models import to_file
+from numasim.workload.json_form.to_json_form import to_file
 from numasim.workload.one_worker import by_task
 
 if TYPE_CHECKING:

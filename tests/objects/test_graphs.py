@@ -26,7 +26,7 @@ from numasim.workload.builder import ACCESS_TYPES, accesses_of
 from numasim.workload.graph import Loop, Op
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.graph_io import read, text_of, unchecked
-from numasim.workload.json_form.graph_models import to_file
+from numasim.workload.json_form.to_json_form import to_file
 from numasim.workload.sync_parameters import Role, SyncObject
 
 BASE = {"machine": "opteron-8380-4s", "strategy": "randomized", "runtime": "bare"}

@@ -19,15 +19,8 @@ from numasim.parts.base import Model
 from numasim.workload.builder import ACCESS_TYPES
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Pattern
-from numasim.workload.json_form.graph_models import (
-    ARGUMENT_OPS,
-    OPS,
-    AccessEntry,
-    Columns,
-    SegmentEntry,
-    TaskEntry,
-    member,
-)
+from numasim.workload.json_form.from_json_form import Columns
+from numasim.workload.json_form.graph_models import ARGUMENT_OPS, OPS, AccessEntry, SegmentEntry, TaskEntry, member
 
 CODES = {**OPS, "wait": Op.WAIT}
 KINDS = {name: member(Kind, name) for name in ("task", "call", "implicit")}
@@ -154,7 +147,7 @@ def segment_entry(entry: SegmentEntry) -> dict[str, Any]:
 
 
 def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
-    """All columns, as `graph_models.to_workload` takes them."""
+    """All columns, as `from_json_form.to_workload` takes them."""
     return Columns(
         op_ptr=offsets(tasks.column("ops")),
         op_code=tasks.column("op_code"),

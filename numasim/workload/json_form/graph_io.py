@@ -28,6 +28,7 @@ from numasim.parts.base import Model
 from numasim.parts.yaml.nodes import FieldPath, shown
 from numasim.workload.graph import Kind, Op, Workload
 from numasim.workload.graph_rules import validate
+from numasim.workload.json_form.from_json_form import Columns, to_workload
 from numasim.workload.json_form.graph_columns import (
     SegmentColumns,
     TaskColumns,
@@ -41,18 +42,15 @@ from numasim.workload.json_form.graph_columns import (
 from numasim.workload.json_form.graph_models import (
     ARGUMENT_OPS,
     ENTRIES,
-    Columns,
     GraphFile,
     Index,
     OpEntry,
     PhaseEntry,
     SegmentEntry,
     TaskEntry,
-    access_entries,
-    around_tasks,
     member_name,
-    to_workload,
 )
+from numasim.workload.json_form.to_json_form import access_entries, around_tasks
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Model)

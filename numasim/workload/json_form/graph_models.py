@@ -1,17 +1,13 @@
-"""The shape of a task graph in JSON, as models, and the way to and from arrays."""
+"""The shape of a task graph in JSON, as models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import BeforeValidator, Field
 
-from numasim.errors import InputError
 from numasim.parts.base import Model
 from numasim.parts.choices import Choices
 from numasim.schema.enumerations import (
@@ -23,36 +19,16 @@ from numasim.schema.enumerations import (
     MOST_STRIDE,
 )
 from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM
-from numasim.workload.amounts import Amounts
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import (
-    I64,
-    Accesses,
-    Deal,
-    Kind,
-    Loop,
-    Mode,
     Op,
-    Pattern,
-    Phase,
-    RangeFamily,
-    Region,
-    Workload,
-    compute_bounds,
 )
-from numasim.workload.graph_rules import parents
 from numasim.workload.json_form.access_names import MODE_MEANS, PATTERN_MEANS, ModeName, PatternName
 from numasim.workload.json_form.amount_models import (
     AmountsEntry,
     NodeAccessEntry,
-    amounts_entry,
-    amounts_of,
-    node_access_entry,
-    node_access_of,
     whole,
 )
-from numasim.workload.phases import parts, places
-from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
+from numasim.workload.sync_parameters import MAX_PARTIES
 
 FORMAT = "numasim task graph 1"
 ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}
@@ -351,210 +327,6 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
 }
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The tasks and segments of a file; kernels and regions are numbers of names, in the order of their first use."""
-
-    op_ptr: I64
-    op_code: npt.NDArray[np.uint8]
-    op_arg: npt.NDArray[np.uint32]
-    kind: npt.NDArray[np.uint8]
-    then_ptr: I64
-    successor: npt.NDArray[np.uint32]
-    compute_ps: I64
-    kernel: I64
-    kernels: tuple[str, ...]
-    access_ptr: I64
-    accesses: dict[str, npt.NDArray[Any]]
-    regions: tuple[str, ...]
-
-    def path_of_access(self, access: int) -> tuple[str | int, ...]:
-        """Where an access stands in the file."""
-        segment = int(np.searchsorted(self.access_ptr, access, side="right")) - 1
-        return ("segments", segment, "accesses", access - int(self.access_ptr[segment]))
-
-
-def to_workload(file: GraphFile, columns: Columns) -> Workload:
-    """The arrays of a file whose tasks and segments are ``columns``; an `InputError` for unknown names and for tasks
-    that are not started exactly once.
-    """
-    op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
-    phases, loops = _phases(file, columns)
-    _check_roots(phases, loops, len(columns.kind))
-    regions = [region.name for region in file.regions]
-    return Workload(
-        name=file.name,
-        parameters=file.parameters,
-        kernels=tuple(file.kernels),
-        regions=tuple(Region(entry.name, entry.bytes, entry.initialised) for entry in file.regions),
-        phases=phases,
-        loops=loops,
-        ranges=_ranges(file, regions),
-        op_ptr=frozen(op_ptr),
-        op_code=frozen(op_code),
-        op_arg=frozen(op_arg),
-        kind=frozen(columns.kind),
-        parent=frozen(parents(op_ptr, op_code, op_arg, _trees(phases))),
-        segment_compute_ps=frozen(columns.compute_ps),
-        segment_kernel=frozen(_segment_kernels(file, columns)),
-        segment_accesses=frozen(columns.access_ptr),
-        accesses=accesses_of(**{**columns.accesses, "region": _regions_of_accesses(regions, columns)}),
-        successor_ptr=frozen(columns.then_ptr),
-        successor=frozen(columns.successor),
-        facts=file.facts,
-        words=tuple(
-            SyncObject(w.name, member(Role, w.role), w.owner, w.parties, w.skew_ppm, w.undo_ps) for w in file.words
-        ),
-    )
-
-
-def _phases(file: GraphFile, columns: Columns) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
-    if file.phases is None:
-        tasks = len(columns.kind)
-        spawned = columns.op_arg[(columns.op_code == Op.SPAWN) | (columns.op_code == Op.CALL)]
-        root = np.ones(tasks, np.bool_)
-        root[spawned[spawned < tasks]] = False
-        return (Phase(roots=tuple(np.flatnonzero(root).tolist())),), ()
-    return flat_phases(file.phases)
-
-
-def flat_phases(entries: Sequence[PhaseEntry]) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
-    """The phases of these entries in their order, and the loops over them; an `InputError` for loops without phases
-    and with keys that only phases have.
-    """
-    phases: list[Phase] = []
-    loops: list[Loop] = []
-    _flatten(entries, ("phases",), phases, loops)
-    if len(phases) > MOST_PHASES:
-        raise InputError(f"there are {len(phases):,} phases", path=("phases",), expected=f"at most {MOST_PHASES:,}")
-    return tuple(phases), tuple(loops)
-
-
-def _flatten(
-    entries: Sequence[PhaseEntry], path: tuple[str | int, ...], phases: list[Phase], loops: list[Loop]
-) -> None:
-    for number, entry in enumerate(entries):
-        if "loop" not in entry.model_fields_set:
-            phases.append(_phase(entry))
-            continue
-        _check_loop(entry, (*path, number))
-        place, first = len(loops), len(phases)
-        loops.append(Loop(first, first, entry.repeat))
-        _flatten(entry.loop, (*path, number, "loop"), phases, loops)
-        loops[place] = Loop(first, len(phases), entry.repeat)
-
-
-def _check_loop(entry: PhaseEntry, path: tuple[str | int, ...]) -> None:
-    if not entry.loop:
-        raise InputError("the loop is empty", path=(*path, "loop"), expected="phases, or loops over phases")
-    for key in sorted(entry.model_fields_set - {"loop", "repeat"}):
-        raise InputError(f"a loop has no {key}", path=(*path, key), expected="loop and repeat, and the rest in phases")
-
-
-def _phase(entry: PhaseEntry) -> Phase:
-    return Phase(
-        roots=tuple(entry.roots),
-        range_family=entry.range,
-        deal=member(Deal, entry.deal),
-        serial=entry.serial,
-        repeat=entry.repeat,
-        name=entry.name,
-    )
-
-
-def _trees(phases: Iterable[Phase]) -> Sequence[int]:
-    """The roots of all phases, each once."""
-    return list(dict.fromkeys(root for phase in phases for root in phase.roots))
-
-
-def _check_roots(phases: Sequence[Phase], loops: Sequence[Loop], tasks: int) -> None:
-    for number, phase in enumerate(phases):
-        for place, root in enumerate(phase.roots):
-            if root >= tasks:
-                path = (*places(len(phases), loops)[number], "roots", place)
-                raise InputError(f"task {root} does not exist", path=path, expected=f"a task below {tasks}")
-
-
-def _ranges(file: GraphFile, regions: Sequence[str]) -> tuple[RangeFamily, ...]:
-    places = {name: number for number, name in enumerate(regions)}
-    return tuple(_range(file, number, regions, places) for number in range(len(file.ranges)))
-
-
-def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[str, int]) -> RangeFamily:
-    entry = file.ranges[number]
-    path: tuple[str | int, ...] = ("ranges", number)
-    columns: dict[str, list[int]] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
-    kernel = _position(entry.kernel, file.kernels, "kernel", path)
-    columns["region"] = [
-        places[each.region]
-        if each.region in places
-        else _position(each.region, regions, "region", (*path, "accesses", place))
-        for place, each in enumerate(entry.accesses)
-    ]
-    columns["mode"] = [member(Mode, each.mode) for each in entry.accesses]
-    columns["pattern"] = [member(Pattern, each.pattern) for each in entry.accesses]
-    low_ps, high_ps, compute = _compute_times(entry, path)
-    return RangeFamily(
-        name=entry.name,
-        count=entry.count,
-        low_ps=low_ps,
-        high_ps=high_ps,
-        compute=compute,
-        node_accesses=tuple(
-            node_access_of(each, entry.count, (*path, "node_accesses", place))
-            for place, each in enumerate(entry.node_accesses)
-        ),
-        kernel=kernel,
-        accesses=accesses_of(**columns),
-        divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
-        step_div=frozen(np.array([access.step_div for access in entry.accesses], np.int64)),
-        step_mod=frozen(np.array([access.step_mod for access in entry.accesses], np.int64)),
-    )
-
-
-def _compute_times(entry: RangeEntry, path: tuple[str | int, ...]) -> tuple[int, int, Amounts | None]:
-    """(lowest, highest, times that are not uniform between the two) of a range."""
-    for key in ("low_ps", "high_ps"):
-        if (getattr(entry, key) is None) == (entry.compute_ps is None):
-            problem = "the time is missing" if entry.compute_ps is None else "the time is given twice"
-            raise InputError(problem, path=(*path, key), expected="low_ps and high_ps, or compute_ps")
-    if entry.compute_ps is None:
-        assert entry.low_ps is not None
-        assert entry.high_ps is not None
-        return entry.low_ps, entry.high_ps, None
-    return compute_bounds(amounts_of(entry.compute_ps, entry.count, (*path, "compute_ps")))
-
-
-def _segment_kernels(file: GraphFile, columns: Columns) -> npt.NDArray[np.uint8]:
-    found, unknown = _positions(columns.kernels, columns.kernel, file.kernels)
-    for segment in unknown:
-        _position(columns.kernels[columns.kernel[segment]], file.kernels, "kernel", ("segments", segment))
-    return found.astype(np.uint8)
-
-
-def _regions_of_accesses(regions: Sequence[str], columns: Columns) -> I64:
-    used = columns.accesses["region"]
-    found, unknown = _positions(columns.regions, used, regions)
-    for access in unknown:
-        _position(columns.regions[used[access]], regions, "region", columns.path_of_access(access))
-    return found
-
-
-def _positions(used: Sequence[str], number: I64, names: Sequence[str]) -> tuple[I64, list[int]]:
-    """Where the names ``used[number]`` stand in ``names``, and the first entry whose name does not."""
-    places = {name: place for place, name in enumerate(names)}
-    table = np.array([places.get(name, -1) for name in used], np.int64)
-    found = table[number]
-    return found, np.flatnonzero(found < 0)[:1].tolist()
-
-
-def _position(name: str, names: Sequence[str], key: str, path: tuple[str | int, ...]) -> int:
-    if name not in names:
-        expected = f"one of {', '.join(map(repr, names))}" if names else f"a {key} that the file declares"
-        raise InputError(f"there is no {key} {name!r}", path=(*path, key), expected=expected, value=name, known=names)
-    return names.index(name)
-
-
 def member(kind: Any, name: str) -> Any:
     """The member of an enumeration whose name in a file is ``name``."""
     return kind[name.upper().replace("-", "_")]
@@ -563,114 +335,3 @@ def member(kind: Any, name: str) -> Any:
 def member_name(member: IntEnum) -> str:
     """The name of a member of an enumeration in a file."""
     return member.name.lower().replace("_", "-")
-
-
-def to_file(workload: Workload) -> dict[str, Any]:
-    """The JSON document of a workload."""
-    accesses = access_entries(workload, workload.accesses)
-    first = workload.segment_accesses.tolist()
-    segments = [
-        {"compute_ps": compute, "kernel": workload.kernels[kernel], "accesses": accesses[low:high]}
-        for compute, kernel, low, high in zip(
-            workload.segment_compute_ps.tolist(), workload.segment_kernel.tolist(), first[:-1], first[1:], strict=True
-        )
-    ]
-    return {**around_tasks(workload), "tasks": _task_entries(workload), "segments": segments}
-
-
-def around_tasks(workload: Workload) -> dict[str, Any]:
-    """The JSON document of a workload, in the order of its keys, with neither tasks nor segments."""
-    return {
-        "format": FORMAT,
-        "name": workload.name,
-        "parameters": workload.parameters,
-        "kernels": list(workload.kernels),
-        "regions": [{"name": r.name, "bytes": r.bytes, "initialised": r.initialised} for r in workload.regions],
-        "phases": _phase_entries(workload, parts(0, len(workload.phases), workload.loops)),
-        "ranges": [_range_entry(workload, family) for family in workload.ranges],
-        "tasks": [],
-        "segments": [],
-        "words": [_word_entry(word) for word in workload.words],
-        "facts": workload.facts,
-    }
-
-
-def _word_entry(word: SyncObject) -> dict[str, Any]:
-    entry = {"name": word.name, "role": member_name(word.role), "owner": word.owner, "parties": word.parties}
-    return {**entry, "skew_ppm": word.skew_ppm, "undo_ps": word.undo_ps} if word.role == Role.OBJECTS else entry
-
-
-def access_entries(workload: Workload, accesses: Accesses) -> list[dict[str, Any]]:
-    """The entries of accesses, one for each."""
-    columns = {name: getattr(accesses, name).tolist() for name in ACCESS_TYPES}
-    columns["region"] = [workload.regions[region].name for region in columns["region"]]
-    columns["mode"] = [member_name(Mode(mode)) for mode in columns["mode"]]
-    columns["pattern"] = [member_name(Pattern(pattern)) for pattern in columns["pattern"]]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _phase_entries(workload: Workload, those: Iterable[int | tuple[Loop, Sequence[Loop]]]) -> list[dict[str, Any]]:
-    return [
-        _phase_entry(workload.phases[part])
-        if isinstance(part, int)
-        else {
-            "loop": _phase_entries(workload, parts(part[0].first, part[0].end, part[1])),
-            "repeat": part[0].repeat,
-        }
-        for part in those
-    ]
-
-
-def _phase_entry(phase: Phase) -> dict[str, Any]:
-    return {
-        "roots": list(phase.roots),
-        "range": phase.range_family,
-        "deal": member_name(phase.deal),
-        "serial": phase.serial,
-        "repeat": phase.repeat,
-        "name": phase.name,
-    }
-
-
-def _range_entry(workload: Workload, family: RangeFamily) -> dict[str, Any]:
-    rules = zip(family.divisor.tolist(), family.step_div.tolist(), family.step_mod.tolist(), strict=True)
-    templates = zip(access_entries(workload, family.accesses), rules, strict=True)
-    return {
-        "name": family.name,
-        "count": family.count,
-        **_time_keys(family),
-        "kernel": workload.kernels[family.kernel],
-        "accesses": [
-            {**access, "divisor": divisor, "step_div": step_div, "step_mod": step_mod}
-            for access, (divisor, step_div, step_mod) in templates
-        ],
-        **_node_keys(family),
-    }
-
-
-def _time_keys(family: RangeFamily) -> dict[str, Any]:
-    if family.compute is None:
-        return {"low_ps": family.low_ps, "high_ps": family.high_ps}
-    return {"compute_ps": amounts_entry(family.compute)}
-
-
-def _node_keys(family: RangeFamily) -> dict[str, Any]:
-    accesses = [node_access_entry(access) for access in family.node_accesses]
-    return {"node_accesses": accesses} if accesses else {}
-
-
-def _task_entries(workload: Workload) -> list[dict[str, Any]]:
-    codes, arguments = workload.op_code.tolist(), workload.op_arg.tolist()
-    ops = [
-        WAIT if code == Op.WAIT else [ARGUMENT_OPS[Op(code)], arg] for code, arg in zip(codes, arguments, strict=True)
-    ]
-    op_ptr, then_ptr = workload.op_ptr.tolist(), workload.successor_ptr.tolist()
-    then = workload.successor.tolist()
-    return [
-        {
-            "kind": member_name(Kind(kind)),
-            "ops": ops[op_ptr[task] : op_ptr[task + 1]],
-            "then": then[then_ptr[task] : then_ptr[task + 1]],
-        }
-        for task, kind in enumerate(workload.kind.tolist())
-    ]
