@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.parts.base import ppm
-from numasim.parts.models.strategy_model import DispatchSpec
+from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_terms import Announcement, Chance, ChanceSpec, Condition, LengthCondition
 from numasim.strategy.steal_plan import (
     BELOW_MAX_MARK,

@@ -7,7 +7,8 @@ queue is full when the runtime scans on to the next one (thesis chapter 3).
 from __future__ import annotations
 
 from numasim.parts.models.runtime_model import RuntimeSpec
-from numasim.parts.models.strategy_model import DispatchSpec, StrategySpec
+from numasim.parts.models.search_model import DispatchSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.levels import Rule
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.machine.topology import Machine
-from numasim.parts.models.strategy_model import DispatchSpec, LevelSpec, StrategySpec
+from numasim.parts.models.search_model import DispatchSpec, LevelSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import Amount, AmountSpec
 from numasim.strategy.conditions import ChanceTable, DataTable, WatchTable
 from numasim.strategy.queue_families import Family, Pool, pool_of

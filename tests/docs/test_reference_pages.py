@@ -15,7 +15,7 @@ from reference_models import rows_of, title_of
 
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import CostSpec, RuntimeSpec
-from numasim.parts.models.strategy_model import LevelSpec
+from numasim.parts.models.search_model import LevelSpec
 
 
 def test_sections_of_the_model_become_links_from_any_folder() -> None:

@@ -17,7 +17,8 @@ from shared_builds import built_once
 
 from numasim.cli import entrance, main
 from numasim.engine.result import COLUMNS
-from numasim.parts.models.strategy_model import DispatchSpec, LevelSpec, QueueSpec, StrategySpec
+from numasim.parts.models.search_model import DispatchSpec, LevelSpec
+from numasim.parts.models.strategy_model import QueueSpec, StrategySpec
 from numasim.parts.models.strategy_terms import ChanceSpec
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from random_terms import FRACTIONS, NANOSECONDS, SIGNED, TINY, Options, either, 
 from numasim.parts.models import locks_model as locks
 from numasim.parts.models import runtime_model as runtime
 from numasim.parts.models import strategy_terms as terms
-from numasim.parts.models.strategy_model import SELF_TAKES
+from numasim.parts.models.search_model import SELF_TAKES
 
 ENDS = ("lifo", "fifo")
 UNITS = ("node", "core", "llc", "socket", "machine")

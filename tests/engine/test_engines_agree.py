@@ -38,7 +38,8 @@ from numasim.parts.base import Model
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import FullRule, JoinKind, ProducerKind, RuntimeSpec
-from numasim.parts.models.strategy_model import DispatchSpec, LevelSpec, StrategySpec
+from numasim.parts.models.search_model import DispatchSpec, LevelSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import DispatchPick, SourceName, StealPick, TargetName
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Plan

@@ -9,7 +9,8 @@ from typing import Any
 from strategy_setup import Snapshot
 
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.parts.models.strategy_model import LevelSpec, StrategySpec
+from numasim.parts.models.search_model import LevelSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import AmountSpec
 
 

@@ -6,8 +6,7 @@ first rule that yields a queue wins). A mapping of two to ten lines expresses th
 """
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     Field,
@@ -20,20 +19,10 @@ from pydantic import (
 )
 
 from numasim.errors import nearest_name
-from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, PositiveCount
+from numasim.parts.base import CheckedModel, Count, Label, Model
 from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.meanings import (
-    DISPATCH_COUNT,
-    DISPATCH_PICK,
-    DISPATCH_RANK,
-    DISPATCH_TARGET,
-    DISPATCH_WEIGH,
     END,
-    LEVEL_BY,
-    LEVEL_PICK,
-    LEVEL_TRIES,
-    LEVEL_VISIT,
-    LEVEL_WHO,
     STRATEGY_LABELS,
     STRATEGY_LIVE,
     STRATEGY_MAPPING,
@@ -46,224 +35,23 @@ from numasim.parts.models.meanings import (
 )
 from numasim.parts.models.placement_model import Placed, PlacementSpec, TunedPlacementSpec
 from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks, YesNo, by_shape
+from numasim.parts.models.search_model import DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_terms import (
-    BY_LENGTH,
-    COMPARABLE,
     MOST_SWITCHES,
     Amount,
     AmountSpec,
     Announcement,
-    Chance,
-    Condition,
-    DispatchPick,
-    FamilyNames,
     Grammar,
-    InsideName,
     LiveSpec,
     MappingName,
-    Sometimes,
-    Source,
     SpawnOrder,
     SpawnSpec,
-    StealPick,
-    TargetName,
     TierDepth,
-    TierNames,
     Unit,
-    Vicinity,
     is_symbolic,
 )
 from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import ThresholdTime
-
-LAST_TAKES = {"source", "amount", "leave", "lock", "gated", "own_first", *Sometimes.model_fields}
-SELF_TAKES = ("others", *get_args(InsideName))
-
-
-class LevelSpec(Sometimes, CheckedModel):
-    """One steal level: where a thief looks, under which condition, how often, and how much it takes."""
-
-    source: Source = Field(
-        alias="from",
-        description="The set of queues that is searched, seen from the worker that searches (model 4.13).",
-    )
-    include_self: YesNo = Field(
-        False,
-        alias="self",
-        description="Whether the worker's own queues belong to the set, so that it may draw itself (A-3); goes with "
-        "others, units such as own-node, and vicinities.",
-    )
-    queue: FamilyNames | None = Field(
-        None,
-        description="Names of the families of queues that are searched. Default: the workers' own.",
-    )
-    by: Annotated[Literal["core", "llc", "node", "socket", "distance"], LEVEL_BY] | None = Field(
-        None,
-        description="Cuts the set into groups, nearest first. Default: one group.",
-    )
-    visit: Annotated[Literal["nearest", "random", "weighted"], LEVEL_VISIT] = Field(
-        "nearest", description="Which groups are searched."
-    )
-    pick: Annotated[StealPick, LEVEL_PICK] = Field(
-        "random", description="How the queues of a group are chosen, one after the other."
-    )
-    sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
-        None,
-        description="With pick: longest or shortest, how many queues are drawn, of which the best one is taken. "
-        "Default: all queues of the group.",
-    )
-    tries: Annotated[
-        Annotated[Literal["all"], Tag("text"), LEVEL_TRIES]
-        | Annotated[PositiveCount, Field(lt=COMPARABLE), Tag("number")],
-        by_shape("a number of tries, or all, is needed here"),
-    ] = Field(
-        1,
-        description="Queues that are probed in each group and family.",
-    )
-    condition: Condition | None = Field(
-        None,
-        alias="if",
-        description="Queues that are no candidates are left out before the pick. Default: none is.",
-    )
-    amount: Amount | None = Field(
-        None,
-        description="How many tasks a successful probe takes. Default: the strategy's amount.",
-    )
-    leave: Annotated[Count, Field(lt=COMPARABLE)] = Field(
-        0,
-        description="Tasks that stay in the queue: a probe of a queue with no more takes nothing.",
-    )
-    lock: Unit | None = Field(
-        None,
-        description="The unit of the probed queue whose lock the worker holds while it searches there. Default: no "
-        "lock.",
-    )
-    who: Annotated[Literal["head"], LEVEL_WHO] | None = Field(
-        None, description="Which workers use the level. Default: all."
-    )
-    gated: YesNo = Field(
-        False,
-        description="Whether the level is closed while live.most subtrees of the worker's unit are live (model 4.14).",
-    )
-    own_first: YesNo = Field(
-        False,
-        description="Whether a gated level is closed, too, until all subtrees that are labelled for the worker's unit "
-        "have begun (model 4.14).",
-    )
-    chance: Chance | None = Field(
-        None,
-        description="Probability of searching this level, in place of all levels behind it. Default: the level is "
-        "always searched, and then the next one.",
-    )
-
-    def _problems(self) -> Iterator[str]:
-        idle = self.model_fields_set - LAST_TAKES
-        if self.source == "last" and idle:
-            keys = ", ".join(sorted(type(self).model_fields[name].alias or name for name in idle))
-            yield f"from: last is one known queue, so {keys} would have no effect"
-        if self.include_self and not (self.source in SELF_TAKES or isinstance(self.source, Vicinity)):
-            yield f"self: yes goes with others, a unit such as own-node, or a vicinity, not with from: {self.source}"
-        if self.sample is not None and self.pick not in BY_LENGTH:
-            yield f"sample goes with pick: longest or shortest, not with pick: {self.pick}"
-        if self.visit != "nearest" and self.by is None:
-            yield f"visit: {self.visit} chooses among groups, so by: node (or core, llc, socket, distance) is needed"
-        yield from self.never()
-
-
-class DispatchSpec(Sometimes, Grammar, CheckedModel):
-    """One dispatch rule: the queue that a new task is put into, if the rule finds one with room.
-
-    ``to: data`` is the node with the greatest similarity to the task (thesis eq. 5.2), the one from which its objects
-    are ``cheapest`` to reach, or ``any`` home of one of them. The keys from ``rank`` on select and weigh the objects
-    that count; those from ``bytes`` on are guards, which apply to any target: ``bytes`` is the least size of the
-    objects that count, ``share`` the least part of them on the chosen node, ``uneven`` that the similarity differs
-    between nodes, ``here`` that the spawner is on the chosen node, ``source`` that the task has no predecessor,
-    ``tier`` which tiers it may have.
-    """
-
-    target: Annotated[TargetName, DISPATCH_TARGET] = Field(
-        alias="to",
-        description="The set of queues that the new task may be put into.",
-    )
-    queue: FamilyNames | None = Field(None, description="Names of the families of queues. Default: the workers' own.")
-    pick: Annotated[DispatchPick, DISPATCH_PICK] = Field("in-order", description="How a queue of the set is chosen.")
-    sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
-        None,
-        description="With pick: shortest, how many queues are drawn, of which the shortest is taken. Default: all "
-        "queues of the set.",
-    )
-    condition: Condition | None = Field(
-        None,
-        alias="if",
-        description="Queues that do not meet it are left out. Default: none is.",
-    )
-    rank: Annotated[Literal["most", "cheapest", "any"], DISPATCH_RANK] = Field(
-        "most",
-        description="Which nodes the task's objects choose (thesis, equation 5.2).",
-    )
-    count: Annotated[Literal["both", "reads", "writes"], DISPATCH_COUNT] = Field(
-        "both", description="Which of the task's objects count."
-    )
-    weigh: Annotated[Literal["bytes", "objects"], DISPATCH_WEIGH] = Field(
-        "bytes",
-        description="What an object adds to the similarity of its home (A-13).",
-    )
-    least_bytes: Bytes = Field(
-        0,
-        alias="bytes",
-        description="The rule holds only if the objects that count have at least so many bytes.",
-    )
-    least_share: Fraction = Field(
-        Decimal(0),
-        alias="share",
-        description="The rule holds only if at least this share of their weight is on the chosen node.",
-    )
-    uneven: YesNo = Field(
-        False,
-        description="The rule holds only if nodes differ in their similarity to the task (A-31).",
-    )
-    here: YesNo = Field(False, description="The rule holds only if the spawning worker is on a chosen node.")
-    source: YesNo = Field(False, description="The rule holds only if the task has no predecessor.")
-    tier: TierNames | None = Field(
-        None,
-        description="The rule holds only for tasks of these tiers; where a continuation is put (spawn: work-first), "
-        "that of the spawned child counts. Default: any.",
-    )
-    copies: YesNo = Field(
-        False,
-        alias="copy",
-        description="Whether the rule leaves an entry of the task in its queue, and the rules behind it are gone "
-        "through all the same; whoever takes an entry first has the task (model 4.13).",
-    )
-
-    @property
-    def ranks_nodes(self) -> bool:
-        """Whether the rule needs the similarity of the task to nodes."""
-        return self.target == "data" or bool(self.least_share) or self.uneven or self.here
-
-    @property
-    def looks_at_data(self) -> bool:
-        """Whether the rule needs the task's objects."""
-        return self.ranks_nodes or bool(self.least_bytes)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the rule accepts every task for which there is room, at any time."""
-        asks = self.looks_at_data or self.source or self.target == "label" or self.tier is not None
-        return not self.copies and self.condition is None and self.is_always and not asks
-
-    def _problems(self) -> Iterator[str]:
-        if self.sample is not None and self.pick not in BY_LENGTH:
-            yield f"sample goes with pick: shortest, not with pick: {self.pick}"
-        idle = sorted(self.model_fields_set & {"rank", "weigh"}) if not self.ranks_nodes else []
-        if "count" in self.model_fields_set and not self.looks_at_data:
-            idle = ["count", *idle]
-        if idle:
-            yield f"{', '.join(idle)} would have no effect: to: {self.target} does not depend on the homes of data"
-        if self.rank == "any" and self.least_share:
-            yield "share refers to a single node, but rank: any may give several"
-        yield from self.never()
-
 
 End = Annotated[Literal["lifo", "fifo"], END]
 
