@@ -80,6 +80,13 @@ def test_figures_are_imported_where_they_are_drawn(spec: str, tmp_path: Path) ->
     assert {"matplotlib", "pandas"} <= loaded_by("run", spec, "--plot", str(tmp_path / "figures"))
 
 
+def test_a_sweep_that_moves_nothing_draws_nothing(spec: str, tmp_path: Path) -> None:
+    """Its page has no pictures of traffic, and the plot that readers choose from is drawn where it is read."""
+    loaded = loaded_by("sweep", spec, "--jobs", "1", "--quiet", "-o", str(tmp_path / "out"))
+    assert "pandas" in loaded
+    assert "matplotlib" not in loaded
+
+
 def test_help_imports_the_parser_of_the_command_line_alone() -> None:
     modules, _ = seen_by("--help")
     assert {name.split(".")[0] for name in modules} & LARGE == {"typer"}

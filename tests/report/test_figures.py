@@ -21,7 +21,8 @@ from numasim.report.figures.embedded import svg_text
 from numasim.report.figures.grid import PANEL_LIMIT
 from numasim.report.figures.heatmaps import node_bytes, node_steals
 from numasim.report.figures.plots import PLOTS, Tables, drawn, plot, save, save_all
-from numasim.report.figures.style import LINE_COLOURS, line_colour, marker
+from numasim.report.figures.style import line_colour, marker
+from numasim.report.line_colours import LINE_COLOURS
 
 COUNTS = list(range(2, 25, 2))
 

@@ -11,7 +11,7 @@ from headless_browser import open_page, started_browser
 from playwright.sync_api import Browser, Page
 
 from numasim.report.estimates import DRAWN_COLUMNS, estimate
-from numasim.report.figures.style import LINE_COLOURS
+from numasim.report.line_colours import LINE_COLOURS
 from numasim.report.unit_text import time_text
 from numasim.sweep_report.page.sweep_page import sweep_page
 

@@ -12,7 +12,8 @@ from matplotlib.ticker import MaxNLocator
 from numasim.engine.observe.over_time import OverTime
 from numasim.plan.resources import ResourceKind
 from numasim.report.figures.curves_over_time import curve
-from numasim.report.figures.style import LINE_COLOURS, line_colour
+from numasim.report.figures.style import line_colour
+from numasim.report.line_colours import LINE_COLOURS
 
 TITLES = {
     ResourceKind.CONTROLLER: "memory controllers",

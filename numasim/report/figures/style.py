@@ -1,8 +1,4 @@
-"""The common style of all figures: sizes, fonts, colours and markers.
-
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), distinguishable with any colour vision; the
-yellow is left out of lines because it is hardly visible on white. Markers differ too, so that a grey print still reads.
-"""
+"""The common style of all figures: sizes, fonts and markers, which differ so that a grey print still reads."""
 
 from __future__ import annotations
 
@@ -14,11 +10,11 @@ from typing import ParamSpec
 import matplotlib.style
 from matplotlib.figure import Figure
 
+from numasim.report.line_colours import LINE_COLOURS
 from numasim.report.notebooks.notebook_figures import show_figures
 
 Parameters = ParamSpec("Parameters")
 
-LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one more than colours: 56 pairs before one repeats
 REFERENCE_COLOUR = "black"
 RULES = {

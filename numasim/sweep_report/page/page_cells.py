@@ -19,8 +19,8 @@ from numasim.engine.columns import DESCRIBED, Column
 from numasim.report.chosen_axes import choose_axes, is_numeric, varying_columns
 from numasim.report.comparison_cells import ITERATION, finished, numbers, plain_value
 from numasim.report.estimates import DRAWN_COLUMNS, RATIOS_OF_SUMS, estimate, mean_intervals
-from numasim.report.figures.style import LINE_COLOURS
 from numasim.report.iteration_table import ITERATION_COLUMNS, by_iteration
+from numasim.report.line_colours import LINE_COLOURS
 from numasim.report.unit_text import BYTE_UNITS, TIME_UNITS
 
 EFFICIENCY = "efficiency"

@@ -37,11 +37,13 @@ def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpe
     """
     if sweep is None or len(frame) != len(sweep.cells) * sweep.repeat:
         return []
+    drawn = [run for run in (_run(frame, place, node_pairs, sweep) for place in _places(frame)) if run is not None]
+    if not drawn:
+        return []
     from numasim.report.figures.embedded import svg_text
     from numasim.report.figures.traffic import loads_of, node_traffic
 
-    drawn = [run for run in (_run(frame, place, node_pairs, sweep) for place in _places(frame)) if run is not None]
-    most = max((loads_of(machine, moved).largest_percent for _, machine, moved in drawn), default=0)
+    most = max(loads_of(machine, moved).largest_percent for _, machine, moved in drawn)
     return [PagePicture(caption, svg_text(node_traffic(machine, moved, most))) for caption, machine, moved in drawn]
 
 
