@@ -72,8 +72,17 @@ def input_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+FIGURES = {"speedup", "miss_ratio", "timeline"}  # that are drawn here: of a folder, all others are as these
+
+
 @pytest.fixture
 def here(input_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    from numasim.report.figures.plots import PLOTS
+    from numasim.report.figures.run_plots import RUN_PLOTS
+
+    for plots in (PLOTS, RUN_PLOTS):
+        for name in plots.keys() - FIGURES:
+            monkeypatch.delitem(plots, name)
     shutil.copytree(input_folder, tmp_path / "input")
     monkeypatch.chdir(tmp_path)
     return tmp_path
