@@ -46,15 +46,13 @@ def every_cell() -> Iterator[Cell]:
 
 
 def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
-    """Every family under ``strategy`` in both modes; machines and teams take turns, so that over all strategies any two
-    values of two axes are together in some cell.
+    """Every family under ``strategy``; machines, teams and modes take turns, so that over all strategies any two values
+    of two axes are together in some cell.
     """
     first = STRATEGIES.index(strategy)
     for at, family in enumerate(SMALL):
-        for by_event in (False, True):
-            place = first + at + by_event * (len(MACHINES) // 2)
-            team = (first + 2 * at + by_event) % len(TEAMS)
-            yield Cell(family, strategy, MACHINES[place % len(MACHINES)], team, by_event)
+        machine, team = MACHINES[(first + at) % len(MACHINES)], (first + 2 * at) % len(TEAMS)
+        yield Cell(family, strategy, machine, team, by_event=(first // len(MACHINES) + at) % 2 == 0)
 
 
 def run_of_cell(cell: Cell) -> Run:

@@ -156,7 +156,7 @@ def with_bandwidth(plan: Plan, percent: int, margin: int, load: int) -> Plan:
     return revised(plan, machine=machine, effects=replace(plan.effects, background=background))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.randoms(use_true_random=False))
 def test_contention_without_scarcity_changes_nothing(chance: Random) -> None:
     effects = effects_of_traffic(chance)

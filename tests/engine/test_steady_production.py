@@ -51,7 +51,7 @@ def strategy(chance: Random, capacity: int) -> StrategySpec:
 
 
 @NATIVE
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.randoms(use_true_random=False))
 def test_the_last_takes_tell_what_all_of_them_do(chance: Random) -> None:
     plan, seed = produced(chance), chance.getrandbits(64)
