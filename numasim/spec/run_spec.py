@@ -24,7 +24,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
-from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Source, from_python, shown
+from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
 from numasim.spec.check_parts import check_background, check_placement, check_team, check_workers
 from numasim.spec.located_controller import with_located_controller
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
@@ -121,7 +121,7 @@ def check_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: Fie
 
 @dataclass
 class Resolver:
-    """Resolves run documents and remembers every part by the nodes that it was made of."""
+    """Resolves run documents and remembers every part by what it was made of."""
 
     reader: PartReader = field(default_factory=PartReader)
     _expanded: dict[tuple[str, Node], Node] = field(default_factory=dict)
@@ -207,7 +207,8 @@ class Resolver:
             self._expanded[part, node] = self.reader.expand(part, node)
         return self._expanded[part, node]
 
-    def _remember(self, key: tuple[Any, ...], make: Any) -> Any:
+    def _remember(self, made_of: tuple[Any, ...], make: Any) -> Any:
+        key = tuple(map(_known_by, made_of))
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
@@ -250,6 +251,17 @@ _CHECKS: tuple[tuple[set[str], Callable[[Mapping[str, Any], Node], None]], ...] 
     ({"machine", "strategy"}, lambda of, document: check_placement(of["machine"], of["strategy"], document)),
     ({"machine", "model"}, lambda of, document: check_background(of["machine"], of["model"].background, document)),
 )  # what parts each check needs
+
+
+def _known_by(each: Any) -> Any:
+    """What says that the same is made of it: of a single value what it is and the file it is from, in whichever line;
+    of anything else that it is the same node.
+    """
+    if isinstance(each, Assignment):
+        return each.path, _known_by(each.value)
+    if isinstance(each, Node) and isinstance(each.content, Scalar):
+        return type(each.content), str(each.content), each.place.source
+    return each
 
 
 def _changed(base: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:

@@ -11,7 +11,8 @@ from numasim.parts import catalog
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.spec.identity import run_id
 from numasim.spec.one_run import load_run
-from numasim.spec.run_spec import ModelSpec, resolve
+from numasim.spec.overrides import from_mapping
+from numasim.spec.run_spec import ModelSpec, Resolver, RunSpec, read_spec, resolve
 
 Write = Callable[..., Path]
 
@@ -182,3 +183,18 @@ def test_a_graph_file_is_known_by_what_is_in_it(folder: Path, run_file: Write) -
     (folder / "h.json").write_text("{ }")
     assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) != run_id(first, 1)
     assert "there is no file 'i.json'" in refusal(run_file(), "workload={file: i.json}")
+
+
+def test_parts_that_are_said_in_the_same_words_are_made_once(run_file: Write) -> None:
+    document, resolver = read_spec(run_file()), Resolver()
+
+    def run(**changes: object) -> RunSpec:
+        return resolver.run(document, from_mapping({"machine": "xeon-e5-2620-2s", "workload.n": 512, **changes}))
+
+    one, same, other = run(), run(), run(**{"workload.n": 256})
+    assert (one.machine, one.workload) == (same.machine, same.workload)
+    assert one.machine is same.machine is other.machine
+    assert one.workload is same.workload is not other.workload
+    assert (one.workload.n, other.workload.n) == (512, 256)
+    assert run(workers=2).workers == 2
+    assert run(machine="xeon-x7560-4s").machine is not one.machine
