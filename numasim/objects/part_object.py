@@ -15,7 +15,7 @@ from numasim.parts.base import Model, canonical_json
 from numasim.parts.validation import validate
 from numasim.parts.yaml.nodes import Held, Node, Place, Source, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
-from numasim.spec.located_controller import with_located_controller
+from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import from_mapping, put_all
 from numasim.spec.part_reader import PARTS, PartReader
 
@@ -64,7 +64,7 @@ class PartObject(Held, Generic[M]):
 
     def _take(self, document: Node) -> None:
         """Become what the whole mapping ``document`` describes."""
-        document = with_located_controller(self.part, document)
+        document = with_named_functions(self.part, document)
         spec = cast(M, validate(PARTS[self.part], document, (self.part,)))
         object.__setattr__(self, "_document", document)
         object.__setattr__(self, "_spec", spec)

@@ -22,7 +22,7 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Held, Node, from_python, shown
-from numasim.spec.located_controller import with_located_controller
+from numasim.spec.named_functions import with_named_functions
 from numasim.spec.part_merge import laid_over
 
 PARTS: dict[str, type[Model]] = {"machine": MachineSpec, "strategy": StrategySpec, "runtime": RuntimeSpec}
@@ -50,7 +50,7 @@ class PartReader:
         """Return the mapping that ``node`` names or is, ``like`` resolved; ``part`` is machine, strategy or
         runtime.
         """
-        return with_located_controller(part, self._whole(part, node))
+        return with_named_functions(part, self._whole(part, node))
 
     def _whole(self, part: str, node: Node) -> Node:
         if isinstance(node.content, str | Held):

@@ -26,7 +26,7 @@ from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
 from numasim.spec.check_parts import check_background, check_placement, check_team, check_workers
-from numasim.spec.located_controller import with_located_controller
+from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader
 from numasim.spec.size_check import Distances, check_distances, check_size
@@ -241,7 +241,7 @@ class Resolver:
         return made
 
     def _validated(self, part: str, node: Node, inner: tuple[Assignment, ...]) -> Model:
-        document = with_located_controller(part, put_all(self.expand(part, node), inner, 1))
+        document = with_named_functions(part, put_all(self.expand(part, node), inner, 1))
         return validate(PARTS[part], document, (part,))
 
 

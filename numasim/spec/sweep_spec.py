@@ -17,7 +17,7 @@ from numasim.files.file_kinds import YAML
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Node
 from numasim.spec.changed_axes import with_axes
-from numasim.spec.located_controller import sources_of_controllers
+from numasim.spec.named_functions import sources_of_controllers
 from numasim.spec.overrides import Assignment
 from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
 from numasim.spec.shared_contents import shared_contents

@@ -18,7 +18,7 @@ from numasim.files.file_kinds import GRAPH
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Held, Key, Node, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
-from numasim.spec.located_controller import with_located_controller
+from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import Assignment, put_all
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import Resolver, workload_mapping
@@ -140,7 +140,7 @@ class _Writer:
         if isinstance(node.content, dict):
             like = node.content.get("like")
             named = like is None or _is_shipped(part, like)
-            return with_located_controller(part, node) if named else self._resolver.expand(part, node)
+            return with_named_functions(part, node) if named else self._resolver.expand(part, node)
         return node if _is_shipped(part, node) else self._resolver.expand(part, node)
 
     def _workload(self, node: Node) -> Node:

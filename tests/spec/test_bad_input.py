@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -207,14 +207,11 @@ STRATEGIES = [
     steal(
         "tier of no task", "{steal: [{from: others}], dispatch: [{to: any, tier: root}, {to: own}]}", 11, "tier root"
     ),
-    replace(
-        steal(
-            "unknown labels",
-            "{steal: [{from: others}], dispatch: [{to: label}, {to: own}], labels: slics}",
-            11,
-            "there is no function of labels 'slics'; expected slices, none, tune; did you mean 'slices'?",
-        ),
-        place="strategy.labels",  # known when the plan is made
+    steal(
+        "unknown labels",
+        "{steal: [{from: others}], dispatch: [{to: label}, {to: own}], labels: slics}",
+        73,
+        "there is no function of labels 'slics'; expected slices, none, tune; did you mean 'slices'?",
     ),
     steal(
         "idle queue",

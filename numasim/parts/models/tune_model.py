@@ -81,7 +81,7 @@ class TuneSpec(CheckedModel):
     _source: str = PrivateAttr("")  # hash of the source of the function's module
 
     def model_post_init(self, context: Any) -> None:
-        """Hash the module of the function, if there is any; `numasim.spec.located_controller` finds out beforehand."""
+        """Hash the module of the function, if there is any; `numasim.spec.named_functions` finds out beforehand."""
         if self.python is not None:
             self._source = PythonFunction.of(self.python, Path()).source_hash()
 

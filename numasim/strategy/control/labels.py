@@ -25,13 +25,14 @@ NOT_FUNCTIONS = ("none", "tune")  # words that are allowed as labels
 def labels_of(spec: StrategySpec, program: Program) -> I32:
     """[tasks] the label of each task before the first iteration; empty where none has one.
 
-    Raises InputError for a name that is not registered.
+    Raises InputError for a name that is not registered, be it in this process alone.
     """
+    check_labels(spec.labels)
     if spec.labels == "none":
         return NO_LABELS
     if spec.labels == "tune":
         return _frozen(np.full(program.tasks, -1, np.int32))
-    found = np.ascontiguousarray(_labelling(spec.labels)(program, program.units), np.int32)
+    found = np.ascontiguousarray(LABELLINGS[spec.labels](program, program.units), np.int32)
     assert found.shape == (program.tasks,)
     assert not program.tasks or (found.min() >= -1 and found.max() < program.units)
     return _frozen(found)
@@ -42,14 +43,14 @@ def _frozen(labels: I32) -> I32:
     return labels
 
 
-def _labelling(name: str) -> Labelling:
-    if name in LABELLINGS:
-        return LABELLINGS[name]
+def check_labels(name: str) -> None:
+    """InputError, with the nearest name, for labels that are no word of the grammar and no registered function."""
     known = (*LABELLINGS, *NOT_FUNCTIONS)
-    raise InputError(
-        f"there is no function of labels {name!r}",
-        path=("strategy", "labels"),
-        expected=", ".join(known),
-        value=name,
-        known=known,
-    )
+    if name not in known:
+        raise InputError(
+            f"there is no function of labels {name!r}",
+            path=("labels",),
+            expected=", ".join(known),
+            value=name,
+            known=known,
+        )

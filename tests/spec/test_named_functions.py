@@ -1,4 +1,4 @@
-"""Controllers of the user's as specifications name them: found beside the file, hashed, refused with one sentence."""
+"""Functions that specifications name: controllers of the user's, found beside the file and hashed, and labels."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import run_id
 from numasim.spec.run_spec import Resolver, RunSpec, read_spec, resolve
 from numasim.spec.sweep_spec import load_sweep
+from numasim.strategy.control.labels import LABELLINGS
 
 RIGHT = "def choose(program, state, measures):\n    return state, None\n"
 RUN = """\
@@ -142,6 +143,32 @@ def test_a_name_that_leads_nowhere_is_one_sentence(name: str, tmp_path: Path) ->
         read(tmp_path, run=RUN.replace("mine:choose", name))
     assert NAMES[name] in str(caught.value)
     assert "strategy.tune.python" in str(caught.value)
+
+
+LABELLED = """\
+name: mine
+queues: {deque: {per: worker}, pool: {per: socket}}
+steal: [{from: others, self: yes, queue: [deque, pool]}]
+labels: LABELS
+dispatch: [{to: label, queue: pool}, {to: own, queue: deque}]
+"""
+
+
+def test_labels_are_those_of_a_function_that_is_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, run = tmp_path / "mine.yaml", tmp_path / "run.yaml"
+    file.write_text(LABELLED.replace("LABELS", "of-mine"))
+    run.write_text(RUN[: RUN.index("strategy")] + "strategy: ./mine.yaml\n")
+    told = "4:1: strategy.labels: there is no function of labels 'of-mine'; expected slices, none, tune"
+    with pytest.raises(InputError) as caught:
+        Strategy.read(file)
+    assert str(caught.value).startswith(f"{file}:{told}")
+    with pytest.raises(InputError, match=r"mine\.yaml:4:1: strategy\.labels: there is no function of labels 'of-mine'"):
+        Resolver().run(read_spec(run), ())
+    monkeypatch.setitem(LABELLINGS, "of-mine", LABELLINGS["slices"])
+    assert "of-mine" in Strategy.read(file).contents
+    file.write_text(LABELLED.replace("LABELS", "of_mine"))
+    with pytest.raises(InputError, match="did you mean 'of-mine'"):
+        Resolver().run(read_spec(run), ())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""The controller that a strategy names, found and tried out where the strategy is read.
+"""The functions that a strategy names: a controller, which is tried out where the strategy is read, and labels.
 
-What it is called depends on the folder of the file that names it; a strategy that has been read has a name which leads
-to it from everywhere.
+What a controller is called depends on the folder of the file that names it; a strategy that has been read has a name
+which leads to it from everywhere. A function of labels has a registered name (`numasim.strategy.control.labels`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.python_function import PythonFunction, is_python_function
 from numasim.parts.validation import placed
 from numasim.parts.yaml.nodes import Node
+from numasim.strategy.control.labels import check_labels
 from numasim.strategy.control.loaded_controller import PATH, loaded_controller
 
 FOLDER = "controllers"
@@ -25,13 +26,25 @@ def sources_of_controllers(strategies: Iterable[StrategySpec]) -> dict[str, byte
     return {f"{FOLDER}/{text[:8]}/{each.file.name}": each.source() for text, each in sorted(found.items())}
 
 
-def with_located_controller(part: str, document: Node) -> Node:
+def with_named_functions(part: str, document: Node) -> Node:
     """``document`` of a ``part``, in which the function of a strategy's ``tune.python`` is named by its file.
 
-    InputError where there is no such function, or one that cannot be a controller. What is no name of a function stays
-    as it is.
+    InputError where there is no such function, one that cannot be a controller, or no function of that name for the
+    strategy's ``labels``. What is no name of a function stays as it is.
     """
-    node = document.follow(PATH) if part == "strategy" else None
+    if part != "strategy":
+        return document
+    labels = document.child("labels")
+    if labels is not None and isinstance(labels.content, str):
+        try:
+            check_labels(labels.content)
+        except InputError as error:
+            raise placed(error, document, (part,)) from None
+    return _with_located_controller(document)
+
+
+def _with_located_controller(document: Node) -> Node:
+    node = document.follow(PATH)
     if node is None or not isinstance(node.content, str) or not is_python_function(node.content):
         return document
     try:
@@ -39,7 +52,7 @@ def with_located_controller(part: str, document: Node) -> Node:
         loaded_controller(function)
     except InputError as error:
         error.path = PATH
-        raise placed(error, document, (part,)) from None
+        raise placed(error, document, ("strategy",)) from None
     tune = document.mapping()["tune"]
     located = tune.replaced("python", Node(function.text, node.place), tune.keys["python"])
     return document.replaced("tune", located, document.keys["tune"])
