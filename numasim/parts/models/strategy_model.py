@@ -335,6 +335,8 @@ class StrategySpec(Grammar, CheckedModel):
         for key, value in (("tiers", self.tiers), ("labels", self.labels)):
             if value == "tune" and self.tune is None:
                 yield f"{key}: tune leaves them to a controller, but tune names none: add tune, or give {key}"
+        if self.tune is not None and self.tune.what == "packing" and self.tiers != "tune":
+            yield "tune: packing chooses the tiers of tasks, so tiers has to leave them to it: add tiers: tune"
         if self.tiers == "slices" and self.labels == "none":
             yield "tiers: slices are those of labelled tasks, but labels is none: add labels: slices"
 
