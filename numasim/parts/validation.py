@@ -38,6 +38,7 @@ _KINDS = {
     "string_pattern_mismatch": "letters, digits and . _ + - that start with a letter or digit",
 }
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+_LENGTHS = {"too_short": ("at least", "min_length"), "too_long": ("at most", "max_length")}
 _DECIMAL = re.compile(r"Decimal\('(.*)'\)")  # as pydantic writes a bound that is one
 _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DOTALL)
 
@@ -207,6 +208,9 @@ def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str |
         return f"there is no field {last!r} here", f"one of {', '.join(known)}", last, known
     if complaint.kind == "missing":
         return "this field is missing", "a value for it", None, []
+    if complaint.kind in _LENGTHS:
+        words, key = _LENGTHS[complaint.kind]
+        return f"got {len(complaint.value)} entries", f"{words} {complaint.context[key]}", None, []
     if complaint.kind == "value_error" or ("Input should" not in complaint.text and complaint.kind not in _KINDS):
         return _own_sentence(complaint), None, None, []
     expected = _KINDS.get(complaint.kind) or _expected(complaint)

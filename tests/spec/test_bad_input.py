@@ -208,6 +208,19 @@ STRATEGIES = [
         "tier of no task", "{steal: [{from: others}], dispatch: [{to: any, tier: root}, {to: own}]}", 11, "tier root"
     ),
     steal(
+        "tier of no name", "{steal: [], dispatch: [{to: any, tier: []}, {to: own}]}", 50, "got 0 entries", "at least 1"
+    ),
+    steal(
+        "three iterations", "{steal: [{from: others, iterations: [0, 1, 2]}]}", 47, "got 3 entries; expected at most 2"
+    ),
+    steal(
+        "packing that is not asked for",
+        "{steal: [{from: others}], tune: {what: packing}}",
+        43,
+        "packing chooses the tiers of tasks",
+        "add tiers: tune",
+    ),
+    steal(
         "unknown labels",
         "{steal: [{from: others}], dispatch: [{to: label}, {to: own}], labels: slics}",
         73,
