@@ -21,6 +21,11 @@ THRESHOLDS = "numasim/core/policy/thresholds.h"
 SEARCHES = "numasim/native/engine/thief.hpp"
 STEPS = "numasim/core/execution/steps.c"
 FLOWS = "numasim/native/memory/flows.hpp"
+ROUNDS = "numasim/core/policy/round.h"
+LIVE = "numasim/core/execution/live_subtrees.h"
+QUEUES = "numasim/core/queues/queues.c"
+CONTROLS = "numasim/native/control/task_controls.hpp"
+MEASURES = "numasim/native/record/task_measures.hpp"
 
 NATIVE_DEFECTS = (
     Defect(
@@ -295,5 +300,75 @@ NATIVE_DEFECTS = (
         "noise_seed_ = ns_turn_seed(seed_, turn);",
         "noise_seed_ = seed_ + 0 * turn;",
         ("test_looped_programs.py",),
+    ),
+    Defect(
+        "a gate lets in one subtree too many",
+        ROUNDS,
+        "return view->live[unit] < plan->live_most &&",
+        "return view->live[unit] <= plan->live_most &&",
+        ("test_live_subtrees.py",),
+    ),
+    Defect(
+        "unless means when",
+        ROUNDS,
+        "return off == ((level->flags & NS_FLAG_UNLESS) != 0);",
+        "return !off;",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "a level is left out in the last of its iterations",
+        ROUNDS,
+        "view->iteration > level->last_iteration",
+        "view->iteration >= level->last_iteration",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "a subtree is over when its root is",
+        LIVE,
+        "if (root == NS_UNKNOWN || --self->left[root]) return;",
+        "if (root == NS_UNKNOWN || root != row) return;",
+        ("test_live_subtrees.py",),
+    ),
+    Defect(
+        "all subtrees are live in the unit of the first worker",
+        LIVE,
+        "self->unit[row] = self->gate[worker];",
+        "self->unit[row] = self->gate[0 * worker];",
+        ("test_live_subtrees.py",),
+    ),
+    Defect(
+        "what goes on behind the spawn of a child is placed by its own tier",
+        CONTROLS,
+        "frames_.has_started(frame) ? frames_.last(frame).arg : frame.row",
+        "frame.row",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "a task runs once for each of its copies",
+        QUEUES,
+        "    shared->claimed = true;\n",
+        "",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a spawn order adapts to one theft too many",
+        PLACING,
+        "actor->robbed - w->robbed_before < rule->steals",
+        "actor->robbed - w->robbed_before <= rule->steals",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "who leapfrogs steals from everybody",
+        "numasim/core/policy/round.c",
+        "return actor->leaps && level->anchor != NS_ANCHOR_THIEF;",
+        "return actor->leaps && level->anchor == NS_NONE8;",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "what tasks were measured to take is never set back",
+        MEASURES,
+        "        std::fill(ps_.begin(), ps_.end(), 0);\n",
+        "",
+        ("test_iteration_control.py",),
     ),
 )

@@ -19,10 +19,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from control_defects import CONTROL_DEFECTS
 from defect_table import DEFECTS, Defect
 from native_defects import NATIVE_DEFECTS
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+REFERENCE_DEFECTS = (*DEFECTS, *CONTROL_DEFECTS)
 COPIED = ("numasim", "configs", "tests/engine", "pyproject.toml")
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 
@@ -109,7 +111,7 @@ def main(*arguments: str) -> int:
     """Print one line a defect."""
     native = "--native" in arguments
     words = " ".join(word for word in arguments if word != "--native")
-    chosen = [defect for defect in (NATIVE_DEFECTS if native else DEFECTS) if words in defect.name]
+    chosen = [defect for defect in (NATIVE_DEFECTS if native else REFERENCE_DEFECTS) if words in defect.name]
     if not chosen:
         print(f"no defect has a name with {words!r}", file=sys.stderr)
         return 2

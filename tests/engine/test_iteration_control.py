@@ -203,7 +203,11 @@ def test_phases_that_stand_alone_have_iterations_of_their_own(engine: str) -> No
 def test_a_pass_through_the_outermost_loop_is_an_iteration(engine: str) -> None:
     # twice: task 0, then three times task 1 twice; then task 0 again, by itself
     phases = (Phase(roots=(0,)), Phase(roots=(1,), repeat=2), Phase(roots=(0,)))
-    work = replace(graph(task(10 * NS), task(20 * NS)), phases=phases, loops=(Loop(0, 2, 2), Loop(1, 2, 3)))
-    told = measured(plan_of(work, 1, TUNED), engine)
+    line = Run(20 * NS, (Access(0, 0, 64),))  # whose wait is hidden
+    work = graph(task(10 * NS), task(line), regions=(READY,))
+    work = replace(work, phases=phases, loops=(Loop(0, 2, 2), Loop(1, 2, 3)))
+    told = measured(plan_of(work, 1, TUNED, machine=TWO_NODES), engine)
     assert [(each.phase, each.iteration, each.time_ps) for each in told] == [(0, 0, 130 * NS), (0, 1, 130 * NS)]
     assert [each.task_ps.tolist() for each in told] == [[10 * NS, 120 * NS]] * 2
+    assert [each.misses.tolist() for each in told] == [[0, 6]] * 2
+    assert [each.bytes[1].tolist() for each in told] == [[6 * 64, 0]] * 2

@@ -1,0 +1,148 @@
+"""Defects to be seeded into what tells tasks and iterations apart: tiers, labels, gates, copies, joins, controllers."""
+
+from __future__ import annotations
+
+from defect_table import Defect
+
+CONTROL_DEFECTS = (
+    Defect(
+        "what goes on behind the spawn of a child is placed by its own tier",
+        "numasim/engine/reference/control/task_controls.py",
+        "self.tiers[task if at == program.start[task] else program.operand[at - 1]]",
+        "self.tiers[task]",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "items of a range are dealt to the units in turn",
+        "numasim/engine/reference/control/task_controls.py",
+        "return item * self._item_units // count",
+        "return item % self._item_units",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "a rule for the tasks of one tier takes all",
+        "numasim/strategy/probe.py",
+        "if not in_force(rule, turn.view) or (rule.tiers and not rule.tiers & turn.tier):",
+        "if not in_force(rule, turn.view):",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "the spawn order of a tier is that of all others",
+        "numasim/strategy/compile_strategy.py",
+        'if getattr(spec.spawn, tier.name.lower()) == "work-first")',
+        'if getattr(spec.spawn, tier.name.lower()) != "work-first")',
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "a level is left out in the last of its iterations",
+        "numasim/strategy/picking.py",
+        "if not level.first_iteration <= view.iteration <= level.last_iteration:",
+        "if not level.first_iteration <= view.iteration < level.last_iteration:",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "unless means when",
+        "numasim/strategy/picking.py",
+        "bool(view.switches >> level.switch & 1) != level.switched_off",
+        "bool(view.switches >> level.switch & 1)",
+        ("test_task_tiers.py",),
+    ),
+    Defect(
+        "a gate lets in one subtree too many",
+        "numasim/strategy/probe.py",
+        "return view.live[unit] < self._live_most and",
+        "return view.live[unit] <= self._live_most and",
+        ("test_live_subtrees.py",),
+    ),
+    Defect(
+        "a unit helps others while its own subtrees have not begun",
+        "numasim/strategy/probe.py",
+        " and not (asked.own_first and view.awaited[unit])",
+        "",
+        ("test_live_subtrees.py",),
+    ),
+    Defect(
+        "a subtree is over when its root is",
+        "numasim/engine/reference/control/live_subtrees.py",
+        "if not self._left[root]:",
+        "if task == root:",
+        ("test_live_subtrees.py",),
+    ),
+    Defect(
+        "all subtrees are live in the unit of the first worker",
+        "numasim/engine/reference/control/live_subtrees.py",
+        "self._unit[task] = unit = self._gate[w.id]",
+        "self._unit[task] = unit = self._gate[0]",
+        ("test_live_subtrees.py",),
+    ),
+    Defect(
+        "a task runs once for each of its copies",
+        "numasim/engine/reference/task_queues.py",
+        "            task.claimed = True\n",
+        "",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "who leapfrogs follows the child that was begun first",
+        "numasim/engine/reference/join_rules.py",
+        "in reversed(children.values()) if",
+        "in children.values() if",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a child that has ended is leapt after",
+        "numasim/engine/reference/join_rules.py",
+        "        if children.pop(task, None) is not None and not children:",
+        "        if not children:",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a spawn order adapts to one theft too many",
+        "numasim/engine/reference/control/spawn_order.py",
+        "robbed - self._robbed[worker] < self._rule.steals",
+        "robbed - self._robbed[worker] <= self._rule.steals",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a child that is begun first stands no deeper than its parent",
+        "numasim/engine/reference/control/spawn_order.py",
+        "self._depth[child] = self._depth[parent] + 1",
+        "self._depth[child] = self._depth[parent]",
+        ("test_joins.py",),
+    ),
+    Defect(
+        "a controller is told the bytes of all iterations so far",
+        "numasim/engine/iteration_control.py",
+        "node_bytes=_constant(node_bytes - self._node_bytes)",
+        "node_bytes=_constant(node_bytes)",
+        ("test_iteration_control.py",),
+    ),
+    Defect(
+        "a controller is told the time of all iterations so far",
+        "numasim/engine/iteration_control.py",
+        "time_ps=now_ps - self._began_ps",
+        "time_ps=now_ps",
+        ("test_iteration_control.py",),
+    ),
+    Defect(
+        "what tasks were measured to take is never set back",
+        "numasim/engine/observe/task_measures.py",
+        "        self.ps[:] = [0] * len(self.ps)\n",
+        "",
+        ("test_iteration_control.py",),
+    ),
+    Defect(
+        "measuring takes time in all iterations",
+        "numasim/engine/iteration_control.py",
+        "return self._tuning.profile_ps if first <= self._next.iteration <= last else 0",
+        "return self._tuning.profile_ps",
+        ("test_iteration_control.py",),
+    ),
+    Defect(
+        "misses are those of one turn of an inner loop",
+        "numasim/engine/iteration_control.py",
+        "times[root : program.subtree_end[root]] += count",
+        "times[root : program.subtree_end[root]] = 1",
+        ("test_iteration_control.py",),
+    ),
+)
