@@ -89,6 +89,14 @@ GRAPH_TEXTS: dict[str, tuple[Text, tuple[str, ...]]] = {
         '{"tasks": [{}], "phases": [{"roots": [0], "repeat": 4611686018427387904}]}',
         ("phases[0].repeat: ", "less than"),
     ),
+    "key under another name": (
+        '{"segments": [{"compute_ps": 1, "accesses": [{"region": "a", "offset": 0, "bytes": 8}]}]}',
+        ("segments[0].accesses[0].bytes: there is no key 'bytes'", "row_bytes"),
+    ),
+    "key that is missing": (
+        '{"regions": [{"name": "a"}]}',
+        ("regions[0].bytes: this key is missing", "a value for it"),
+    ),
     "XML": ("<graph/>", (":1:1: ", "this is not JSON")),
     "YAML": ("tasks: []\n", (":1:1: ", "this is not JSON")),
     "packed": (gzip.compress(b'{"tasks": []}', mtime=0), ("not text in UTF-8",)),

@@ -230,8 +230,11 @@ def _checked(check: Callable[[Any], T], value: Any, path: FieldPath) -> T:
 
 
 def _first(problem: ValidationError, path: FieldPath) -> InputError:
-    """The first error of pydantic in the value at ``path`` as an `InputError`."""
-    error = problem.errors(include_url=False, include_context=False)[0]
+    """The first error of pydantic in the value at ``path`` as an `InputError`; an unknown key before one that is
+    missing, whose name it may be meant for.
+    """
+    errors = problem.errors(include_url=False, include_context=False)
+    error = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     path += tuple(error["loc"])
     if error["type"] == "extra_forbidden":
         known = GraphFile.known_keys(path)
@@ -242,6 +245,8 @@ def _first(problem: ValidationError, path: FieldPath) -> InputError:
             value=path[-1],
             known=known,
         )
+    if error["type"] == "missing":
+        return InputError("this key is missing", path=path, expected="a value for it")
     message = error["msg"].removeprefix("Value error, ")
     return InputError(f"{message[0].lower()}{message[1:]}, not {shown(error['input'])}", path=path)
 
