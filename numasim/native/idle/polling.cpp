@@ -34,7 +34,9 @@ std::int64_t Polling::next_change_ps() {
     if (source_.unfinished() == 0) return run_.clock.now_ps();
     if (skipping_.active()) return skipping_.no_task_before_ps();
     if (source_.starting()) return run_.clock.now_ps();
-    std::int64_t due = std::min(run_.clock.first_busy_end_ps(), source_.next_item_ps());
+    std::int64_t due = source_.next_item_ps();
+    // where nobody is busy, the first end of a group is that of a flow which has ended at this instant
+    if (run_.clock.anybody_is_busy()) due = std::min(due, run_.clock.first_busy_end_ps());
     for (const std::uint32_t w : run_.joins.over()) due = std::min(due, run_.team[w].step.due_ps());
     if (due == NEVER_PS) throw Deadlock(source_.unfinished(), run_.clock.now_ps());
     return due;
