@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "memory/access_prices.hpp"
+#include "memory/node_bytes.hpp"
 #include "plan.hpp"
 #include "state/item_rows.hpp"
-#include "state/node_bytes.hpp"
 
 namespace numasim {
 

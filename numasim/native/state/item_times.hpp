@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/node_bytes.hpp"
 #include "plan.hpp"
 #include "state/item_rows.hpp"
-#include "state/node_bytes.hpp"
 
 namespace numasim {
 
