@@ -9,10 +9,11 @@ from small_study import FILES, write_study
 
 from numasim.errors import InputError
 from numasim.parts.yaml.nodes import from_python
-from numasim.reproduce.plan.setting import Setting, Wanted
+from numasim.reproduce.plan.setting import Change, Setting, Wanted
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.study import read_study
 from numasim.spec.overrides import from_mapping
+from numasim.spec.single_part import NOWHERE
 
 READINGS = """\
 readings:
@@ -124,9 +125,7 @@ def test_mistakes_in_a_reading(tmp_path: Path, old: str, new: str, at: str, says
 
 
 def test_fields_of_changes_are_in_force_over_readings(study: Study) -> None:
-    from numasim.reproduce.plan.setting import Change
-
-    change = Change(from_python({"workers": 3}, None))
+    change = Change(from_python({"workers": 3}, NOWHERE))
     assert workers(Setting(study, changes=(change,)), "domains") == 3
 
 
