@@ -34,8 +34,8 @@ def shipped_names(incomplete: str) -> list[str]:
 
 
 def studies(incomplete: str) -> list[str]:
-    """Offer the shipped studies, and folders."""
-    return [*_studies(incomplete), *_files(incomplete, ())]
+    """Offer the shipped studies, all of them, and folders."""
+    return [*_studies(incomplete), *_beginning(("all",), incomplete), *_files(incomplete, ())]
 
 
 def parts_of_validation(incomplete: str) -> list[str]:

@@ -9,12 +9,17 @@ from numasim.cli.completion import YAML, parts_of_validation, shipped, studies
 from numasim.cli.examples import examples
 from numasim.cli.shared import EngineName, Jobs, Json, Results, chosen_engine
 
+ALL = "all"  # studies
+
 
 @examples("numasim reproduce thesis --quick --table 3.2 -o results/table-3-2")
 def reproduce(
     study: Annotated[
-        str, typer.Argument(help="a shipped study, or a folder with a study.yaml", autocompletion=studies)
-    ],
+        str,
+        typer.Argument(
+            help="a shipped study, a folder with a study.yaml, or all that are shipped", autocompletion=studies
+        ),
+    ] = ALL,
     table: Annotated[list[str] | None, typer.Option("--table", help="only this table or figure", metavar="ID")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="smaller runs, one of each")] = False,
     machine: Annotated[
@@ -28,11 +33,19 @@ def reproduce(
     engine: EngineName = None,
     output: Results = None,
 ) -> None:
-    """Simulate the tables of a published study, compare and score. With all tables also without each mechanism."""
+    """Simulate the tables of a published study, compare and score. With all tables also without each mechanism.
+
+    Without a study all that are shipped are reproduced, each in a folder of its own, with a page that leads to them.
+    """
     from numasim.reproduce.reproduce import reproduce
-    from numasim.reproduce.reproduce_command import report
+    from numasim.reproduce.reproduce_command import report, report_all
     from numasim.reproduce.study.study import read_study
 
+    if study == ALL:
+        _refuse_for_all(table=table, machine=machine, without=without)
+        directory = output or Path("results") / "reproductions"
+        report_all(directory, quick=quick, jobs=jobs, engine=chosen_engine(engine))
+        return
     loaded = read_study(study, table or ())
     directory = output or Path("results") / loaded.name
     found = reproduce(
@@ -47,6 +60,18 @@ def reproduce(
         progress=True,
     )
     report(found, directory)
+
+
+def _refuse_for_all(**options: object) -> None:
+    """Raise `InputError` for an option that is of one study."""
+    from numasim.errors import InputError
+    from numasim.reproduce.study.study import study_names
+
+    for name, value in options.items():
+        if value:
+            raise InputError(
+                f"--{name} is for one study", expected=f"its name before it: one of {', '.join(study_names())}"
+            )
 
 
 @examples("numasim validate exact --quick --kernel fib")

@@ -128,11 +128,24 @@ def yes_no(answer: bool | None) -> str:
     return MISSING if answer is None else "yes" if answer else "no"
 
 
+def bounds(scores: Sequence[Score]) -> tuple[bool, ...]:
+    """Return for each score with a bound whether it is met."""
+    return tuple(answer for answer in map(met, scores) if answer is not None)
+
+
+def rivals(scores: Sequence[Score]) -> tuple[bool, ...]:
+    """Return for each score with a null model whether that is beaten."""
+    return tuple(answer for answer in map(beats_null, scores) if answer is not None)
+
+
+def fraction(answers: Sequence[bool]) -> str:
+    """Write how many of some questions are answered with yes."""
+    return f"{sum(answers)} of {len(answers)}"
+
+
 def verdict(scores: Sequence[Score]) -> str:
     """State how many bounds are met and how often the null model is beaten."""
-    bounds = [answer for answer in map(met, scores) if answer is not None]
-    rivals = [answer for answer in map(beats_null, scores) if answer is not None]
-    return f"{sum(bounds)} of {len(bounds)} bounds are met; the null model is beaten in {sum(rivals)} of {len(rivals)}."
+    return f"{fraction(bounds(scores))} bounds are met; the null model is beaten in {fraction(rivals(scores))}."
 
 
 def metrics_of(scores: Sequence[Score]) -> tuple[str, ...]:

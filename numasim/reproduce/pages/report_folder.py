@@ -66,3 +66,4 @@ def _has_mark(directory: Path, name: str) -> bool:
 
 
 REPORT = FolderKind("numasim reproduce", earlier=_earlier)
+STUDIES = FolderKind("numasim reproduce all")  # a page, and beside it a folder for each report

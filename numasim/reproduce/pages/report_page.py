@@ -17,18 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numasim.files.owned_folder import owned_folder
-from numasim.html.page_templates import page_environment
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.figures.ablation_figure import ablation_figure
 from numasim.reproduce.figures.chain_figure import chain_figure, chains
 from numasim.reproduce.figures.score_figure import score_figure
-from numasim.reproduce.figures.table_figure import shown_groups, table_figure
+from numasim.reproduce.figures.table_figure import table_figure
 from numasim.reproduce.findings import Findings
-from numasim.reproduce.pages import number_text, table_layout
-from numasim.reproduce.pages.ceiling_text import bound_sentence
+from numasim.reproduce.pages import number_text
 from numasim.reproduce.pages.csv_files import scores_csv, table_csv
 from numasim.reproduce.pages.learned_text import filled, role_counts
-from numasim.reproduce.pages.markdown_text import markdown_text
+from numasim.reproduce.pages.report_environment import report_environment
 from numasim.reproduce.pages.report_folder import (
     ABLATIONS,
     LEAD,
@@ -41,14 +39,10 @@ from numasim.reproduce.pages.report_folder import (
     file_stem,
     table_file,
 )
-from numasim.reproduce.score.metrics import METRICS
-from numasim.reproduce.score.questions import QUESTIONS
-from numasim.reproduce.table_cells import READING_ROLES, Role, Score
+from numasim.reproduce.table_cells import Score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-TEMPLATES = Path(__file__).with_name("templates")
 
 Advance = Callable[[], None]
 
@@ -110,13 +104,14 @@ def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
 
 
 def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> str:
-    environment = page_environment(TEMPLATES, escaped=template.startswith("index.html"))
-    environment.globals |= {"texts": number_text, "layout": table_layout, "METRICS": METRICS, "Role": Role}
-    environment.globals |= {"file_stem": file_stem, "shown": shown_groups}
-    environment.globals |= {"bound_sentence": bound_sentence, "m": markdown_text}
-    environment.globals |= {"QUESTIONS": QUESTIONS, "READING_ROLES": READING_ROLES, "lead": _lead(findings)}
-    environment.globals |= {"learned": filled(findings.learned, findings.scores), "roles": _roles(findings)}
-    return environment.get_template(template).render(found=findings, pictures=pictures)
+    environment = report_environment(escaped=template.startswith("index.html"))
+    return environment.get_template(template).render(
+        found=findings,
+        pictures=pictures,
+        lead=_lead(findings),
+        learned=filled(findings.learned, findings.scores),
+        roles=_roles(findings),
+    )
 
 
 def _lead(findings: Findings) -> Score | None:
