@@ -66,7 +66,7 @@ MACHINES = (
 
 def saved_percent(study: Study, machine: Machine, rate: int, seeds: int) -> list[float]:
     """What LAWS saves of Cilk's time, for each seed, where a thousand operations take ``rate`` ps."""
-    change = Change(from_python({FIELD: rate}, "calibrate.py"))
+    change = Change(from_python({FIELD: rate}, study.document.place))
     setting = Setting(replace(study, parameters=()), changes=(change,))
 
     def time(variant: str, number: int) -> float:

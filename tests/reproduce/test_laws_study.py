@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import math
 import re
+import sys
 from statistics import fmean
 
 import pytest
@@ -37,6 +39,21 @@ def test_two_values_are_fitted_one_a_server(study: Study) -> None:
     parameters = (*study.parameters, *study.refused)
     assert {(each.table, row) for each in parameters for row in each.fitted_rows} == FITTED
     assert {each.field for each in parameters} == {"workload.ps_per_1000_ops"}
+
+
+def test_the_fitted_time_saves_what_is_recorded(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The AMD server's, as `calibrate.py` found it: the saving that is printed, but for the recorded rest."""
+    spec = importlib.util.spec_from_file_location("calibrate_laws", study.folder / "calibrate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "calibrate_laws", script)  # dataclasses look for their module
+    spec.loader.exec_module(script)
+    (fitted,) = study.parameters
+    machine = script.MACHINES[0]
+    printed = float(study.published(machine.table, SAVED)[machine.row])
+    saved = fmean(script.saved_percent(study, machine, int(fitted.value), 3))
+    assert abs(printed - saved) / printed == pytest.approx(float(fitted.residual), abs=1e-4)
 
 
 def test_nothing_is_fitted_where_cilks_misses_are_compared(study: Study) -> None:
