@@ -2,8 +2,8 @@
 #include "execution/execution.h"
 
 #include "execution/measured_calls.h"
+#include "following/live_gates.h"
 #include "search/search.h"
-#include "threads/live_gates.h"
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
 

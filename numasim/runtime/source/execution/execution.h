@@ -12,7 +12,7 @@
 #ifndef NS_EXECUTION_H
 #define NS_EXECUTION_H
 
-#include "threads/noted_tasks.h"
+#include "following/noted_tasks.h"
 
 typedef struct ns_thread_execution ns_thread_execution;
 struct ns_thread_execution {

@@ -1,10 +1,10 @@
 /* Into which queue a new task goes. */
 #include <string.h>
 
+#include "following/noted_tasks.h"
 #include "policy/dispatch.h"
 #include "search/copied_tasks.h"
 #include "search/search.h"
-#include "threads/noted_tasks.h"
 
 /* Whether the worker executes its spawns at once: from a full own queue on, until it has emptied somewhat. */
 static bool must_inline(const ns_thread_worker *worker) {

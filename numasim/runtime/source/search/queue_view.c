@@ -1,8 +1,8 @@
 /* What a worker sees of the queues, and the watch bits that are noted at each change of a queue. */
 #include "base/bitset.h"
+#include "following/live_gates.h"
+#include "following/noted_tasks.h"
 #include "search/search.h"
-#include "threads/live_gates.h"
-#include "threads/noted_tasks.h"
 
 /* The watch bits where they are not noted at pushes and pops: from the lengths of the queues. */
 static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {

@@ -2,8 +2,8 @@
 #include <sched.h>
 
 #include "execution/execution.h"
+#include "following/live_gates.h"
 #include "search/search.h"
-#include "threads/live_gates.h"
 
 static const int64_t SPINNING_PS = 2000000; /* up to this it keeps its CPU */
 enum { PATIENT_ROUNDS = 64 };               /* fruitless rounds after which a worker lets others have its CPU */

@@ -3,9 +3,9 @@
 
 #include "base/bitset.h"
 #include "execution/execution.h"
+#include "following/live_gates.h"
 #include "search/copied_tasks.h"
 #include "search/search.h"
-#include "threads/live_gates.h"
 
 /* After so many fruitless rounds a worker asks whether any of them can ever succeed, and before it waits this long. */
 enum { ANNOUNCING_ROUNDS = 256 };

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "execution/worker_state.h"
+#include "following/followed_graph.h"
 #include "plan_tables.h"
 #include "platform/fiber.h"
 #include "platform/ticks.h"
@@ -18,7 +19,6 @@
 #include "queues/watch_board.h"
 #include "search/search_locks.h"
 #include "threads/emulation.h"
-#include "threads/followed_graph.h"
 #include "threads/object_homes.h"
 #include "threads/sync_objects.h"
 #include "threads/task_records.h"

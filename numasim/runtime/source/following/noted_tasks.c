@@ -1,8 +1,8 @@
-#include "threads/noted_tasks.h"
+#include "following/noted_tasks.h"
 
 #include "execution/placing.h"
+#include "following/live_gates.h"
 #include "platform/waiting.h"
-#include "threads/live_gates.h"
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 

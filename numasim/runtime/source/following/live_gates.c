@@ -1,4 +1,4 @@
-#include "threads/live_gates.h"
+#include "following/live_gates.h"
 
 static ns_atomic_u64 *atomic(const int64_t *count) { return (ns_atomic_u64 *)(uintptr_t)count; }
 

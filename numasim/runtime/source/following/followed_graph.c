@@ -1,4 +1,4 @@
-#include "threads/followed_graph.h"
+#include "following/followed_graph.h"
 
 #include <stdlib.h>
 
