@@ -58,6 +58,7 @@ _PAIR_COUNTS = _columns(
     ("bytes_ownership", "Bytes fetched for ownership, which are written later; only where bytes are told apart.", "B"),
     ("bytes_read", "Bytes read; only where bytes are told apart.", "B"),
     ("bytes_written", "Bytes written back; only where bytes are told apart.", "B"),
+    ("conflicts", "Attempts on the one node that aborted at objects which workers of the other had opened."),
 )
 _PHASE_RUN = _columns(
     "iterations",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from parts_library import PlanFile, Toucher, library
+from virtual_equality import is_for_the_runtime
 
 from engine_setup import plan_of, runtime, seeded, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
@@ -77,7 +78,8 @@ def random_plan(chance: Random, unlike_nodes: bool = False) -> Plan:
             plan = plan_from({**recipe, "model": PLAIN_MODEL, "skip": False, "folded": False})
         except InputError:
             continue
-        if len(plan.workload.accesses) and plan.workload.segments and not plan.workload.ranges:
+        work = plan.workload
+        if len(work.accesses) and work.segments and is_for_the_runtime(work):
             return plan
 
 

@@ -146,7 +146,7 @@ def test_the_end_of_a_phase_takes_the_locks_of_the_search_from_everybody() -> No
 
 
 BAD_FIELDS: dict[str, tuple[Any, str]] = {
-    "word_role": (np.array([4], np.uint8), "word_role has a value out of bounds: 4 at 0, not from 0 to 3"),
+    "word_role": (np.array([5], np.uint8), "word_role has a value out of bounds: 5 at 0, not from 0 to 4"),
     "word_home": (np.array([1], np.int32), "word_home has a value out of bounds: 1 at 0, not from 0 to 0"),
     "worker_home": (np.array([0], np.int32), "worker_home has 1 entries instead of 2"),
     "word_parties": (np.array([0]), "word_parties has a value out of bounds: 0 at 0, not from 1 to 1048576"),

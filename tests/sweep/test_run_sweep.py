@@ -146,6 +146,7 @@ def test_the_long_tables_have_a_row_for_each_worker_and_node_pair(tmp_path: Path
             "node_to": victim,
             "steal_attempts": seed % 97,
             "steal_success": seed % 89,
+            "conflicts": seed % 79,
             "bytes": 2 * thief + victim + 3,
         }
         for run, seed in zip(runs, seeds, strict=True)
