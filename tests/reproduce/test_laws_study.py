@@ -9,6 +9,7 @@ import re
 import sys
 from statistics import fmean
 
+import pandas as pd
 import pytest
 
 from numasim.reproduce.plan.setting import Setting, Wanted
@@ -106,3 +107,22 @@ def test_only_cats_has_its_data_on_all_nodes_page_by_page(study: Study, program:
     variants = study.programs[program].file.variants
     policies = {name: setting.spec(Wanted(study.programs[program], row, name)).strategy.placement for name in variants}
     assert {name for name, placement in policies.items() if placement and placement.policy == "interleave"} == {"cats"}
+
+
+def test_laws_saves_a_cacheful_of_misses_in_each_sweep(study: Study) -> None:
+    """What Table IV has of the ten stencils: see the page on LAWS."""
+    cache, quarter = 6 * 2**20, {True: 8096 * 1024 * 8 // 4, False: 8096 * 64 * 64 * 8 // 4}
+    printed = pd.read_csv(study.folder / "published" / "laws_table_4_l3_misses_stencils.csv", index_col="program")
+    cilk, laws = printed["cilk"], printed["laws"]
+    saved, error, unchanged = [], [], []
+    for row in printed.index:
+        heat = "Heat-ir" if row.endswith("-ir") else "Heat"
+        turns = 2 if row.startswith("SOR") else 1  # half sweeps
+        data = 2 * quarter[row.split("-")[0] not in ("6P", "25P")]  # the lines of a sweep, in bytes
+        sweeps = turns * cilk[heat] * 64 / (2 * quarter[True])
+        saved.append((cilk[row] - laws[row]) * 64 / sweeps)
+        unchanged.append(math.log(laws[row] / cilk[row]))
+        error.append(unchanged[-1] - math.log(1 - cache / data))
+    assert fmean(saved) / 2**20 == pytest.approx(6.2, abs=0.05)
+    assert fmean(map(abs, error)) == pytest.approx(0.042, abs=5e-4)
+    assert fmean(map(abs, unchanged)) == pytest.approx(0.125, abs=5e-4)
