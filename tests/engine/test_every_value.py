@@ -1,8 +1,8 @@
 """Every value of every parameter of every workload family is run on all engines, or refused in one sentence.
 
 Names, types and bounds come from the models of the families, so that a new family is covered by itself. A program that
-is accepted and has more than `BUILT` rows is not built; one of more than `RUN` tasks, or of more than `RUN_PS` of work,
-during which others poll, is built and not run.
+is accepted and has more than `BUILT` rows is not built; one of more than `RUN` tasks, or of more than `RUN_PS` of work
+or of undoing an attempt, during which others poll, is built and not run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def runs(name: str, parameters: object) -> str | None:
             return None
         plan = build_plan(spec)
         tasks = plan.workload.tasks + plan.workload.segments
-        if tasks > RUN or checked.totals().serial_ps(LATENCY_PS) > RUN_PS:
+        undo_ps = max((word.undo_ps for word in plan.workload.words), default=0)
+        if tasks > RUN or max(checked.totals().serial_ps(LATENCY_PS), undo_ps) > RUN_PS:
             return None
         if len(ENGINES) == 1:
             simulate(plan, SEED, check=True)
