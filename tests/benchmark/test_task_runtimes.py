@@ -104,7 +104,7 @@ def test_whatever_is_installed_is_compared(tmp_path: Path) -> None:
     ratios = [probe.finding(*probe.sample()) for probe in comparisons.probes]
     assert len(ratios) == len({ratio.name for ratio in ratios}) == (2 - len(comparisons.missing)) * 4 * 2
     assert {ratio.bound for ratio in ratios} <= {None}
-    assert min(min(ratio.ours, ratio.other) for ratio in ratios) > 0
+    assert all(min(ratio.ours, ratio.other) > 0 for ratio in ratios)  # of which there are none without other libraries
 
 
 def test_every_kernel_has_a_size() -> None:
