@@ -48,6 +48,7 @@ class Finished:
     makespan_ps: int
     span_ps: int
     page_faults: int
+    pages_unmapped: int
     pages_migrated: int
     node_pages: Array
     phase_table: Array  # [runs of phases, phase_rows.COLUMNS], the first ones
@@ -171,6 +172,7 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
         "bytes_cache": finished.cached_bytes,
         "bytes_c2c": int(finished.traffic["cache"].sum()) if finished.traffic else 0,
         "page_faults": finished.page_faults,
+        "pages_unmapped": finished.pages_unmapped,
         "pages_migrated": finished.pages_migrated,
         "imc_busy_max": busiest(moved.sum(axis=0), machine.imc_bytes_per_s, makespan_ps),
         "link_busy_max": busiest(link_bytes(machine, finished), machine.links.bytes_per_s, makespan_ps),

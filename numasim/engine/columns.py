@@ -164,7 +164,13 @@ _MEMORY = _each(
         "Bytes served by the second-level cache or the last-level cache of the core's own cache domain.",
     ),
     ("bytes_c2c", "bytes from other caches", "B", "Bytes sent by last-level caches of other cache domains."),
-    ("page_faults", "page faults", "", "Pages that got their first home during the run."),
+    (
+        "page_faults",
+        "page faults",
+        "",
+        "Pages that got their first home during the run, and those that items of ranges touched for the first time.",
+    ),
+    ("pages_unmapped", "pages given back", "", "Pages that items of ranges gave back to the operating system."),
     ("pages_migrated", "pages migrated", "", "Moves of pages from one home to another during the run."),
     (
         "imc_busy_max",

@@ -93,7 +93,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["phase_rows"] = rows_of<PhaseRow>(engine.phase_rows());
     result["makespan_ps"] = run.clock.now_ps();
     result["span_ps"] = engine.source().span_ps();
-    result["page_faults"] = memory.pages().placed;
+    result["page_faults"] = memory.pages().placed + (traffic != nullptr ? traffic->placed : 0);
+    result["pages_unmapped"] = traffic != nullptr ? traffic->unmapped : 0;
     result["pages_migrated"] = memory.pages().migrated;
     std::vector<std::int64_t> node_pages(nodes, 0);
     ns_page_map_count(memory.pages().map, node_pages.data());

@@ -81,12 +81,20 @@ class GraphBuilding:
         self.version += 1
         return Task(self, made)
 
-    def range(self, count: Any, compute_ns: Any, on_nodes: Mapping[Mode, OnNodes], pattern: str, kernel: str) -> None:
+    def range(
+        self,
+        count: Any,
+        compute_ns: Any,
+        on_nodes: Mapping[Mode, OnNodes],
+        pages: Mapping[str, Any],
+        pattern: str,
+        kernel: str,
+    ) -> None:
         """Add a range of items to the phase at hand."""
         phase = self.phases.at.number
         if phase is not None and phase in self.draft.ranges:
             raise InputError("the phase has a range already", expected="barrier() or phase() before the next one")
-        family = range_family("items", count, compute_ns, on_nodes, pattern, self._kernel(kernel))
+        family = range_family("items", count, compute_ns, on_nodes, pages, pattern, self._kernel(kernel))
         self.draft.add_range(self.phases.number(), family)
         self.version += 1
 

@@ -217,6 +217,8 @@ class Graph(Held):
         reads: OnNodes = NOTHING,
         writes: OnNodes = NOTHING,
         updates: OnNodes = NOTHING,
+        fresh: Any = None,
+        freed: Any = None,
         pattern: str = "sequential",
         kernel: str = "",
     ) -> None:
@@ -226,10 +228,12 @@ class Graph(Held):
         which every run draws them. ``reads``, ``writes`` and ``updates`` map nodes of the machine to the bytes that an
         item reads or writes there, given alike: ``{0: sizes, 1: 64}``. A tuple of nodes shares an item's bytes evenly;
         a node that is named twice in it has two parts. No cache serves these bytes, and nothing waits for them.
-        ``pattern`` is the order of the accesses: sequential, strided, random or chase. A phase has at most one range.
+        ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are the bytes of
+        memory that an item touches for the first time, each page with a page fault, ``freed`` those that it gives back,
+        both as one number, an array of one for each, or a distribution. A phase has at most one range.
         """
         on_nodes = {Mode.READ: reads, Mode.WRITE: writes, Mode.READ_WRITE: updates}
-        self._building.range(count, compute_ns, on_nodes, pattern, kernel)
+        self._building.range(count, compute_ns, on_nodes, {"fresh": fresh, "freed": freed}, pattern, kernel)
 
     def edge(self, before: Task, after: Task) -> None:
         """Let the task ``after`` wait for the end of ``before``."""

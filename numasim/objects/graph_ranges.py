@@ -22,7 +22,13 @@ OnNodes = Mapping[Any, Any]  # node, or several, to bytes: of all items, of each
 
 
 def range_family(
-    name: str, count: Any, compute_ns: Any, on_nodes: Mapping[Mode, OnNodes], pattern: str, kernel: int
+    name: str,
+    count: Any,
+    compute_ns: Any,
+    on_nodes: Mapping[Mode, OnNodes],
+    pages: Mapping[str, Any],
+    pattern: str,
+    kernel: int,
 ) -> RangeFamily:
     """A family of ``count`` items; an InputError for what no item can have."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST_ITEMS:
@@ -33,7 +39,8 @@ def range_family(
         for mode, by_nodes in on_nodes.items()
         for nodes, given in by_nodes.items()
     ]
-    return ragged_family(name, items, _times(compute_ns, items), accesses, kernel)
+    changes = {key: _bytes(given, items, f"the {key} bytes") for key, given in pages.items() if given is not None}
+    return ragged_family(name, items, _times(compute_ns, items), accesses, kernel, **changes)
 
 
 def _times(given: Any, items: int) -> Amounts:
@@ -54,10 +61,13 @@ def _access(nodes: Any, given: Any, items: int, mode: Mode, pattern: Pattern) ->
     shares = Counter(int(node) for node in named)
     if not shares:
         raise InputError("got no node", expected="the number of a node, or a tuple of some, such as (0, 1)")
-    what = f"the bytes on {nodes}"
-    found = given.amounts() if isinstance(given, Distribution) else Amounts.of_items(_whole(given, items, what))
-    amounts = _checked(found, items, MOST_MOVED, what)
+    amounts = _bytes(given, items, f"the bytes on {nodes}")
     return NodeAccess(tuple(shares), tuple(shares.values()), int(mode), int(pattern), amounts)
+
+
+def _bytes(given: Any, items: int, what: str) -> Amounts:
+    found = given.amounts() if isinstance(given, Distribution) else Amounts.of_items(_whole(given, items, what))
+    return _checked(found, items, MOST_MOVED, what)
 
 
 def _whole(given: Any, items: int, what: str) -> Any:

@@ -16,6 +16,7 @@ from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import Model, ppm, ps
 from numasim.parts.models.runtime_model import CostSpec
+from numasim.plan.address_space import check_pages
 from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
 from numasim.plan.node_bytes import check_nodes
@@ -70,7 +71,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
-    return completed(
+    plan = completed(
         machine=machine,
         workers=workers,
         workload=workload,
@@ -88,6 +89,8 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
         control=compile_control(spec.strategy, workload, machine, workers),
     )
+    check_pages(plan)
+    return plan
 
 
 def _is_larger_than_told(workload: Workload, parameters: AnyWorkload) -> bool:
@@ -113,7 +116,13 @@ def revised(plan: Plan, **changes: Any) -> Plan:
 def costs_ps(spec: CostSpec) -> Costs:
     """The runtime's costs in picoseconds."""
     times = {name.removesuffix("_ns") + "_ps": ps(value) for name, value in spec if name.endswith("_ns")}
-    return Costs(line=spec.line, faults_per_s=spec.faults_per_s, fault_alpha_ppm=ppm(spec.fault_alpha), **times)
+    return Costs(
+        line=spec.line,
+        faults_per_s=spec.faults_per_s,
+        fault_alpha_ppm=ppm(spec.fault_alpha),
+        unmap_batch=spec.unmap_batch,
+        **times,
+    )
 
 
 def _known_task_ps(workload: Workload, machine: Machine, node: int) -> int | None:

@@ -34,6 +34,11 @@ def _address_space(plan: Plan) -> bool:
     return plan.effects.contention != "none" and plan.costs.faults_per_s > 0 and bool(plan.placement.dynamic.any())
 
 
+def _pages_of_items(plan: Plan) -> bool:
+    """Items fault or give back memory, which keeps others out of the address space."""
+    return any(family.changes_pages for family in plan.workload.ranges)
+
+
 def _shared_cores(plan: Plan) -> bool:
     smt = plan.machine.smt
     slows = plan.effects.smt != "none" and min(smt.busy_ppm, smt.poll_ppm) < MILLION
@@ -68,4 +73,12 @@ def noisy(plan: Plan) -> bool:
     return _noise(plan)
 
 
-EFFECTS: tuple[Callable[[Plan], bool], ...] = (_memory, _address_space, _shared_cores, _clock, _kinds_of_cores, _noise)
+EFFECTS: tuple[Callable[[Plan], bool], ...] = (
+    _memory,
+    _address_space,
+    _pages_of_items,
+    _shared_cores,
+    _clock,
+    _kinds_of_cores,
+    _noise,
+)

@@ -21,10 +21,11 @@ import numpy.typing as npt
 
 from numasim.draws import DrawClass, base_array, draw_array, turn_seed
 from numasim.machine.topology import Machine, WorkerMap
+from numasim.plan.address_space import ItemPages, add_mean_pages
 from numasim.plan.effects import Effects
-from numasim.plan.node_bytes import NodeBytes, PlacedAccess, placed_accesses
+from numasim.plan.node_bytes import NodeBytes, placed_accesses
 from numasim.plan.noise import noisy_array_ps
-from numasim.plan.plan import Plan
+from numasim.plan.plan import Costs, Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources, resources_of
 from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
@@ -91,7 +92,7 @@ class ItemPrices:
         self.local_wait_ps = 0
         tables = access_tables(plan, placement, family)
         self.accesses = [self._price(table, j) for j, table in enumerate(tables)]
-        self.mean = self._mean(placed_accesses(plan, family))
+        self.mean = self._mean(plan)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
         """Add the traffic of ``items``, multiplied by ``times``."""
@@ -128,7 +129,7 @@ class ItemPrices:
         kind = OWNERSHIP if mode == Mode.WRITE else READ
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
-    def _mean(self, on_nodes: Sequence[PlacedAccess]) -> Price:
+    def _mean(self, plan: Plan) -> Price:
         """The mean item, which gives a worker's demand while it runs the family."""
         count, family = self._family.count, self._family
         price = Price((family.low_ps + family.high_ps) // 2 if family.compute is None else family.compute.mean)
@@ -140,8 +141,9 @@ class ItemPrices:
                 price.move(self._resources.writes[self.node][home], int(back) // count)
             if self._llc >= 0:
                 price.use(self._llc, access.llc_bytes)
-        for placed in on_nodes:
+        for placed in placed_accesses(plan, family):
             placed.use(price, self._resources, self.node)
+        add_mean_pages(price, plan, family, self._resources)
         return price
 
 
@@ -154,12 +156,14 @@ class _Program:
     workers: WorkerMap
     placement: Placement
     effects: Effects
+    costs: Costs
     plan: Plan = field(compare=False)
 
 
 def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[ItemPrices]]:
     """[seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``."""
-    return _prices_of(_Program(plan.workload, plan.machine, plan.workers, placement, plan.effects, plan))
+    program = _Program(plan.workload, plan.machine, plan.workers, placement, plan.effects, plan.costs, plan)
+    return _prices_of(program)
 
 
 @lru_cache(maxsize=2)
@@ -178,6 +182,7 @@ class PricedItems:
         self.mean = prices.mean
         self._prices = prices
         self._node_bytes = NodeBytes(plan, family, seed)
+        self._pages = ItemPages(plan, family, seed)
         self._family = family
         self._effects = plan.effects
         self._seed = seed
@@ -190,29 +195,35 @@ class PricedItems:
             self._noise_seed = turn_seed(self._seed, turn)
             self._blocks.clear()
 
-    def item(self, item: int) -> tuple[int, int, int]:
-        """(compute time, memory time, that if all bytes were local) of ``item``, in ps."""
+    def price(self, item: int) -> Price:
+        """The price of ``item``, but for what it uses."""
         block = self._blocks.get(item >> BLOCK_BITS)
         if block is None:
-            first = item >> BLOCK_BITS << BLOCK_BITS
-            items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
-            wait, local_wait = self._waits_ps(items)
-            block = self._compute_ps(items).tolist(), (self._prices.wait_ps(items) + wait).tolist(), local_wait.tolist()
-            self._blocks[item >> BLOCK_BITS] = block
-        at = item & BLOCK_ITEMS - 1
-        return block[0][at], block[1][at], block[2][at]
+            block = self._blocks[item >> BLOCK_BITS] = self._block(item >> BLOCK_BITS << BLOCK_BITS)
+        compute, wait, local_wait, placed, unmapped = (column[item & BLOCK_ITEMS - 1] for column in block)
+        price = Price(compute, wait, local_wait)
+        self._pages.add_to(price, placed, unmapped)
+        return price
+
+    def _block(self, first: int) -> tuple[list[int], ...]:
+        """(compute times, memory times, those if all bytes were local, pages placed, pages unmapped) of some items."""
+        items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
+        wait, local_wait = self._waits_ps(items)
+        columns = (self._compute_ps(items), self._prices.wait_ps(items) + wait, local_wait, *self._pages.pages(items))
+        return tuple(column.tolist() for column in columns)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
-        """Add the traffic of ``items``, multiplied by ``times``."""
+        """Add the traffic and the pages of ``items``, multiplied by ``times``."""
         self._prices.count(items, traffic, times)
         self._node_bytes.count(items, self._prices.node, traffic, times)
+        self._pages.count(items, traffic, times)
 
     def local_sum_ps(self) -> int:
         """The sum of all items' times if all their bytes are local."""
         count, alike = self._family.count, self._family.like_bytes and self._family.low_ps == self._family.high_ps
         if alike and not self._effects.task_noise_ppm:
-            compute_ps, _, local_wait_ps = self.item(0)
-            return count * self._effects.combined_ps(compute_ps, local_wait_ps)
+            first = self.price(0)
+            return count * self._effects.combined_ps(first.compute_ps, first.local_wait_ps)
         total = 0
         for first in range(0, count, ITEMS_AT_ONCE):
             items = np.arange(first, min(first + ITEMS_AT_ONCE, count))

@@ -23,7 +23,9 @@ class Costs:
 
     ``line``: whether probes, takes, joins and pushes into queues of others also pay the transfer of the cache line that
     they touch. ``faults_per_s`` is the rate at which the address space handles page faults (0: no limit),
-    ``fault_alpha_ppm`` its loss for each further node with page faults.
+    ``fault_alpha_ppm`` its loss for each further node that uses it. ``unmap_ps`` is what giving back a page takes,
+    ``shootdown_ps`` what a flush takes for each other thread, ``unmap_batch`` the pages that a flush is for (0: all
+    that are given back together); all three keep everybody else out of the address space.
     """
 
     push_ps: int
@@ -46,6 +48,9 @@ class Costs:
     line: bool
     faults_per_s: int = 0
     fault_alpha_ppm: int = 0
+    unmap_ps: int = 0
+    shootdown_ps: int = 0
+    unmap_batch: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ class Price:
     """The price of a segment: times in picoseconds, and ``units`` used of each resource.
 
     ``local_wait_ps`` is the wait if all its bytes were local, ``queued_ps`` the additional wait for controllers,
-    ``fault_ps`` the time of its ``placed`` and ``migrated`` pages.
+    ``fault_ps`` the time of its ``placed``, ``migrated`` and ``unmapped`` pages.
     """
 
     compute_ps: int
@@ -38,6 +38,7 @@ class Price:
     fault_ps: int = 0
     placed: int = 0
     migrated: int = 0
+    unmapped: int = 0
     units: dict[int, int] = field(default_factory=dict)
 
     def use(self, resource: int, amount: int) -> None:
@@ -59,11 +60,15 @@ class Moved(NamedTuple):
 
 
 class Traffic:
-    """Bytes by kind and pair of nodes, [accessing node, home or sender], and bytes that caches served."""
+    """Bytes by kind and pair of nodes, [accessing node, home or sender], and bytes that caches served; pages that items
+    touched first and gave back.
+    """
 
     def __init__(self, nodes: int) -> None:
         self.bytes = {kind: np.zeros((nodes, nodes), np.int64) for kind in KINDS}
         self.cached_bytes = 0
+        self.placed = 0
+        self.unmapped = 0
 
     def from_memory(self) -> I64:
         """[accessing node, home] bytes of all kinds but those from other caches."""

@@ -1,6 +1,7 @@
 """What running segments share: memory controllers, links, last-level caches, the address space (model 2.5).
 
-A resource has a capacity in bytes per second (the address space: page faults per second). Bytes that a node reads from
+A resource has a capacity in bytes per second; the address space one in page faults per second, or, where items give
+back memory, in picoseconds per second for which its lock is held. Bytes that a node reads from
 a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
 there. Where caches are kept coherent by messages, these use links, too (`plan/line_messages.py`). Where a part of each
 controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes together
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from numasim.parts.unit_factors import MILLION
+from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.line_messages import OnLinks, fetched, written
-from numasim.plan.plan import Plan
+from numasim.plan.plan import Costs, Plan
 from numasim.workload.one_worker import LINE_BYTES
 
 
@@ -40,11 +41,12 @@ class ResourceKind(StrEnum):
     LINK = "link"
     CACHE = "cache"
     FAULTS = "address space"
+    LOCK = "lock of the address space"  # in its place where items give back memory
 
     @property
     def unit(self) -> str:
         """The unit of its capacity and of its load."""
-        return "faults/s" if self == ResourceKind.FAULTS else "bytes/s"
+        return {ResourceKind.FAULTS: "faults/s", ResourceKind.LOCK: "ps/s"}.get(self, "bytes/s")
 
 
 class Resource(NamedTuple):
@@ -72,7 +74,13 @@ class Resources:
     moves: tuple[tuple[Path, ...], ...]
     llc: tuple[int, ...]
     faults: int
+    fault_units: int  # of the address space that a page fault takes
     fault_alpha_ppm: int  # by how much less, in ppm, the address space manages for each further node that uses it
+
+    def faults_capacity(self, nodes: int) -> int:
+        """The capacity of the address space while workers of so many nodes use it."""
+        slower = MILLION + self.fault_alpha_ppm * max(0, nodes - 1)
+        return max(1, self.capacity[self.faults] * MILLION // slower)
 
 
 def resources_of(plan: Plan) -> Resources:
@@ -99,9 +107,21 @@ def resources_of(plan: Plan) -> Resources:
         writes=tuple(tuple(controller(a, h) + links(written(machine, a, h)) for h in nodes) for a in nodes),
         moves=tuple(map(tuple, fetches)),
         llc=tuple(range(port, port + domains)) if port >= 0 else (-1,) * domains,
-        faults=first.get(ResourceKind.FAULTS, -1),
+        faults=first.get(ResourceKind.FAULTS, first.get(ResourceKind.LOCK, -1)),
+        fault_units=lock_ps_of_fault(plan.costs) if ResourceKind.LOCK in first else 1,
         fault_alpha_ppm=plan.costs.fault_alpha_ppm,
     )
+
+
+def holds_lock(plan: Plan) -> bool:
+    """Whether giving back memory takes time, so that the address space is shared out by the time of its lock."""
+    gives_back = any(family.freed is not None for family in plan.workload.ranges)
+    return gives_back and (plan.costs.unmap_ps > 0 or plan.costs.shootdown_ps > 0)
+
+
+def lock_ps_of_fault(costs: Costs) -> int:
+    """For how long a page fault keeps others from the lock of the address space, in ps."""
+    return PS_PER_S // costs.faults_per_s if costs.faults_per_s else 0
 
 
 def _listed(plan: Plan) -> Iterator[Resource]:
@@ -120,5 +140,7 @@ def _listed(plan: Plan) -> Iterator[Resource]:
     if machine.caches.llc_bytes_per_s:
         for domain in range(machine.cache_domains):
             yield Resource(ResourceKind.CACHE, f"cache {domain}", machine.caches.llc_bytes_per_s)
-    if plan.costs.faults_per_s:
+    if holds_lock(plan):
+        yield Resource(ResourceKind.LOCK, "address space", PS_PER_S)
+    elif plan.costs.faults_per_s:
         yield Resource(ResourceKind.FAULTS, "address space", plan.costs.faults_per_s)

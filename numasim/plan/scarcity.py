@@ -35,7 +35,11 @@ def may_be_scarce(plan: Plan) -> bool:
         return False
     if len(plan.workload.accesses) or plan.placement.settled is None:
         return True
-    capacity = resources_of(plan).capacity
+    resources = resources_of(plan)
+    capacity = list(resources.capacity)
+    faults, nodes = resources.faults, len(set(plan.workers.node.tolist()))
+    if faults >= 0:
+        capacity[faults] = resources.faults_capacity(nodes)
     return any(units_per_s > capacity[resource] for resource, units_per_s in most_asked(plan).items())
 
 
@@ -67,4 +71,4 @@ def _shortest_ps(effects: Effects, price: Price) -> int:
     """The nominal time of a price for the fastest worker that may be."""
     fastest_ppm = MILLION + noise_ppm(HIGHEST_DRAW, effects.worker_spread_ppm)
     compute_ps, wait_ps = (-(-time_ps * MILLION // fastest_ppm) for time_ps in (price.compute_ps, price.wait_ps))
-    return effects.combined_ps(compute_ps, wait_ps)
+    return effects.combined_ps(compute_ps, wait_ps) + price.fault_ps

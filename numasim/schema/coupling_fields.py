@@ -128,6 +128,7 @@ RESOURCES = Structure(
             c_type="int32_t",
             note="the address space, or -1",
         ),
+        Integer(name="fault_units", high="MOST_COST_PS", note="of the address space that a page fault takes"),
         ppm("fault_alpha_ppm", high="1000 * MILLION"),
     ),
     checked=True,
@@ -178,6 +179,7 @@ FAMILY_PRICE = Structure(
         Integer(name="local_wait_ps", high="LONGEST_PS"),
         Integer(name="mean_compute_ps", high="LONGEST_PS"),
         Integer(name="mean_wait_ps", high="LONGEST_PS"),
+        Integer(name="mean_pages_ps", high="LONGEST_PS", note="of page faults and of giving back memory"),
         Array(
             name="resource",
             type=U32,
@@ -185,7 +187,7 @@ FAMILY_PRICE = Structure(
             high="len(resource_capacity) - 1",
             note="that the mean item uses; they ascend",
         ),
-        Array(name="units", type=I64, shape="uses", size="len(resource)", high="MOST_BYTES", note="of each"),
+        Array(name="units", type=I64, shape="uses", size="len(resource)", high="LONGEST_PS", note="of each"),
         Listed(name="accesses", of=ITEM_ACCESS_PRICE),
     ),
 )
@@ -195,6 +197,16 @@ SEAT = Structure(
     "Workers that pay the same prices.",
     (Listed(name="families", of=FAMILY_PRICE, count="len(families)"),),
     checked=True,
+)
+PAGE_COSTS = Structure(
+    "ns_page_costs",
+    "PageCosts",
+    "What items pay for touching memory first and for giving it back.",
+    (
+        cost("unmap_ps", "of each page that is given back"),
+        Integer(name="flush_ps", high="LONGEST_PS", note="of each flush, for all other threads together"),
+        Integer(name="unmap_batch", high="MOST_BYTES", note="pages a flush; 0: all that an item gives back"),
+    ),
 )
 COUPLED = Structure(
     "ns_effects",
@@ -211,6 +223,7 @@ COUPLED = Structure(
         Part(name="caches", of=CACHE_SIZES),
         Part(name="resources", of=RESOURCES),
         Part(name="speeds", of=SPEED_RULES),
+        Part(name="pages", of=PAGE_COSTS),
         Listed(name="seats", of=SEAT, member="prices", note="by price class"),
         Array(name="seat", type=U32, shape="workers", size="workers", high="len(seats) - 1", member="price_class"),
     ),

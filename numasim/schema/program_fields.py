@@ -163,6 +163,12 @@ NODE_ACCESS = Structure(
         times("local_latency_ps", "nodes", "nodes", "of each node's own memory", "local_latency"),
     ),
 )  # fmt: skip
+PAGE_AMOUNTS = Structure(
+    "ns_page_amounts",
+    "PageAmounts",
+    "Bytes of memory that each item touches first, or gives back.",
+    (Part(name="amounts", of=AMOUNTS),),
+)
 FAMILY = Structure(
     "ns_family",
     "Family",
@@ -176,6 +182,8 @@ FAMILY = Structure(
         times("local_wait_ps", "nodes", "nodes", "memory time if all bytes were local", "local_wait"),
         Listed(name="accesses", of=ITEM_ACCESS),
         Listed(name="node_accesses", of=NODE_ACCESS),
+        Listed(name="fresh", of=PAGE_AMOUNTS, note="bytes of memory that items touch first: none, or one"),
+        Listed(name="freed", of=PAGE_AMOUNTS, note="bytes of memory that items give back: none, or one"),
     ),
     checked=True,
 )

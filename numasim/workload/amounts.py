@@ -28,6 +28,11 @@ def number_of_access(access: int) -> int:
     return COMPUTE_NUMBER + 2 + 2 * access
 
 
+def numbers_of_pages(accesses: int) -> tuple[int, int]:
+    """(fresh, freed): the first of the two numbers that find each, of an item with so many node accesses."""
+    return number_of_access(accesses), number_of_access(accesses + 1)
+
+
 @dataclass(frozen=True)
 class Amounts:
     """``items`` are the numbers one by one; empty where they are drawn from the parts. All arrays are read-only."""

@@ -213,9 +213,18 @@ def accesses_of(**columns: npt.NDArray[Any] | Sequence[int]) -> Accesses:
 
 
 def ragged_family(
-    name: str, count: int, compute: Amounts, node_accesses: Sequence[NodeAccess] = (), kernel: int = 0
+    name: str,
+    count: int,
+    compute: Amounts,
+    node_accesses: Sequence[NodeAccess] = (),
+    kernel: int = 0,
+    fresh: Amounts | None = None,
+    freed: Amounts | None = None,
 ) -> RangeFamily:
-    """Items that compute for such times and move such bytes from and to nodes; they access no region."""
+    """Items that compute for such times and move such bytes from and to nodes; they access no region.
+
+    Of memory they touch ``fresh`` bytes for the first time and give back ``freed`` bytes.
+    """
     low_ps, high_ps, unlike = compute_bounds(compute)
     none = frozen(np.zeros(0, np.int64))
     return RangeFamily(
@@ -230,6 +239,8 @@ def ragged_family(
         step_mod=none,
         compute=unlike,
         node_accesses=tuple(node_accesses),
+        fresh=fresh,
+        freed=freed,
     )
 
 

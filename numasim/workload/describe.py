@@ -60,6 +60,11 @@ def _ragged(family: RangeFamily) -> Iterator[str]:
         sizes = f"{amounts.least:,} to {amounts.most:,} bytes an item, {amounts.mean:,} on average"
         in_all = f", {amounts.most_of(family.count):,} in all" if not amounts.drawn else ""
         yield f"    on nodes {nodes:<6}{mode}, {sizes}{in_all}"
+    for what, pages in (("touched first", family.fresh), ("given back", family.freed)):
+        if pages is not None:
+            sizes = f"{pages.least:,} to {pages.most:,} bytes an item, {pages.mean:,} on average"
+            in_all = f", {pages.most_of(family.count):,} in all" if not pages.drawn else ""
+            yield f"    {what:<14} {sizes}{in_all}"
 
 
 def _footprint(accesses: Accesses, region: int) -> I64:

@@ -61,6 +61,8 @@ LATER_FIELDS = (  # no part of a digest where they say nothing
     "undo_ps",
     "compute",
     "node_accesses",
+    "fresh",
+    "freed",
 )
 
 
@@ -126,6 +128,7 @@ class RangeFamily:
     Item i takes a compute time drawn uniformly from ``[low_ps, high_ps]`` by its class-3 stream; with ``compute`` that
     which it says, and the two are bounds. Its accesses are those of the template moved by an affine rule: the offset of
     access j for item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
+    Item i touches as many bytes of memory for the first time as ``fresh`` says, and gives back as many as ``freed``.
     """
 
     name: str
@@ -139,6 +142,18 @@ class RangeFamily:
     step_mod: I64
     compute: Amounts | None = None
     node_accesses: tuple[NodeAccess, ...] = ()
+    fresh: Amounts | None = None
+    freed: Amounts | None = None
+
+    @property
+    def changes_pages(self) -> bool:
+        """Whether items touch memory for the first time, or give some back."""
+        return self.fresh is not None or self.freed is not None
+
+    @property
+    def like_pages(self) -> bool:
+        """Whether all items touch equally much memory for the first time, and give back equally much."""
+        return all(amounts is None or amounts.fixed for amounts in (self.fresh, self.freed))
 
     @property
     def moves_bytes(self) -> bool:
@@ -154,7 +169,8 @@ class RangeFamily:
     def draws(self) -> bool:
         """Whether what items compute or move is drawn in every run."""
         times = self.low_ps < self.high_ps if self.compute is None else self.compute.drawn
-        return times or any(access.amounts.drawn for access in self.node_accesses)
+        pages = any(amounts is not None and amounts.drawn for amounts in (self.fresh, self.freed))
+        return times or pages or any(access.amounts.drawn for access in self.node_accesses)
 
 
 def compute_bounds(compute: Amounts) -> tuple[int, int, Amounts | None]:

@@ -224,6 +224,9 @@ def _check_ranges(workload: Workload) -> None:
             check_amounts(family.compute, family.count, LONGEST_PS, (*path, "compute_ps"))
         for at, access in enumerate(family.node_accesses):
             check_amounts(access.amounts, family.count, MOST_MOVED, (*path, "node_accesses", at, "bytes"))
+        for key, amounts in (("fresh", family.fresh), ("freed", family.freed)):
+            if amounts is not None:
+                check_amounts(amounts, family.count, MOST_MOVED, (*path, key))
         _check_template(workload, family, path)
 
 

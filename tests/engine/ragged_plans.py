@@ -40,10 +40,21 @@ def ragged(
     deal: Deal = Deal.MASTER,
     repeat: int = 1,
     base: Workload | None = None,
+    fresh: Amounts | None = None,
+    freed: Amounts | None = None,
 ) -> Workload:
     """A range of such items; beside what they access of the regions of ``base``."""
     given = each(*[compute] * count) if isinstance(compute, int) else compute
     low_ps, high_ps, times = compute_bounds(given)
     work = base or items(count, low_ps, high_ps, deal, repeat=repeat)
-    family = replace(work.ranges[0], count=count, low_ps=low_ps, high_ps=high_ps, compute=times, node_accesses=accesses)
+    family = replace(
+        work.ranges[0],
+        count=count,
+        low_ps=low_ps,
+        high_ps=high_ps,
+        compute=times,
+        node_accesses=accesses,
+        fresh=fresh,
+        freed=freed,
+    )
     return replace(work, ranges=(family,))

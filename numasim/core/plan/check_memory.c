@@ -73,6 +73,13 @@ bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self
     for (uint64_t at = 0; at < self->node_accesses.count; at++) {
         if (!check_node_access(reader, self, &self->node_accesses.at[at])) return false;
     }
+    const ns_page_amounts_list of_pages[] = {self->fresh, self->freed};
+    for (int at = 0; at < 2; at++) {
+        if (!ns_plan_require(reader, of_pages[at].count < 2, "fresh or freed is there twice")) return false;
+        if (of_pages[at].count && !check_amounts(reader, &of_pages[at].at[0].amounts, self->count, NS_MOST_MOVED)) {
+            return false;
+        }
+    }
     const bool uniform = !self->compute.items.count && !self->compute.start.count;
     return uniform || check_amounts(reader, &self->compute, self->count, self->high_ps);
 }

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.parts.unit_factors import MILLION
+from numasim.plan.address_space import PageCosts
 from numasim.plan.item_prices import ItemPrices, item_prices, seats_of
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, mlp_of
@@ -40,6 +41,7 @@ def effect_fields(plan: Plan, placement: Placement) -> Fields:
         **_caches(plan),
         **_resources(resources),
         **_speeds(plan),
+        **_page_costs(plan),
         **_prices(plan, placement),
     }
 
@@ -75,6 +77,7 @@ def _resources(resources: Resources) -> Fields:
         **_paths("move", resources.moves),
         "llc_port": np.array(resources.llc, np.int32),
         "faults": resources.faults,
+        "fault_units": resources.fault_units,
         "fault_alpha_ppm": resources.fault_alpha_ppm,
     }
 
@@ -106,6 +109,11 @@ def _speeds(plan: Plan) -> Fields:
     }
 
 
+def _page_costs(plan: Plan) -> Fields:
+    costs = PageCosts.of(plan)
+    return {"unmap_ps": costs.unmap_ps, "flush_ps": costs.flush_ps, "unmap_batch": costs.batch}
+
+
 def _steps(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.ascontiguousarray(values, np.int64)
 
@@ -127,6 +135,7 @@ def _family(prices: ItemPrices) -> Fields:
         "local_wait_ps": prices.local_wait_ps,
         "mean_compute_ps": mean.compute_ps,
         "mean_wait_ps": mean.wait_ps,
+        "mean_pages_ps": mean.fault_ps,
         "resource": np.array([resource for resource, _ in used], np.uint32),
         "units": np.array([units for _, units in used], np.int64),
         "accesses": [

@@ -342,6 +342,7 @@ def _finished(found: Fields) -> Finished:
         makespan_ps=found["makespan_ps"],
         span_ps=found["span_ps"],
         page_faults=found["page_faults"],
+        pages_unmapped=found["pages_unmapped"],
         pages_migrated=found["pages_migrated"],
         node_pages=found["node_pages"],
         phase_table=found["phase_rows"],

@@ -41,6 +41,8 @@ def family_fields(plan: Plan, placement: Placement, family: RangeFamily) -> Fiel
         ],
         **_amounts(family.compute or UNIFORM),
         "node_accesses": [_node_access(plan, access) for access in placed_accesses(plan, family)],
+        "fresh": [_amounts(family.fresh)] if family.fresh is not None else [],
+        "freed": [_amounts(family.freed)] if family.freed is not None else [],
     }
 
 

@@ -68,7 +68,10 @@ const std::int64_t* AccessPrices::homes(const Access& access, const Place& place
     if (access.settled) return plan_.accesses.settled.data() + number * plan_.nodes;
     const ns_page_touch touch = ns_pages_touch(&pages_, number, {place.node, clock_.now_ps()});
     price.fault_ps = sum_ps(price.fault_ps, touch.overhead_ps);
-    if (effects_.resources.faults >= 0) use(static_cast<std::uint32_t>(effects_.resources.faults), touch.faults);
+    const ns_resources& resources = effects_.resources;
+    if (resources.faults >= 0) {
+        use(static_cast<std::uint32_t>(resources.faults), product_ps(touch.faults, resources.fault_units));
+    }
     if (touch.migrated != 0) migrate(place);
     return pages_.bytes;
 }

@@ -17,14 +17,16 @@ namespace numasim {
 
 constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
 
-// Bytes by kind and pair of nodes, and bytes that caches served.
+// Bytes by kind and pair of nodes, bytes that caches served, and pages of items.
 struct Traffic {
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender
     std::int64_t cached_bytes = 0;
+    std::int64_t placed = 0, unmapped = 0;  // pages that items of ranges touched first, and gave back
 };
 
 // What a stretch of work costs, in picoseconds; `local_wait_ps` is the wait if all its bytes were local, `queued_ps`
-// what it waits for controllers in addition, `fault_ps` the time of its page faults and migrations.
+// what it waits for controllers in addition, `fault_ps` the time of its page faults and migrations, and of
+// giving back memory.
 struct Price {
     std::int64_t compute_ps = 0, wait_ps = 0, local_wait_ps = 0, queued_ps = 0, fault_ps = 0;
 };

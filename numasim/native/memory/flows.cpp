@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // beyond it the wait of an M/D/1 queue is taken as here
 
-std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::vector<ItemTimes>& times) {
+std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::vector<ItemTimes>& times,
+                                                 std::uint64_t seed) {
     std::vector<std::vector<ItemPrices>> prices(plan.effects.prices.size());
     for (std::size_t w = 0; w < plan.workers; ++w) {
         std::vector<ItemPrices>& mine = prices[plan.effects.price_class[w]];
@@ -19,7 +20,8 @@ std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::ve
         const auto& given = plan.effects.prices[plan.effects.price_class[w]].families;
         for (std::size_t family = 0; family < given.size(); ++family) {
             const NodeBytes& node_bytes = times[family].node_bytes();
-            mine.emplace_back(plan.families[family], node_bytes, given[family], plan.node[w], plan.nodes);
+            const ItemPages pages(plan, plan.families[family], seed);
+            mine.emplace_back(plan.families[family], node_bytes, pages, given[family], plan.node[w], plan.nodes);
         }
     }
     return prices;
@@ -49,7 +51,7 @@ Flows::Flows(Run& run, ns_pages& pages)
       speeds_(effects_.speeds, plan_.workers, seed_),
       shares_(effects_, plan_.node, plan_.nodes),
       progress_(plan_.workers, RateGroups::most(effects_.resources.capacity.size())),
-      item_prices_(item_prices(plan_, families_)),
+      item_prices_(item_prices(plan_, families_, seed_)),
       flows_(plan_.workers),
       uses_(plan_.workers),
       works_(plan_.workers, 0),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "memory/access_prices.hpp"
+#include "memory/item_pages.hpp"
 #include "memory/node_bytes.hpp"
 #include "plan.hpp"
 #include "state/item_rows.hpp"
@@ -16,8 +17,8 @@ namespace numasim {
 class ItemPrices {
 public:
     // What is given must outlive the object.
-    ItemPrices(const Family& family, const NodeBytes& node_bytes, const FamilyPrice& price, std::int32_t node,
-               std::uint32_t nodes);
+    ItemPrices(const Family& family, const NodeBytes& node_bytes, const ItemPages& pages, const FamilyPrice& price,
+               std::int32_t node, std::uint32_t nodes);
 
     Price price(std::int64_t item, std::int64_t compute_ps) const;
     // Likewise; and count what the item moves.
@@ -27,12 +28,13 @@ public:
     const Price& mean() const { return mean_; }
     const std::vector<Use>& mean_uses() const { return mean_uses_; }
 
-    // Count what an item, or each of `items`, moves, `times` times.
+    // Count what an item, or each of `items`, moves, and its pages, `times` times.
     void count(std::int64_t item, std::int64_t times, Traffic& traffic) const;
     void count(Items items, std::int64_t times, Traffic& traffic) const;
 
 private:
     void count_regions(std::int64_t item, std::int64_t times, Traffic& traffic) const;
+    void count_pages(std::int64_t item, std::int64_t times, Traffic& traffic) const;
     void count_row(std::size_t access, std::int64_t row, std::int64_t times, Traffic& traffic) const;
     Price price(std::int64_t item, std::int64_t compute_ps, const NodeWait& on_nodes) const;
     // What counts that on one home.
@@ -46,6 +48,7 @@ private:
 
     const Family& family_;
     const NodeBytes& node_bytes_;
+    const ItemPages pages_;
     const FamilyPrice& price_;
     const std::size_t node_, nodes_;
     Price mean_;

@@ -194,7 +194,7 @@ void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t ta
 WorkTime MemorySystem::item_time(const Worker& w, std::size_t family, std::int64_t item, const Speed& speed) const {
     if (flows_) return flows_->item_time(w.id, family, item, speed);
     const auto [total_ps, local_ps] = run_.ranges.times(family).time(static_cast<std::size_t>(w.node), item);
-    return {total_ps, total_ps, local_ps};
+    return {total_ps, total_ps, local_ps, 0};
 }
 
 void MemorySystem::move_items(const Worker& w, std::size_t family, Items items, std::int64_t times) {

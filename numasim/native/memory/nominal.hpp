@@ -30,14 +30,15 @@ inline std::int64_t scaled_ps(std::int64_t left_ps, std::int64_t nominal_before_
     return nominal_before_ps == 0 ? nominal_ps : ceil_ratio(left_ps, nominal_ps, nominal_before_ps);
 }
 
-// What work takes a worker at some speed, at full speed, and then if all its bytes were local.
+// What work takes a worker at some speed, at full speed, and then if all its bytes were local; `pages_ps` are for its
+// pages, a part of the first alone.
 struct WorkTime {
-    std::int64_t nominal_ps = 0, undisturbed_ps = 0, local_ps = 0;
+    std::int64_t nominal_ps = 0, undisturbed_ps = 0, local_ps = 0, pages_ps = 0;
 };
 
 inline WorkTime work_time(const Effects& effects, const Price& price, const Speed& speed) {
     return {nominal_ps(effects, price, speed), combined_ps(effects, price.compute_ps, price.wait_ps),
-            combined_ps(effects, price.compute_ps, price.local_wait_ps)};
+            combined_ps(effects, price.compute_ps, price.local_wait_ps), price.fault_ps};
 }
 
 }  // namespace numasim

@@ -17,7 +17,7 @@ constexpr Items last_of(const Items& items, std::int64_t count) {
 
 WorkTime times_over(std::int64_t times, const WorkTime& each) {
     return {product_ps(times, each.nominal_ps), product_ps(times, each.undisturbed_ps),
-            product_ps(times, each.local_ps)};
+            product_ps(times, each.local_ps), product_ps(times, each.pages_ps)};
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ SkippedRanges::WorkSums SkippedRanges::sums(const Worker& w, const Share& share,
     if (uniform_) return {times_over(items.count, like_[w.id]), like_[w.id].local_ps};
     if (!memory_.coupled()) {
         const ItemSums known = run_.ranges.times(family_).sums(static_cast<std::size_t>(w.node), items);
-        return {{known.total_ps, known.total_ps, known.local_ps}, known.longest_local_ps};
+        return {{known.total_ps, known.total_ps, known.local_ps, 0}, known.longest_local_ps};
     }
     WorkSums found;
     for (std::int64_t i = 0; i < items.count; ++i) {
@@ -160,6 +160,7 @@ SkippedRanges::WorkSums SkippedRanges::sums(const Worker& w, const Share& share,
         found.sum.nominal_ps = sum_ps(found.sum.nominal_ps, each.nominal_ps);
         found.sum.undisturbed_ps = sum_ps(found.sum.undisturbed_ps, each.undisturbed_ps);
         found.sum.local_ps = sum_ps(found.sum.local_ps, each.local_ps);
+        found.sum.pages_ps = sum_ps(found.sum.pages_ps, each.pages_ps);
         found.longest_local_ps = std::max(found.longest_local_ps, each.local_ps);
     }
     return found;
@@ -172,7 +173,8 @@ void SkippedRanges::measure_farthest(const Worker& w, Share& share) {
 void SkippedRanges::count(Worker& w, std::int64_t items, const WorkTime& times) {
     w.counters.tasks += items;
     ns_count_work(&w.counters, times.undisturbed_ps, times.local_ps);
-    w.counters.inflation_smt_ps += times.nominal_ps - times.undisturbed_ps;
+    w.counters.overhead_ps += times.pages_ps;
+    w.counters.inflation_smt_ps += times.nominal_ps - times.undisturbed_ps - times.pages_ps;
 }
 
 // ---- speeds -------------------------------------------------------------------------------------------------------

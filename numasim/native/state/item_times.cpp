@@ -36,6 +36,10 @@ NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_
     }
 }
 
+bool are_alike(const ns_page_amounts_list& given) {
+    return given.empty() || ns_amounts_are_fixed(&given[0].amounts);
+}
+
 }  // namespace
 
 ItemTimes::ItemTimes(const Family& family, std::uint64_t seed, std::uint32_t nodes)
@@ -48,6 +52,7 @@ ItemTimes::ItemTimes(const Family& family, std::uint64_t seed, std::uint32_t nod
       seed_(seed),
       nodes_(nodes),
       moves_bytes_(!family.accesses.empty() || node_bytes_.any()),
+      like_pages_(are_alike(family.fresh) && are_alike(family.freed)),
       local_wait_ps_(family.local_wait.begin(), family.local_wait.end()),
       fixed_wait_ps_(nodes),
       longest_wait_ps_(nodes),

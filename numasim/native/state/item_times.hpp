@@ -48,8 +48,8 @@ public:
     void add_traffic(std::int64_t item, std::int64_t* bytes, std::int64_t times = 1) const;
     void add_traffic(Items items, std::int64_t times, std::int64_t* bytes) const;
 
-    // Whether all items take equally long and move the same bytes.
-    bool uniform() const { return low_ps_ == high_ps_ && indexed_.empty() && node_bytes_.uniform(); }
+    // Whether all items take equally long, move the same bytes and have as many pages.
+    bool uniform() const { return low_ps_ == high_ps_ && indexed_.empty() && node_bytes_.uniform() && like_pages_; }
 
     bool moves_bytes() const { return moves_bytes_; }
 
@@ -73,6 +73,7 @@ private:
     std::uint64_t seed_;
     std::size_t nodes_;
     bool moves_bytes_;
+    bool like_pages_;  // all items touch as many pages first, and give back as many
     std::vector<std::int64_t> local_wait_ps_;    // [nodes]
     std::vector<std::int64_t> fixed_wait_ps_;    // [nodes] sum over the accesses that are the same for all items
     std::vector<std::int64_t> longest_wait_ps_;  // [nodes] bound on the wait of any item

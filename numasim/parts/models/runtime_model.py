@@ -22,7 +22,7 @@ from numasim.parts.models.meanings import (
     RUNTIME_RELEASE,
     THRESHOLD,
 )
-from numasim.schema.enumerations import MOST_UNITS_PER_S, JoinKind, ProducerKind
+from numasim.schema.enumerations import MOST_BYTES, MOST_UNITS_PER_S, JoinKind, ProducerKind
 
 __all__ = [
     "MAX_TASKS",
@@ -178,6 +178,20 @@ class CostSpec(Model):
         Decimal(0),
         description="Loss of faults_per_s for each further node with page faults: with u nodes the limit is divided "
         "by 1 + fault_alpha (u - 1).",
+    )
+    unmap_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Giving back a page, with the lock of the address space held: nobody else faults or gives back "
+        "memory meanwhile (model 2.5).",
+    )
+    shootdown_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="A flush of the translation look-aside buffers after pages were given back, for each other thread "
+        "of the process, with the lock held as well.",
+    )
+    unmap_batch: Annotated[Count, Field(le=MOST_BYTES)] = Field(
+        0,
+        description="Pages that are given back with one flush; 0: all that an item gives back (model 2.5).",
     )
     migrate_ns: Nanoseconds = Field(Decimal(0), description="The migration of a page to another node.")
     signal_ns: Nanoseconds = Field(

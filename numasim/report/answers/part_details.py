@@ -26,7 +26,7 @@ OBSERVED = {  # beside each part: columns that rise and fall with it
     "contention": ("link_busy_max", "imc_busy_max", "bytes_remote"),
     "wasted": ("aborts", "abort_ratio"),
     "lock_waits": ("lock_acquisitions", "lock_handoffs_remote"),
-    "overhead": ("page_faults", "pages_migrated", "tasks_stolen"),
+    "overhead": ("page_faults", "pages_unmapped", "pages_migrated", "tasks_stolen"),
     "waiting": ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps"),
 }
 KINDS = {

@@ -85,6 +85,19 @@ static bool read_ns_node_access(ns_plan_reader *reader, ns_full_plan *plan, ns_n
     return true;
 }
 
+static bool read_ns_page_amounts(ns_plan_reader *reader, ns_full_plan *plan, ns_page_amounts *self) {
+    (void)plan;
+    if (!ns_read_i64s(reader, "amounts", NS_ANY_SIZE, &self->amounts.items)) return false;
+    if (!ns_require_i64s(reader, "amounts", self->amounts.items, 0, NS_LONGEST_PS)) return false;
+    if (!ns_read_u64s(reader, "part_start", NS_ANY_SIZE, &self->amounts.start)) return false;
+    if (!ns_read_i64s(reader, "part_low", (int64_t)self->amounts.start.count, &self->amounts.low)) return false;
+    if (!ns_require_i64s(reader, "part_low", self->amounts.low, 0, NS_LONGEST_PS)) return false;
+    if (!ns_read_i64s(reader, "part_high", (int64_t)self->amounts.start.count, &self->amounts.high)) return false;
+    if (!ns_require_i64s(reader, "part_high", self->amounts.high, 0, NS_LONGEST_PS)) return false;
+    if (!ns_amounts_check(reader, plan, &self->amounts)) return false;
+    return true;
+}
+
 static bool read_ns_family(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self) {
     (void)plan;
     {
@@ -141,6 +154,30 @@ static bool read_ns_family(ns_plan_reader *reader, ns_full_plan *plan, ns_family
             ns_plan_reader_leave(reader, before);
         }
     }
+    {
+        uint64_t count;
+        if (!ns_read_count(reader, "fresh", NS_ANY_SIZE, &count)) return false;
+        ns_page_amounts *made = ns_plan_reader_take(reader, count, sizeof *made);
+        if (!made) return false;
+        self->fresh = (ns_page_amounts_list){made, count};
+        for (uint64_t i = 0; i < count; i++) {
+            const size_t before = ns_plan_reader_enter(reader, "fresh", i);
+            if (!read_ns_page_amounts(reader, plan, &made[i])) return false;
+            ns_plan_reader_leave(reader, before);
+        }
+    }
+    {
+        uint64_t count;
+        if (!ns_read_count(reader, "freed", NS_ANY_SIZE, &count)) return false;
+        ns_page_amounts *made = ns_plan_reader_take(reader, count, sizeof *made);
+        if (!made) return false;
+        self->freed = (ns_page_amounts_list){made, count};
+        for (uint64_t i = 0; i < count; i++) {
+            const size_t before = ns_plan_reader_enter(reader, "freed", i);
+            if (!read_ns_page_amounts(reader, plan, &made[i])) return false;
+            ns_plan_reader_leave(reader, before);
+        }
+    }
     if (!ns_family_check(reader, plan, self)) return false;
     return true;
 }
@@ -179,10 +216,15 @@ static bool read_ns_family_price(ns_plan_reader *reader, ns_full_plan *plan, ns_
         if (!ns_read_integer(reader, "mean_wait_ps", 0, NS_LONGEST_PS, &value)) return false;
         self->mean_wait_ps = (int64_t)value;
     }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "mean_pages_ps", 0, NS_LONGEST_PS, &value)) return false;
+        self->mean_pages_ps = (int64_t)value;
+    }
     if (!ns_read_u32s(reader, "resource", NS_ANY_SIZE, &self->resource)) return false;
     if (!ns_require_u32s(reader, "resource", self->resource, 0, (int64_t)plan->effects.resources.capacity.count - 1)) return false;
     if (!ns_read_i64s(reader, "units", (int64_t)self->resource.count, &self->units)) return false;
-    if (!ns_require_i64s(reader, "units", self->units, 0, NS_MOST_BYTES)) return false;
+    if (!ns_require_i64s(reader, "units", self->units, 0, NS_LONGEST_PS)) return false;
     {
         uint64_t count;
         if (!ns_read_count(reader, "accesses", NS_ANY_SIZE, &count)) return false;
@@ -525,6 +567,11 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         }
         {
             int64_t value;
+            if (!ns_read_integer(reader, "fault_units", 0, NS_MOST_COST_PS, &value)) return false;
+            plan->effects.resources.fault_units = (int64_t)value;
+        }
+        {
+            int64_t value;
             if (!ns_read_integer(reader, "fault_alpha_ppm", 0, 1000 * NS_MILLION, &value)) return false;
             plan->effects.resources.fault_alpha_ppm = (int64_t)value;
         }
@@ -560,6 +607,21 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             plan->effects.speeds.worker_spread_ppm = (int64_t)value;
         }
         if (!ns_speed_rules_check(reader, plan, &plan->effects.speeds)) return false;
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "unmap_ps", 0, NS_MOST_COST_PS, &value)) return false;
+            plan->effects.pages.unmap_ps = (int64_t)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "flush_ps", 0, NS_LONGEST_PS, &value)) return false;
+            plan->effects.pages.flush_ps = (int64_t)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "unmap_batch", 0, NS_MOST_BYTES, &value)) return false;
+            plan->effects.pages.unmap_batch = (int64_t)value;
+        }
         {
             uint64_t count;
             if (!ns_read_count(reader, "seats", NS_ANY_SIZE, &count)) return false;

@@ -120,6 +120,12 @@ typedef struct ns_node_access {
 } ns_node_access;
 NS_VIEW(ns_node_access_list, ns_node_access);
 
+/* Bytes of memory that each item touches first, or gives back. */
+typedef struct ns_page_amounts {
+    ns_amounts amounts;
+} ns_page_amounts;
+NS_VIEW(ns_page_amounts_list, ns_page_amounts);
+
 /* Like tasks that are never materialised. */
 typedef struct ns_family {
     int64_t count;
@@ -130,6 +136,8 @@ typedef struct ns_family {
     ns_i64s local_wait; /* [nodes] memory time if all bytes were local */
     ns_item_access_list accesses;
     ns_node_access_list node_accesses;
+    ns_page_amounts_list fresh; /* bytes of memory that items touch first: none, or one */
+    ns_page_amounts_list freed; /* bytes of memory that items give back: none, or one */
 } ns_family;
 NS_VIEW(ns_family_list, ns_family);
 
@@ -162,6 +170,7 @@ typedef struct ns_resources {
     ns_paths moves; /* or moved between caches */
     ns_i32s llc_port; /* [llc domains] -1: none */
     int32_t faults; /* the address space, or -1 */
+    int64_t fault_units; /* of the address space that a page fault takes */
     int64_t fault_alpha_ppm;
 } ns_resources;
 
@@ -179,6 +188,13 @@ typedef struct ns_speed_rules {
     int64_t worker_spread_ppm;
 } ns_speed_rules;
 
+/* What items pay for touching memory first and for giving it back. */
+typedef struct ns_page_costs {
+    int64_t unmap_ps; /* of each page that is given back */
+    int64_t flush_ps; /* of each flush, for all other threads together */
+    int64_t unmap_batch; /* pages a flush; 0: all that an item gives back */
+} ns_page_costs;
+
 /* One access of the items of a range, tabulated like its ItemAccess. */
 typedef struct ns_item_access_price {
     bool owned; /* what is fetched is fetched for ownership */
@@ -194,6 +210,7 @@ typedef struct ns_family_price {
     int64_t local_wait_ps;
     int64_t mean_compute_ps;
     int64_t mean_wait_ps;
+    int64_t mean_pages_ps; /* of page faults and of giving back memory */
     ns_u32s resource; /* [uses] that the mean item uses; they ascend */
     ns_i64s units; /* [uses] of each */
     ns_item_access_price_list accesses;
@@ -218,6 +235,7 @@ typedef struct ns_effects {
     ns_cache_sizes caches;
     ns_resources resources;
     ns_speed_rules speeds;
+    ns_page_costs pages;
     ns_seat_list prices; /* by price class */
     ns_u32s price_class; /* [workers] */
 } ns_effects;

@@ -26,7 +26,7 @@ from numasim.workload.graph import (
     compute_bounds,
 )
 from numasim.workload.graph_rules import parents
-from numasim.workload.json_form.amount_models import amounts_of, node_access_of
+from numasim.workload.json_form.amount_models import AmountsEntry, amounts_of, node_access_of
 from numasim.workload.json_form.graph_models import MOST_PHASES, GraphFile, PhaseEntry, RangeEntry, member
 from numasim.workload.phases import places
 from numasim.workload.sync_parameters import Role, SyncObject
@@ -185,12 +185,18 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
             node_access_of(each, entry.count, (*path, "node_accesses", place))
             for place, each in enumerate(entry.node_accesses)
         ),
+        fresh=_page_amounts(entry.fresh, entry.count, (*path, "fresh")),
+        freed=_page_amounts(entry.freed, entry.count, (*path, "freed")),
         kernel=kernel,
         accesses=accesses_of(**columns),
         divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
         step_div=frozen(np.array([access.step_div for access in entry.accesses], np.int64)),
         step_mod=frozen(np.array([access.step_mod for access in entry.accesses], np.int64)),
     )
+
+
+def _page_amounts(entry: AmountsEntry | None, count: int, path: tuple[str | int, ...]) -> Amounts | None:
+    return None if entry is None else amounts_of(entry, count, path)
 
 
 def _compute_times(entry: RangeEntry, path: tuple[str | int, ...]) -> tuple[int, int, Amounts | None]:

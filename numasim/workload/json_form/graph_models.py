@@ -170,6 +170,14 @@ class RangeEntry(Model):
         default_factory=list,
         description="The bytes that each item accesses on given nodes; no cache serves them.",
     )
+    fresh: AmountsEntry | None = Field(
+        None,
+        description="How many bytes of memory each item touches for the first time, with a page fault a page.",
+    )
+    freed: AmountsEntry | None = Field(
+        None,
+        description="How many bytes of memory each item gives back, page by page.",
+    )
 
 
 class TaskEntry(Model):
@@ -318,6 +326,8 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
     ("ranges",): RangeEntry,
     ("ranges", "accesses"): TemplateEntry,
     ("ranges", "compute_ps"): AmountsEntry,
+    ("ranges", "fresh"): AmountsEntry,
+    ("ranges", "freed"): AmountsEntry,
     ("ranges", "node_accesses"): NodeAccessEntry,
     ("ranges", "node_accesses", "bytes"): AmountsEntry,
     ("tasks",): TaskEntry,

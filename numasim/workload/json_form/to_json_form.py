@@ -93,6 +93,7 @@ def _range_entry(workload: Workload, family: RangeFamily) -> dict[str, Any]:
             for access, (divisor, step_div, step_mod) in templates
         ],
         **_node_keys(family),
+        **_page_keys(family),
     }
 
 
@@ -105,6 +106,11 @@ def _time_keys(family: RangeFamily) -> dict[str, Any]:
 def _node_keys(family: RangeFamily) -> dict[str, Any]:
     accesses = [node_access_entry(access) for access in family.node_accesses]
     return {"node_accesses": accesses} if accesses else {}
+
+
+def _page_keys(family: RangeFamily) -> dict[str, Any]:
+    given = {"fresh": family.fresh, "freed": family.freed}
+    return {key: amounts_entry(amounts) for key, amounts in given.items() if amounts is not None}
 
 
 def _task_entries(workload: Workload) -> list[dict[str, Any]]:

@@ -95,7 +95,7 @@ class AccessPricing:
         price.migrated += sum(moved)
         price.fault_ps += touch.overhead_ps
         if self._resources.faults >= 0:
-            price.use(self._resources.faults, touch.faults)
+            price.use(self._resources.faults, touch.faults * self._resources.fault_units)
         self._traffic.bytes[READ][node] += touch.migrated * page_bytes
         for home, pages in enumerate(moved):
             price.move(self._resources.reads[node][home], pages * page_bytes)

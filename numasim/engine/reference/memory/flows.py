@@ -13,7 +13,7 @@ Readings of the model that are decided here:
 - Overhead that is owed when a flow starts passes first, undisturbed; what the flow asks for counts from its start.
 - Progress is exact: what is left of a flow is counted in 2**-48 of a picosecond, as its share is in 2**-48; its end is
   rounded up. A nominal time that changes scales what is left in whole picoseconds, rounded up before and after.
-- Page faults are part of the nominal time, and overhead in the split of times.
+- Page faults and giving back memory are part of the nominal time, and overhead in the split of times.
 - A worker that goes on with an item of the same range in the same instant keeps its flow: what it asks for is the mean
   of the range's items, so that nothing changes for others, and under contention `snapshot` its share stays.
 - Under contention `snapshot` a flow keeps the share that it would get when it starts if all were shared out anew. (If
@@ -265,6 +265,7 @@ class Flows:
                 compute = self._noisy(self._compute_ps[flow.segment], flow.task, flow.segment)
                 before = self._traffic.from_memory()[w.node] if self._measures else None
                 flow.price = flow.asks = self._prices.price(flow.segment, compute, Place(w.domain, w.node, share))
+                self._recorder.ledger.page_faults += flow.price.placed
                 if self._measures:
                     self._measures.bytes[flow.task] += self._traffic.from_memory()[w.node] - before
             else:
@@ -273,7 +274,6 @@ class Flows:
             flow.undisturbed_ps = combined_ps(price.compute_ps, price.wait_ps)
             flow.local_ps = combined_ps(price.compute_ps, price.local_wait_ps)
             flow.queued_ps = combined_ps(price.compute_ps, price.wait_ps + price.queued_ps) - flow.undisturbed_ps
-            self._recorder.ledger.page_faults += price.placed
             self._recorder.ledger.pages_migrated += price.migrated
             w.began = flow.work_start_ps + price.fault_ps  # faults are reported as overhead
             if flow.family == GRAPH:
@@ -284,7 +284,7 @@ class Flows:
     def _price_item(self, w: Worker, flow: Flow) -> None:
         items = self._items[w.id][flow.family]
         item = flow.task - self._tables.range_base[flow.family]
-        flow.price = Price(*items.item(item))
+        flow.price = items.price(item)
         flow.asks = items.mean
         self._ran_priced[items].append(item)
 
@@ -353,8 +353,7 @@ class Flows:
         capacity, faults = list(self._resources.capacity), self._resources.faults
         if faults >= 0:
             users = {w.node for w, flow in self._running() if dict(flow.demands).get(faults)}
-            slower = MILLION + self._resources.fault_alpha_ppm * max(0, len(users) - 1)
-            capacity[faults] = max(1, capacity[faults] * MILLION // slower)
+            capacity[faults] = self._resources.faults_capacity(len(users))
         return capacity
 
     # ---- traffic ---------------------------------------------------------------------------------------------------

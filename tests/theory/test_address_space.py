@@ -1,0 +1,164 @@
+"""Page faults and memory that is given back: times worked out by hand, on both engines (model 2.5 and 3.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from engine_setup import NS, assert_agree, event_by_event, observe, plan_of, runtime, toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ragged_plans import each, ragged, table
+
+from numasim.engine.simulate import ENGINES
+from numasim.machine.topology import Machine
+from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.plan import Plan
+from numasim.workload.amounts import Amounts
+from numasim.workload.graph import Deal, Workload
+
+PAGE = toy().page_bytes
+ONE_NODE, TWO_NODES = toy(cores=8), toy(sockets=2, cores=4)
+FLUID = Effects(contention="fluid")
+
+pytestmark = pytest.mark.parametrize("engine", ENGINES)
+
+
+def space(work: Workload, workers: int, machine: Machine = ONE_NODE, effects: Effects = FLUID, **costs: float) -> Plan:
+    """A run in which nothing but pages and probes costs anything."""
+    return plan_of(work, workers, how=runtime(costs=costs), machine=machine, effects=effects)
+
+
+def one_each(workers: int, compute_ps: int = 0, **pages: Amounts) -> Workload:
+    """An item for every worker."""
+    return ragged(workers, compute_ps, deal=Deal.CYCLIC, **pages)
+
+
+def of_pages(*counts: int) -> Amounts:
+    """So many pages for each item, of which the last one is touched in a single byte."""
+    return each(*(max(0, (count - 1) * PAGE + 1) if count else 0 for count in counts))
+
+
+@pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
+def test_one_worker_pays_for_its_pages_and_interrupts_nobody(engine: str, effects: Effects) -> None:
+    work = ragged(3, 1000 * NS, fresh=of_pages(3, 0, 1), freed=of_pages(0, 2, 1))
+    costs = {"fault_ns": 50, "unmap_ns": 20, "shootdown_ns": 7000, "faults_per_s": 10**7}
+    seen = observe(space(work, 1, effects=effects, **costs), engine)
+    pages_ps = (4 * 50 + 3 * 20) * NS
+    assert (seen["makespan_ps"], seen["overhead_ps"]) == (3000 * NS + pages_ps, pages_ps)
+    assert (seen["page_faults"], seen["pages_unmapped"]) == (4, 3)
+    assert seen["serial_ps"] == seen["work_local_ps"] == 3000 * NS
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 8])
+def test_faults_alone_are_as_fast_as_the_address_space_lets_them(engine: str, workers: int) -> None:
+    work = one_each(workers, fresh=of_pages(*[10] * workers))
+    seen = observe(space(work, workers, fault_ns=50, faults_per_s=10**7), engine)
+    assert seen["makespan_ps"] == workers * 10 * 100 * NS
+    assert seen["overhead_ps"] == workers * 10 * 50 * NS
+    assert seen["inflation_contention_ps"] == workers * (workers * 1000 - 500) * NS
+
+
+def test_enough_faults_for_all_do_not_wait(engine: str) -> None:
+    seen = observe(space(one_each(4, fresh=of_pages(10, 20, 10, 10)), 4, fault_ns=50, faults_per_s=8 * 10**7), engine)
+    assert (seen["makespan_ps"], seen["inflation_contention_ps"]) == (1000 * NS, 0)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 8])
+@pytest.mark.parametrize(("batch", "flushes"), [(0, 1), (4, 3)])
+def test_memory_is_given_back_by_one_worker_at_a_time(engine: str, workers: int, batch: int, flushes: int) -> None:
+    # each worker interrupts all others, and waits for all others: P (a + b (P - 1))
+    work = one_each(workers, freed=of_pages(*[10] * workers))
+    seen = observe(space(work, workers, unmap_ns=100, shootdown_ns=64, unmap_batch=batch), engine)
+    alone_ps = (10 * 100 + flushes * 64 * (workers - 1)) * NS
+    assert seen["makespan_ps"] == workers * alone_ps
+    assert seen.of_worker("overhead_ps") == [alone_ps] * workers
+    assert seen["pages_unmapped"] == 10 * workers
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, 8])
+def test_the_same_work_takes_longer_the_more_threads_there_are(engine: str, threads: int) -> None:
+    # one item, whoever has it: the others idle, and are interrupted all the same
+    seen = observe(space(ragged(1, 0, freed=of_pages(6)), threads, shootdown_ns=500, unmap_batch=2), engine)
+    assert seen["makespan_ps"] == 3 * 500 * (threads - 1) * NS
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_faults_and_giving_back_take_turns_at_the_lock(engine: str, workers: int) -> None:
+    pages = of_pages(*[10] * workers)
+    costs = {"fault_ns": 50, "faults_per_s": 10**7, "unmap_ns": 100, "shootdown_ns": 64}
+    seen = observe(space(one_each(workers, fresh=pages, freed=pages), workers, **costs), engine)
+    alone_ps = (10 * 50 + 10 * 100 + 64 * (workers - 1)) * NS
+    held_ps = (10 * 100 + 10 * 100 + 64 * (workers - 1)) * NS
+    assert seen["makespan_ps"] == workers * held_ps
+    assert seen.of_worker("overhead_ps") == [alone_ps] * workers
+    assert seen.of_worker("inflation_contention_ps") == [workers * held_ps - alone_ps] * workers
+
+
+def test_an_item_asks_for_what_the_mean_item_holds_the_lock(engine: str) -> None:
+    # one item faults for 500 ns, the other gives back for 1050 ns: the mean one has 5 pages of either kind, 800 ns, for
+    # 1050 ns of which it holds the lock, so that both together ask for 21/8 of it
+    work = one_each(2, fresh=of_pages(10, 0), freed=of_pages(0, 10))
+    costs = {"fault_ns": 50, "faults_per_s": 10**7, "unmap_ns": 100, "shootdown_ns": 50}
+    seen = observe(space(work, 2, **costs), engine)
+    first_ps = 500 * NS * 21 // 8
+    last_ps = first_ps + 550 * NS * 21 // 16
+    assert sorted(end for _, _, _, end in seen.stretches) == [
+        first_ps + 1,
+        last_ps + 1,
+    ]  # shares are cut, ends rounded up
+
+
+def test_nodes_slow_down_giving_back_as_they_do_faults(engine: str) -> None:
+    work = one_each(2, freed=of_pages(10, 10))
+    near, far = (space(work, 2, m, unmap_ns=100, fault_alpha=0.5) for m in (ONE_NODE, TWO_NODES))
+    assert observe(near, engine)["makespan_ps"] == 2000 * NS
+    assert observe(far, engine)["makespan_ps"] == pytest.approx(3000 * NS, abs=10)  # shares are cut to 2**-48
+
+
+def test_what_computes_beside_the_lock_hides_its_holders(engine: str) -> None:
+    # an item holds the lock for a fifth of its time: five workers have enough of it, six have not
+    def makespan_ps(workers: int) -> int:
+        work = one_each(workers, compute_ps=400 * NS, freed=of_pages(*[1] * workers))
+        return int(observe(space(work, workers, unmap_ns=100), engine)["makespan_ps"])
+
+    assert (makespan_ps(5), makespan_ps(8)) == (500 * NS, 800 * NS)
+
+
+pages = st.one_of(
+    st.lists(st.integers(0, 20 * PAGE), min_size=12, max_size=12).map(lambda numbers: each(*numbers)),
+    st.lists(
+        st.tuples(st.integers(1, 9), st.integers(0, PAGE), st.integers(PAGE, 9 * PAGE)), min_size=1, max_size=3
+    ).map(lambda parts: table(*parts)),
+)
+
+
+@settings(max_examples=25)
+@given(
+    fresh=pages,
+    freed=pages,
+    faults_per_s=st.sampled_from([0, 10**5, 10**9]),
+    shootdown_ns=st.sampled_from([0, 40]),
+    batch=st.integers(0, 3),
+    effects=st.sampled_from([FLUID, NO_EFFECTS, Effects(contention="snapshot")]),
+    seed=st.integers(0, 99),
+)
+def test_pages_are_counted_and_paid_for_whatever_is_skipped(
+    engine: str,
+    fresh: Amounts,
+    freed: Amounts,
+    faults_per_s: int,
+    shootdown_ns: int,
+    batch: int,
+    effects: Effects,
+    seed: int,
+) -> None:
+    work = ragged(12, 300 * NS, deal=Deal.BLOCK, repeat=2, fresh=fresh, freed=freed)
+    costs = {"fault_ns": 7, "unmap_ns": 3, "shootdown_ns": shootdown_ns, "unmap_batch": batch}
+    plan = space(work, 3, TWO_NODES, effects, faults_per_s=faults_per_s, **costs)
+    fast, slow = observe(plan, engine, seed), observe(event_by_event(plan), engine, seed)
+    assert_agree(fast, slow)
+    items = np.arange(12)
+    placed, unmapped = (-(-of.of(items, seed, number) // PAGE) for of, number in ((fresh, 4), (freed, 6)))
+    flushes = -(-unmapped // batch) if batch else unmapped.clip(max=1)
+    assert (slow["page_faults"], slow["pages_unmapped"]) == (2 * placed.sum(), 2 * unmapped.sum())
+    assert slow["overhead_ps"] == 2 * NS * int((7 * placed + 3 * unmapped + 2 * shootdown_ns * flushes).sum())
