@@ -222,8 +222,8 @@ class PricedItems:
         """The sum of all items' times if all their bytes are local."""
         count, alike = self._family.count, self._family.like_bytes and self._family.low_ps == self._family.high_ps
         if alike and not self._effects.task_noise_ppm:
-            first = self.price(0)
-            return count * self._effects.combined_ps(first.compute_ps, first.local_wait_ps)
+            each = self.price(0)
+            return count * self._effects.combined_ps(each.compute_ps, each.local_wait_ps)
         total = 0
         for first in range(0, count, ITEMS_AT_ONCE):
             items = np.arange(first, min(first + ITEMS_AT_ONCE, count))

@@ -15,6 +15,7 @@ from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.parts.models.placement_model import PageRule
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
+from numasim.plan.resources import holds_lock
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Tier
 from numasim.workload.graph import Op
@@ -80,6 +81,9 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "ranges": lambda plan: len(plan.workload.ranges) > 0,
     "ranges of unlike times": lambda plan: any(family.compute for family in plan.workload.ranges),
     "ranges with bytes on nodes": lambda plan: any(family.node_accesses for family in plan.workload.ranges),
+    "ranges that touch fresh memory": lambda plan: any(family.fresh for family in plan.workload.ranges),
+    "ranges that give memory back": lambda plan: any(family.freed for family in plan.workload.ranges),
+    "giving back memory takes time": lambda plan: holds_lock(plan),
     "ranges with accesses": lambda plan: any(len(family.accesses) for family in plan.workload.ranges),
     "repeated phases": lambda plan: any(phase.repeat > 1 for phase in plan.workload.phases),
     "loops over several phases": lambda plan: any(loop.end - loop.first > 1 for loop in plan.workload.loops),

@@ -126,6 +126,7 @@ COSTS: Options = {
     **{name: (45, NANOSECONDS) for name in runtime.CostSpec.model_fields if name.endswith("_ns")},
     "faults_per_s": (40, (0, 1000, 1_000_000, 50_000_000)),
     "fault_alpha": (40, FRACTIONS),
+    "unmap_batch": (40, (0, 1, 2, 100)),
     "line": (40, ("no", "yes")),
 }
 RUNTIME: Options = {

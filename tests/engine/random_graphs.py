@@ -31,6 +31,7 @@ DEALS = ("master", "block", "cyclic")
 MOST_ITEMS = (12, 12, 60, 400)
 NODE_ACCESSES = (0, 0, 0, 1, 2)
 AMOUNTS = (0, 1, 64, 640, 9_999, 300_000)
+PAGE_AMOUNTS = (0, 1, 4096, 4097, 65_536, 1_000_000)
 MOST_NODES = 6
 PHASES = (1, 1, 1, 2, 3)
 ROOTS = (1, 1, 1, 0, 2, 4)
@@ -187,6 +188,7 @@ class Draft:
                 **times,
                 "accesses": templates,
                 "node_accesses": on_nodes if self.moves_bytes else [],
+                **{key: self._pages(count) for key in ("fresh", "freed") if happens(self.chance, 15)},
             }
         )
         return len(self.ranges) - 1
@@ -201,6 +203,10 @@ class Draft:
             "pattern": self.chance.choice(PATTERNS),
             "bytes": self._amounts(count, lambda: self.chance.choice(AMOUNTS)),
         }
+
+    def _pages(self, count: int) -> Document:
+        """Draw bytes of memory that items touch first, or give back."""
+        return self._amounts(count, lambda: self.chance.choice(PAGE_AMOUNTS))
 
     def _amounts(self, count: int, number: Callable[[], int]) -> Document:
         """Draw numbers for all items, or a table that they are drawn from."""
