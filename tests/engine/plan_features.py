@@ -83,7 +83,7 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "ranges with bytes on nodes": lambda plan: any(family.node_accesses for family in plan.workload.ranges),
     "ranges that touch fresh memory": lambda plan: any(family.fresh for family in plan.workload.ranges),
     "ranges that give memory back": lambda plan: any(family.freed for family in plan.workload.ranges),
-    "giving back memory takes time": lambda plan: holds_lock(plan),
+    "giving back memory takes time": holds_lock,
     "ranges with accesses": lambda plan: any(len(family.accesses) for family in plan.workload.ranges),
     "repeated phases": lambda plan: any(phase.repeat > 1 for phase in plan.workload.phases),
     "loops over several phases": lambda plan: any(loop.end - loop.first > 1 for loop in plan.workload.loops),

@@ -71,6 +71,10 @@ MISTAKES: dict[str, Made] = {
     r"the bytes on 1 have the shape \(\) and the type float64": lambda graph: graph.range(2, reads={1: 1.5}),
     r"the bytes on 0: the amount is 274877906945": lambda graph: graph.range(1, reads={0: 2**38 + 1}),
     r"the bytes on 0: 33554432 items of the highest amount add up": lambda graph: graph.range(2**25, reads={0: 2**38}),
+    r"the fresh bytes have the shape \(2,\) .*expected a whole number, 3 of them": lambda graph: graph.range(
+        3, fresh=[1, 2]
+    ),
+    r"the freed bytes: the amount is -5; expected 0 to": lambda graph: graph.range(2, freed=[1, -5]),
     r"got 'a' as a node": lambda graph: graph.range(2, reads={"a": 1}),
     r"got no node": lambda graph: graph.range(2, reads={(): 1}),
     r"no pattern 'randm'.*did you mean 'random'": lambda graph: graph.range(2, pattern="randm", reads={0: 1}),
@@ -96,6 +100,24 @@ def test_bytes_on_a_node_that_the_machine_does_not_have() -> None:
         InputError, match=r"node_accesses\[0\].nodes\[1\]: there is no node 5 on .*expected a node below 2"
     ):
         ns.run(workload=graph_of(2, reads={(0, 5): 64}), machine="xeon-e5-2620-2s", workers=2, strategy="randomized")
+
+
+def test_items_that_touch_memory_first_and_give_it_back() -> None:
+    graph = graph_of(10, 5, fresh=8192, freed=[4096] * 9 + [1])
+    counters = ns.run(workload=graph, machine="xeon-e5-2620-2s", workers=2, strategy="randomized").counters
+    assert (counters["page_faults"], counters["pages_unmapped"]) == (20, 10)
+
+
+def test_pages_that_take_longer_than_a_run_may() -> None:
+    costs = {"like": "bare", "costs": {"unmap_ns": 8_000_000_000}}
+    with pytest.raises(InputError, match=r"ranges\[0\].freed: the pages of an item take .* ps; expected at most"):
+        ns.run(
+            workload=graph_of(1, freed=2**38),
+            machine="xeon-e5-2620-2s",
+            workers=2,
+            strategy="randomized",
+            runtime=costs,
+        )
 
 
 CLOSED_FORMS = {

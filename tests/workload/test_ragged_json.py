@@ -44,6 +44,23 @@ def test_a_file_of_ragged_items_comes_back_as_it_was(tmp_path: Path) -> None:
     assert other.digest() != work.digest()
 
 
+def test_pages_come_back_as_they_were(tmp_path: Path) -> None:
+    table = {"weight": [1, 3], "low": [0, 100], "high": [9, 100]}
+    work = read_back(tmp_path, document(fresh=table, freed=BYTES))
+    (family,) = work.ranges
+    assert family.fresh is not None
+    assert family.freed is not None
+    assert (family.fresh.high.tolist(), family.freed.items.tolist(), family.draws) == ([9, 100], [1, 2, 3], True)
+    again = tmp_path / "again.json"
+    again.write_text(text_of(work))
+    assert read(again).digest() == work.digest()
+    swapped = read_back(tmp_path, document(freed=table, fresh=BYTES))
+    assert len({work.digest(), swapped.digest(), read_back(tmp_path, document()).digest()}) == 3
+    text = describe(work)
+    assert "    touched first  0 to 100 bytes an item, 76 on average\n" in text
+    assert "    given back     1 to 3 bytes an item, 2 on average, 6 in all\n" in text
+
+
 def test_a_description_says_what_items_compute_and_move(tmp_path: Path) -> None:
     text = describe(read_back(tmp_path, on_nodes(shares=[1, 2])))
     assert "  range            3 items of 5 to 7 ps, 6 on average\n" in text
@@ -82,6 +99,12 @@ MISTAKES: dict[str, dict[str, Any]] = {
     r"node_accesses\[0\].bytes.items\[2\]: the amount is 274877906945; expected 0 to 274877906944": on_nodes(
         bytes={"items": [1, 2, 2**38 + 1]}
     ),
+    r"ranges\[0\].fresh.items: there are 2 numbers; expected 3, one for each item": document(fresh={"items": [1, 2]}),
+    r"ranges\[0\].freed.items\[1\]: the amount is 274877906945; expected 0 to 274877906944": document(
+        freed={"items": [1, 2**38 + 1, 2]}
+    ),
+    r"ranges\[0\].freed: input should be .*, not 7": document(freed=7),
+    r"ranges\[0\].fred: .*did you mean 'freed'": document(fred=BYTES),
     r"node_accesses\[0\].bytes: 67108864 items of the highest amount add up to .*; expected at most": document(
         count=2**26,
         compute_ps=None,
