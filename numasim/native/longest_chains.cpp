@@ -24,15 +24,22 @@ Times chains_of_trees(const Plan& plan, const std::int64_t* segment_ps) {
     Times end(rows), last(rows);  // of a task, and of the last task of its subtree
     for (std::size_t row = rows; row-- > 0;) {
         std::int64_t now = 0, joined = 0;
+        Times groups;  // that the row is in: when the last task of each so far has ended
         for (std::int64_t op = graph.op_ptr[row]; op < graph.op_ptr[row + 1]; ++op) {
             const std::uint32_t arg = graph.op_arg[op];
             switch (graph.op_code[op]) {
                 case RUN: now = plus(now, segment_ps[arg]); break;
                 case WAIT: now = std::max(now, joined); break;
+                case GROUP: groups.push_back(now); break;
+                case END_GROUP:
+                    now = std::max(now, groups.back());
+                    groups.pop_back();
+                    break;
                 case SPAWN:
                 case CALL:
                     joined = std::max(joined, plus(now, end[arg]));
                     last[row] = std::max(last[row], plus(now, last[arg]));
+                    for (std::int64_t& ended : groups) ended = std::max(ended, plus(now, last[arg]));
                     if (graph.op_code[op] == CALL) now = plus(now, end[arg]);
                     break;
                 default: break;
@@ -80,7 +87,13 @@ private:
         std::int64_t now_ps = 0, joined_ps = 0;  // joined: the end of its last child that has ended
         std::uint32_t unmet = 0, pending = 0;    // predecessors and children without an end
         std::uint32_t callee = NOBODY;           // whose end it waits for
-        bool spawned = false, waits = false;
+        std::uint32_t group = NOBODY;            // that counts it, or those that it spawns where it is a call;
+        std::uint32_t innermost = NOBODY;        // that it has begun last and not ended
+        bool spawned = false, waits = false, gathers = false;
+    };
+    struct Group {
+        std::uint32_t owner, around, members = 0;  // members: tasks without an end
+        std::int64_t gathered_ps = 0;
     };
 
     // Of the tasks of a tree.
@@ -107,12 +120,18 @@ private:
             const std::uint8_t code = graph_.op_code[task.op];
             const std::uint32_t arg = graph_.op_arg[task.op];
             task.waits = code == WAIT && task.pending != 0;
-            if (task.waits) return;
+            task.gathers = code == END_GROUP && groups_[task.innermost].members != 0;
+            if (task.waits || task.gathers) return;
             ++task.op;
+            if (code == GROUP) begin_group(id);
+            if (code == END_GROUP) end_group(task);
             if (code == RUN) task.now_ps = plus(task.now_ps, segment_ps_[arg]);
             if (code == WAIT) task.now_ps = std::max(task.now_ps, task.joined_ps);
             if (code != SPAWN && code != CALL) continue;
             ++task.pending;
+            Task& child = tasks_[arg];
+            child.group = task.innermost != NOBODY ? task.innermost : task.group;
+            if (code == SPAWN && child.group != NOBODY) ++groups_[child.group].members;
             make_ready(arg, task.now_ps);
             if (code == CALL) {
                 task.callee = arg;
@@ -122,10 +141,22 @@ private:
         finish(id);
     }
 
+    void begin_group(std::uint32_t id) {
+        groups_.push_back({.owner = id, .around = tasks_[id].innermost});
+        tasks_[id].innermost = static_cast<std::uint32_t>(groups_.size()) - 1;
+    }
+
+    void end_group(Task& task) {
+        const Group& group = groups_[task.innermost];
+        task.now_ps = std::max(task.now_ps, group.gathered_ps);
+        task.innermost = group.around;
+    }
+
     void finish(std::uint32_t id) {
         const std::int64_t now_ps = tasks_[id].now_ps;
         const std::int64_t parent = graph_.parent[id];
         if (parent >= 0) tell_parent(static_cast<std::uint32_t>(parent), id, now_ps);
+        if (graph_.kind[id] == TASK && tasks_[id].group != NOBODY) tell_group(tasks_[id].group, now_ps);
         for (std::int64_t edge = graph_.successor_ptr[id]; edge < graph_.successor_ptr[std::size_t{id} + 1]; ++edge) {
             const std::uint32_t next = graph_.successor[edge];
             Task& successor = tasks_[next];
@@ -148,9 +179,18 @@ private:
         }
     }
 
+    void tell_group(std::uint32_t at, std::int64_t now_ps) {
+        Group& group = groups_[at];
+        --group.members;
+        group.gathered_ps = std::max(group.gathered_ps, now_ps);
+        Task& owner = tasks_[group.owner];
+        if (owner.gathers && owner.innermost == at && group.members == 0) ready_.push_back(group.owner);
+    }
+
     const Graph& graph_;
     const std::int64_t* const segment_ps_;
     std::vector<Task> tasks_;
+    std::vector<Group> groups_;
     std::vector<std::uint32_t> ready_;
 };
 

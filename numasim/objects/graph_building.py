@@ -108,6 +108,11 @@ class GraphBuilding:
         self.draft.add_wait(task)
         self.version += 1
 
+    def group(self, task: int, op: Op) -> None:
+        """Let a task begin a group, or end it."""
+        self.draft.add_group(task, op)
+        self.version += 1
+
     def edge(self, before: Task, after: Task) -> None:
         """Let one task wait for the end of another."""
         for each in self._tasks((before, after)):

@@ -66,6 +66,10 @@ class GraphDraft:
         """Let ``task`` wait for the children that it has spawned so far."""
         self.ops[task].append(Op.WAIT << _ARGUMENT)
 
+    def add_group(self, task: int, op: Op) -> None:
+        """Let ``task`` begin a group, or end it."""
+        self.ops[task].append(op << _ARGUMENT)
+
     def add_use(self, task: int, op: Op, word: int) -> None:
         """Let ``task`` use a synchronisation object."""
         self.ops[task].append((op << _ARGUMENT) | word)

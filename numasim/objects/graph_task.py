@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -34,6 +35,9 @@ class Building(Protocol):
 
     def wait(self, task: int) -> None:
         """Let a task wait for its children."""
+
+    def group(self, task: int, op: Op) -> None:
+        """Let a task begin a group, or end it."""
 
     def use(self, task: int, op: Op, word: int) -> None:
         """Add an op on a synchronisation object to the end of a task."""
@@ -102,6 +106,25 @@ class Task:
                 attempt.store()
         """
         return Transaction(self.building, self.number, objects)
+
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """A group, for a ``with`` block, at the end of which the task waits for all tasks that were spawned inside.
+
+        These are the children that it spawns inside and all their descendants, also those whose parents have ended
+        without waiting for them, as with ``taskgroup`` of OpenMP (model 3.2)::
+
+            with task.group():
+                child = task.spawn(cost_ns=100)
+                child.spawn(cost_ns=900)
+        """
+        before = self._unsynced
+        self.building.group(self.number, Op.GROUP)
+        try:
+            yield
+        finally:
+            self.building.group(self.number, Op.END_GROUP)
+            self._unsynced = self._unsynced and before  # nothing is left of those that were spawned inside
 
     def sync(self) -> None:
         """Wait until all children spawned so far have finished."""

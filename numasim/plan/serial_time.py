@@ -24,7 +24,7 @@ from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import FIRST_SHARED, RangeFamily, Workload
+from numasim.workload.graph import RangeFamily, Workload
 from numasim.workload.one_worker import draws_durations
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
@@ -128,7 +128,7 @@ def _effects_alone(effects: Effects) -> Effects:
 
 def _graph_alone(work: Workload) -> Workload:
     """The tasks of a program without its ranges and its synchronisation ops."""
-    kept = work.op_code < FIRST_SHARED
+    kept = ~work.uses
     return replace(
         work,
         phases=tuple(replace(phase, range_family=None) for phase in work.phases),

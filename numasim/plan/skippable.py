@@ -165,6 +165,10 @@ def _no_calls(plan: Plan) -> bool:
     return not (plan.workload.op_code == Op.CALL).any()
 
 
+def _no_groups(plan: Plan) -> bool:
+    return not plan.workload.groups
+
+
 def _fully_strict(plan: Plan) -> bool:
     work = plan.workload
     return bool((_last_of(work, Op.SPAWN) <= _last_of(work, Op.WAIT)).all())
@@ -225,6 +229,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_last_in_first_out, "workers do not take their own last task first"),
     Condition(_free_of_overhead, "pushing, popping or joining takes time"),
     Condition(_no_calls, "tasks call others inline"),
+    Condition(_no_groups, "tasks wait for groups of others"),
     Condition(_fully_strict, "a task ends before all its children have been waited for"),
     Condition(_no_controller, "a controller is told of each task between two iterations"),
     # the last one, since it is the only one that takes time to find out

@@ -31,6 +31,8 @@ class Op(IntEnum):
     LOAD = 12  # [word] open an object of the memory to read it
     STORE = 13  # [word] open an object of the memory to write it
     COMMIT = 14  # [word] end the transaction
+    GROUP = 15  # [0] begin a group: of the tasks that are spawned from here on, and of all their descendants
+    END_GROUP = 16  # [0] end the innermost group that the task has begun: wait until all its tasks have finished
 
 
 class Kind(IntEnum):

@@ -18,8 +18,8 @@ from numasim.errors import CheckError
 from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import (
-    FIRST_SHARED,
     I64,
+    SHARED,
     Accesses,
     Loop,
     NodeAccess,
@@ -95,7 +95,7 @@ class Draft:
         first_word = offsets(np.array([len(shape.words) for shape in self._shapes]))
         words = np.array([word for shape in self._shapes for word in shape.words], np.uint32)
         of_shape = ragged(first_word[self._shape], np.diff(first_word)[self._shape])
-        self._op_arg[self._op_code >= FIRST_SHARED] = words[of_shape]
+        self._op_arg[np.isin(self._op_code, SHARED)] = words[of_shape]
 
     def _lay_out_segments(self) -> None:
         begin = offsets(np.array([len(shape.kernels) for shape in self._shapes]))

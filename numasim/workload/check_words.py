@@ -10,7 +10,7 @@ import numpy as np
 
 from numasim.errors import InputError
 from numasim.schema.enumerations import MOST_OBJECTS_OPENED
-from numasim.workload.graph import FIRST_SHARED, Op, Workload
+from numasim.workload.graph import Op, Workload
 from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
 
 ROLES = {
@@ -33,7 +33,7 @@ def check_sync_objects(workload: Workload) -> None:
     """Raise InputError unless each op names an object of its role and each task releases the locks that it takes."""
     _check_words(workload.words)
     _check_transactions(workload)
-    uses = np.flatnonzero(workload.op_code >= FIRST_SHARED)
+    uses = np.flatnonzero(workload.uses)
     rows = np.searchsorted(workload.op_ptr, uses, side="right") - 1
     held: list[int] = []
     for number, (op, row) in enumerate(zip(uses.tolist(), rows.tolist(), strict=True)):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from numasim.workload.graph import FIRST_SHARED, I64, Op, Phase, Workload
+from numasim.workload.algorithms.groups import NO_GROUP, Groups
+from numasim.workload.graph import I64, Kind, Op, Phase, Workload
 
 UNFINISHED = -1
-GOES, WAITS = -2, -1  # the causes of a blocked task, besides the callee of a CALL
+GOES, WAITS, GATHERS = -3, -2, -1  # the causes of a blocked task, besides the callee of a CALL
 
 
 class Dataflow:
@@ -37,6 +38,11 @@ class Dataflow:
         self._clock = [0] * workload.rows
         self._blocked = [GOES] * workload.rows
         self._ready: list[int] = []
+        groups = Groups(workload)
+        self._group, self._group_of_op, self._owner = groups.of_task, groups.of_op, groups.owner
+        self._called = (workload.kind == Kind.CALL).tolist()
+        self._members = [0] * len(groups.owner)  # of each group: tasks that have not finished, and the last end of one
+        self._latest_member = [0] * len(groups.owner)
 
     def run(self, phase: Phase) -> None:
         """Evaluate one pass of a phase, which begins at time 0.
@@ -63,13 +69,19 @@ class Dataflow:
             code, arg = self._codes[at], self._args[at]
             if code == Op.WAIT and self.pending[task]:
                 return self._block(task, at, clock, WAITS)
+            if code == Op.END_GROUP and self._members[self._group_of_op[at]]:
+                return self._block(task, at, clock, GATHERS)
             at += 1
             if code == Op.RUN:
                 clock += self._segment[arg]
             elif code == Op.WAIT:
                 clock = max(clock, self._latest_child[task])
-            elif code < FIRST_SHARED:
+            elif code == Op.END_GROUP:
+                clock = max(clock, self._latest_member[self._group_of_op[at - 1]])
+            elif code in (Op.SPAWN, Op.CALL):
                 self.pending[task] += 1
+                if self._counting_group(arg) != NO_GROUP:
+                    self._members[self._group[arg]] += 1
                 self._release(arg, clock)
                 if code == Op.CALL:
                     return self._block(task, at, clock, arg)
@@ -83,6 +95,8 @@ class Dataflow:
         parent = self._parent[task]
         if parent >= 0:
             self._return(parent, task, clock)
+        if self._counting_group(task) != NO_GROUP:
+            self._leave(self._group[task], clock)
         for successor in self._successor[self._pointer[task] : self._pointer[task + 1]]:
             self.unmet[successor] -= 1
             self._clock[successor] = max(self._clock[successor], clock)
@@ -99,6 +113,20 @@ class Dataflow:
         if on == child or (on == WAITS and not self.pending[parent]):
             self._blocked[parent] = GOES
             self._ready.append(parent)
+
+    def _counting_group(self, task: int) -> int:
+        """The group that waits for the task; calls end before those who call them go on."""
+        return NO_GROUP if self._called[task] else self._group[task]
+
+    def _leave(self, group: int, clock: int) -> None:
+        """A task of the group has finished; its owner continues if it is blocked by this task alone."""
+        self._members[group] -= 1
+        self._latest_member[group] = max(self._latest_member[group], clock)
+        owner = self._owner[group]
+        at_end = self._blocked[owner] == GATHERS and self._group_of_op[self.at[owner]] == group
+        if at_end and not self._members[group]:
+            self._blocked[owner] = GOES
+            self._ready.append(owner)
 
     def cycle(self) -> list[int]:
         """Tasks that wait for each other in a cycle, in the order of waiting; empty if all have finished."""
@@ -122,4 +150,7 @@ class Dataflow:
             return next(source for source in sources if self.finish[source] == UNFINISHED)
         if self._blocked[task] >= 0:
             return self._blocked[task]
+        if self._blocked[task] == GATHERS:
+            group = self._group_of_op[self.at[task]]
+            return next(t for t, of in enumerate(self._group) if of == group and self.finish[t] == UNFINISHED)
         return next(c for c, parent in enumerate(self._parent) if parent == task and self.finish[c] == UNFINISHED)

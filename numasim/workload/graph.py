@@ -28,10 +28,11 @@ from numasim.workload.phases import Loop, Phase, runs_of
 from numasim.workload.sync_parameters import SyncObject
 
 __all__ = [
-    "FIRST_SHARED",
     "I64",
+    "SHARED",
     "U8",
     "U32",
+    "WITHOUT_ARGUMENT",
     "Accesses",
     "Deal",
     "Kind",
@@ -52,7 +53,8 @@ U32 = npt.NDArray[np.uint32]
 I64 = npt.NDArray[np.int64]
 
 
-FIRST_SHARED = Op.LOCK  # this op and those after it use a synchronisation object
+SHARED = range(Op.LOCK, Op.COMMIT + 1)  # these ops use a synchronisation object
+WITHOUT_ARGUMENT = (Op.WAIT, Op.GROUP, Op.END_GROUP)
 LATER_FIELDS = (  # no part of a digest where they say nothing
     "folded",
     "words",
@@ -205,7 +207,7 @@ class Workload:
     successor: U32  # dependence edges: task -> tasks that wait for it
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
     folded: bool = False  # rows are classes of equal subtrees
-    words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops from LOCK on refer
+    words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops of `SHARED` refer
     loops: tuple[Loop, ...] = ()  # by their first phase, outer ones before the loops in them
 
     @property
@@ -268,6 +270,16 @@ class Workload:
     def creates(self) -> npt.NDArray[np.bool_]:
         """[ops] whether the op spawns or calls a task."""
         return np.isin(self.op_code, (Op.SPAWN, Op.CALL))
+
+    @cached_property
+    def uses(self) -> npt.NDArray[np.bool_]:
+        """[ops] whether the op uses a synchronisation object."""
+        return (self.op_code >= SHARED.start) & (self.op_code < SHARED.stop)
+
+    @cached_property
+    def groups(self) -> bool:
+        """Whether tasks wait for groups of tasks."""
+        return bool((self.op_code >= Op.GROUP).any())
 
     def subtree_end(self) -> I64:
         """[tasks] one past the last descendant of each task in preorder, of a workload that is not folded; computed

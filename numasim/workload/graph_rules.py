@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED
+from numasim.workload.algorithms.groups import check_groups
 from numasim.workload.check_amounts import check_amounts
 from numasim.workload.check_words import check_sync_objects
 from numasim.workload.dataflow import Dataflow
@@ -368,6 +369,7 @@ CHECKS = (
     _check_tree,
     _check_kinds,
     check_sync_objects,
+    check_groups,
     _check_segments,
     _check_ranges,
     _check_dependences,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from numasim.workload.dataflow import Dataflow
-from numasim.workload.graph import FIRST_SHARED, I64, Kind, Op, Phase, RangeFamily, Workload
+from numasim.workload.graph import I64, Kind, Op, Phase, RangeFamily, Workload
 from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
@@ -88,14 +88,20 @@ def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64)
     end, last = [0] * workload.rows, [0] * workload.rows  # of a task, and of the last of its subtree
     for row in reversed(range(workload.rows)):
         clock, joined = int(start_times[row]), 0
+        groups: list[int] = []  # that the row is in: when the last task of each so far has ended
         for code, arg in program[workload.op_ptr[row] : workload.op_ptr[row + 1]]:
             if code == Op.RUN:
                 clock += segments[arg]
             elif code == Op.WAIT:
                 clock = max(clock, joined)
-            elif code < FIRST_SHARED:
+            elif code == Op.GROUP:
+                groups.append(clock)
+            elif code == Op.END_GROUP:
+                clock = max(clock, groups.pop())
+            elif code in (Op.SPAWN, Op.CALL):
                 joined = max(joined, clock + end[arg])
                 last[row] = max(last[row], clock + last[arg])
+                groups = [max(ended, clock + last[arg]) for ended in groups]
                 clock += end[arg] if code == Op.CALL else 0
         end[row], last[row] = clock, max(last[row], clock)
     return lambda phase: max((last[root] for root in phase.roots), default=0)

@@ -71,6 +71,7 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "page faults that wait": lambda plan: plan.coupled and plan.costs.faults_per_s > 0,
     "calls": lambda plan: bool((plan.workload.op_code == Op.CALL).any()),
     "dependences": lambda plan: len(plan.workload.successor) > 0,
+    "groups": lambda plan: plan.workload.groups,
     "first touch while running": lambda plan: bool(plan.placement.dynamic.any()),
     "pages that may migrate": lambda plan: _moves_pages(plan) and any(rule.migrates for rule in rules_of(plan)),
     "memory that is scanned": lambda plan: _moves_pages(plan) and any(rule.scan_period_ps for rule in rules_of(plan)),

@@ -37,6 +37,7 @@ PHASES = (1, 1, 1, 2, 3)
 ROOTS = (1, 1, 1, 0, 2, 4)
 REPEATS = (1, 1, 1, 2, 3)
 PASSES = (2, 2, 2, 3, 1)
+OPENING, CLOSING = {"lock", "begin"}, {"unlock", "commit"}
 LOCKS_AND_ATOMICS = ("lock", "lock", "atomic")
 TRANSACTION_OPS = ("run", "run", "load", "store")
 
@@ -53,6 +54,7 @@ class Draft:
     chance: Random
     grain_ps: int
     moves_bytes: bool
+    has_groups: bool = False
     tasks: list[Document] = field(default_factory=list)
     segments: list[Document] = field(default_factory=list)
     regions: list[Document] = field(default_factory=list)
@@ -72,7 +74,24 @@ class Draft:
                 ops += self._use(0)
             else:
                 ops.append(self._op(self.chance.choice(OPS), depth))
+        if self.has_groups and happens(self.chance, 50):
+            ops[:] = self._grouped(ops)
         return number
+
+    def _grouped(self, ops: list[list[Any]]) -> list[list[Any]]:
+        """Some of a task's ops in a group, with others in it or behind it; nobody waits in sections or transactions."""
+        open_before = [
+            sum(len(OPENING & set(op[:1])) - len(CLOSING & set(op[:1])) for op in ops[:at])
+            for at in range(len(ops) + 1)
+        ]
+        cuts = [at for at, brackets in enumerate(open_before) if not brackets]
+        first, last = sorted((self.chance.choice(cuts), self.chance.choice(cuts)))
+        inside, behind = ops[first:last], ops[last:]
+        if happens(self.chance, 30):
+            inside = self._grouped(inside)
+        if happens(self.chance, 30):
+            behind = self._grouped(behind)
+        return [*ops[:first], ["group"], *inside, ["end_group"], *behind]
 
     def add_words(self) -> None:
         """Draw some locks and atomic words."""
@@ -284,7 +303,7 @@ def looped(chance: Random, phases: list[Document]) -> list[Document]:
 
 def graph_document(chance: Random) -> Document:
     """A program of one to four phases, some in loops; dependences that would be circular are left out."""
-    draft = Draft(chance, chance.choice(GRAINS_PS), happens(chance, 50))
+    draft = Draft(chance, chance.choice(GRAINS_PS), happens(chance, 50), happens(chance, 30))
     for _ in range(chance.randint(1, 3) if draft.moves_bytes else 0):
         draft.add_region()
     if happens(chance, 30):

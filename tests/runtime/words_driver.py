@@ -13,7 +13,7 @@ from parts_library import Clock, Listener, PlanFile, Released, Woken, library
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.plan.plan import Plan
-from numasim.workload.graph import FIRST_SHARED, Op
+from numasim.workload.graph import SHARED, Op
 
 Record = tuple[int, int, int, int, int]  # time, rank, actor, first, second
 
@@ -181,6 +181,6 @@ def _programs(plan: Plan) -> list[list[tuple[int, int]]]:
     work = plan.workload
     ops = list(zip(work.op_code.tolist(), work.op_arg.tolist(), strict=True))
     times = work.segment_compute_ps.tolist()
-    assert all(code == Op.RUN or code >= FIRST_SHARED for code, _ in ops)
+    assert all(code == Op.RUN or code in SHARED for code, _ in ops)
     steps = [(code, times[argument] if code == Op.RUN else argument) for code, argument in ops]
     return [steps[a:b] for a, b in zip(work.op_ptr[:-1].tolist(), work.op_ptr[1:].tolist(), strict=True)]

@@ -86,6 +86,23 @@ static bool number_segments(ns_plan_reader *reader, ns_graph *graph) {
     return true;
 }
 
+/* Groups stand in brackets; who skips ahead knows none. */
+static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool skipping) {
+    for (int64_t row = 0; row < graph->rows; row++) {
+        int64_t groups = 0; /* that the row is in */
+        for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
+            const uint8_t code = graph->op_code.at[op];
+            groups += (code == NS_OP_GROUP) - (code == NS_OP_END_GROUP);
+            if (!ns_plan_require(reader, groups >= 0, "op_code ends a group that the task has not begun") ||
+                !ns_plan_require(reader, !groups || !skipping, "op_code has groups, with which nothing is skipped")) {
+                return false;
+            }
+        }
+        if (!ns_plan_require(reader, !groups, "op_code leaves a group open")) return false;
+    }
+    return true;
+}
+
 /* Only tasks wait for others: calls run at once, and bodies with their worker. */
 static bool check_successors(ns_plan_reader *reader, const ns_graph *graph) {
     bool holds = true;
@@ -99,8 +116,8 @@ bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self) 
     self->tasks = self->folded ? 0 : self->rows; /* of a folded graph, its roots tell */
     return ns_plan_require(reader, self->op_code.count + (uint64_t)self->rows < (uint64_t)NS_MOST_ITEMS,
                            "op_code has too many entries") &&
-           check_ops(reader, plan) && check_successors(reader, self) && number_tasks(reader, self) &&
-           (!self->folded || plan->skipping || number_segments(reader, self));
+           check_ops(reader, plan) && check_groups(reader, self, plan->skipping) && check_successors(reader, self) &&
+           number_tasks(reader, self) && (!self->folded || plan->skipping || number_segments(reader, self));
 }
 
 /* ---- phases ------------------------------------------------------------------------------------------------------ */
@@ -203,17 +220,18 @@ typedef struct {
 /* Between BEGIN and the COMMIT of the same memory stand RUN, LOAD and STORE of it alone, the latter only there. */
 static bool follow_transaction(ns_plan_reader *reader, transaction *self, uint8_t code, uint32_t word) {
     if (code == NS_OP_RUN) return true;
-    const bool fits = self->inside ? code > NS_OP_BEGIN && word == self->memory : code <= NS_OP_BEGIN;
+    const bool opens = code == NS_OP_LOAD || code == NS_OP_STORE || code == NS_OP_COMMIT;
+    const bool fits = self->inside ? opens && word == self->memory : !opens;
     if (code == NS_OP_BEGIN || code == NS_OP_COMMIT) *self = (transaction){word, code == NS_OP_BEGIN};
     return ns_plan_require(reader, fits, "op_code has a transaction that is not in brackets");
 }
 
+static bool uses_word(uint8_t code) { return code >= NS_OP_LOCK && code <= NS_OP_COMMIT; }
+
 static bool uses_words(const ns_graph *graph) {
-    uint8_t most = 0;
-    for (uint64_t op = 0; op < graph->op_code.count; op++) {
-        most = graph->op_code.at[op] > most ? graph->op_code.at[op] : most;
-    }
-    return most >= NS_OP_LOCK;
+    bool uses = false;
+    for (uint64_t op = 0; op < graph->op_code.count; op++) uses |= uses_word(graph->op_code.at[op]);
+    return uses;
 }
 
 /* Ops are about synchronisation objects of their role, and every row holds locks as in brackets. */
@@ -228,7 +246,7 @@ static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
             const uint8_t code = graph->op_code.at[op];
             const uint32_t word = graph->op_arg.at[op];
             if (!follow_transaction(reader, &attempt, code, word)) return false;
-            if (code < NS_OP_LOCK) continue;
+            if (!uses_word(code)) continue;
             if (!ns_plan_require(reader, word < plan->words.declared, "op_arg has a value out of bounds") ||
                 !ns_plan_require(reader, role.at[word] == role_used(code), "op_arg has a word of another role") ||
                 !take_or_release(reader, &locks, code, word)) {

@@ -15,7 +15,7 @@ from numasim.plan.plan import Plan
 from numasim.plan.segment_times import traffic_factor
 from numasim.strategy.steal_plan import AmountKind
 from numasim.workload.amounts import Amounts, exact_sum
-from numasim.workload.graph import FIRST_SHARED, Op, RangeFamily, Workload
+from numasim.workload.graph import Op, RangeFamily, Workload
 from numasim.workload.one_worker import by_task
 from numasim.workload.unfold import unfolded
 
@@ -149,9 +149,11 @@ def _program_order(
     segment_start: dict[tuple[int, int], int],
     segment_end: dict[tuple[int, int], int],
 ) -> Iterator[str]:
+    ends = work.subtree_end()
     for task in range(work.rows):
         now = 0
         children: list[int] = []
+        groups: list[list[int]] = []  # that the task is in: those that it has spawned and called in each
         for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
             op, operand = work.op_code[at], int(work.op_arg[at])
             if op == Op.RUN:
@@ -162,11 +164,18 @@ def _program_order(
                 now = segment_end.get((task, operand), now)
             elif op == Op.WAIT:
                 now = max([now, *(end[c] for c in children if c in end)])
-            elif op < FIRST_SHARED:
+            elif op == Op.GROUP:
+                groups.append([])
+            elif op == Op.END_GROUP:
+                inside = (t for child in groups.pop() for t in range(child, int(ends[child])))
+                now = max([now, *(end[t] for t in inside if t in end)])
+            elif op in (Op.SPAWN, Op.CALL):
                 if operand in start and start[operand] < now:
                     yield f"task {operand} starts at {start[operand]} ps, before task {task} spawns it"
                     return
                 children.append(operand)
+                for group in groups:
+                    group.append(operand)
                 if op == Op.CALL:
                     now = max(now, end.get(operand, now))
 

@@ -20,9 +20,11 @@ from numasim.engine.reference.producers import PRODUCTION, Producers
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.task_programs import END
 from numasim.engine.reference.thief import Thief
-from numasim.workload.graph import FIRST_SHARED, Kind, Op
+from numasim.workload.algorithms.groups import NO_GROUP
+from numasim.workload.graph import SHARED, Kind, Op
 
-RUN, SPAWN, CALL, WAIT = (int(op) for op in Op if op < FIRST_SHARED)
+RUN, SPAWN, CALL, WAIT = (int(op) for op in Op if op < SHARED.start)
+GROUP, END_GROUP = int(Op.GROUP), int(Op.END_GROUP)
 TASK, CALLED = int(Kind.TASK), int(Kind.CALL)
 
 
@@ -119,15 +121,17 @@ class Executor:
                 return
             if code == END:
                 self._finish(w, task)
-            elif code == WAIT:
+            elif code in (WAIT, END_GROUP):
                 if not self._wait(w, task, at):
                     return
-            elif code >= FIRST_SHARED:
-                if not self._synchronise(w, task, code, operands[at]):
-                    return
-            else:
+            elif code in (SPAWN, CALL):
                 place[task] = at + 1
                 (self._spawn if code == SPAWN else self._call)(w, task, operands[at])
+            elif code == GROUP:
+                place[task] = at + 1
+                program.gathered_ps[operands[at]] = 0
+            elif not self._synchronise(w, task, code, operands[at]):
+                return
 
     def _synchronise(self, w: Worker, task: int, code: int, ident: int) -> bool:
         """An op on a sync object, after paying what is owed. False: the worker waits."""
@@ -174,6 +178,8 @@ class Executor:
     def _spawn(self, w: Worker, task: int, child: int) -> None:
         program = self._program
         program.pending[task] += 1
+        if program.group[child] != NO_GROUP:
+            program.members[program.group[child]] += 1
         self._progress.spawn()
         if self._counts_live:
             self._live.create(child)
@@ -243,10 +249,21 @@ class Executor:
             left = program.pending[parent] = program.pending[parent] - 1
             if not left and program.waiting[parent]:
                 program.waiting[parent] = 0
-                self._resume(w, parent)
+                self._resume(w, parent, program.joined_ps[parent])
+        if program.group[task] != NO_GROUP:
+            self._leave_group(w, program.group[task], path)
         if self._has_dependences and task in program.successors:
             self._release_successors(w, task, path)
         self._progress.finish(1)
+
+    def _leave_group(self, w: Worker, group: int, path_ps: int) -> None:
+        """A task of a group has finished."""
+        program = self._program
+        program.gathered_ps[group] = max(program.gathered_ps[group], path_ps)
+        program.members[group] -= 1
+        if not program.members[group] and program.gathering[group]:
+            program.gathering[group] = 0
+            self._resume(w, program.owner[group], program.gathered_ps[group])
 
     def _count(self, w: Worker) -> None:
         """The worker has executed a task."""
@@ -272,32 +289,42 @@ class Executor:
     # ---- joins -----------------------------------------------------------------------------------------------------
 
     def _wait(self, w: Worker, task: int, at: int) -> bool:
-        """WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now."""
+        """WAIT, END_GROUP: go on where every child, or every task of the group, has finished, else what the runtime's
+        join does. False: nothing to run now.
+        """
         program = self._program
-        if program.pending[task]:
+        if program.awaited(task):
             return self._join(w, task, at)
         if w.idle:
             self._end_idle(w)
         program.at[task] = at + 1
-        if program.joined_ps[task] > program.path_ps[task]:
-            program.path_ps[task] = program.joined_ps[task]
+        joined_ps = program.joined_ps[task] if program.code[at] == WAIT else program.gathered_ps[program.operand[at]]
+        program.path_ps[task] = max(program.path_ps[task], joined_ps)
         w.owed_ps += self._plan.costs.wait_ps
         return True
 
+    def _mark_waiting(self, task: int, at: int) -> None:
+        """Whoever ends the last task that this one waits for at its op has to see to it."""
+        program = self._program
+        if program.code[at] == WAIT:
+            program.waiting[task] = 1
+        else:
+            program.gathering[program.operand[at]] = 1
+
     def _seek_in_join(self, w: Worker, task: int, at: int) -> bool:
-        """Joins `help`, `own`, `strict` and `leapfrog`: others run nested until the children have finished."""
+        """Joins `help`, `own`, `strict` and `leapfrog`: others run nested until those awaited have finished."""
         return self._seek(w)
 
     def _detach(self, w: Worker, task: int, at: int) -> bool:
-        """Join `continuation`: the task leaves the worker; its last child's worker goes on with it."""
+        """Join `continuation`: the task leaves the worker; who ends the last task that it waits for goes on with it."""
         self._program.at[task] = at + 1
-        self._program.waiting[task] = 1
+        self._mark_waiting(task, at)
         w.stack.pop()
         return True
 
     def _block(self, w: Worker, task: int, at: int) -> bool:
-        """Join `block`: the worker pays what it owes and sleeps until the last child has finished."""
-        self._program.waiting[task] = 1
+        """Join `block`: the worker pays what it owes and sleeps until the last task that it waits for has finished."""
+        self._mark_waiting(task, at)
         self._blocked[task] = w.id
         w.waiting = True
         asleep = w.began = self._clock.now + w.owed_ps
@@ -309,21 +336,22 @@ class Executor:
         self._activity_changed()
         return False
 
-    def _resume(self, w: Worker, parent: int) -> None:
-        """The last child has finished: go on with the parent here, or wake the worker that is blocked in it."""
+    def _resume(self, w: Worker, task: int, joined_ps: int) -> None:
+        """The last task that another waits for has finished: go on with that here, or wake the worker that is blocked
+        in it. ``joined_ps`` is the longest chain of work that leads there.
+        """
         if self._plan.join == "block":
-            sleeper = self._workers[self._blocked.pop(parent)]
+            sleeper = self._workers[self._blocked.pop(task)]
             sleeper.waiting = False
             wake_ps = self._tables.wake_ps[sleeper.node != w.node]
             self._clock.schedule(sleeper, WAKE, max(wake_ps, sleeper.due - self._clock.now))
             return
         program = self._program
-        if program.joined_ps[parent] > program.path_ps[parent]:
-            program.path_ps[parent] = program.joined_ps[parent]
+        program.path_ps[task] = max(program.path_ps[task], joined_ps)
         w.owed_ps += self._resume_ps
         if self._order:
-            self._order.at_bottom(parent)
-        w.stack.append(parent)
+            self._order.at_bottom(task)
+        w.stack.append(task)
 
     def _woken(self, w: Worker) -> None:
         """A worker that slept in a join or for a condition goes on."""

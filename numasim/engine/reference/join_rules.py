@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.task_programs import Program
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.strategy.picking import UNKNOWN
 from numasim.strategy.probe import Prober
+from numasim.workload.graph import Op
 
 
 class JoinRules:
     """A strict join runs descendants of the waiting task only, join `own` tasks of the own queue only.
 
-    In join `leapfrog` a worker steals only from the worker that has begun a child of the waiting task: of several that
-    have not finished, the one begun last (A-48).
+    In join `leapfrog` a worker steals only from the worker that has begun a child of the waiting task, or a task of the
+    group that it waits for: of several that have not finished, the one begun last (A-48).
     """
 
     def __init__(self, join: str, program: Program, queues: TaskQueues, prober: Prober) -> None:
@@ -23,7 +26,8 @@ class JoinRules:
         self._program = program
         self._queues = queues
         self._prober = prober
-        self._takers: dict[int, dict[int, int]] = {}  # waiting task -> its children under way -> the worker of each
+        # who may wait: ("children", a task) or ("group", a group) -> tasks of it under way -> the worker of each
+        self._takers: dict[tuple[str, int], dict[int, int]] = {}
 
     def may_run(self, w: Worker, q: int, end: int) -> bool:
         """Whether a strict join lets the worker run the task at ``end`` of queue ``q``."""
@@ -38,23 +42,32 @@ class JoinRules:
 
     def is_over(self, w: Worker) -> bool:
         """Whether the nested join that an idle worker waits in has come to its end."""
-        return bool(w.stack) and w.idle and not self._program.pending[w.stack[-1]]
+        return bool(w.stack) and w.idle and not self._program.awaited(w.stack[-1])
 
     # ---- leapfrogging
 
     def begun(self, w: Worker, task: int) -> None:
         """The worker has begun a task, or goes on with one that it has taken from a queue."""
-        parent = self._program.parent[task] if task < self._program.rows else UNKNOWN
-        if parent >= 0:
-            children = self._takers.setdefault(parent, {})
-            children.pop(task, None)
-            children[task] = w.id
+        for waiting in self._waiting_for(task):
+            under_way = self._takers.setdefault(waiting, {})
+            under_way.pop(task, None)
+            under_way[task] = w.id
 
     def finished(self, task: int) -> None:
         """A task has finished."""
-        children = self._takers.get(self._program.parent[task], {})
-        if children.pop(task, None) is not None and not children:
-            del self._takers[self._program.parent[task]]
+        for waiting in self._waiting_for(task):
+            under_way = self._takers.get(waiting, {})
+            if under_way.pop(task, None) is not None and not under_way:
+                del self._takers[waiting]
+
+    def _waiting_for(self, task: int) -> Iterator[tuple[str, int]]:
+        """Those who may wait for a task."""
+        program = self._program
+        if task < program.rows:
+            if program.parent[task] >= 0:
+                yield "children", program.parent[task]
+            if program.group[task] >= 0:
+                yield "group", program.group[task]
 
     def set_out(self, w: Worker) -> None:
         """Tell the strategy of the join that a searching worker waits in."""
@@ -63,5 +76,8 @@ class JoinRules:
 
     def _taker(self, w: Worker) -> int:
         """The worker that the worker on top of whose stack is a waiting task steals from."""
-        children = self._takers.get(w.stack[-1], {})
-        return next((worker for worker in reversed(children.values()) if worker != w.id), UNKNOWN)
+        program, task = self._program, w.stack[-1]
+        at = program.at[task]
+        waiting = ("group", program.operand[at]) if program.code[at] == Op.END_GROUP else ("children", task)
+        under_way = self._takers.get(waiting, {})
+        return next((worker for worker in reversed(under_way.values()) if worker != w.id), UNKNOWN)

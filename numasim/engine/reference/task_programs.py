@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from numasim.workload.algorithms.groups import Groups
 from numasim.workload.graph import Op, Workload
 
 END = max(Op) + 1  # behind the last op of every task
@@ -16,15 +17,24 @@ class Program:
     that left their worker's stack at a WAIT, ``path_ps`` is the longest chain of work up to the current op and
     ``joined_ps`` that of finished children; ``held`` counts unfinished predecessors. ``spawned`` marks the tasks that
     only wait for these: spawned ones, and roots.
+
+    ``group`` is that of each task (model 3.1); of groups, ``members`` counts the tasks that have not finished,
+    ``gathering`` marks those whose owner has left its worker's stack at the END_GROUP, and ``gathered_ps`` is the
+    longest chain of work of finished tasks.
     """
 
     __slots__ = (
         "at",
         "code",
+        "gathered_ps",
+        "gathering",
+        "group",
         "held",
         "joined_ps",
         "kind",
+        "members",
         "operand",
+        "owner",
         "parent",
         "path_ps",
         "pending",
@@ -43,7 +53,14 @@ class Program:
         ends = work.op_ptr[1:]
         self.start = (work.op_ptr[:-1] + np.arange(rows)).tolist()
         self.code = np.insert(work.op_code, ends, END).tolist()
-        self.operand = np.insert(work.op_arg, ends, 0).tolist()
+        groups = Groups(work)
+        argument = np.where(work.op_code >= Op.GROUP, groups.of_op, work.op_arg)
+        self.operand = np.insert(argument, ends, 0).tolist()
+        self.group = groups.of_task
+        self.owner = groups.owner
+        self.members = [0] * len(self.owner)
+        self.gathering = bytearray(len(self.owner))
+        self.gathered_ps = [0] * len(self.owner)
         self.kind = work.kind.tolist()
         self.parent = work.parent.tolist()
         self.subtree_end = work.subtree_end().tolist()
@@ -67,6 +84,11 @@ class Program:
         self.pending[root:end] = self.path_ps[root:end] = self.joined_ps[root:end] = [0] * size
         self.waiting[root:end] = self.spawned[root:end] = bytes(size)
         self.spawned[root] = 1
+
+    def awaited(self, task: int) -> int:
+        """How many tasks that have not finished the task waits for at the op that it has come to."""
+        at = self.at[task]
+        return self.members[self.operand[at]] if self.code[at] == Op.END_GROUP else self.pending[task]
 
 
 def _successors(work: Workload) -> dict[int, list[int]]:

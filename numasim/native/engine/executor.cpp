@@ -15,7 +15,9 @@ Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* lis
       inlines_(run.plan.inlines),
       counts_live_(run.plan.counts_live),
       puts_take_time_(run.plan.puts_take_time),
-      leaps_(run.plan.join == Join::LEAPFROG) {}
+      leaps_(run.plan.join == Join::LEAPFROG),
+      leaves_(run.plan.join == Join::CONTINUATION || run.plan.join == Join::BLOCK),
+      has_groups_(run.frames.groups().exist()) {}
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
@@ -42,6 +44,13 @@ void Executor::proceed(Worker& w) {
                 if (!wait(w, frame)) return;
                 break;
             case CALL: call(w, at); break;
+            case GROUP:
+                ++frame.at;
+                run.frames.groups().begin(at);
+                break;
+            case END_GROUP:
+                if (!end_group(w, at)) return;
+                break;
             default:
                 if (!use_word(w, frame)) return;
         }
@@ -154,7 +163,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
     Frame& frame = run.frames[at];
     frame.origin |= Frame::FINISHED;
     if (counts_live_) ns_live_finish(run.controls.live(), frame.row);
-    if (leaps_ && frame.parent != NO_FRAME) run.takers.finished(frame.parent, at);
+    if (leaps_) run.forget_taker(at);
     if (kind == CALLED) {
         run.frames[frame.parent].path_ps = frame.path_ps;
         w.stack.push_back(frame.parent);
@@ -165,6 +174,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
         }
         run.frames.end_chain(frame.path_ps);
         if (frame.parent != NO_FRAME) join(w, frame);
+        if (has_groups_ && run.frames.groups().uncount(at, frame.path_ps)) gather(w, run.frames.groups().of(at));
         if (has_dependences_) release(w, frame);
         source.task_done();
     }
@@ -178,19 +188,39 @@ inline void Executor::join(Worker& w, const Frame& child) {
     Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
     if (--parent.pending != 0) return;
-    if (run.joins.come_to_end(child.parent)) sleepers.wake(run.joins.over().back());
+    if (!run.frames.gathers(child.parent)) end_join(child.parent);
     if (parent.waits()) {
         parent.origin &= ~Frame::WAITS;
-        resume(w, child.parent);
+        resume(w, child.parent, parent.joined_ps);
     } else if (parent.has_finished()) {
         run.frames.free(child.parent);
     }
 }
 
-// The last child has finished: go on with the parent here, or wake the worker that is blocked in it.
-void Executor::resume(Worker& w, std::uint32_t parent) {
+// The last task of a group has finished.
+void Executor::gather(Worker& w, std::uint32_t at) {
+    Groups& groups = run.frames.groups();
+    Group& group = groups[at];
+    const std::uint32_t owner = group.owner;
+    if (group.gathering) {
+        const std::int64_t gathered_ps = group.gathered_ps;
+        group.gathering = false;
+        if (run.plan.join == Join::CONTINUATION) groups.end(owner);
+        resume(w, owner, gathered_ps);
+    } else if (groups.innermost(owner) == at && run.frames.gathers(owner)) {
+        end_join(owner);
+    }
+}
+
+// The last of those that the task in this frame waits for has finished: who waits in a nested join for that goes on.
+inline void Executor::end_join(std::uint32_t frame) {
+    if (run.joins.come_to_end(frame)) sleepers.wake(run.joins.over().back());
+}
+
+// The last task that another waits for has finished: go on with that here, or wake the worker that is blocked in it.
+void Executor::resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
     if (run.plan.join == Join::BLOCK) {
-        const auto found = sleeper_.find(parent);
+        const auto found = sleeper_.find(task);
         Worker& sleeper = run.team[found->second];
         sleeper_.erase(found);
         sleeper.blocked = false;
@@ -198,11 +228,11 @@ void Executor::resume(Worker& w, std::uint32_t parent) {
         run.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run.clock.now_ps()));
         return;
     }
-    Frame& frame = run.frames[parent];
-    frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
+    Frame& frame = run.frames[task];
+    frame.path_ps = std::max(frame.path_ps, joined_ps);
     w.owed_ps += run.plan.costs.resume_ps;
-    if (run.frames.adapts()) run.frames.set_to_bottom(parent);
-    w.stack.push_back(parent);
+    if (run.frames.adapts()) run.frames.set_to_bottom(task);
+    w.stack.push_back(task);
 }
 
 // Release the spawned successors whose last predecessor this was: into queues, or the first of them to be begun next.
@@ -221,6 +251,7 @@ void Executor::release(Worker& w, const Frame& frame) {
 inline void Executor::spawn(Worker& w, std::uint32_t parent) {
     const std::uint32_t child = run.frames.new_child(parent, w.id);
     ++run.frames[parent].pending;
+    if (has_groups_) run.frames.groups().count(child);
     source.task_added();
     if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[child].row);
     if (coupled_) memory.expect(run.frames[child]);
@@ -330,8 +361,7 @@ void Executor::put_locked(Worker& w) {
 inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
-        if (leaps_ && !run.frames.is_item(task) && run.frames[task].parent != NO_FRAME)
-            run.takers.begun(run.frames[task].parent, static_cast<std::uint32_t>(task), w.id);
+        if (leaps_ && !run.frames.is_item(task)) run.note_taker(static_cast<std::uint32_t>(task), w.id);
         if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
     } else {
         dispatcher.put(q, task);
@@ -344,26 +374,48 @@ inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
 // WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
 inline bool Executor::wait(Worker& w, Frame& frame) {
     if (frame.pending == 0) {
-        if (w.idle) thief.end_idle(w);
-        ++frame.at;
-        frame.path_ps = std::max(frame.path_ps, frame.joined_ps);
-        w.owed_ps += run.plan.costs.wait_ps;
+        pass_join(w, frame, frame.joined_ps);
         return true;
     }
+    if (leaves_) frame.origin |= Frame::WAITS;
+    return await(w, frame);
+}
+
+// END_GROUP: likewise where every task of the group has finished.
+bool Executor::end_group(Worker& w, std::uint32_t at) {
+    Groups& groups = run.frames.groups();
+    Group& group = groups[groups.innermost(at)];
+    if (group.members == 0) {
+        pass_join(w, run.frames[at], group.gathered_ps);
+        groups.end(at);
+        return true;
+    }
+    group.gathering = leaves_;
+    return await(w, run.frames[at]);
+}
+
+// Nothing that the task waits for is left.
+inline void Executor::pass_join(Worker& w, Frame& frame, std::int64_t joined_ps) {
+    if (w.idle) thief.end_idle(w);
+    ++frame.at;
+    frame.path_ps = std::max(frame.path_ps, joined_ps);
+    w.owed_ps += run.plan.costs.wait_ps;
+}
+
+// What the runtime's join does with a task that has to wait. False: nothing to run now.
+inline bool Executor::await(Worker& w, Frame& frame) {
     switch (run.plan.join) {
-        case Join::CONTINUATION:  // the task leaves the worker; its last child's worker goes on with it
+        case Join::CONTINUATION:  // the task leaves the worker; who ends the last that it waits for goes on with it
             ++frame.at;
-            frame.origin |= Frame::WAITS;
             w.stack.pop_back();
             return true;
-        case Join::BLOCK: return block(w, frame);
-        default: return thief.seek(w);  // other tasks run nested on the stack until the children have finished
+        case Join::BLOCK: return block(w);
+        default: return thief.seek(w);  // other tasks run nested on the stack until those awaited have finished
     }
 }
 
-// Join `block`: the worker sleeps until the last child has finished.
-bool Executor::block(Worker& w, Frame& frame) {
-    frame.origin |= Frame::WAITS;
+// Join `block`: the worker sleeps until the last task that its own waits for has finished.
+bool Executor::block(Worker& w) {
     sleeper_[w.stack.back()] = w.id;
     w.blocked = w.rests = true;
     w.began_ps = run.clock.now_ps() + ns_pay_owed(&w);

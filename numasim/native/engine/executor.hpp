@@ -36,7 +36,9 @@ private:
     [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
     [[gnu::always_inline]] void finish(Worker& w, std::uint32_t frame, Kind kind);
     [[gnu::always_inline]] void join(Worker& w, const Frame& child);
-    void resume(Worker& w, std::uint32_t parent);
+    [[gnu::noinline]] void gather(Worker& w, std::uint32_t group);
+    [[gnu::always_inline]] void end_join(std::uint32_t frame);
+    void resume(Worker& w, std::uint32_t task, std::int64_t joined_ps);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
     [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child);
@@ -48,10 +50,15 @@ private:
     bool put_next(Worker& w);
     [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task);
     [[gnu::always_inline]] bool wait(Worker& w, Frame& frame);
-    [[gnu::noinline]] bool block(Worker& w, Frame& frame);
+    [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at);
+    [[gnu::always_inline]] void pass_join(Worker& w, Frame& frame, std::int64_t joined_ps);
+    [[gnu::always_inline]] bool await(Worker& w, Frame& frame);
+    [[gnu::noinline]] bool block(Worker& w);
 
     std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
     const bool coupled_, has_dependences_, joins_cost_, inlines_, counts_live_, puts_take_time_, leaps_;
+    const bool leaves_;  // the join takes a waiting task from its worker, or the worker from the queues
+    const bool has_groups_;
 };
 
 }  // namespace numasim

@@ -75,7 +75,7 @@ inline void Thief::begin(Worker& w, Task task) {
         const Frame& frame = run.frames[task];
         if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
         if (run.frames.adapts()) run.frames.take_from_queue(static_cast<std::uint32_t>(task), w.id);
-        if (leaps_ && frame.parent != NO_FRAME) run.takers.begun(frame.parent, static_cast<std::uint32_t>(task), w.id);
+        if (leaps_) run.note_taker(static_cast<std::uint32_t>(task), w.id);
         if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner()));
         if (plan->counts_live) ns_live_begin(run.controls.live(), w.id, frame.row);
     }
@@ -92,7 +92,7 @@ inline numasim::Thief& thief_of(ns_search* s) { return static_cast<numasim::Thie
 inline const numasim::Run& run_of(const ns_search* s) { return static_cast<const numasim::Thief&>(*s).run; }
 
 static inline std::int32_t ns_host_taker(const ns_search* s, const ns_worker_state* w) {
-    return run_of(s).takers.of(worker_of(w).stack.back(), w->id);
+    return run_of(s).taker(static_cast<std::uint32_t>(worker_of(w).stack.back()), w->id);
 }
 
 static inline ns_view ns_host_view(const ns_search* s) { return run_of(s).queues.view(); }

@@ -7,7 +7,8 @@ Frames::Frames(const Plan& plan, const Programs& programs)
       programs_(programs),
       tasks_(plan.graph.tasks),
       strict_(plan.join == Join::STRICT),
-      adapts_(plan.adaptive.stack != 0) {
+      adapts_(plan.adaptive.stack != 0),
+      groups_(plan) {
     if (graph_.successor.empty()) return;
     dependences_.resize(static_cast<std::size_t>(graph_.tasks));
     predecessors_.assign(dependences_.size(), 0);

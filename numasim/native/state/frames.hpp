@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan.hpp"
+#include "joins/groups.hpp"
 #include "state/programs.hpp"
 #include "state/worker.hpp"
 
@@ -94,8 +95,17 @@ public:
 
     // Whether the nested join that an idle worker waits in has come to its end.
     bool join_is_over(const Worker& w) const {
-        return w.idle && !w.stack.empty() && (*this)[w.stack.back()].pending == 0;
+        return w.idle && !w.stack.empty() && awaited(static_cast<std::uint32_t>(w.stack.back())) == 0;
     }
+    // How many tasks that have not finished the task waits for at the op that it has come to.
+    std::uint32_t awaited(std::uint32_t frame) const {
+        return gathers(frame) ? groups_[groups_.innermost(frame)].members : frames_[frame].pending;
+    }
+    // Whether it waits for the innermost of its groups rather than for its children.
+    bool gathers(std::uint32_t frame) const { return groups_.exist() && next(frames_[frame]).op == END_GROUP; }
+
+    Groups& groups() { return groups_; }
+    const Groups& groups() const { return groups_; }
 
     // ---- dependences
 
@@ -134,6 +144,7 @@ private:
     };
 
     std::uint32_t add(const Frame& made);
+    std::uint32_t place(const Frame& made);
     void reset(std::int64_t root);
 
     const Graph graph_;
@@ -141,6 +152,7 @@ private:
     const Task tasks_;  // ids of items are no less
     const bool strict_, adapts_;
     std::vector<Frame> frames_;
+    Groups groups_;
     std::vector<Depth> depth_;                 // [frames] where the spawn order adapts
     std::uint32_t free_ = NO_FRAME;            // the frames that can be used again, linked by `parent`
     std::vector<Dependence> dependences_;      // [rows], empty where there are none
@@ -149,6 +161,12 @@ private:
 };
 
 inline std::uint32_t Frames::add(const Frame& made) {
+    const std::uint32_t at = place(made);
+    if (groups_.exist()) made.parent == NO_FRAME ? groups_.add_root(at) : groups_.add_child(at, made.parent);
+    return at;
+}
+
+inline std::uint32_t Frames::place(const Frame& made) {
     const std::uint32_t at = free_;
     if (at == NO_FRAME) {
         frames_.push_back(made);

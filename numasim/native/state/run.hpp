@@ -14,7 +14,7 @@
 #include "state/clock.hpp"
 #include "state/frames.hpp"
 #include "state/item_ranges.hpp"
-#include "state/nested_joins.hpp"
+#include "joins/nested_joins.hpp"
 #include "state/steal_counts.hpp"
 #include "state/task_queues.hpp"
 #include "state/worker.hpp"
@@ -47,6 +47,23 @@ struct Run {
         recorder.detail(clock.now_ps(), rank, actor, first, second);
     }
 
+    // In leapfrogging joins: the worker has begun a task, or goes on with it; a task has finished.
+    void note_taker(std::uint32_t frame, std::uint32_t worker) {
+        const std::uint32_t parent = frames[frame].parent, group = frames.groups().of(frame);
+        if (parent != NO_FRAME) takers.begun(parent, frame, worker);
+        if (group != NO_GROUP) group_takers.begun(group, frame, worker);
+    }
+    void forget_taker(std::uint32_t frame) {
+        const std::uint32_t parent = frames[frame].parent, group = frames.groups().of(frame);
+        if (parent != NO_FRAME) takers.finished(parent, frame);
+        if (group != NO_GROUP) group_takers.finished(group, frame);
+    }
+    // The worker from which one steals that waits in the task of a frame, or NS_UNKNOWN.
+    std::int32_t taker(std::uint32_t frame, std::uint32_t waiter) const {
+        if (frames.gathers(frame)) return group_takers.of(frames.groups().innermost(frame), waiter);
+        return takers.of(frame, waiter);
+    }
+
     const Plan plan;  // views of arrays: a copy beside the state costs one step less at every look at it
     const Prepared& prepared;
     const std::uint64_t seed;           // of all draws
@@ -59,7 +76,7 @@ struct Run {
     Frames frames;
     TaskControls controls;
     NestedJoins joins;
-    Takers takers;
+    Takers takers, group_takers;  // in leapfrogging joins: of children, by frames; of tasks of groups
     StealCounts steals;
     std::optional<TaskMeasures> measures;  // where a controller asks for them
     std::int64_t profile_ps = 0;           // what measuring costs at the end of each task

@@ -72,6 +72,8 @@ enum ns_op {
     NS_OP_LOAD = 12,
     NS_OP_STORE = 13,
     NS_OP_COMMIT = 14,
+    NS_OP_GROUP = 15,
+    NS_OP_END_GROUP = 16,
     NS_OP_END
 };
 
@@ -236,7 +238,7 @@ enum ns_contention {
 };
 
 /* The words that stand for values of choices, in their order. */
-extern const char *const NS_OP_WORD[16];
+extern const char *const NS_OP_WORD[18];
 extern const char *const NS_ROW_KIND_WORD[3];
 extern const char *const NS_USE_WORD[3];
 extern const char *const NS_DEAL_WORD[3];

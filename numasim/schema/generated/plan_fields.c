@@ -375,7 +375,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     }
     if (!ns_read_flag(reader, "folded", &plan->graph.folded)) return false;
     if (!ns_read_u8s(reader, "op_code", NS_ANY_SIZE, &plan->graph.op_code)) return false;
-    if (!ns_require_u8s(reader, "op_code", plan->graph.op_code, 0, 14)) return false;
+    if (!ns_require_u8s(reader, "op_code", plan->graph.op_code, 0, 16)) return false;
     if (!ns_read_u32s(reader, "op_arg", (int64_t)plan->graph.op_code.count, &plan->graph.op_arg)) return false;
     if (!ns_read_i64s(reader, "op_ptr", (int64_t)plan->graph.rows + 1, &plan->graph.op_ptr)) return false;
     if (!ns_require_i64_pointer(reader, "op_ptr", plan->graph.op_ptr, (int64_t)plan->graph.op_code.count)) return false;

@@ -1,7 +1,7 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
 #include "enumerations.h"
 
-const char *const NS_OP_WORD[16] = {"run", "spawn", "call", "wait", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast", "begin", "load", "store", "commit", "the end"};
+const char *const NS_OP_WORD[18] = {"run", "spawn", "call", "wait", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast", "begin", "load", "store", "commit", "group", "end_group", "the end"};
 const char *const NS_ROW_KIND_WORD[3] = {"task", "call", "implicit"};
 const char *const NS_USE_WORD[3] = {"read", "write", "read_write"};
 const char *const NS_DEAL_WORD[3] = {"master", "block", "cyclic"};

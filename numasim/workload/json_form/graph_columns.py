@@ -18,11 +18,19 @@ from numasim.files.walked_json import Batch
 from numasim.parts.base import Model
 from numasim.workload.builder import ACCESS_TYPES
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Kind, Mode, Op, Pattern
+from numasim.workload.graph import I64, Kind, Mode, Pattern
 from numasim.workload.json_form.from_json_form import Columns
-from numasim.workload.json_form.graph_models import ARGUMENT_OPS, OPS, AccessEntry, SegmentEntry, TaskEntry, member
+from numasim.workload.json_form.graph_models import (
+    ARGUMENT_OPS,
+    OPS,
+    PLAIN_OPS,
+    AccessEntry,
+    SegmentEntry,
+    TaskEntry,
+    member,
+)
 
-CODES = {**OPS, "wait": Op.WAIT}
+CODES = {**OPS, **{name: op for op, [name] in PLAIN_OPS.items()}}
 KINDS = {name: member(Kind, name) for name in ("task", "call", "implicit")}
 MODES = {name: member(Mode, name) for name in ("read", "write", "read-write")}
 PATTERNS = {name: member(Pattern, name) for name in ("sequential", "strided", "random", "chase")}
@@ -137,7 +145,9 @@ class SegmentColumns(EntryColumns):
 
 def task_entry(entry: TaskEntry) -> dict[str, Any]:
     """``entry`` as it would stand in a text."""
-    ops = [["wait"] if code == Op.WAIT else [ARGUMENT_OPS[code], argument] for code, argument in entry.ops]
+    ops: list[list[Any]] = [
+        [*PLAIN_OPS[code]] if code in PLAIN_OPS else [ARGUMENT_OPS[code], argument] for code, argument in entry.ops
+    ]
     return {"kind": entry.kind, "ops": ops, "then": entry.then}
 
 
@@ -173,7 +183,7 @@ def op_columns(ops: list[Any]) -> tuple[Array, Array]:
         raise UnusualError
     names, numbers = _names_and_numbers(_flat(ops), lengths)
     codes = np.frombuffer(bytes(map(CODES.__getitem__, names)), np.uint8)
-    if not np.array_equal(lengths == 1, codes == Op.WAIT):
+    if not np.array_equal(lengths == 1, np.isin(codes, list(PLAIN_OPS))):
         raise UnusualError
     arguments = np.zeros(len(ops), np.uint32)
     arguments[lengths == 2] = indices(numbers)

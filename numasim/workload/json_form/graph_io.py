@@ -1,9 +1,10 @@
 """Task graphs as JSON files: read, check, write; what is read equals what was written, array for array.
 
-A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, and ``["lock", number]``
-and the other synchronisation ops) and the tasks that wait for it (``then``). Kernels and regions are referred to by
-name; tasks, segments, synchronisation objects (``words``) and ranges by position. A key that is left out has the
-default of `graph_models`; without ``phases`` all tasks that no task spawns start together.
+A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, ``["group"]``,
+``["end_group"]``, and ``["lock", number]`` and the other synchronisation ops) and the tasks that wait for it
+(``then``). Kernels and regions are referred to by name; tasks, segments, synchronisation objects (``words``) and ranges
+by position. A key that is left out has the default of `graph_models`; without ``phases`` all tasks that no task spawns
+start together.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from numasim.files.walked_json import WINDOW, Batch, JsonWalk, LongValueError
 from numasim.files.writer import write_text
 from numasim.parts.base import Model
 from numasim.parts.yaml.nodes import FieldPath, shown
-from numasim.workload.graph import Kind, Op, Workload
+from numasim.workload.graph import Kind, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.from_json_form import Columns, to_workload
 from numasim.workload.json_form.graph_columns import (
@@ -42,6 +43,7 @@ from numasim.workload.json_form.graph_columns import (
 from numasim.workload.json_form.graph_models import (
     ARGUMENT_OPS,
     ENTRIES,
+    PLAIN_OPS,
     GraphFile,
     Index,
     OpEntry,
@@ -55,7 +57,6 @@ from numasim.workload.json_form.to_json_form import access_entries, around_tasks
 T = TypeVar("T")
 E = TypeVar("E", bound=Model)
 MOST_ENTRIES = 100_000  # regions, phases, ranges or synchronisation objects; of tasks and segments there may be more
-_WAIT = '["wait"]'
 PLAIN: dict[Any, Callable[[list[Any]], Any]] = {Index: indices, OpEntry: op_columns}  # items and their columns
 
 
@@ -257,8 +258,9 @@ def _dumped(value: Any) -> str:
 
 def _task_texts(workload: Workload) -> Iterator[str]:
     begins = {int(code): f'["{name}",' for code, name in ARGUMENT_OPS.items()}
+    plain = {int(code): _dumped(words) for code, words in PLAIN_OPS.items()}
     ops = [
-        _WAIT if code == Op.WAIT else f"{begins[code]}{argument}]"
+        plain.get(code) or f"{begins[code]}{argument}]"
         for code, argument in zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True)
     ]
     then = list(map(str, workload.successor.tolist()))

@@ -20,6 +20,8 @@ from numasim.schema.enumerations import (
 )
 from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM
 from numasim.workload.graph import (
+    SHARED,
+    WITHOUT_ARGUMENT,
     Op,
 )
 from numasim.workload.json_form.access_names import MODE_MEANS, PATTERN_MEANS, ModeName, PatternName
@@ -31,22 +33,23 @@ from numasim.workload.json_form.amount_models import (
 from numasim.workload.sync_parameters import MAX_PARTIES
 
 FORMAT = "numasim task graph 1"
-ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op != Op.WAIT}
+ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op not in WITHOUT_ARGUMENT}
 OPS = {name: code for code, name in ARGUMENT_OPS.items()}
-WAIT = ["wait"]
+PLAIN_OPS: dict[Op, list[str]] = {op: [op.name.lower()] for op in WITHOUT_ARGUMENT}
 MOST_PHASES = 100_000
 MOST_KERNELS = 256  # a segment names its own in 8 bits
 
 
 def _op(value: Any) -> Any:
-    if value == WAIT:
-        return (Op.WAIT, 0)
     match value:
+        case [str(name)] if value in PLAIN_OPS.values():
+            return (Op[name.upper()], 0)
         case [str(name), int(number)] if name in OPS and not isinstance(number, bool) and 0 <= number < 2**32:
             return (OPS[name], number)
-    others = ", ".join(op.name.lower() for op in Op if op > Op.LOCK)
+    others = ", ".join(Op(code).name.lower() for code in SHARED if code > Op.LOCK)
     raise ValueError(
-        'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], ["lock", number] '
+        'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], ["group"], ["end_group"], '
+        '["lock", number] '
         f"or another synchronisation op: {others}"
     )
 
@@ -93,8 +96,19 @@ OpName = Annotated[
         }
     ),
 ]
-WaitName = Annotated[Literal["wait"], Choices({"wait": "Wait until all children spawned so far have finished."})]
-OpEntry = Annotated[tuple[Op, int], BeforeValidator(_op, json_schema_input_type=tuple[OpName, Index] | tuple[WaitName])]
+PlainName = Annotated[
+    Literal["wait", "group", "end_group"],
+    Choices(
+        {
+            "wait": "Wait until all children spawned so far have finished.",
+            "group": "Begin a group: the tasks spawned from here on, and all their descendants.",
+            "end_group": "End the innermost group that the task has begun: wait until all its tasks have finished.",
+        }
+    ),
+]
+OpEntry = Annotated[
+    tuple[Op, int], BeforeValidator(_op, json_schema_input_type=tuple[OpName, Index] | tuple[PlainName])
+]
 
 
 class RegionEntry(Model):
@@ -195,8 +209,8 @@ class TaskEntry(Model):
     ] = Field("task", description="What the entry is (model 3.1).")
     ops: list[OpEntry] = Field(
         default_factory=list,
-        description='The steps of its program: ["run", segment], ["spawn", task], ["call", task], ["wait"], or a '
-        'synchronisation op such as ["lock", number].',
+        description='The steps of its program: ["run", segment], ["spawn", task], ["call", task], ["wait"], '
+        '["group"], ["end_group"], or a synchronisation op such as ["lock", number].',
     )
     then: list[Index] = Field(
         default_factory=list,

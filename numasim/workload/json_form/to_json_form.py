@@ -8,7 +8,7 @@ from typing import Any
 from numasim.workload.builder import ACCESS_TYPES
 from numasim.workload.graph import Accesses, Kind, Loop, Mode, Op, Pattern, Phase, RangeFamily, Workload
 from numasim.workload.json_form.amount_models import amounts_entry, node_access_entry
-from numasim.workload.json_form.graph_models import ARGUMENT_OPS, FORMAT, WAIT, member_name
+from numasim.workload.json_form.graph_models import ARGUMENT_OPS, FORMAT, PLAIN_OPS, member_name
 from numasim.workload.phases import parts
 from numasim.workload.sync_parameters import Role, SyncObject
 
@@ -115,9 +115,7 @@ def _page_keys(family: RangeFamily) -> dict[str, Any]:
 
 def _task_entries(workload: Workload) -> list[dict[str, Any]]:
     codes, arguments = workload.op_code.tolist(), workload.op_arg.tolist()
-    ops = [
-        WAIT if code == Op.WAIT else [ARGUMENT_OPS[Op(code)], arg] for code, arg in zip(codes, arguments, strict=True)
-    ]
+    ops = [PLAIN_OPS.get(Op(code)) or [ARGUMENT_OPS[Op(code)], arg] for code, arg in zip(codes, arguments, strict=True)]
     op_ptr, then_ptr = workload.op_ptr.tolist(), workload.successor_ptr.tolist()
     then = workload.successor.tolist()
     return [

@@ -42,42 +42,42 @@ private:
     std::vector<std::uint32_t> over_;
 };
 
-// Which worker has begun which child of a task: who waits for the children in a leapfrogging join steals from that
-// worker alone.
+// Which worker has begun which of the tasks that somebody may wait for, the children of a task or the tasks of a group:
+// who waits for them in a leapfrogging join steals from that worker alone.
 class Takers {
 public:
-    // The worker has begun the child in one frame of the task in another, or goes on with it.
-    void begun(std::uint32_t parent, std::uint32_t child, std::uint32_t worker) {
-        Children& children = of_[parent];
-        erase(children, child);
-        children.emplace_back(child, worker);
+    // The worker has begun the task in a frame, of those that somebody waits for, or goes on with it.
+    void begun(std::uint32_t awaited, std::uint32_t task, std::uint32_t worker) {
+        Tasks& tasks = of_[awaited];
+        erase(tasks, task);
+        tasks.emplace_back(task, worker);
     }
 
-    void finished(std::uint32_t parent, std::uint32_t child) {
-        const auto found = of_.find(parent);
+    void finished(std::uint32_t awaited, std::uint32_t task) {
+        const auto found = of_.find(awaited);
         if (found == of_.end()) return;
-        erase(found->second, child);
+        erase(found->second, task);
         if (found->second.empty()) of_.erase(found);
     }
 
-    // Of the workers other than `waiter` that have begun a child which has not finished, the last; or NS_UNKNOWN.
-    std::int32_t of(Task parent, std::uint32_t waiter) const {
-        const auto found = of_.find(static_cast<std::uint32_t>(parent));
+    // Of the workers other than `waiter` that have begun a task which has not finished, the last; or NS_UNKNOWN.
+    std::int32_t of(std::uint32_t awaited, std::uint32_t waiter) const {
+        const auto found = of_.find(awaited);
         if (found == of_.end()) return NS_UNKNOWN;
-        const Children& children = found->second;
-        const auto last = std::find_if(children.rbegin(), children.rend(),
-                                       [waiter](const auto& child) { return child.second != waiter; });
-        return last == children.rend() ? NS_UNKNOWN : static_cast<std::int32_t>(last->second);
+        const Tasks& tasks = found->second;
+        const auto last =
+            std::find_if(tasks.rbegin(), tasks.rend(), [waiter](const auto& task) { return task.second != waiter; });
+        return last == tasks.rend() ? NS_UNKNOWN : static_cast<std::int32_t>(last->second);
     }
 
 private:
-    using Children = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // frame, worker; the one begun last behind
+    using Tasks = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // frame, worker; the one begun last behind
 
-    static void erase(Children& children, std::uint32_t child) {
-        std::erase_if(children, [child](const auto& each) { return each.first == child; });
+    static void erase(Tasks& tasks, std::uint32_t task) {
+        std::erase_if(tasks, [task](const auto& each) { return each.first == task; });
     }
 
-    std::unordered_map<std::uint32_t, Children> of_;  // by the frame of the parent
+    std::unordered_map<std::uint32_t, Tasks> of_;
 };
 
 }  // namespace numasim

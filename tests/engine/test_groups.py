@@ -1,0 +1,292 @@
+"""Groups of tasks: closed forms of programs whose tasks leave children unjoined, on both engines (model 3.1, 3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from engine_setup import NS, Seen, observe, plan_of, runtime, seeded, stealing
+from random_graphs import graph_document, workload_of
+from task_graphs import WAIT, Task, Use, body, call, graph, phase, task
+
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.invariants import violations
+from numasim.engine.native.native_engine import longest_chains_ps as native_chains_ps
+from numasim.engine.simulate import ENGINES
+from numasim.errors import InputError
+from numasim.plan.skippable import obstacle
+from numasim.workload.builder import frozen
+from numasim.workload.graph import Deal, Op, Workload
+from numasim.workload.graph_rules import validate
+from numasim.workload.span import longest_chains_ps, span_ps
+
+GROUP, END = Use(Op.GROUP), Use(Op.END_GROUP)
+T = 1000 * NS
+BEHIND = 50 * NS
+JOINS = ("help", "own", "strict", "leapfrog", "continuation", "block")
+ANY = stealing({"from": "thief"}, {"from": "others", "pick": "in-order"})
+
+
+def free(join: str = "continuation", **costs: float) -> Any:
+    """Probes take the least that counts, 1 ns, and all else nothing; who finds nothing looks again after 1 ns."""
+    return runtime(join=join, poll_ns=1, costs={"probe_ns": 0, "probe_remote_ns": 0, **costs})
+
+
+def on_both(work: Workload, workers: int, how: Any, deal_to: Any = ANY) -> Seen:
+    """A run that is equal on both engines, and breaks no rule."""
+    validate(work)
+    plan = plan_of(work, workers, deal_to, how)
+    seen, *others = [observe(replace(plan, skip=False), engine) for engine in ENGINES]
+    for other in others:
+        assert {**seen.result.counters, "events": 0} == {**other.result.counters, "events": 0}  # with both hashes
+        assert seen.stretches == other.stretches
+    assert not list(violations(plan, seen.result, seen.log))
+    return seen
+
+
+def chain(length: int) -> Task:
+    """A task that works, spawns the rest of the chain and ends at once."""
+    return task(T, *([chain(length - 1)] if length > 1 else []))
+
+
+def independent(count: int) -> Task:
+    """A task of no length that leaves so many children unjoined."""
+    return task(*(task(T) for _ in range(count)))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("join", JOINS)
+def test_a_chain_of_tasks_that_end_at_once_takes_the_sum_of_their_times(join: str, workers: int) -> None:
+    if join == "block" and workers == 1:
+        return  # the worker sleeps, and nobody runs the chain
+    seen = on_both(graph(task(GROUP, chain(7), END, BEHIND)), workers, free(join))
+    assert seen["span_ps"] == seen["work_ps"] == 7 * T + BEHIND
+    assert seen["makespan_ps"] == 7 * T + BEHIND + (NS if join == "block" else 0)  # another takes the chain first
+
+
+@pytest.mark.parametrize("join", ["help", "own", "strict", "leapfrog", "continuation"])
+@pytest.mark.parametrize(("count", "workers"), [(1, 2), (7, 1), (7, 3), (9, 3), (8, 3), (13, 4)])
+def test_independent_grandchildren_take_their_number_over_that_of_workers(join: str, count: int, workers: int) -> None:
+    """Worker 0 has them all in its queue; a thief takes each of its own 1 ns later than worker 0 would.
+
+    So worker 0 has the last one where one is left over behind all full rounds.
+    """
+    seen = on_both(graph(task(GROUP, independent(count), END, BEHIND)), workers, free(join))
+    rounds = -(-count // workers)
+    late_ps = rounds * NS if workers > 1 and count % workers != 1 else 0
+    assert last_end_ps(seen) == rounds * T + late_ps
+    assert seen["span_ps"] == T + BEHIND
+    starts_behind(seen, join)
+
+
+def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
+    """Worker 1 takes the child at 1 ns and runs what it leaves; worker 0 wakes 500 ns behind the last of it."""
+    seen = on_both(graph(task(GROUP, independent(4), END, BEHIND)), 2, free("block", wake_ns=500))
+    assert last_end_ps(seen) == 4 * T + NS
+    assert seen["makespan_ps"] == 4 * T + NS + 500 * NS + BEHIND
+    assert seen.of_worker("parked_ps") == [4 * T + NS + 500 * NS, 0]
+
+
+def last_end_ps(seen: Seen) -> int:
+    """When the last task but the root has ended."""
+    return max(end for _, ran, _, end in seen.stretches if ran != 0)
+
+
+def starts_behind(seen: Seen, join: str) -> None:
+    """What stands behind the group starts as the last descendant ends; who polls sees it 2 ns later at most."""
+    (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
+    delay_ps = start - last_end_ps(seen)
+    assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS
+    assert seen["makespan_ps"] == start + BEHIND
+
+
+def test_without_a_group_nobody_waits_for_grandchildren() -> None:
+    seen = on_both(graph(task(independent(4), WAIT, BEHIND)), 1, free())
+    assert seen.order()[:1] == [0]
+    assert seen["makespan_ps"] == 4 * T + BEHIND
+
+
+def test_a_group_waits_for_what_was_spawned_in_it_only() -> None:
+    """The thief takes the long task from before the group at 1 ns; the group's own task ends first."""
+    work = graph(task(task(9 * T), 1 * NS, GROUP, task(task(T)), END, BEHIND, name="root"))
+    seen = on_both(work, 2, free())
+    assert [row for row in seen.stretches if row[1] == 0] == [(0, 0, 0, NS), (0, 0, T + NS, T + NS + BEHIND)]
+    assert seen["makespan_ps"] == 9 * T + NS
+
+
+def test_a_wait_in_a_group_is_for_all_children_as_anywhere() -> None:
+    work = graph(task(task(9 * T), NS, GROUP, task(task(T)), WAIT, BEHIND, END, BEHIND))
+    seen = on_both(work, 2, free())
+    assert [start for _, ran, start, _ in seen.stretches if ran == 0] == [0, 9 * T + NS, 9 * T + NS + BEHIND]
+
+
+@pytest.mark.parametrize("join", ["help", "continuation"])
+def test_nested_groups_end_from_the_inside(join: str) -> None:
+    """One worker: last in, first out, so that the inner group's chain runs before what the outer group left."""
+    work = graph(task(GROUP, task(task(2 * T)), GROUP, chain(3), END, BEHIND, END, BEHIND))
+    seen = on_both(work, 1, free(join))
+    assert [start for _, ran, start, _ in seen.stretches if ran == 0] == [3 * T, 5 * T + BEHIND]
+
+
+@pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
+def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
+    """A call's children belong to the group around it; a group in a call, or in a child, ends before it goes on."""
+    inner = call(task(T), GROUP, chain(2), END, BEHIND)
+    child = task(GROUP, independent(2), END, task(T))
+    work = graph(body(GROUP, inner, child, END, BEHIND), body(GROUP, chain(2), END), phases=(
+        phase(0, 10, deal=Deal.CYCLIC, repeat=3),))  # fmt: skip
+    assert work.rows == 13
+    for workers in (1, 2, 3):
+        seen = on_both(work, workers, free(join, join_ns=3, wait_ns=7, resume_ns=11, push_ns=2, take_ns=5))
+        assert seen["tasks"] == 3 * 10
+        assert seen["work_ps"] == 3 * (8 * T + 2 * BEHIND)
+
+
+def test_dependences_of_tasks_in_a_group() -> None:
+    """A grandchild that waits for another is awaited all the same."""
+    work = graph(task(GROUP, task(task(T, name="a"), task(T, name="b", after=("a",))), END, BEHIND))
+    for workers in (1, 2):
+        seen = on_both(work, workers, free())
+        assert seen["makespan_ps"] == seen["span_ps"] == 2 * T + BEHIND == span_ps(work, 0)
+
+
+def joined(steps: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The steps with a wait behind those of every task below, and without groups."""
+    inside = (replace(each, steps=(*joined(each.steps), WAIT)) if isinstance(each, Task) else each for each in steps)
+    return tuple(WAIT if each == END else each for each in inside if each != GROUP)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4])
+def test_explicit_joins_give_the_same_makespan(workers: int) -> None:
+    """A wait at the end of a task changes nothing but who has ended, where waiting costs nothing."""
+    tree = task(GROUP, *(task(T, *(task((1 + i) * T, chain(i + 1)) for i in range(4))) for _ in range(3)), END, BEHIND)
+    explicit = replace(tree, steps=joined(tree.steps))
+    assert (
+        on_both(graph(tree), workers, free())["makespan_ps"] == on_both(graph(explicit), workers, free())["makespan_ps"]
+    )
+
+
+def test_a_group_costs_what_a_wait_does() -> None:
+    """Each of the three tasks is counted off once; one wait is passed, or the task is resumed."""
+    work = graph(task(GROUP, chain(3), END, BEHIND))
+    helped = on_both(work, 1, free("help", join_ns=3, wait_ns=7, resume_ns=11))
+    detached = on_both(work, 1, free(join_ns=3, wait_ns=7, resume_ns=11))
+    assert helped["makespan_ps"] == 3 * T + BEHIND + 3 * 3 * NS + 7 * NS
+    assert detached["makespan_ps"] == 3 * T + BEHIND + 3 * 3 * NS + 11 * NS
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_blocked_worker_alone_is_a_deadlock_that_is_named(engine: str) -> None:
+    with pytest.raises(DeadlockError, match="2 tasks are left at 0 ps"):
+        observe(plan_of(graph(task(GROUP, chain(2), END)), 1, ANY, free("block")), engine)
+
+
+def test_a_program_with_groups_is_not_skipped() -> None:
+    work = graph(task(GROUP, task(T), WAIT, END))
+    assert obstacle(plan_of(work, 2)) == "tasks wait for groups of others"
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+UNBALANCED = {
+    "ends": (task(T, END), "no group is open that this op could end", r"tasks[0].ops[1]"),
+    "leaves": (task(task(GROUP, T), GROUP, END), "the task ends inside a group", "tasks[1].ops"),
+    "across": (task(GROUP, task(END)), "the task ends inside a group|no group is open", "tasks"),
+}
+
+
+@pytest.mark.parametrize("name", UNBALANCED)
+def test_unbalanced_groups_are_refused(name: str) -> None:
+    program, problem, place = UNBALANCED[name]
+    with pytest.raises(InputError, match=problem) as caught:
+        validate(graph(program))
+    assert place in str(caught.value)
+
+
+@pytest.mark.parametrize(("codes", "problem"), [
+    ([Op.END_GROUP, Op.GROUP], "op_code ends a group that the task has not begun"),
+    ([Op.GROUP, Op.GROUP], "op_code leaves a group open"),
+])  # fmt: skip
+def test_the_plan_reader_refuses_them_too(codes: list[Op], problem: str) -> None:
+    plan = plan_of(graph(task(GROUP, END)))
+    broken = replace(plan, workload=replace(plan.workload, op_code=frozen(np.array(codes, np.uint8))))
+    with pytest.raises(InputError, match=problem):
+        observe(broken, "native")
+
+
+def test_a_group_in_which_a_task_waits_for_one_behind_it_is_a_cycle() -> None:
+    work = graph(task(task(GROUP, task(T, name="b", after=("a",)), END, task(T, name="a"))))
+    with pytest.raises(InputError, match="tasks wait for each other in a cycle: 1 after 2 after 3 after 1"):
+        validate(work)
+
+
+# ---- spans -----------------------------------------------------------------------------------------------------------
+
+
+def longest_path_ps(work: Workload, root: int) -> int:
+    """The longest path through a network with a node for every op, and an edge for every order that is demanded."""
+    network = nx.DiGraph()
+    ends = work.subtree_end().tolist()
+    for row in range(root, ends[root]):
+        around: list[list[int]] = []
+        children: list[int] = []
+        ops = range(int(work.op_ptr[row]), int(work.op_ptr[row + 1]))
+        network.add_node((row, "begin"))
+        for before, after in pairwise([(row, "begin"), *((row, op) for op in ops), (row, "end")]):
+            network.add_edge(before, after, weight=0)
+        for op in ops:
+            code, arg = work.op_code[op], int(work.op_arg[op])
+            follows = op + 1 if op + 1 in ops else "end"
+            if code == Op.RUN:
+                network.add_edge((row, op), (row, follows), weight=int(work.segment_compute_ps[arg]))
+            if code in (Op.SPAWN, Op.CALL):
+                network.add_edge((row, op), (arg, "begin"), weight=0)
+                children.append(arg)
+                for group in around:
+                    group.extend(range(arg, ends[arg]))
+            if code == Op.CALL:
+                network.add_edge((arg, "end"), (row, follows), weight=0)
+            if code == Op.GROUP:
+                around.append([])
+            for ended in children if code == Op.WAIT else around.pop() if code == Op.END_GROUP else ():
+                network.add_edge((ended, "end"), (row, follows), weight=0)
+        for successor in work.successor[work.successor_ptr[row] : work.successor_ptr[row + 1]].tolist():
+            network.add_edge((row, "end"), (successor, "begin"), weight=0)
+    return int(nx.dag_longest_path_length(network))
+
+
+def programs_with_groups(count: int) -> list[Workload]:
+    """Random programs that have groups, and whose dependences stay inside of trees."""
+    found: list[Workload] = []
+    number = 0
+    while len(found) < count:
+        number += 1
+        work = workload_of(graph_document(Random(number)))
+        tree = np.repeat(work.trees, [work.sizes()[root] for root in work.trees]) if work.rows else []
+        source = np.repeat(np.arange(work.rows), np.diff(work.successor_ptr))
+        if work.groups and not work.ranges and list(work.trees) == sorted(work.trees) and all(
+            tree[a] == tree[b] for a, b in zip(source, work.successor, strict=True)
+        ):  # fmt: skip
+            found.append(work)
+    return found
+
+
+@pytest.mark.parametrize("work", programs_with_groups(40))
+def test_spans_are_longest_paths(work: Workload) -> None:
+    longest = [max((longest_path_ps(work, root) for root in phase.roots), default=0) for phase in work.phases]
+    assert longest_chains_ps(work, work.segment_compute_ps) == longest
+    plain = replace(work, successor_ptr=0 * work.successor_ptr, successor=work.successor[:0])
+    for each, right in ((work, longest), (plain, longest_chains_ps(plain, plain.segment_compute_ps))):
+        plan = plan_of(replace(each, words=()) if not each.uses.any() else each, 2, ANY, free())
+        assert native_chains_ps(seeded(plan), each.segment_compute_ps) == right
+
+
+def test_the_span_of_a_run_is_that_of_its_program() -> None:
+    work = graph(task(GROUP, task(T, chain(3)), GROUP, independent(3), END, T, END, BEHIND, WAIT))
+    for workers in (1, 2, 4):
+        assert on_both(work, workers, free())["span_ps"] == span_ps(work, 0) == 4 * T + BEHIND
