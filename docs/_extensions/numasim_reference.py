@@ -16,7 +16,7 @@ from typing import Any
 from model_links import with_links
 from reference_columns import columns
 from reference_commands import commands
-from reference_formats import formats, tables, write_schemas
+from reference_formats import arrays, formats, tables, write_schemas
 from reference_headers import headers
 from reference_models import models
 from reference_python import python
@@ -25,6 +25,7 @@ from reference_workloads import workloads
 from sphinx.application import Sphinx
 
 REFERENCES: dict[str, Callable[..., str]] = {
+    "arrays": arrays,
     "axes": axes,
     "columns": columns,
     "commands": commands,

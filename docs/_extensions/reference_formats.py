@@ -10,8 +10,10 @@ from markdown_text import code, prose, table
 from numasim.cli.file_formats import FILE_FORMATS
 from numasim.cli.file_tables import FILE_TABLES, FileTable
 from numasim.engine.columns import Column
+from numasim.workload.binary_form.array_table import FIELDS, ArrayField
 
 SCHEMAS = "schemas"  # the folder of the site
+ARRAY_HEAD = ("array", "type", "elements", "numbers", "unit", "left out", "meaning")
 HEAD = ("column", "label", "kind", "unit", "meaning")
 
 
@@ -47,3 +49,22 @@ def columns_table(described: tuple[Column, ...] | list[Column]) -> str:
     """A table of columns."""
     rows = [(code(each.name), each.label, each.kind, code(each.unit), prose(each.meaning)) for each in described]
     return table(HEAD, rows)
+
+
+def arrays() -> str:
+    """A table of the arrays of a task graph in npz."""
+    return table(ARRAY_HEAD, [_array_row(each) for each in FIELDS.values()])
+
+
+def _array_row(described: ArrayField) -> tuple[str, ...]:
+    bounds = f"{described.low:,} to {described.high:,}"
+    codes = ", ".join(f"{number} {name}" for number, name in enumerate(described.codes))
+    return (
+        code(described.name),
+        code(described.kind.lstrip("<|")),
+        described.length,
+        codes or bounds,
+        code(described.unit),
+        "" if described.default is None else code((described.codes or {0: "0", 1: "1"})[described.default]),
+        prose(described.meaning),
+    )

@@ -23,7 +23,7 @@ Words = Annotated[
         autocompletion=workloads,
     ),
 ]
-GraphFile = Annotated[Path, typer.Argument(help="a task graph in JSON", autocompletion=files(".json"))]
+GraphFile = Annotated[Path, typer.Argument(help="a task graph in JSON or npz", autocompletion=files(".json", ".npz"))]
 
 
 @app.command("list")
@@ -47,26 +47,26 @@ def workload_show(words: Words) -> None:
 
 
 @app.command("export")
-@examples("numasim workload export fib n=8 fib.json")
+@examples("numasim workload export fib n=8 fib.json", "numasim workload export ./fib.json fib.npz")
 def workload_export(words: Words, file: GraphFile) -> None:
-    """Write the task graph of a workload as JSON."""
-    from numasim.workload.json_form.graph_io import write
+    """Write the task graph of a workload: as npz where the name of the file ends so, else as JSON."""
+    from numasim.workload.graph_files.forms import write_graph
 
     if "=" in file.name and not file.exists():
         words_to_be = " ".join([*words, str(file)])
         raise InputError("the file is missing", expected=f"it behind the parameters: {words_to_be} graph.json")
-    write(_workload(words), file)
+    write_graph(_workload(words), file)
     say(file)
 
 
 @app.command("import")
 @examples("numasim workload import fib.json")
 def workload_import(file: GraphFile) -> None:
-    """Validate a task graph in JSON and describe it."""
+    """Validate a task graph in JSON or npz and describe it."""
     from numasim.workload.describe import describe
-    from numasim.workload.json_form.graph_io import read
+    from numasim.workload.graph_files.forms import read_graph
 
-    say(describe(read(file)))
+    say(describe(read_graph(file)))
 
 
 def _workload(words: list[str]) -> "Workload":

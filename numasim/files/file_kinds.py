@@ -21,6 +21,7 @@ class FileKind:
 
 YAML = FileKind("a YAML file", MIB)
 GRAPH = FileKind("a task graph in JSON", 128 * MIB)
+PACKED_GRAPH = FileKind("a task graph in npz", GIB)
 PYTHON = FileKind("a Python module, a .py file", MIB)
 HWLOC = FileKind("hwloc XML, as lstopo writes it", 4 * MIB)
 SYSFS = FileKind("a file of sysfs", MIB)

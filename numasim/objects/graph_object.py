@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from numasim.errors import InputError
-from numasim.files.writer import write_bytes
 from numasim.html.pieces import Html, names_and_values, panel
 from numasim.objects.data_pieces import DataRegion, Tiles
 from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, plain_graph
@@ -60,9 +58,9 @@ class Graph(Held):
         self._made: tuple[int, _Made] | None = None
 
     @classmethod
-    def _of(cls, workload: Workload, text: bytes | None = None) -> Self:
+    def _of(cls, workload: Workload) -> Self:
         made = cls(workload.name)
-        made._open, made._made = None, (0, _Made(workload, text))
+        made._open, made._made = None, (0, _Made(workload))
         return made
 
     # ---- other ways to make one ----
@@ -154,12 +152,10 @@ class Graph(Held):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """The graph in a JSON file; InputError with file and field for anything that is wrong."""
-        from numasim.files.bounded_bytes import read_bytes
-        from numasim.files.file_kinds import GRAPH
-        from numasim.workload.json_form.graph_io import read
+        """The graph in a file, JSON or npz; InputError with file and field, or array, for anything that is wrong."""
+        from numasim.workload.graph_files.forms import read_graph
 
-        return cls._of(read(Path(path)), read_bytes(Path(path), GRAPH))
+        return cls._of(read_graph(Path(path)))
 
     # ---- building ----
 
@@ -278,7 +274,7 @@ class Graph(Held):
             assert self._made is not None
             return self._made[1]
         if self._made is None or self._made[0] != self._open.version:
-            self._made = (self._open.version, _Made(self._built(self._open), None))
+            self._made = (self._open.version, _Made(self._built(self._open)))
         return self._made[1]
 
     def _built(self, building: GraphBuilding) -> Workload:
@@ -342,17 +338,25 @@ class Graph(Held):
         return to_networkx(self.workload)
 
     def save(self, path: str | Path) -> Path:
-        """Write the graph as JSON, to be named as ``{file: PATH}``, and return the path."""
-        return write_bytes(Path(path), self.written())
+        """Write the graph, to be named as ``{file: PATH}``, and return the path: npz where it ends so, else JSON.
+
+        Graphs of a million tasks are written and read as npz many times faster.
+        """
+        from numasim.workload.graph_files.forms import write_graph
+
+        write_graph(self.workload, Path(path))
+        return Path(path)
 
     def written(self) -> bytes:
         """The JSON file of the graph."""
-        return self._finished.text or self._finished.as_text()
+        from numasim.workload.json_form.graph_io import text_of
+
+        return text_of(self.workload).encode()
 
     @property
     def contents(self) -> str:
-        """The hash of its JSON file, which runs are told apart by."""
-        return self._finished.contents
+        """The digest of the graph, which runs are told apart by."""
+        return self.workload.digest()
 
     def specified(self) -> WorkloadGraph:
         """What runs of the graph are specified with."""
@@ -391,17 +395,8 @@ class Graph(Held):
 class _Made:
     """A finished workload and what follows from it, each computed once."""
 
-    def __init__(self, workload: Workload, text: bytes | None) -> None:
-        self.workload, self.text = workload, text
-
-    def as_text(self) -> bytes:
-        from numasim.workload.json_form.graph_io import text_of
-
-        return text_of(self.workload).encode()
-
-    @cached_property
-    def contents(self) -> str:
-        return blake2b(self.text or self.as_text(), digest_size=16).hexdigest()
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
 
     @cached_property
     def work_ps(self) -> int:

@@ -14,8 +14,6 @@ from typing import Any
 from pydantic import Field
 
 from numasim.errors import InputError, Mistakes, together
-from numasim.files.bounded_bytes import require_file
-from numasim.files.file_kinds import GRAPH
 from numasim.parts import catalog
 from numasim.parts.base import Model, PositiveCount, Seed
 from numasim.parts.models.effects_model import ModelSpec
@@ -30,6 +28,7 @@ from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader
 from numasim.spec.size_check import Distances, check_distances, check_size
+from numasim.workload.graph_files.forms import require_graph_file
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadParameters
 from numasim.workload.registry import PARAMETERS
 
@@ -293,11 +292,14 @@ def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Ass
 
 
 def workload_mapping(node: Node) -> Node:
-    """Return a workload as a mapping: a bare name is that of a benchmark without parameters; a graph as it is."""
+    """Return a workload as a mapping: a bare name is that of a benchmark without parameters, a path with a
+    folder, such as ./graph.npz, that of a graph's file; a graph as it is.
+    """
     if isinstance(node.content, Held) and node.content.part == "workload":
         return node
     if isinstance(node.content, str):
-        return Node({"name": node}, node.place, {"name": node.place})
+        key = "file" if "/" in node.content else "name"
+        return Node({key: node}, node.place, {key: node.place})
     node.mapping(("workload",), "a mapping such as {name: matmul, n: 256} or {file: graph.json}")
     return node
 
@@ -336,5 +338,5 @@ def _graph_file(node: Node) -> WorkloadFile:
     spec = validate(WorkloadFile, node, ("workload",))
     place = node.mapping()["file"].place
     path = place.source.folder / spec.file
-    require_file(path, GRAPH, str(place) or None)
+    require_graph_file(path, str(place) or None)
     return spec.model_copy(update={"file": str(path)})

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from numasim.files.file_hash import hash_of_file
-from numasim.files.file_kinds import GRAPH
 from numasim.parts.base import canonical_json
+from numasim.workload.graph_files.forms import digest_of_file
 from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
 
 
@@ -16,14 +15,14 @@ def workload_name(workload: AnyWorkload) -> str:
 
 
 def workload_json(workload: AnyWorkload) -> str:
-    """Return the contents as JSON: a benchmark's name and parameters, or the hash of a graph's file.
+    """Return the contents as JSON: a benchmark's name and parameters, or the digest of a graph.
 
-    Its path does not enter; a graph in memory has the hash of the file that it would be written to.
+    Path and form of its file do not enter, and a graph in memory is the same as in a file.
 
     InputError where that file can no longer be read.
     """
     if isinstance(workload, WorkloadGraph):
         return canonical_json({"file": workload.contents})
     if isinstance(workload, WorkloadFile):
-        return canonical_json({"file": hash_of_file(Path(workload.file), GRAPH)})
+        return canonical_json({"file": digest_of_file(Path(workload.file))})
     return workload.whole_json

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from numasim.files.bounded_bytes import read_bytes
-from numasim.files.file_kinds import GRAPH
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Held, Key, Node, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
@@ -22,6 +21,7 @@ from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import Assignment, put_all
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import Resolver, workload_mapping
+from numasim.workload.graph_files.forms import kind_of
 from numasim.workload.parameters import AnyWorkload, WorkloadFile
 
 GRAPHS = "graphs"  # the folder of task graphs beside the text
@@ -57,7 +57,7 @@ def graphs_beside(text: str, folder: Path, workloads: Iterable[AnyWorkload]) -> 
         return {}
     files = {Path(each.file) for each in workloads if isinstance(each, WorkloadFile)}
     inside = {file: file.relative_to(folder) for file in files if file.is_relative_to(folder / GRAPHS)}
-    return {path.as_posix(): read_bytes(file, GRAPH) for file, path in sorted(inside.items())}
+    return {path.as_posix(): read_bytes(file, kind_of(file)) for file, path in sorted(inside.items())}
 
 
 def _long_axes(sweep: Node | None) -> Iterator[str]:
@@ -146,6 +146,8 @@ class _Writer:
     def _workload(self, node: Node) -> Node:
         if isinstance(node.content, Held):
             return from_python({"file": self._graph(node.content)}, node.place)
+        if isinstance(node.content, str) and "file" in (mapping := workload_mapping(node)).mapping():
+            node = mapping
         file = node.child("file")
         if file is None or not isinstance(file.content, str):
             return node

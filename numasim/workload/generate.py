@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.workload.graph import Workload
+from numasim.workload.graph_files.forms import read_graph
 from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
 from numasim.workload.registry import FAMILIES
 
@@ -19,9 +20,7 @@ def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
         held: Workload = spec.workload
         return held
     if isinstance(spec, WorkloadFile):
-        from numasim.workload.json_form.graph_io import read  # the models of a file, which generators do without
-
-        return read(Path(spec.file))
+        return read_graph(Path(spec.file))
     family = FAMILIES[spec.name]
     generator = family.folded if folded and family.folded else family.generate
     return generator(spec)

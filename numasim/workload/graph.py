@@ -297,8 +297,12 @@ class Workload:
     def digest(self) -> str:
         """The workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits.
 
-        The hash of a folded workload differs from that of the same program unfolded.
+        The hash of a folded workload differs from that of the same program unfolded. It is computed once.
         """
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         state = hashlib.blake2b(digest_size=16)
         for part in _parts(self):
             state.update(part)
@@ -340,6 +344,9 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
             yield from _parts(getattr(value, entry.name))
     elif isinstance(value, tuple):
         yield f"({len(value)}".encode()
+        if set(map(type, value)) <= {int}:  # a million roots
+            yield "".join(map(str, value)).encode()
+            return
         for part in value:
             yield from _parts(part)
     else:

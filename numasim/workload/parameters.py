@@ -68,19 +68,20 @@ class TeamParameters(WorkloadParameters):
 
 
 class WorkloadFile(Model):
-    """A task graph that is read from a JSON file."""
+    """A task graph that is read from a file."""
 
     default_runtime: ClassVar[str] = "bare"
     file: Annotated[str, Field(min_length=1)] = Field(
-        description="Path of a task graph in JSON; a relative one starts at the folder of the file that names it.",
+        description="Path of a task graph in JSON or npz; a relative one starts at the folder of the file that names "
+        "it.",
     )
 
 
 class WorkloadGraph(Model):
-    """A task graph in memory; ``contents`` is the hash of the JSON file that it would be written to."""
+    """A task graph in memory; ``contents`` is its digest."""
 
     default_runtime: ClassVar[str] = "bare"
-    contents: str = Field(description="Hash of the file that the graph would be written to.")
+    contents: str = Field(description="Digest of the graph.")
     workload: Annotated[Any, Field(exclude=True)] = Field(description="The graph as arrays.")
 
     @property

@@ -180,8 +180,10 @@ def test_a_graph_file_is_known_by_what_is_in_it(folder: Path, run_file: Write) -
     first = load_run(run_file(), ["workload={file: g.json}"])
     (folder / "h.json").write_text("{}")
     assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) == run_id(first, 1)
-    (folder / "h.json").write_text("{ }")
+    (folder / "h.json").write_text('{"name": "another"}')
     assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) != run_id(first, 1)
+    (folder / "h.json").write_text('{ "tasks": [] }')  # the same graph in other words
+    assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) == run_id(first, 1)
     assert "there is no file 'i.json'" in refusal(run_file(), "workload={file: i.json}")
 
 

@@ -77,22 +77,28 @@ def text_of(workload: Workload) -> str:
 
 def read(path: Path) -> Workload:
     """The checked workload in ``path``; every `InputError` names the file, and the line or the field."""
-    file, columns = _parsed(read_text(path, GRAPH), str(path))
+    return of_text(read_text(path, GRAPH), str(path))
+
+
+def of_text(text: str, name: str) -> Workload:
+    """The checked workload of ``text``, the contents of the file ``name``; InputError as for `read`."""
+    file, columns = parsed(text, name)
     try:
         workload = to_workload(file, columns)
         validate(workload)
     except InputError as problem:
-        problem.place = problem.place or str(path)
+        problem.place = problem.place or name
         raise
     return workload
 
 
 def unchecked(document: Mapping[str, Any]) -> Workload:
     """The workload of a document whose entries are right; whether it is well-formed as a whole, `validate` says."""
-    return to_workload(*_parsed(json.dumps(document), "this document"))
+    return to_workload(*parsed(json.dumps(document), "this document"))
 
 
-def _parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
+def parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
+    """The entries of ``text``, the file ``name``, tasks and segments as columns; an `InputError` for wrong ones."""
     with json_errors(text, name, GRAPH.name), _without_collection():
         return _walked(JsonWalk(text))
 

@@ -1,0 +1,138 @@
+"""Files of numpy arrays in a zip archive (npz): whole numbers of one dimension, checked before they take memory.
+
+What is declared is held against the size of the file first, so that a small file cannot unpack to a large one, and
+nothing in it is evaluated: an element is a whole number of 1 to 8 bytes, and the head of an array is matched by
+expressions, not parsed as Python. The format is that of ``numpy.savez`` and ``numpy.savez_compressed``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.files.file_kinds import GIB, MIB
+
+Array = npt.NDArray[Any]
+
+MAGIC = b"PK\x03\x04"  # a zip archive that has a member
+MOST_UNPACKED = GIB  # bytes of all arrays
+MOST_ARRAYS = 4_096
+MOST_DIRECTORY = MIB  # bytes of the archive's list of its members
+MOST_TIMES = 1_100  # a byte of deflate stands for at most 1,032
+MOST_HEAD = 4_096  # bytes of an array's head
+SUFFIX = ".npy"
+EXPECTED = "an archive as numpy.savez writes it"
+ARRAY = "an array as numpy.save writes it"
+_END, _END_OF_LARGE = b"PK\x05\x06", b"PK\x06\x07"
+_END_BYTES, _LOCATOR_BYTES = 22, 20
+_TYPE = re.compile(r"'descr'\s*:\s*'([<>|=][iu][1248])'")
+_ORDER = re.compile(r"'fortran_order'\s*:\s*(False|True)")
+_SHAPE = re.compile(r"'shape'\s*:\s*\(\s*([0-9]{0,12})\s*,?\s*\)")
+_BROKEN = (BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, ValueError, OSError)
+
+
+def write_arrays(file: BinaryIO, arrays: Mapping[str, Array]) -> None:
+    """Write ``arrays`` by their names, not compressed; equal arrays give equal bytes."""
+    with ZipFile(file, "w", ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            with archive.open(ZipInfo(name + SUFFIX), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+
+
+def read_arrays(data: bytes, place: str) -> dict[str, Array]:
+    """The arrays in ``data``, the contents of the file ``place``, by their names.
+
+    InputError for what is no archive of arrays of whole numbers in one dimension, or too large.
+    """
+    _check_directory(data, place)
+    try:
+        with ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            _check_members(members, place)
+            return {_name(member): _array(archive, member, place) for member in members}
+    except _BROKEN as error:
+        raise InputError(f"the archive cannot be read ({error})", place=place, expected=EXPECTED) from None
+
+
+def _check_directory(data: bytes, place: str) -> None:
+    """Refuse an archive whose list of members is missing or long, before it is read."""
+    end = data[-_END_BYTES:]
+    if len(end) < _END_BYTES or not end.startswith(_END) or end[-2:] != b"\0\0":
+        raise InputError("the archive has no end: the file may be cut off", place=place, expected=EXPECTED)
+    directory = int.from_bytes(end[12:16], "little")
+    is_large = data[-_END_BYTES - _LOCATOR_BYTES : -_END_BYTES].startswith(_END_OF_LARGE)
+    if is_large or directory > MOST_DIRECTORY or int.from_bytes(end[10:12], "little") > MOST_ARRAYS:
+        raise InputError("the archive has too many members", place=place, expected=f"at most {MOST_ARRAYS:,} arrays")
+
+
+def _check_members(members: list[ZipInfo], place: str) -> None:
+    """Refuse an archive for what it declares of its members."""
+    seen: set[str] = set()
+    for member in members:
+        name = member.filename
+        if not name.endswith(SUFFIX):
+            raise InputError(f"the archive has a member {name!r}", place=place, expected="arrays alone, NAME.npy")
+        if name in seen:
+            raise InputError("the archive has this array twice", place=place, path=(_name(member),), expected="once")
+        seen.add(name)
+        if member.flag_bits & 1 or member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            problem = "the array is encrypted or compressed in an unknown way"
+            raise InputError(problem, place=place, path=(_name(member),), expected="stored or deflated")
+        if member.file_size > MOST_TIMES * member.compress_size:
+            problem = f"{member.compress_size:,} bytes are to become {member.file_size:,}"
+            raise InputError(problem, place=place, path=(_name(member),), expected=EXPECTED)
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > MOST_UNPACKED:
+        expected = f"at most {MOST_UNPACKED // GIB} GiB"
+        raise InputError(f"the arrays have {unpacked:,} bytes", place=place, expected=expected)
+
+
+def _name(member: ZipInfo) -> str:
+    return member.filename.removesuffix(SUFFIX)
+
+
+def _array(archive: ZipFile, member: ZipInfo, place: str) -> Array:
+    """The array of a member, which is read up to the size that it declares."""
+    with archive.open(member) as file:
+        kind, count, head_bytes = _head(file, member, place)
+        declared = head_bytes + count * kind.itemsize
+        if declared != member.file_size:
+            problem = f"{count:,} elements of {kind.itemsize} bytes take {declared:,} bytes, not {member.file_size:,}"
+            raise InputError(problem, place=place, path=(_name(member),), expected=ARRAY)
+        content = file.read()
+    if len(content) != count * kind.itemsize:
+        raise InputError("the array is cut off", place=place, path=(_name(member),), expected=ARRAY)
+    return np.frombuffer(content, kind)
+
+
+def _head(file: Any, member: ZipInfo, place: str) -> tuple[np.dtype[Any], int, int]:
+    """(type of the elements, their number, bytes of the head)."""
+
+    def refusal(problem: str, expected: str = ARRAY) -> InputError:
+        return InputError(problem, place=place, path=(_name(member),), expected=expected)
+
+    begin = file.read(8)
+    if len(begin) < 8 or not begin.startswith(b"\x93NUMPY") or begin[6] not in (1, 2):
+        raise refusal("this is no array of numpy")
+    size_bytes = 2 if begin[6] == 1 else 4
+    head_size = int.from_bytes(file.read(size_bytes), "little")
+    if head_size > MOST_HEAD:
+        raise refusal(f"the head has {head_size:,} bytes", f"at most {MOST_HEAD:,}")
+    head = file.read(head_size).decode("latin-1")
+    kind, order, shape = _TYPE.search(head), _ORDER.search(head), _SHAPE.search(head)
+    if not order or not head.startswith("{") or not head.rstrip().endswith("}"):
+        raise refusal("the head is no description of an array")
+    if not kind:
+        raise refusal("the elements are of another type", "whole numbers of 1 to 8 bytes")
+    if not shape:
+        raise refusal("the array has another shape", "one dimension")
+    count = int(shape[1]) if shape[1] else 1
+    return np.dtype(kind[1]), count, 8 + size_bytes + head_size

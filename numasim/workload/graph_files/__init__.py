@@ -1,0 +1,1 @@
+"""Files of task graphs, in whatever form they are."""

@@ -1,0 +1,385 @@
+"""Task graphs in npz: they are what the JSON form says, and whatever is wrong is named with its array and position."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import struct
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_json_graphs import same, workloads
+from workload_setup import SMALL, small
+
+import numasim as ns
+from numasim.errors import InputError
+from numasim.files import packed_arrays
+from numasim.files.packed_arrays import read_arrays
+from numasim.schema.enumerations import Kind, Mode, Op
+from numasim.workload.binary_form.array_table import FIELDS, KIND_NAMES, MODE_NAMES, OP_NAMES, PATTERN_NAMES
+from numasim.workload.binary_form.from_arrays import workload_of
+from numasim.workload.binary_form.to_arrays import to_arrays, write
+from numasim.workload.graph import Pattern, Workload
+from numasim.workload.graph_files.forms import digest_of_file, read_graph
+from numasim.workload.json_form.graph_io import text_of, unchecked
+
+Arrays = dict[str, Any]
+
+EVERYTHING = {
+    "name": "everything",
+    "parameters": {"n": 3, "text": "é"},
+    "kernels": ["k", "l"],
+    "regions": [{"name": "a", "bytes": 4096, "initialised": True}, {"name": "b", "bytes": 64}],
+    "phases": [
+        {
+            "loop": [{"roots": [0], "name": "p"}, {"loop": [{"roots": [6, 7], "deal": "cyclic"}], "repeat": 2}],
+            "repeat": 3,
+        },
+        {"range": 0, "deal": "block"},
+        {"range": 1, "serial": True},
+    ],
+    "ranges": [
+        {
+            "name": "r",
+            "count": 100,
+            "compute_ps": {"items": list(range(100, 200))},
+            "kernel": "k",
+            "node_accesses": [{"nodes": [0, 1], "shares": [1, 2], "bytes": {"items": [64] * 99 + [1]}}],
+        },
+        {
+            "count": 3,
+            "low_ps": 1,
+            "high_ps": 9,
+            "kernel": "l",
+            "accesses": [{"region": "a", "row_bytes": 8, "divisor": 2, "step_div": 16, "step_mod": 8}],
+        },
+    ],
+    "tasks": [
+        {"ops": [["spawn", 1], ["spawn", 2], ["wait"], ["call", 3], ["lock", 0], ["unlock", 0], ["atomic", 1]]},
+        {"ops": [["run", 0]], "then": [2]},
+        {"ops": [["run", 1], ["signal", 2], ["broadcast", 2]]},
+        {"kind": "call", "ops": [["spawn", 4], ["spawn", 5]]},
+        {"ops": [["begin", 3], ["load", 3], ["run", 2], ["store", 3], ["commit", 3]]},
+        {"ops": [["await", 2]]},
+        {"kind": "implicit", "ops": [["barrier", 4]]},
+        {"kind": "implicit", "ops": [["barrier", 4]]},
+    ],
+    "segments": [
+        {"compute_ps": 5, "kernel": "l", "accesses": [{"region": "b", "row_bytes": 4, "rows": 2, "stride": 8}]},
+        {"compute_ps": 2**60, "kernel": "k"},
+        {
+            "kernel": "k",
+            "accesses": [
+                {"region": "a", "offset": 9, "row_bytes": 1, "mode": "read-write", "pattern": "chase", "passes": 7},
+                {"region": "a", "row_bytes": 2, "mode": "write", "pattern": "random"},
+            ],
+        },
+    ],
+    "words": [
+        {"role": "lock", "name": "m"},
+        {"role": "atomic", "owner": 3},
+        {"role": "condition", "parties": 2},
+        {"role": "objects", "parties": 9, "skew_ppm": 5, "undo_ps": 2000},
+        {"role": "barrier", "parties": 2},
+    ],
+    "facts": {"f": 2**62},
+}
+
+
+def everything() -> Workload:
+    return unchecked(EVERYTHING)
+
+
+def packed(arrays: Arrays, **settings: Any) -> bytes:
+    """The file that numpy itself writes."""
+    file = io.BytesIO()
+    np.savez(file, **settings, **arrays)
+    return file.getvalue()
+
+
+def read(arrays: Arrays) -> Workload:
+    return workload_of(packed(arrays), "g.npz")
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(InputError) as problem:
+        workload_of(data, "g.npz")
+    return str(problem.value)
+
+
+# ---- there and back ----
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_every_generated_workload_survives(label: str, tmp_path: Path) -> None:
+    work = small(label)
+    write(work, tmp_path / "graph.npz")
+    back = read_graph(tmp_path / "graph.npz")
+    assert same(work, back)
+    assert back.digest() == work.digest() == digest_of_file(tmp_path / "graph.npz")
+
+
+@given(workloads())
+@settings(max_examples=40)
+def test_random_workloads_survive(work: Workload) -> None:
+    assert same(work, read(to_arrays(work)))
+
+
+def test_a_graph_with_everything_survives_in_all_forms(tmp_path: Path) -> None:
+    used = {op for task in EVERYTHING["tasks"] for op, *_ in task["ops"]}  # type: ignore[attr-defined]
+    assert used == set(OP_NAMES)  # a new op belongs into this graph
+    work = everything()
+    arrays = to_arrays(work)
+    assert {"ranges.0.compute_ps.items", "ranges.0.node_accesses.0.bytes.items"} == arrays.keys() - FIELDS.keys()
+    assert same(work, read(arrays))
+    (tmp_path / "g.json").write_text(json.dumps(EVERYTHING, indent=3))
+    write(work, tmp_path / "g.npz")
+    assert digest_of_file(tmp_path / "g.json") == digest_of_file(tmp_path / "g.npz") == work.digest()
+    assert text_of(read_graph(tmp_path / "g.npz")) == text_of(work)
+
+
+def test_equal_graphs_have_equal_files(tmp_path: Path) -> None:
+    write(everything(), tmp_path / "a.npz")
+    write(unchecked(EVERYTHING), tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_numpy_reads_what_is_written(tmp_path: Path) -> None:
+    write(everything(), tmp_path / "g.npz")
+    with np.load(tmp_path / "g.npz", allow_pickle=False) as arrays:
+        assert arrays["version"].tolist() == [1]
+        assert arrays["op_ptr"].tolist() == [0, 7, 8, 11, 13, 18, 19, 20, 21]
+        assert json.loads(arrays["document"].tobytes())["words"][0]["name"] == "m"
+        for name, described in FIELDS.items():
+            assert arrays[name].dtype == np.dtype(described.kind)
+
+
+@pytest.mark.parametrize("kind", [">i8", "<u8", ">i4"])
+def test_any_type_of_whole_numbers_is_read(kind: str) -> None:
+    work = unchecked({"tasks": [{"ops": [["run", 0]]}], "segments": [{"compute_ps": 2**30}]})
+    arrays = {name: array if name == "document" else array.astype(kind) for name, array in to_arrays(work).items()}
+    assert same(work, read(arrays))
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    assert same(work, workload_of(file.getvalue(), "g.npz"))
+
+
+def test_little_is_needed() -> None:
+    pair = {"tasks": [{"ops": [["run", 0]], "then": [1]}, {"ops": [["run", 1]]}], "segments": [{"compute_ps": 7}] * 2}
+    for segment in pair["segments"]:
+        segment["kernel"] = ""
+    arrays: Arrays = {"version": 1, "op_ptr": [0, 1, 2], "op_code": [0, 0], "op_arg": [0, 1], "then_ptr": [0, 1, 1]}
+    assert same(unchecked(pair), read({**arrays, "then": [1], "segment_compute_ps": [7, 7]}))
+
+
+def test_the_codes_of_version_1_stay() -> None:
+    assert OP_NAMES[:4] == ("run", "spawn", "call", "wait")
+    assert OP_NAMES[4:11] == ("lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast")
+    assert OP_NAMES[11:15] == ("begin", "load", "store", "commit")
+    assert (KIND_NAMES, MODE_NAMES) == (("task", "call", "implicit"), ("read", "write", "read-write"))
+    assert PATTERN_NAMES == ("sequential", "strided", "random", "chase")
+
+
+@pytest.mark.parametrize(
+    ("names", "members"), [(OP_NAMES, Op), (KIND_NAMES, Kind), (MODE_NAMES, Mode), (PATTERN_NAMES, Pattern)]
+)
+def test_every_member_has_a_code(names: tuple[str, ...], members: Any) -> None:
+    assert {name.upper().replace("-", "_") for name in names} == set(members.__members__)
+
+
+def test_what_a_run_is_does_not_depend_on_the_form_of_the_graph(tmp_path: Path) -> None:
+    graph = ns.Graph.shipped("fib", n=6)
+    text = json.dumps(json.loads(graph.written()), indent=1)
+    (tmp_path / "g.json").write_text(text)
+    assert ns.Graph.read(tmp_path / "g.json").save(tmp_path / "g.npz") == tmp_path / "g.npz"
+    base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": 4}
+    rows = [
+        ns.run(base, workload=workload).row()
+        for workload in (str(tmp_path / "g.json"), str(tmp_path / "g.npz"), ns.Graph.read(tmp_path / "g.npz"))
+    ]
+    assert len({(row["run_id"], row["trace_hash"]) for row in rows}) == 1
+
+
+# ---- wrong numbers ----
+
+GOOD = to_arrays(everything())
+WRONG: dict[str, tuple[Arrays, str]] = {
+    "version": ({"version": [2]}, "g.npz: version: the version is 2; expected 1, or a newer numasim"),
+    "unknown array": ({"op_pointer": [0]}, "g.npz: there is no array 'op_pointer' in a task graph; expected one of"),
+    "op code": (
+        {"op_code": [15, *GOOD["op_code"][1:]]},
+        "g.npz: op_code[0]: the number is 15; expected 0 to 14: 0 run, 1 spawn",
+    ),
+    "task": ({"op_arg": [99, *GOOD["op_arg"][1:]]}, "g.npz: op_arg[0]: task 99 does not exist; expected a task below"),
+    "segment": (
+        {"op_arg": [*GOOD["op_arg"][:7], 3, *GOOD["op_arg"][8:]]},
+        "g.npz: op_arg[7]: segment 3 does not exist; expected a segment below 3",
+    ),
+    "negative": (
+        {"op_arg": [*GOOD["op_arg"][:7].tolist(), -1, *GOOD["op_arg"][8:].tolist()]},
+        "g.npz: op_arg[7]: the number is -1; expected 0 to 4294967295",
+    ),
+    "length": ({"op_arg": [0]}, "g.npz: op_arg: the array has 1 elements; expected 21, as many as there are ops"),
+    "pointer": (
+        {"op_ptr": [0, 7, 6, 11, 13, 18, 19, 20, 21]},
+        "g.npz: op_ptr[2]: 6 comes after 7; expected an ascending array",
+    ),
+    "pointer start": ({"then_ptr": [1] * 9}, "g.npz: then_ptr[0]: the first element is 1; expected 0"),
+    "pointer length": ({"then_ptr": [0]}, "g.npz: then_ptr: the array has 1 elements; expected 9, tasks + 1"),
+    "empty pointer": ({"op_ptr": []}, "g.npz: op_ptr: the elements are of another type"),
+    "kind": ({"task_kind": [1, *GOOD["task_kind"][1:]]}, "g.npz: task_kind[0]: the kind is call; expected task or"),
+    "then": ({"then": [3]}, "g.npz: then[0]: task 3 is a call, which waits for no other task"),
+    "time": ({"segment_compute_ps": [5, 2**61, 0]}, f"g.npz: segment_compute_ps[1]: the number is {2**61}; "),
+    "kernel": (
+        {"segment_kernel": [0, 0, 2]},
+        "g.npz: segment_kernel[2]: the number is 2; expected 0 to 1 in kernels of the document",
+    ),
+    "region": ({"access_region": [0, 5, 0]}, "g.npz: access_region[1]: the number is 5; expected 0 to 1 in regions"),
+    "offset": ({"access_offset": [0, 0, 4095]}, "g.npz: access_offset[2]: the value is 4095; expected an end inside"),
+    "row": ({"access_row_bytes": [4, 0, 2]}, "g.npz: access_row_bytes[1]: the number is 0; expected 1 to"),
+    "mode": ({"access_mode": [0, 3, 1]}, "g.npz: access_mode[1]: the number is 3; expected 0 to 2: 0 read, 1 write"),
+    "items": (
+        {"ranges.0.compute_ps.items": [-5] * 100},
+        "g.npz: ranges.0.compute_ps.items[0]: the number is -5; expected 0 to",
+    ),
+    "items missing": (
+        {"ranges.0.compute_ps.items": [5] * 99},
+        "g.npz: document.ranges[0].compute_ps.items: there are 99 numbers; expected 100, one for each item",
+    ),
+    "no such list": ({"phases.9.roots": [0]}, "g.npz: phases.9.roots: the document has no such list"),
+    "list twice": ({"phases.0.loop.0.roots": [0]}, "g.npz: phases.0.loop.0.roots: the document has numbers for this"),
+    "root": ({"phases.1.roots": [8]}, "g.npz: phases.1.roots[0]: task 8 does not exist; expected a task below 8"),
+    "document": ({"document": list(b'{"name": 3}')}, "g.npz: document: name: "),
+    "document, cut off": ({"document": list(b'{"name"')}, "g.npz: document:1:8: this is not JSON"),
+    "document, no text": ({"document": [255]}, "g.npz: document[0]: byte 255 is no text in UTF-8"),
+    "document with tasks": ({"document": list(b'{"tasks": [{}]}')}, "g.npz: document.tasks: tasks stand in the"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_named(name: str) -> None:
+    changes, sentence = WRONG[name]
+    assert refusal(packed({**GOOD, **changes})).startswith(sentence)
+
+
+def test_an_array_that_is_missing_is_named() -> None:
+    arrays = {name: array for name, array in GOOD.items() if name != "op_code"}
+    assert refusal(packed(arrays)) == "g.npz: there is no array 'op_code'; expected one of 21 elements"
+    assert refusal(packed({"a": [1]})).startswith("g.npz: there is no array 'version' among a; expected the arrays of")
+
+
+def test_a_cycle_is_found_behind_edges_that_lead_back() -> None:
+    arrays = {"version": 1, "op_ptr": [0, 0, 0], "op_code": np.zeros(0, int), "op_arg": np.zeros(0, int)}
+    assert "in a cycle: 0 after 1 after 0" in refusal(packed({**arrays, "then_ptr": [0, 1, 2], "then": [1, 0]}))
+
+
+# ---- wrong archives ----
+
+
+class Trap:
+    """Whoever unpickles it is told."""
+
+    sprung = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (setattr, (Trap, "sprung", True))
+
+
+def archive(*members: tuple[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", kind) as opened:
+        warnings.simplefilter("ignore")  # a name twice
+        for name, content in members:
+            opened.writestr(name, content)
+    return file.getvalue()
+
+
+def array(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+def head(text: str) -> bytes:
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+def with_size(data: bytes, size: int) -> bytes:
+    """The archive whose list of members declares another size of its only one."""
+    at = data.rindex(b"PK\x01\x02") + 24
+    return data[:at] + struct.pack("<I", size) + data[at + 4 :]
+
+
+ONE = array([1])
+ZEROS = archive(("version.npy", head("{'descr': '|u1', 'fortran_order': False, 'shape': (1000000,), }") + bytes(10**6)),
+                kind=zipfile.ZIP_DEFLATED)  # fmt: skip
+ARCHIVES: dict[str, tuple[bytes, str]] = {
+    "no archive": (b"PK\x03\x04" + bytes(100), "the archive has no end: the file may be cut off"),
+    "cut off": (packed(GOOD)[:-9], "the archive has no end"),
+    "another member": (archive(("a.txt", b"x")), "the archive has a member 'a.txt'; expected arrays alone"),
+    "twice": (archive(("version.npy", ONE), ("version.npy", ONE)), "version: the archive has this array twice"),
+    "bzip2": (archive(("version.npy", ONE), kind=zipfile.ZIP_BZIP2), "version: the array is encrypted or compressed"),
+    "bomb": (with_size(ZEROS, 2**32 - 2), "version: 1,"),
+    "larger than it is": (with_size(archive(("version.npy", ONE)), len(ONE) + 8), "version: 1 elements of 8 bytes"),
+    "gibibytes": (
+        archive(*((f"a{n}.npy", b"") for n in range(4097))),
+        "the archive has too many members; expected at most 4,096 arrays",
+    ),
+    "no array": (archive(("version.npy", b"nothing of the kind")), "version: this is no array of numpy"),
+    "text": (archive(("version.npy", array(["a"]))), "version: the elements are of another type"),
+    "fractions": (archive(("version.npy", array([1.0]))), "version: the elements are of another type"),
+    "table": (archive(("version.npy", array([[1], [2]]))), "version: the array has another shape; expected one dim"),
+    "huge": (
+        archive(("version.npy", head("{'descr': '<i8', 'fortran_order': False, 'shape': (999999999999,), }"))),
+        "version: 999,999,999,999 elements of 8 bytes take",
+    ),
+    "long head": (archive(("version.npy", head(" " * 5000))), "version: the head has 5,000 bytes"),
+    "strange head": (archive(("version.npy", head("[" * 100))), "version: the head is no description"),
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_what_is_wrong_with_an_archive_is_named(name: str) -> None:
+    data, sentence = ARCHIVES[name]
+    assert refusal(data).startswith(f"g.npz: {sentence}")
+
+
+def test_nothing_is_unpickled() -> None:
+    objects = np.empty(1, object)
+    objects[0] = Trap()
+    file = io.BytesIO()
+    np.savez(file, version=objects)
+    assert "the elements are of another type; expected whole numbers" in refusal(file.getvalue())
+    assert not Trap.sprung
+    pickle.loads(pickle.dumps(Trap()))
+    assert Trap.sprung  # the trap works
+
+
+def test_all_arrays_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_arrays, "MOST_UNPACKED", 500)
+    two = archive(("a.npy", array(np.zeros(20, int))), ("b.npy", array(np.zeros(20, int))))
+    with pytest.raises(InputError, match=r"g.npz: the arrays have 576 bytes"):
+        read_arrays(two, "g.npz")
+
+
+SMALL_FILE = packed(to_arrays(unchecked({"tasks": [{"ops": [["run", 0]]}], "segments": [{"kernel": ""}]})))
+
+
+@given(st.lists(st.tuples(st.integers(0, len(SMALL_FILE) - 1), st.integers(0, 255)), min_size=1, max_size=4))
+@settings(max_examples=150)
+def test_whatever_bytes_change_there_is_a_graph_or_a_sentence(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(SMALL_FILE)
+    for at, value in changes:
+        data[at] = value
+    try:
+        said = f"g.npz: {workload_of(bytes(data), 'g.npz').rows} tasks"
+    except InputError as problem:
+        said = str(problem)
+    assert said.startswith("g.npz: ")
