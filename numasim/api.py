@@ -55,8 +55,9 @@ def run(
     fields of the spec itself give to axes. ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``;
     dotted ones by ``**{"a.b": c}``). In both a machine, strategy or workload may be a name, a path, a mapping, or a
     `Machine`, `Strategy` or `Graph`. With ``check`` the result is checked against the invariants of the model;
-    ``trace`` names a file for Perfetto, compressed if it ends in .gz; with ``over_time`` the result has tables of the
-    run over time. Either of the last two makes the engine simulate every event. ``engine`` is by default the native
+    ``trace`` names a file for Perfetto, or NAME.paje or NAME.prv for Paje and Paraver, compressed if it ends in
+    .gz; with ``over_time`` the result has tables of the run over time. Either of the last two makes the engine
+    simulate every event. ``engine`` is by default the native
     one; where it is not built a warning says so. Raises InputError for a bad spec.
     """
     return run_spec(

@@ -53,16 +53,19 @@ def schema(
 
 
 @trace_app.command("check")
-@examples("numasim trace check trace.json.gz")
+@examples("numasim trace check trace.json.gz", "numasim trace check trace.paje")
 def trace_check(
     file: Annotated[
-        Path, typer.Argument(help="a file that numasim run --trace wrote", autocompletion=files(".json", ".gz"))
+        Path,
+        typer.Argument(
+            help="a file that numasim run --trace wrote", autocompletion=files(".json", ".gz", ".paje", ".prv")
+        ),
     ],
 ) -> None:
     """Check a trace and print what is wrong with it."""
-    from numasim.report.trace.trace_lint import lint
+    from numasim.report.trace.trace_check import checked_trace
 
-    found = lint(file)
+    found = checked_trace(file)
     for problem in found.problems:
         say(f"{file}: {problem}")
     say(f"{file}: {found.found}")

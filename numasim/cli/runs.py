@@ -31,7 +31,11 @@ def run(
     as_json: Json = False,
     trace: Annotated[
         Path | None,
-        typer.Option("--trace", help="write what every worker does to this file, for Perfetto; .gz packs it"),
+        typer.Option(
+            "--trace",
+            help="write what every worker does to this file, for Perfetto; NAME.paje and NAME.prv for "
+            "Paje and Paraver; .gz packs it",
+        ),
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
 ) -> None:
@@ -52,6 +56,16 @@ def run(
         if folder is not None:
             save_figures(result, folder)
     print_run(result, as_json)
+    _announce_left_out(trace)
+
+
+def _announce_left_out(trace: Path | None) -> None:
+    """Say what the form of the trace cannot hold."""
+    if trace is not None:
+        from numasim.report.trace.trace_forms import notice
+
+        if sentence := notice(trace):
+            say(f"numasim: {sentence}", err=True)
 
 
 def _announce_cell(one: "OneRun") -> None:

@@ -45,14 +45,14 @@ def trace_to(path: Path, plan: Plan) -> Iterator[Watcher]:
     The file appears, complete, only when the block ends without an error. Raises InputError for a path that
     cannot be written.
     """
-    with writing(path) as binary, _text_of(binary, path.suffix == ".gz") as file:
+    with writing(path) as binary, text_to(binary, path.suffix == ".gz") as file:
         writer = TraceWriter(plan, file.write)
         yield writer
         writer.close()
 
 
 @contextmanager
-def _text_of(binary: BinaryIO, packed: bool) -> Iterator[IO[str]]:
+def text_to(binary: BinaryIO, packed: bool) -> Iterator[IO[str]]:
     """Text that is written to ``binary``, which stays open."""
     with ExitStack() as files:
         if packed:  # no name and no date: the same run gives the same bytes

@@ -12,7 +12,7 @@ from numasim.engine.result import Result
 from numasim.engine.simulate import require_engine, simulate
 from numasim.errors import InputError
 from numasim.plan.plan import Plan
-from numasim.report.trace.perfetto import trace_to
+from numasim.report.trace.trace_forms import any_trace_to
 
 MOST_TASKS = 4_000_000  # about a gigabyte of trace, half a minute of tables
 
@@ -36,7 +36,7 @@ def simulate_watched(plan: Plan, seed: int, engine: str, check: bool, trace: Pat
     watchers: list[Watcher] = []
     with ExitStack() as files:
         if trace is not None:
-            watchers.append(files.enter_context(trace_to(trace, plan)))
+            watchers.append(files.enter_context(any_trace_to(trace, plan)))
         tables = OverTime(plan) if over_time else None
         if tables is not None:
             watchers.append(tables)

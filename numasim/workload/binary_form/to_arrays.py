@@ -53,4 +53,5 @@ def _written(described: ArrayField, values: Any) -> Array:
         return np.asarray(values, described.kind)
     codes = np.zeros(256, np.uint8)
     codes[described.numbers] = np.arange(len(described.codes))
-    return codes[values]
+    found: Array = codes[values]
+    return found
