@@ -45,6 +45,7 @@ def run(
     engine: str | None = None,
     check: bool = False,
     trace: str | Path | None = None,
+    schedule: str | Path | None = None,
     over_time: bool = False,
     **changes: Any,
 ) -> Result:
@@ -55,10 +56,11 @@ def run(
     fields of the spec itself give to axes. ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``;
     dotted ones by ``**{"a.b": c}``). In both a machine, strategy or workload may be a name, a path, a mapping, or a
     `Machine`, `Strategy` or `Graph`. With ``check`` the result is checked against the invariants of the model;
-    ``trace`` names a file for Perfetto, or NAME.paje or NAME.prv for Paje and Paraver, compressed if it ends in
-    .gz; with ``over_time`` the result has tables of the run over time. Either of the last two makes the engine
-    simulate every event. ``engine`` is by default the native
-    one; where it is not built a warning says so. Raises InputError for a bad spec.
+    ``trace`` names a file for Perfetto, or NAME.paje or NAME.prv for Paje and Paraver, compressed if it ends in .gz;
+    ``schedule`` a file for what each worker executed when, of the endings .npz, .wf.json (WfFormat), .dot, .gv and
+    .graphml; with ``over_time`` the result has tables of the run over time. Each of the last three makes the engine
+    simulate every event. ``engine`` is by default the native one; where it is not built a warning says so. Raises
+    InputError for a bad spec.
     """
     return run_spec(
         load_run(spec, changes=changes),
@@ -66,6 +68,7 @@ def run(
         check,
         trace=None if trace is None else Path(trace),
         over_time=over_time,
+        schedule=None if schedule is None else Path(schedule),
     )
 
 
@@ -83,15 +86,16 @@ def run_spec(
     *,
     trace: Path | None = None,
     over_time: bool = False,
+    schedule: Path | None = None,
 ) -> Result:
     """Simulate a resolved spec once, with the seed of the first repeat; the result carries its identity."""
     seed = repeat_seed(spec.seed, 0)
-    if trace is None and not over_time:
+    if trace is None and schedule is None and not over_time:
         result = simulate_spec(spec, seed, engine, check)
     else:
         from numasim.report.trace.watched_run import simulate_watched
 
-        result = simulate_watched(build_plan(spec), seed, engine, check, trace, over_time)
+        result = simulate_watched(build_plan(spec), seed, engine, check, trace, over_time, schedule)
     result.identity = identity(spec, seed, engine)
     return result
 

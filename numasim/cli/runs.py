@@ -37,6 +37,14 @@ def run(
             "Paje and Paraver; .gz packs it",
         ),
     ] = None,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(
+            "--schedule",
+            help="write which worker executed which task from when to when: .npz, .wf.json (WfFormat), .dot, .gv or "
+            ".graphml",
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="write figures of the run to this directory")] = None,
 ) -> None:
     """Simulate once and print what happened. Of a sweep one cell is run, chosen by --set AXIS=VALUE."""
@@ -46,13 +54,14 @@ def run(
 
     one = load_one(spec, sets or ())
     loaded = one.spec
-    if trace is not None and trace.exists() and Path(spec).exists() and trace.samefile(spec):
-        raise InputError(f"the trace would replace {spec}, which is run", expected="the name of another file")
+    for output, what in ((trace, "trace"), (schedule, "schedule")):
+        if output is not None and output.exists() and Path(spec).exists() and output.samefile(spec):
+            raise InputError(f"the {what} would replace {spec}, which is run", expected="the name of another file")
     _announce_cell(one)
     _announce_tasks([loaded])
     over_time = plot is not None and _can_be_watched(loaded)
     with run_figures_folder(plot, over_time) as folder:
-        result = run_spec(loaded, chosen_engine(engine), check, trace=trace, over_time=over_time)
+        result = run_spec(loaded, chosen_engine(engine), check, trace=trace, over_time=over_time, schedule=schedule)
         if folder is not None:
             save_figures(result, folder)
     print_run(result, as_json)

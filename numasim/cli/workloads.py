@@ -7,9 +7,9 @@ import typer
 
 from numasim.cli.completion import files, workloads
 from numasim.cli.examples import Commands, examples
+from numasim.cli.graphs.graph_export import export_to, words_and_file
 from numasim.cli.listing import print_shipped
 from numasim.cli.shared import Json, say
-from numasim.errors import InputError
 
 if TYPE_CHECKING:
     from numasim.workload.graph import Workload
@@ -20,6 +20,14 @@ Words = Annotated[
     typer.Argument(
         help="a name and parameters: strassen n=1024; or a mapping: '{name: strassen, n: 1024}'",
         metavar="NAME [PARAMETER=VALUE]...",
+        autocompletion=workloads,
+    ),
+]
+Exported = Annotated[
+    list[str],
+    typer.Argument(
+        help="a name and parameters, or a graph such as ./graph.json; and the file, without -o",
+        metavar="NAME [PARAMETER=VALUE]... [FILE]",
         autocompletion=workloads,
     ),
 ]
@@ -47,16 +55,25 @@ def workload_show(words: Words) -> None:
 
 
 @app.command("export")
-@examples("numasim workload export fib n=8 fib.json", "numasim workload export ./fib.json fib.npz")
-def workload_export(words: Words, file: GraphFile) -> None:
-    """Write the task graph of a workload: as npz where the name of the file ends so, else as JSON."""
-    from numasim.workload.graph_files.forms import write_graph
-
-    if "=" in file.name and not file.exists():
-        words_to_be = " ".join([*words, str(file)])
-        raise InputError("the file is missing", expected=f"it behind the parameters: {words_to_be} graph.json")
-    write_graph(_workload(words), file)
-    say(file)
+@examples(
+    "numasim workload export fib n=8 -o fib.json",
+    "numasim workload export ./fib.json -o fib.npz",
+    "numasim workload export cholesky tiles=8 -o cholesky.graphml",
+)
+def workload_export(
+    words: Exported,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="the file, if it is not the last word: .json, .npz, .wf.json (WfFormat), .dot, .gv or .graphml",
+        ),
+    ] = None,
+) -> None:
+    """Write the task graph of a workload to a file; its name says the form."""
+    workload_words, file = words_and_file(words, output)
+    export_to(_workload(workload_words), file)
 
 
 @app.command("import")

@@ -78,6 +78,7 @@ class Result(Shown):
     phases_run: int = 0
     passed_items: int = 0  # range items counted in closed form, which have no records
     over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
+    left_out: tuple[str, ...] = field(default=(), compare=False)  # what files that were asked for do not hold
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 
     def __repr__(self) -> str:
@@ -100,7 +101,7 @@ class Result(Shown):
     @property
     def remarks(self) -> list[str]:
         """What a user should know of the run beside its counters, such as that thieves found nothing to steal."""
-        return remarks(self.counters, self.worker_count) + phases_left_out(self.phases_run)
+        return [*remarks(self.counters, self.worker_count), *phases_left_out(self.phases_run), *self.left_out]
 
     @property
     def phase_rows(self) -> dict[str, npt.NDArray[np.int64]]:

@@ -157,8 +157,8 @@ def test_numpy_reads_what_is_written(tmp_path: Path) -> None:
         assert arrays["version"].tolist() == [1]
         assert arrays["op_ptr"].tolist() == [0, 7, 8, 11, 13, 18, 19, 20, 21]
         assert json.loads(arrays["document"].tobytes())["words"][0]["name"] == "m"
-        for name, described in FIELDS.items():
-            assert arrays[name].dtype == np.dtype(described.kind)
+        for name in arrays.keys() & FIELDS.keys():
+            assert arrays[name].dtype == np.dtype(FIELDS[name].kind)
 
 
 @pytest.mark.parametrize("kind", [">i8", "<u8", ">i4"])

@@ -11,8 +11,12 @@ from numasim.engine.observe.watch import I64, Watcher
 from numasim.engine.result import Result
 from numasim.engine.simulate import require_engine, simulate
 from numasim.errors import InputError
+from numasim.plan.build_plan import revised
 from numasim.plan.plan import Plan
+from numasim.report.trace.schedule_watch import ScheduleWatch
 from numasim.report.trace.trace_forms import any_trace_to
+from numasim.workload.graph_files.export_forms import export, require_schedule_form
+from numasim.workload.unfold import unfolded
 
 MOST_TASKS = 4_000_000  # about a gigabyte of trace, half a minute of tables
 
@@ -25,14 +29,27 @@ def require_few_tasks(plan: Plan) -> None:
         raise InputError(problem, expected=f"a workload of at most {MOST_TASKS:,} tasks")
 
 
-def simulate_watched(plan: Plan, seed: int, engine: str, check: bool, trace: Path | None, over_time: bool) -> Result:
+def simulate_watched(
+    plan: Plan,
+    seed: int,
+    engine: str,
+    check: bool,
+    trace: Path | None,
+    over_time: bool,
+    schedule: Path | None = None,
+) -> Result:
     """Run ``plan`` with ``seed``, every event of it.
 
-    ``trace`` is the file to write, if any; with ``over_time`` the result has the tables. Raises InputError for a run of
-    too many tasks, an engine that does not exist, and a file that cannot be written.
+    ``trace`` and ``schedule`` are the files to write, if any; with ``over_time`` the result has the tables. Raises
+    InputError for a run of too many tasks, an engine that does not exist, and a file that cannot be written.
     """
     require_engine(engine)
     require_few_tasks(plan)
+    kept = None
+    if schedule is not None:
+        require_schedule_form(schedule, plan.workload)
+        plan = revised(plan, workload=unfolded(plan.workload)) if plan.workload.folded else plan
+        kept = ScheduleWatch()
     watchers: list[Watcher] = []
     with ExitStack() as files:
         if trace is not None:
@@ -40,10 +57,15 @@ def simulate_watched(plan: Plan, seed: int, engine: str, check: bool, trace: Pat
         tables = OverTime(plan) if over_time else None
         if tables is not None:
             watchers.append(tables)
+        if kept is not None:
+            watchers.append(kept)
         result = simulate(plan, seed, engine, check=check, watch=_all(watchers))
     if tables is not None:
         tables.close(int(result.counters["makespan_ps"]))
     result.over_time = tables
+    if kept is not None and schedule is not None:
+        executed = kept.executed(plan, int(result.counters["makespan_ps"]))
+        result.left_out = tuple(export(plan.workload, schedule, executed))
     return result
 
 

@@ -142,4 +142,14 @@ AROUND = (
         high=255,
     ),
 )
-FIELDS: Mapping[str, ArrayField] = {each.name: each for each in (*AROUND, *TASKS, *SEGMENTS, *ACCESSES)}
+EXECUTED = (
+    ArrayField(
+        "executed_task", "<i8", "executions", "The task whose segment was executed, in the order of time.", default=0
+    ),
+    ArrayField("executed_segment", "<i8", "executions", "That segment.", default=0),
+    ArrayField("executed_worker", "<i8", "executions", "The worker that executed it.", default=0),
+    ArrayField("executed_begin_ps", "<i8", "executions", "When it began.", unit="ps", high=2**63 - 1, default=0),
+    ArrayField("executed_end_ps", "<i8", "executions", "When it ended.", unit="ps", high=2**63 - 1, default=0),
+    ArrayField("worker_node", "<i8", "workers", "The NUMA node of each worker.", default=0),
+)  # of a run, which reading a graph checks and leaves out
+FIELDS: Mapping[str, ArrayField] = {each.name: each for each in (*AROUND, *TASKS, *SEGMENTS, *ACCESSES, *EXECUTED)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from numasim.errors import InputError
 from numasim.files.packed_arrays import Array, read_arrays
-from numasim.workload.binary_form.array_table import FIELDS, VERSION, ArrayField
+from numasim.workload.binary_form.array_table import EXECUTED, FIELDS, VERSION, ArrayField
 from numasim.workload.binary_form.document_lists import is_list, name_of, with_lists
 from numasim.workload.builder import ACCESS_TYPES
 from numasim.workload.graph import Workload
@@ -34,6 +34,7 @@ def _workload(arrays: Mapping[str, Array], place: str) -> Workload:
     _check_version(arrays)
     lists = {name: array for name, array in arrays.items() if is_list(name)}
     _check_names([name for name in arrays if name not in lists])
+    _check_executed(arrays)
     file = with_lists(_document(arrays, place), lists)
     columns = _columns(arrays, file)
     try:
@@ -64,6 +65,19 @@ def _check_names(names: Sequence[str]) -> None:
                 value=name,
                 known=FIELDS,
             )
+
+
+def _check_executed(arrays: Mapping[str, Array]) -> None:
+    """Refuse wrong numbers of a run, which is no part of the graph."""
+    count = len(arrays.get(EXECUTED[0].name, ()))
+    for described in EXECUTED:
+        array = arrays.get(described.name)
+        if array is None:
+            continue
+        if described.length == EXECUTED[0].length and len(array) != count:
+            problem = f"the array has {len(array):,} elements"
+            raise InputError(problem, path=(described.name,), expected=f"{count:,}, as {EXECUTED[0].name} has")
+        checked(described, array)
 
 
 def _document(arrays: Mapping[str, Array], place: str) -> GraphFile:

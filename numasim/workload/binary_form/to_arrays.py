@@ -10,15 +10,32 @@ import numpy as np
 
 from numasim.files.packed_arrays import Array, write_arrays
 from numasim.files.writer import writing
-from numasim.workload.binary_form.array_table import ACCESSES, FIELDS, VERSION, ArrayField
+from numasim.workload.binary_form.array_table import ACCESSES, EXECUTED, FIELDS, VERSION, ArrayField
 from numasim.workload.binary_form.document_lists import taken_out
+from numasim.workload.export.executed import Executed
 from numasim.workload.graph import Workload
 from numasim.workload.json_form.to_json_form import around_tasks
 
 
 def write(workload: Workload, path: Path) -> None:
     """Write ``workload`` to ``path``; equal workloads give equal files. An `InputError` if that cannot be done."""
-    arrays = to_arrays(workload)
+    _write(to_arrays(workload), path)
+
+
+def write_executed(workload: Workload, executed: Executed, path: Path) -> None:
+    """`write`, with what workers did in a run."""
+    columns = {
+        "executed_task": executed.task,
+        "executed_segment": executed.segment,
+        "executed_worker": executed.worker,
+        "executed_begin_ps": executed.begin_ps,
+        "executed_end_ps": executed.end_ps,
+        "worker_node": executed.node,
+    }
+    _write(to_arrays(workload) | {each.name: np.asarray(columns[each.name], each.kind) for each in EXECUTED}, path)
+
+
+def _write(arrays: dict[str, Array], path: Path) -> None:
     with writing(path) as file:
         write_arrays(file, arrays)
 
@@ -44,7 +61,7 @@ def to_arrays(workload: Workload) -> dict[str, Array]:
     }
     for each in ACCESSES[1:]:
         columns[each.name] = getattr(workload.accesses, each.name.removeprefix("access_"))
-    return {name: _written(each, columns[name]) for name, each in FIELDS.items()} | lists
+    return {name: _written(each, columns[name]) for name, each in FIELDS.items() if name in columns} | lists
 
 
 def _written(described: ArrayField, values: Any) -> Array:

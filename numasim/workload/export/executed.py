@@ -1,0 +1,74 @@
+"""What workers did in a run: which of them executed each segment of each task, from when to when."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from numasim.workload.export.part_graph import PartGraph
+from numasim.workload.graph import I64, Op, Workload
+
+
+@dataclass(frozen=True)
+class Executed:
+    """[executions] in the order of their beginnings; ``node`` [workers] is where each worker runs."""
+
+    task: I64
+    segment: I64
+    worker: I64
+    begin_ps: I64
+    end_ps: I64
+    node: I64
+    makespan_ps: int
+    clock_hz: int
+
+
+@dataclass(frozen=True)
+class PartTimes:
+    """When a part was executed for the first time, and by whom."""
+
+    worker: int
+    begin_ps: int
+    end_ps: int
+
+
+def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[PartTimes | None]:
+    """[parts] None for one that executes nothing. Of a task that runs again in a later phase the first time counts;
+    transactions go from the beginning of the first attempt to the end of the last.
+    """
+    parts = _parts_by_segment(graph, work)
+    retries = _tasks_with(work, Op.BEGIN)
+    seen: Counter[tuple[int, int]] = Counter()
+    found: list[PartTimes | None] = [None] * len(graph)
+    for task, segment, worker, begin_ps, end_ps in _rows(executed):
+        key = task, segment
+        at, seen[key] = seen[key], seen[key] + 1
+        if at >= len(parts[key]) and task not in retries:
+            continue  # it runs again
+        part = parts[key][min(at, len(parts[key]) - 1)]
+        known = found[part]
+        found[part] = PartTimes(known.worker, known.begin_ps, end_ps) if known else PartTimes(worker, begin_ps, end_ps)
+    return found
+
+
+def _parts_by_segment(graph: PartGraph, work: Workload) -> dict[tuple[int, int], list[int]]:
+    """The parts in which a task runs a segment, by task and segment, in the order of its program."""
+    runs = np.flatnonzero(work.op_code == Op.RUN)
+    tasks = np.searchsorted(work.op_ptr, runs, side="right") - 1
+    found: dict[tuple[int, int], list[int]] = {}
+    for op, task, segment in zip(runs.tolist(), tasks.tolist(), work.op_arg[runs].tolist(), strict=True):
+        found.setdefault((task, segment), []).append(graph.part_of_op[op])
+    return found
+
+
+def _tasks_with(work: Workload, code: Op) -> set[int]:
+    ops = np.flatnonzero(work.op_code == code)
+    return set((np.searchsorted(work.op_ptr, ops, side="right") - 1).tolist())
+
+
+def _rows(executed: Executed) -> Iterator[tuple[int, int, int, int, int]]:
+    columns = (executed.task, executed.segment, executed.worker, executed.begin_ps, executed.end_ps)
+    return zip(*(column.tolist() for column in columns), strict=True)
