@@ -70,8 +70,8 @@ nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
 nb::dict result_of(Engine& engine, bool keep_log) {
     nb::dict result, workers, producers;
     Run& run = engine.state();
-    for (const auto& [name, value] : COUNTERS) {
-        workers[name] = column(run.team, [value](const Worker& w) { return w.counters.*value; });
+    for (const NamedCounter& counter : COUNTERS) {
+        workers[counter.name] = column(run.team, [&counter](const Worker& w) { return w.counters.*counter.value; });
     }
     const std::vector<Producer>& made_by = engine.source().producers();
     producers["node"] = column(made_by, [](const Producer& p) { return std::int64_t{p.node}; });

@@ -25,7 +25,8 @@ Times chains_of_trees(const Plan& plan, const std::int64_t* segment_ps) {
     for (std::size_t row = rows; row-- > 0;) {
         std::int64_t now = 0, joined = 0;
         Times groups;  // that the row is in: when the last task of each so far has ended
-        for (std::int64_t op = graph.op_ptr[row]; op < graph.op_ptr[row + 1]; ++op) {
+        const auto end_of_ops = static_cast<std::size_t>(graph.op_ptr[row + 1]);
+        for (auto op = static_cast<std::size_t>(graph.op_ptr[row]); op < end_of_ops; ++op) {
             const std::uint32_t arg = graph.op_arg[op];
             switch (graph.op_code[op]) {
                 case RUN: now = plus(now, segment_ps[arg]); break;
@@ -62,7 +63,9 @@ class Chains {
 public:
     Chains(const Plan& plan, const std::int64_t* segment_ps)
         : graph_(plan.graph), segment_ps_(segment_ps), tasks_(static_cast<std::size_t>(graph_.rows)) {
-        for (std::size_t row = 0; row < tasks_.size(); ++row) tasks_[row].op = graph_.op_ptr[row];
+        for (std::size_t row = 0; row < tasks_.size(); ++row) {
+            tasks_[row].op = static_cast<std::size_t>(graph_.op_ptr[row]);
+        }
         for (const std::uint32_t successor : graph_.successor) ++tasks_[successor].unmet;
     }
 
@@ -83,7 +86,7 @@ public:
 
 private:
     struct Task {
-        std::int64_t op = 0;                     // that comes next
+        std::size_t op = 0;                      // that comes next
         std::int64_t now_ps = 0, joined_ps = 0;  // joined: the end of its last child that has ended
         std::uint32_t unmet = 0, pending = 0;    // predecessors and children without an end
         std::uint32_t callee = NOBODY;           // whose end it waits for
@@ -116,7 +119,8 @@ private:
     // Go through a task's ops until it waits or ends.
     void advance(std::uint32_t id) {
         Task& task = tasks_[id];
-        while (task.op < graph_.op_ptr[std::size_t{id} + 1]) {
+        const auto end_of_ops = static_cast<std::size_t>(graph_.op_ptr[std::size_t{id} + 1]);
+        while (task.op < end_of_ops) {
             const std::uint8_t code = graph_.op_code[task.op];
             const std::uint32_t arg = graph_.op_arg[task.op];
             task.waits = code == WAIT && task.pending != 0;
@@ -157,7 +161,8 @@ private:
         const std::int64_t parent = graph_.parent[id];
         if (parent >= 0) tell_parent(static_cast<std::uint32_t>(parent), id, now_ps);
         if (graph_.kind[id] == TASK && tasks_[id].group != NOBODY) tell_group(tasks_[id].group, now_ps);
-        for (std::int64_t edge = graph_.successor_ptr[id]; edge < graph_.successor_ptr[std::size_t{id} + 1]; ++edge) {
+        const auto end_of_edges = static_cast<std::size_t>(graph_.successor_ptr[std::size_t{id} + 1]);
+        for (auto edge = static_cast<std::size_t>(graph_.successor_ptr[id]); edge < end_of_edges; ++edge) {
             const std::uint32_t next = graph_.successor[edge];
             Task& successor = tasks_[next];
             --successor.unmet;

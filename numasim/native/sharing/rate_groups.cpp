@@ -6,10 +6,8 @@ namespace numasim {
 
 namespace {
 
-using Words = std::vector<std::uint64_t>;
-
 // Most sets that differ do so in the first word.
-bool are_same(const Words& one, const Words& other) {
+bool are_same(const std::vector<std::uint64_t>& one, const std::vector<std::uint64_t>& other) {
     for (std::size_t at = 0; at < one.size(); ++at) {
         if (one[at] != other[at]) return false;
     }

@@ -75,7 +75,8 @@ static inline int64_t ns_compute_ps(int64_t units, int64_t ps_per_1000) { return
 
 /* An access to `bytes` bytes in one piece. */
 static inline ns_access ns_piece(uint32_t object, int64_t offset, int64_t bytes, enum ns_access_mode mode) {
-    return (ns_access){.object = object, .passes = 1, .offset = offset, .row_bytes = bytes, .rows = 1, .mode = mode};
+    return (ns_access){
+        .object = object, .passes = 1, .offset = offset, .row_bytes = bytes, .rows = 1, .mode = (uint8_t)mode};
 }
 
 /* An access to `rows` pieces of `row_bytes` bytes; where they touch, it is one piece. */
