@@ -31,6 +31,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+def test_a_release_is_not_made_without_the_engine(tmp_path: Path) -> None:
+    failing = {**os.environ, "CC": str(shutil.which("false")), "CXX": str(shutil.which("false"))}
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    command = [*pip, "--wheel-dir", str(tmp_path), str(ROOT)]
+    done = subprocess.run(command, check=False, env={**failing, "NUMASIM_REQUIRE_ENGINE": "1"}, capture_output=True)
+    assert done.returncode != 0
+    assert not list(tmp_path.glob("*.whl"))
+
+
 def numasim(site: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(site)}
     command = [sys.executable, "-m", "numasim", *arguments]
