@@ -48,7 +48,7 @@ def main() -> None:
         status, wheels, said = build(interpreter, folder / "tree", folder / "release", variables)
         if status == 0 or wheels or ERROR not in said:
             fail(f"the release build ended with status {status}, left {wheels or 'no wheel'} and said\n{said}")
-        print(f"release build: status {status}, no wheel")
+        print(f"release build: status {status}, no wheel", flush=True)
         status, wheels, said = build(interpreter, folder / "tree", folder / "user", {})
         if status or len(wheels) != 1 or not wheels[0].endswith("-py3-none-any.whl"):
             fail(f"the build of a user ended with status {status}, left {wheels or 'no wheel'} and said\n{said}")

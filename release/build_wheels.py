@@ -44,7 +44,7 @@ def build(pythons: list[str], output: Path) -> None:
             archive = output / f"numasim-{VERSION}.tar.gz"
             run([builder, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", built, archive], variables)
             (wheel,) = built.glob("*.whl")
-            print(output / repaired(tools, wheel, output))
+            print(output / repaired(tools, wheel, output), flush=True)
 
 
 def repaired(tools: Path, wheel: Path, output: Path) -> str:

@@ -57,7 +57,7 @@ def main() -> None:
     wheels, all_hashes = arguments.wheels.resolve(), {}
     for python in arguments.python or PYTHONS:
         wheel, all_hashes[python] = hashes_with(python, wheels)
-        print(f"{python}: {wheel}")
+        print(f"{python}: {wheel}", flush=True)
     first, *others = all_hashes.items()
     print(first[1], end="")
     for python, hashes in others:
