@@ -22,6 +22,8 @@ from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Costs, Plan
 from numasim.workload.one_worker import LINE_BYTES
 
+BYTES_UNIT = "bytes/s"
+
 
 class Use(NamedTuple):
     """A resource on a path, and the units of it that a line of 64 bytes takes."""
@@ -46,7 +48,7 @@ class ResourceKind(StrEnum):
     @property
     def unit(self) -> str:
         """The unit of its capacity and of its load."""
-        return {ResourceKind.FAULTS: "faults/s", ResourceKind.LOCK: "ps/s"}.get(self, "bytes/s")
+        return {ResourceKind.FAULTS: "faults/s", ResourceKind.LOCK: "ps/s"}.get(self, BYTES_UNIT)
 
 
 class Resource(NamedTuple):

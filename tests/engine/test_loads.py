@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 import pytest
 from coupled_plans import coupled_plans, loaded
-from engine_setup import NS, SEED, Rows, plan_of, run_watched
+from engine_setup import NS, SEED, Rows, plan_of, run_watched, runtime
 from hypothesis import event, given, settings
+from ragged_plans import each, ragged
 from random_plans import seeds
 from task_graphs import Access, Run, graph, items, task
 
@@ -191,3 +192,16 @@ def test_resources_have_names_and_units() -> None:
         ("cache 1", rate, "bytes/s"),
         ("address space", 10_000, "faults/s"),
     ]
+    giving_back = revised(limited, workload=ragged(1, 0, freed=each(1)), costs=replace(limited.costs, unmap_ps=1))
+    last = resources_of(giving_back).listed[-1]
+    assert (last.name, last.capacity, last.kind.unit) == ("address space", 10**12, "ps/s")
+
+
+def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() -> None:
+    work = ragged(2, 100 * NS, freed=each(3 * 4096, 3 * 4096), deal=Deal.CYCLIC)
+    plan = plan_of(work, 2, how=runtime(costs={"unmap_ns": 100}), effects=FLUID)
+    tables = OverTime(plan)
+    tables.close(int(simulate(plan, SEED, watch=tables).counters["makespan_ps"]))
+    frame = tables.resource_load_frame()
+    lock = frame[frame["name"] == "address space"]
+    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # both ask for three quarters of it

@@ -21,6 +21,7 @@ TITLES = {
     ResourceKind.LINK: "links",
     ResourceKind.CACHE: "last-level caches",
     ResourceKind.FAULTS: "page faults",
+    ResourceKind.LOCK: "lock of the address space",
 }
 MOST_LINES = 8  # with a name each
 BUSIEST = 3  # that have a name where there are more

@@ -26,7 +26,7 @@ from numasim.engine.observe.watch import I64, NOBODY, Watched, Watcher
 from numasim.files.writer import writing
 from numasim.parts.unit_factors import GIGA, PS_PER_US
 from numasim.plan.plan import Plan
-from numasim.plan.resources import Resource, ResourceKind, resources_of
+from numasim.plan.resources import BYTES_UNIT, Resource, resources_of
 from numasim.workload.phases import steps
 
 MOST_QUEUES = 32  # with a counter each; with more queues, a counter shows the sum of each node
@@ -200,7 +200,7 @@ class Counters:
         self._queue = [f'"pid":{p},"name":{json.dumps(n)}' for p, n in zip(process, tracks.queue_name, strict=True)]
         names = in_order([resource.name for resource in resources])
         self._resource = [f'"pid":{MACHINE},"name":{json.dumps(name)}' for name in names]
-        self._faults = [resource.kind == ResourceKind.FAULTS for resource in resources]
+        self._unit = [resource.kind.unit for resource in resources]
 
     def length(self, queue: int, at_ps: int, tasks: int) -> None:
         """From ``at_ps`` on there are ``tasks`` in ``queue``."""
@@ -213,9 +213,9 @@ class Counters:
         self._set(f'"pid":{process},"name":"queues"', at_ps, f'{{"tasks":{self._totals[process]}}}')
 
     def load(self, resource: int, at_ps: int, used: int) -> None:
-        """From ``at_ps`` on ``used`` bytes, or faults, per second of ``resource`` are in use."""
-        gigabytes = f'"GB/s":{used // GIGA}.{used % GIGA:09d}'
-        value = f'"faults/s":{used}' if self._faults[resource] else gigabytes
+        """From ``at_ps`` on ``used`` bytes, or of what else it has, per second of ``resource`` are in use."""
+        unit = self._unit[resource]
+        value = f'"GB/s":{used // GIGA}.{used % GIGA:09d}' if unit == BYTES_UNIT else f'"{unit}":{used}'
         self._set(self._resource[resource], at_ps, f"{{{value}}}")
 
     def close(self) -> None:
