@@ -8,6 +8,7 @@ from typing import Any
 
 from engine_setup import NS, plan_of, runtime, shipped_strategy, toy_with
 from hypothesis import strategies as st
+from ragged_plans import table
 from random_plans import STRATEGIES
 from task_graphs import Access, items
 
@@ -73,11 +74,11 @@ def machines(draw: st.DrawFn, gbs: tuple[int, ...]) -> Machine:
 
 
 @st.composite
-def ranges(draw: st.DrawFn) -> Workload:
-    """Items that read and write."""
+def ranges(draw: st.DrawFn, pages: bool = False) -> Workload:
+    """Items that read and write; where ``pages`` is set, some touch memory first or give it back."""
     mode, passes = draw(st.sampled_from(list(Mode))), draw(st.integers(1, 3))
     low = draw(st.integers(1, 2000))
-    return items(
+    work = items(
         draw(st.integers(1, 40)),
         low * NS,
         (low + draw(st.sampled_from([0, 500]))) * NS,
@@ -87,6 +88,9 @@ def ranges(draw: st.DrawFn) -> Workload:
         (Region("data", draw(st.sampled_from([40, 80])) * 4096, True),),
         repeat=draw(st.integers(1, 2)),
     )
+    given = [None, table((1, 0, 9000), (1, 5000, 5000))] if pages else [None]
+    fresh, freed = draw(st.sampled_from(given)), draw(st.sampled_from(given))
+    return replace(work, ranges=(replace(work.ranges[0], fresh=fresh, freed=freed),))
 
 
 @st.composite
@@ -107,6 +111,7 @@ def coupled_plans(
     gbs: tuple[int, ...] = (3, 10),
     placements: tuple[str, ...] = EVERY,
     most_workers: int = 6,
+    pages: bool = False,
     **fixed: Any,
 ) -> Plan:
     """Plans of work that always ends, bandwidths of ``gbs``; ``fixed`` are those of `effects`."""
@@ -118,13 +123,15 @@ def coupled_plans(
         "fault_ns": draw(st.sampled_from([0, 50])),
         "faults_per_s": draw(st.sampled_from([0, 10**7])),
         "fault_alpha": draw(st.sampled_from([0, 1])),
+        "unmap_ns": draw(st.sampled_from([0, 20])),
+        "shootdown_ns": draw(st.sampled_from([0, 90])),
         "pop_ns": draw(st.sampled_from([0, 30])),
     }
     placed = strategy.model_copy(
         update={"placement": PlacementSpec(policy=draw(st.sampled_from(placements))), "join": join}
     )
     return plan_of(
-        draw(st.one_of(graphs(), ranges())),
+        draw(st.one_of(graphs(), ranges(pages))),
         draw(st.integers(1, min(most_workers, machine.threads))),
         placed,
         runtime(join=join, costs=costs),

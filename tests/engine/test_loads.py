@@ -123,7 +123,7 @@ def test_the_integral_of_a_load_is_what_was_moved(engine: str, name: str) -> Non
 
 @pytest.mark.parametrize("engine", ENGINES)
 @some
-@given(plan=coupled_plans(contention="fluid"), seed=seeds)
+@given(plan=coupled_plans(pages=True, contention="fluid"), seed=seeds)
 def test_no_load_is_above_capacity(engine: str, plan: Plan, seed: int) -> None:
     """What each flow gets is rounded down, so that not even rounding leads beyond it."""
     result, rows = run_watched(plan, engine, seed)
