@@ -143,7 +143,7 @@ def test_ranges_in_closed_form_are_the_sum_over_items(
     priced, total = PricedItems(plan, prices, family, SEED), 0
     for turn in range(work.phases[0].repeat):
         priced.start_turn(turn)
-        one_by_one = [priced.item(item)[0] for item in range(family.count)]
+        one_by_one = [priced.price(item).compute_ps for item in range(family.count)]
         in_turn = sum(effects.combined_ps(compute, prices.local_wait_ps) for compute in one_by_one)
         assert priced.local_sum_ps() == in_turn
         total += in_turn
