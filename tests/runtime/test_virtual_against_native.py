@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are u
 from balanced_programs import CASES, PAGE, Balanced  # isort: skip
 from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
-from task_graphs import WAIT, graph, task  # isort: skip
+from task_graphs import WAIT, Use, call, graph, task  # isort: skip
 from registry_cells import SMALL, machine, workload  # isort: skip
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -29,6 +29,7 @@ from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.plan.run import Run
 from numasim.runtime.fields_file import write_plan
+from numasim.workload.graph import Op
 from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
@@ -127,6 +128,30 @@ def test_what_is_compared_tells_runs_apart(program: Path) -> None:
 def test_ranges_are_refused_with_a_sentence(family: str, program: Path) -> None:
     with pytest.raises(InputError, match="phase 0 deals an implicit range"):
         run_plan(program, run_for(family, "randomized", 2))
+
+
+GROUP, END_GROUP = Use(Op.GROUP), Use(Op.END_GROUP)
+GROUPS = task(
+    GROUP, 3, task(20, task(50, task(70))), GROUP, *(task(task(40), 9, task(30)) for _ in range(4)), END_GROUP,
+    call(task(60), GROUP, task(10, task(80)), END_GROUP, 1), WAIT, task(5, task(90)), END_GROUP, 2,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("join", ["help", "own", "strict", "leapfrog", "continuation", "block"])
+@pytest.mark.parametrize("spawn", ["help-first", "work-first"])
+def test_groups_whose_tasks_leave_children_unjoined(join: str, spawn: str, program: Path) -> None:
+    strategy = stealing({"from": "thief"}, {"from": "others"}, spawn=spawn)
+    how = runtime(join=join, poll_ns=2, costs={"push_ns": 3, "join_ns": 1, "wait_ns": 2, "resume_ns": 5, "wake_ns": 9})
+    for workers in (2, 3, 4):
+        run = seeded(plan_of(graph(GROUPS), workers, strategy, how, toy(), skip=False))
+        assert not list(differences(program, run))
+
+
+def test_threads_refuse_groups_with_a_sentence(program: Path, tmp_path: Path) -> None:
+    write_plan(plan_of(graph(GROUPS)), 1, tmp_path / "plan")
+    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "the plan's program waits for groups of tasks, which threads do not do" in told.stderr
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:

@@ -42,6 +42,8 @@ static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, u
         case NS_OP_BARRIER: ns_word_arrive(self, argument); break;
         case NS_OP_AWAIT: ns_word_await(self, argument); break;
         case NS_OP_SIGNAL: ns_word_signal(self, argument); break;
+        case NS_OP_GROUP: ns_virtual_begin_group(self); break; /* threads have none */
+        case NS_OP_END_GROUP: ns_virtual_end_group(self); break;
         default: ns_word_broadcast(self, argument); break;
     }
 }

@@ -52,7 +52,7 @@ static void read_op(reader *self) {
     if (!code || !argument) return;
     *code = (uint8_t)op;
     *argument = 0;
-    if (op != NS_OP_WAIT) {
+    if (op != NS_OP_WAIT && op != NS_OP_GROUP && op != NS_OP_END_GROUP) {
         if (!ns_json_next_entry(&self->json)) ns_json_fail(&self->json, "an op lacks its number");
         *argument = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
     }
@@ -240,6 +240,7 @@ static const char *problem_of_op(const ns_program *self, uint32_t row, uint64_t 
     const enum ns_op op = self->code[at];
     const uint32_t argument = self->argument[at];
     const int role = role_of(op);
+    if (op >= NS_OP_GROUP) return "waits for a group of tasks, which this kernel cannot do";
     if (op >= NS_OP_BEGIN) return "has a transaction, which cannot be executed";
     if (op == NS_OP_RUN && argument >= self->segments) return "runs a segment that there is not";
     if (op == NS_OP_SPAWN || op == NS_OP_CALL) {

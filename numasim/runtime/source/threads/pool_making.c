@@ -38,6 +38,10 @@ static void look_at_tables(ns_thread_pool *pool) {
     pool->can_be_quiescent = !pool->execution->in_lanes;
 }
 
+static bool has_groups(const ns_graph *graph) {
+    return graph->op_code.count && memchr(graph->op_code.at, NS_OP_GROUP, graph->op_code.count);
+}
+
 /* The strategy of the plan. */
 static int read_plan(ns_thread_pool *pool) {
     int error = ns_plan_tables_read(&pool->tables, pool->plan);
@@ -48,6 +52,10 @@ static int read_plan(ns_thread_pool *pool) {
             &pool->base, NS_ERROR_UNSUPPORTED,
             "the plan's dispatch rules leave copies of tasks and its joins are strict: whose descendant "
             "a copy is, threads do not know when the task itself has ended");
+    }
+    if (pool->base.options.graph == NS_GRAPH_IS_PROGRAM && has_groups(&pool->tables.file->plan.graph)) {
+        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
+                            "the plan's program waits for groups of tasks, which threads do not do");
     }
     error = ns_followed_graph_create(&pool->graph, &pool->base, pool->plan, &pool->tables.file->plan,
                                      pool->base.options.graph);

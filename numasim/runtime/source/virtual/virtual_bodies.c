@@ -75,17 +75,22 @@ virtual_worker *ns_virtual_end_segment(virtual_task *task) {
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
-/* Join `continuation`: the task leaves the worker; its last child's worker goes on with it. */
+/* Whoever ends the last task that this one waits for has to see to it. */
+static void mark_waiting(virtual_task *task) {
+    *(ns_virtual_gathers(task) ? &task->innermost->gathering : &task->waiting) = true;
+}
+
+/* Join `continuation`: the task leaves the worker; who ends the last task that it waits for goes on with it. */
 static void detach(virtual_worker *w, virtual_task *task) {
+    mark_waiting(task);
     task->at++;
-    task->waiting = true;
     w->stack.count--;
     ns_virtual_settle(w, task);
 }
 
-/* Join `block`: the worker pays what it owes and sleeps until the last child has finished. */
+/* Join `block`: the worker pays what it owes and sleeps until the last task that its own waits for has finished. */
 static void sleep_in_join(virtual_worker *w, virtual_task *task) {
-    task->waiting = true;
+    mark_waiting(task);
     task->sleeper = w;
     w->blocked_until_ps = now_of(w) + ns_pay_owed(&w->state);
     w->state.counters.parked_ps -= w->blocked_until_ps;
@@ -96,7 +101,7 @@ static void sleep_in_join(virtual_worker *w, virtual_task *task) {
 
 void ns_virtual_wait(virtual_worker *w, virtual_task *task) {
     const enum ns_join_kind join = pool_of(w)->plan->join;
-    while (task->pending) {
+    while (ns_virtual_awaited(task)) {
         if (join == NS_JOIN_CONTINUATION) {
             detach(w, task);
             return;
@@ -116,21 +121,26 @@ void ns_virtual_wait(virtual_worker *w, virtual_task *task) {
 
 /* ---- their ends -------------------------------------------------------------------------------------------------- */
 
-/* The last child has finished: go on with the parent here, or wake the worker that is blocked in it. */
-static void resume_parent(virtual_worker *w, virtual_task *parent) {
+/* The last task that another waits for has finished: go on with that here, or wake the worker that is blocked in it. */
+static void resume(virtual_worker *w, virtual_task *task) {
     virtual_pool *pool = pool_of(w);
-    parent->waiting = false;
-    virtual_worker *sleeper = parent->sleeper;
+    virtual_worker *sleeper = task->sleeper;
     if (!sleeper) {
         w->state.owed_ps += pool->plan->costs.resume_ps;
-        parent->depth = 0;
-        ns_virtual_list_push(w, &w->stack, parent);
+        task->depth = 0;
+        ns_virtual_list_push(w, &w->stack, task);
         return;
     }
-    parent->sleeper = NULL;
+    task->sleeper = NULL;
     const int64_t wake_ps = ns_wake_ps(pool->plan, &w->state, &sleeper->state);
     const int64_t left_ps = sleeper->blocked_until_ps - now_of(w);
     ns_virtual_schedule(sleeper, NS_RANK_WAKE, wake_ps > left_ps ? wake_ps : left_ps);
+}
+
+static void leave_group(virtual_worker *w, virtual_group *group) {
+    if (--group->members || !group->gathering) return;
+    group->gathering = false;
+    resume(w, group->owner);
 }
 
 /* Release the spawned successors whose last predecessor this was. */
@@ -156,8 +166,12 @@ static void finish(virtual_worker *w, virtual_task *task) {
     }
     if (parent) {
         w->state.owed_ps += ns_join_ps(pool->plan, &w->state, task->spawner);
-        if (!--parent->pending && parent->waiting) resume_parent(w, parent);
+        if (!--parent->pending && parent->waiting) {
+            parent->waiting = false;
+            resume(w, parent);
+        }
     }
+    if (task->group) leave_group(w, task->group);
     release_successors(w, task->row);
     if (task->future) task->future->done = 1;
     if (!--pool->outstanding) ns_virtual_end_phase(pool);

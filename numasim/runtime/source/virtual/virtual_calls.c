@@ -54,6 +54,7 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     callee->spawner = 0; /* nobody has spawned it */
     callee->fiber = caller->fiber;
     callee->depth = caller->depth;
+    ns_virtual_enter_group(callee, caller);
     callee->spawner = 0; /* nobody has spawned it */
     w->stack.task[w->stack.count - 1] = callee;
     ns_live_subtrees *subtrees = pool_of(w)->plan->counts_live ? &pool_of(w)->live : NULL;
@@ -63,6 +64,7 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     body(&callee->base, arguments);
     ns_virtual_end_body(callee);
     w = worker_of(callee);
+    ns_virtual_forget_taker(callee);
     if (subtrees) ns_live_finish(subtrees, row);
     w->stack.task[w->stack.count - 1] = caller;
     caller->base.worker = &w->base;

@@ -25,7 +25,7 @@ static inline bool ns_host_joins(const ns_worker_state *w) { return top_of(searc
 static inline bool ns_host_join_is_over(const ns_search *s, const ns_worker_state *w) {
     const virtual_task *top = top_of(searcher(w));
     (void)s;
-    return top && w->idle && !top->pending;
+    return top && w->idle && !ns_virtual_awaited(top);
 }
 
 static inline bool ns_host_may_run(const ns_search *s, const ns_worker_state *w, uint32_t q, bool back) {
@@ -35,10 +35,12 @@ static inline bool ns_host_may_run(const ns_search *s, const ns_worker_state *w,
 }
 
 static inline int32_t ns_host_taker(const ns_search *s, const ns_worker_state *w) {
-    const virtual_task *child = top_of(searcher(w))->taken;
+    const virtual_task *top = top_of(searcher(w));
+    const int way = ns_virtual_gathers(top) ? BY_GROUP : BY_PARENT;
+    const virtual_task *task = way == BY_GROUP ? top->innermost->taken : top->taken;
     (void)s;
-    while (child && child->taker == w->id) child = child->taken_before;
-    return child ? (int32_t)child->taker : NS_UNKNOWN;
+    while (task && task->taker == w->id) task = task->taken_before[way];
+    return task ? (int32_t)task->taker : NS_UNKNOWN;
 }
 
 static inline int64_t ns_host_sift(ns_search *s, uint32_t q, bool back, int64_t most) {

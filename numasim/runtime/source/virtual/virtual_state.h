@@ -31,6 +31,19 @@ typedef struct virtual_task virtual_task;
 typedef struct virtual_worker virtual_worker;
 typedef struct virtual_pool virtual_pool;
 
+/* A group that a task has begun and not ended. */
+typedef struct virtual_group virtual_group;
+struct virtual_group {
+    virtual_task *owner;
+    virtual_group *around; /* the one that its owner was in then, or NULL */
+    virtual_task *taken;   /* in join `leapfrog`: of its tasks under way, the one begun last */
+    uint32_t members;      /* tasks that have not finished */
+    bool gathering;        /* its owner waits at its end, off the stack or asleep */
+};
+
+/* Who may wait for a task: its parent, and the owner of its group. */
+enum { BY_PARENT, BY_GROUP, WAYS_TO_WAIT };
+
 struct virtual_task {
     ns_task base;
     virtual_task *parent;
@@ -40,14 +53,15 @@ struct virtual_task {
     uint32_t references;           /* the task itself until it has finished, and its children as long as they live */
     uint32_t spawner;              /* the worker that spawned it */
     bool begun, waiting;
+    virtual_group *group, *innermost; /* that counts it, of a call the tasks that it spawns; that it began last */
     /* where the spawn order adapts: how many calls deep it stands on its worker's stack; who last put its rest away */
     uint32_t depth, left_by;
-    uint32_t taker;                            /* in join `leapfrog`: the worker that has begun it */
-    virtual_task *taken;                       /* likewise: of its children under way, the one begun last, */
-    virtual_task *taken_before, *taken_behind; /* and its neighbours in that order */
-    virtual_worker *sleeper;                   /* that is blocked in its join */
-    ns_fiber *fiber;                           /* its own, or NULL */
-    int64_t since_ps;                          /* measured costs: CPU time when it went on last */
+    uint32_t taker;      /* in join `leapfrog`: the worker that has begun it */
+    virtual_task *taken; /* likewise: of its children under way, the one begun last; */
+    virtual_task *taken_before[WAYS_TO_WAIT], *taken_behind[WAYS_TO_WAIT]; /* its neighbours in that order */
+    virtual_worker *sleeper;                                               /* that is blocked in its join */
+    ns_fiber *fiber;                                                       /* its own, or NULL */
+    int64_t since_ps; /* measured costs: CPU time when it went on last */
     ns_body *body;
     ns_future *future;
     void *arguments; /* `copy`; of a call, the caller's */
@@ -212,10 +226,21 @@ virtual_worker *ns_virtual_end_segment(virtual_task *task);
 /* The next op of the plan's graph; check that it is `op`: its argument. */
 enum ns_op ns_virtual_op_at(const virtual_pool *pool, const virtual_task *task);
 uint32_t ns_virtual_expect(virtual_worker *w, const virtual_task *task, enum ns_op op);
-/* WAIT, behind the last segment. */
+/* WAIT or END_GROUP, behind the last segment. */
 void ns_virtual_wait(virtual_worker *w, virtual_task *task);
 /* What is left of a body when it returns: its last segment, and a join that the graph has there. */
 void ns_virtual_end_body(virtual_task *task);
+
+/* ---- groups (virtual_groups.c; what bodies call: virtual.h) -------------------------------------------------------
+ */
+
+/* A task that `parent` creates belongs to the innermost group that its parent is in. */
+void ns_virtual_enter_group(virtual_task *task, const virtual_task *parent);
+/* Free the groups that a task has not ended, since its run ended before. */
+void ns_virtual_close_groups(virtual_task *task);
+/* Whether the task has come to the end of a group; how many others it waits for where it has come to. */
+bool ns_virtual_gathers(const virtual_task *task);
+uint32_t ns_virtual_awaited(const virtual_task *task);
 
 /* ---- what programs call (virtual_calls.c) ------------------------------------------------------------------------ */
 

@@ -36,6 +36,7 @@ void ns_virtual_free_task(virtual_pool *pool, virtual_task *task) {
     *(task->before ? &task->before->behind : &pool->tasks) = task->behind;
     if (task->behind) task->behind->before = task->before;
     ns_dependences_close(&task->base);
+    ns_virtual_close_groups(task);
     free(task);
 }
 
@@ -67,22 +68,35 @@ void ns_virtual_begin(virtual_worker *w, virtual_task *task) {
     ns_virtual_list_push(w, &w->stack, task);
 }
 
+/* Where it is noted which of the tasks was begun last that somebody may wait for, this one among them; or NULL. */
+static virtual_task **last_taken(const virtual_task *task, int way) {
+    if (way == BY_GROUP) return task->group ? &task->group->taken : NULL;
+    return task->parent ? &task->parent->taken : NULL;
+}
+
+static void forget(virtual_task *task, int way) {
+    virtual_task **last = last_taken(task, way), *before = task->taken_before[way], *behind = task->taken_behind[way];
+    if (!last || (*last != task && !behind)) return;
+    *(*last == task ? last : &behind->taken_before[way]) = before;
+    if (before) before->taken_behind[way] = behind;
+    task->taken_before[way] = task->taken_behind[way] = NULL;
+}
+
 void ns_virtual_forget_taker(virtual_task *task) {
-    virtual_task *parent = task->parent;
-    if (!parent || (parent->taken != task && !task->taken_behind)) return;
-    *(parent->taken == task ? &parent->taken : &task->taken_behind->taken_before) = task->taken_before;
-    if (task->taken_before) task->taken_before->taken_behind = task->taken_behind;
-    task->taken_before = task->taken_behind = NULL;
+    for (int way = 0; way < WAYS_TO_WAIT; way++) forget(task, way);
 }
 
 void ns_virtual_note_taker(virtual_worker *w, virtual_task *task) {
-    virtual_task *parent = task->parent;
-    if (pool_of(w)->plan->join != NS_JOIN_LEAPFROG || !parent) return;
+    if (pool_of(w)->plan->join != NS_JOIN_LEAPFROG) return;
     ns_virtual_forget_taker(task);
     task->taker = w->base.id;
-    task->taken_before = parent->taken;
-    if (parent->taken) parent->taken->taken_behind = task;
-    parent->taken = task;
+    for (int way = 0; way < WAYS_TO_WAIT; way++) {
+        virtual_task **last = last_taken(task, way);
+        if (!last) continue;
+        task->taken_before[way] = *last;
+        if (*last) (*last)->taken_behind[way] = task;
+        *last = task;
+    }
 }
 
 /* ---- where new ones go ------------------------------------------------------------------------------------------- */
@@ -220,6 +234,8 @@ static bool adapts_to(virtual_worker *w, virtual_task *parent, virtual_task *chi
 void ns_virtual_spawn(virtual_worker *w, virtual_task *parent, virtual_task *child) {
     virtual_pool *pool = pool_of(w);
     child->parent = parent;
+    ns_virtual_enter_group(child, parent);
+    if (child->group) child->group->members++;
     parent->pending++;
     parent->references++;
     pool->outstanding++;
