@@ -2,8 +2,9 @@
 
 A node is a task, with ``cost_ns``, all that it computes. An edge leads from a task to one that waits for it
 (``kind="dependence"``) or that it spawns (``kind="spawn"``). What a task does is in ``steps`` where it is more than to
-compute once: ``("work", {compute_ps, kernel, accesses})``, ``("spawn", node)``, ``("call", node)``, ``("wait",)`` and
-the synchronisation ops, in their order. ``graph.graph`` has the rest: name, regions, phases.
+compute once: ``("work", {compute_ps, kernel, accesses})``, ``("spawn", node)``, ``("call", node)``, ``("wait",)``,
+``("group",)``, ``("end_group",)`` and the synchronisation ops, in their order. ``graph.graph`` has the rest: name,
+regions, phases.
 """
 
 from __future__ import annotations

@@ -282,7 +282,8 @@ class Graph(Held):
             expected = "at least one, which task() adds, or some, which range() adds"
             raise InputError(f"the graph {self.name!r} has no tasks", expected=expected)
         workload = building.draft.finished(self._name, self._deal, {}, building.phases)
-        if workload.words or (len(workload.successor) and (workload.op_code == Op.SPAWN).any()):
+        spawns = (workload.op_code == Op.SPAWN).any()
+        if workload.words or workload.groups or (len(workload.successor) and spawns):
             from numasim.workload.graph_rules import validate
 
             validate(workload)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,11 +20,14 @@ from numasim.engine.check.invariants import violations
 from numasim.engine.native.native_engine import longest_chains_ps as native_chains_ps
 from numasim.engine.simulate import ENGINES
 from numasim.errors import InputError
+from numasim.objects.graph_object import Graph
 from numasim.plan.skippable import obstacle
 from numasim.workload.builder import frozen
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.graph_rules import validate
+from numasim.workload.json_form.graph_io import read, write
 from numasim.workload.span import longest_chains_ps, span_ps
+from numasim.workload.unfold import unfolded
 
 GROUP, END = Use(Op.GROUP), Use(Op.END_GROUP)
 T = 1000 * NS
@@ -191,6 +195,90 @@ def test_a_program_with_groups_is_not_skipped() -> None:
     assert obstacle(plan_of(work, 2)) == "tasks wait for groups of others"
 
 
+@pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
+def test_folded_programs_have_groups(join: str) -> None:
+    """A row that is spawned twelve times, of which each time a child is left unjoined."""
+    once = graph(task(GROUP, task(T, task(T)), END, BEHIND))
+    times = 12
+    folded = replace(
+        once,
+        folded=True,
+        parent=frozen(np.full(3, -1)),
+        op_ptr=frozen(once.op_ptr + (times - 1) * (np.arange(4) > 0)),
+        op_code=frozen(np.insert(once.op_code, 1, [Op.SPAWN] * (times - 1))),
+        op_arg=frozen(np.insert(once.op_arg, 1, [1] * (times - 1))),
+    )
+    seen = on_both(unfolded(folded), 3, free(join))
+    assert seen["work_ps"] == 2 * times * T + BEHIND
+    whole = observe(replace(plan_of(folded, 3, ANY, free(join)), skip=False), "native")
+    assert (
+        whole.result.counters
+        == observe(replace(plan_of(unfolded(folded), 3, ANY, free(join)), skip=False), "native").result.counters
+    )
+    assert whole["span_ps"] == span_ps(folded, 0) == span_ps(unfolded(folded), 0) == 2 * T + BEHIND
+
+
+# ---- in Python and JSON ----------------------------------------------------------------------------------------------
+
+
+def written(*, nested: bool) -> Graph:
+    """A graph whose root leaves a child behind, and waits for a group in which others are left."""
+    drawn = Graph("groups")
+    with drawn.task() as root:
+        root.spawn(cost_ns=5)
+        with root.group():
+            root.spawn(cost_ns=1).spawn(cost_ns=7)
+            if nested:
+                with root.group():
+                    root.spawn(cost_ns=2)
+        root.work(3)
+    return drawn
+
+
+def test_groups_of_a_graph_in_python_and_what_they_leave_to_wait_for() -> None:
+    """The task waits at its end for the child from before the group alone, where there is one."""
+    ops = [Op(code) for code in written(nested=True).workload.op_code[:10]]
+    assert ops == [
+        Op.SPAWN,
+        Op.GROUP,
+        Op.SPAWN,
+        Op.GROUP,
+        Op.SPAWN,
+        Op.END_GROUP,
+        Op.END_GROUP,
+        Op.RUN,
+        Op.WAIT,
+        Op.RUN,
+    ]
+    alone = Graph("alone")
+    with alone.task() as root, root.group():
+        root.spawn(cost_ns=1)
+    assert alone.workload.op_code.tolist() == [Op.GROUP, Op.SPAWN, Op.END_GROUP, Op.RUN]
+
+
+def test_groups_survive_json_and_networkx(tmp_path: Path) -> None:
+    work = written(nested=True).workload
+    write(work, tmp_path / "graph.json")
+    assert (
+        '["group"],["spawn",2],["group"],["spawn",4],["end_group"],["end_group"]'
+        in (tmp_path / "graph.json").read_text()
+    )
+    assert read(tmp_path / "graph.json").digest() == work.digest()
+    assert (
+        Graph.from_networkx(written(nested=False).to_networkx()).workload.digest()
+        == written(nested=False).workload.digest()
+    )
+
+
+@pytest.mark.parametrize("op", ['["group", 1]', '["endgroup"]', '["end_group", 0]', '["lock"]'])
+def test_ops_that_are_not_written_so_are_refused(op: str, tmp_path: Path) -> None:
+    (tmp_path / "graph.json").write_text(
+        f'{{"format": "numasim task graph 1", "name": "x", "tasks": [{{"ops": [{op}]}}], "segments": []}}'
+    )
+    with pytest.raises(InputError, match=r'an op is \["run", segment\], .*\["group"\], \["end_group"\]'):
+        read(tmp_path / "graph.json")
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 UNBALANCED = {
@@ -276,14 +364,14 @@ def programs_with_groups(count: int) -> list[Workload]:
     return found
 
 
-@pytest.mark.parametrize("work", programs_with_groups(40))
-def test_spans_are_longest_paths(work: Workload) -> None:
-    longest = [max((longest_path_ps(work, root) for root in phase.roots), default=0) for phase in work.phases]
-    assert longest_chains_ps(work, work.segment_compute_ps) == longest
-    plain = replace(work, successor_ptr=0 * work.successor_ptr, successor=work.successor[:0])
-    for each, right in ((work, longest), (plain, longest_chains_ps(plain, plain.segment_compute_ps))):
-        plan = plan_of(replace(each, words=()) if not each.uses.any() else each, 2, ANY, free())
-        assert native_chains_ps(seeded(plan), each.segment_compute_ps) == right
+def test_spans_are_longest_paths() -> None:
+    for work in programs_with_groups(40):
+        longest = [max((longest_path_ps(work, root) for root in phase.roots), default=0) for phase in work.phases]
+        assert longest_chains_ps(work, work.segment_compute_ps) == longest
+        plain = replace(work, successor_ptr=0 * work.successor_ptr, successor=work.successor[:0])
+        for each, right in ((work, longest), (plain, longest_chains_ps(plain, plain.segment_compute_ps))):
+            plan = plan_of(each, 2, ANY, free())
+            assert native_chains_ps(seeded(plan), each.segment_compute_ps) == right
 
 
 def test_the_span_of_a_run_is_that_of_its_program() -> None:
