@@ -53,7 +53,7 @@ def schema(
 
 
 @trace_app.command("check")
-@examples("numasim trace check trace.json.gz", "numasim trace check trace.paje")
+@examples("numasim trace check trace.json.gz")
 def trace_check(
     file: Annotated[
         Path,

@@ -71,7 +71,7 @@ def workload_export(
         ),
     ] = None,
 ) -> None:
-    """Write the task graph of a workload to a file; its name says the form."""
+    """Write a task graph, in the form that its file name says."""
     workload_words, file = words_and_file(words, output)
     export_to(_workload(workload_words), file)
 

@@ -99,6 +99,11 @@ GRAPH_TEXTS: dict[str, tuple[Text, tuple[str, ...]]] = {
     ),
     "XML": ("<graph/>", (":1:1: ", "this is not JSON")),
     "YAML": ("tasks: []\n", (":1:1: ", "this is not JSON")),
+    "npz cut off": (b"PK\x03\x04" + bytes(30), ("the archive has no end", "numpy.savez")),
+    "npz of 100,000 members": (
+        b"PK\x03\x04" + bytes(40) + b"PK\x05\x06" + bytes(4) + b"\xff" * 8 + bytes(6),
+        ("the archive has too many members", "at most 4,096 arrays"),
+    ),
     "packed": (gzip.compress(b'{"tasks": []}', mtime=0), ("not text in UTF-8",)),
 }
 
