@@ -39,6 +39,7 @@ FOLDERS = {  # the tier of a module that is not named below
     "theory": "theory",
     "validate": "system",
     "workload": "unit",
+    "workload/imports": "unit",
 }
 
 MODULES = {

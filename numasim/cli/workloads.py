@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.completion import files, workloads
+from numasim.cli.completion import workloads
 from numasim.cli.examples import Commands, examples
 from numasim.cli.graphs.graph_export import export_to, words_and_file
+from numasim.cli.graphs.import_command import workload_import
 from numasim.cli.listing import print_shipped
 from numasim.cli.shared import Json, say
 
@@ -31,7 +32,6 @@ Exported = Annotated[
         autocompletion=workloads,
     ),
 ]
-GraphFile = Annotated[Path, typer.Argument(help="a task graph in JSON or npz", autocompletion=files(".json", ".npz"))]
 
 
 @app.command("list")
@@ -76,14 +76,7 @@ def workload_export(
     export_to(_workload(workload_words), file)
 
 
-@app.command("import")
-@examples("numasim workload import fib.json")
-def workload_import(file: GraphFile) -> None:
-    """Validate a task graph in JSON or npz and describe it."""
-    from numasim.workload.describe import describe
-    from numasim.workload.graph_files.forms import read_graph
-
-    say(describe(read_graph(file)))
+app.command("import")(workload_import)
 
 
 def _workload(words: list[str]) -> "Workload":

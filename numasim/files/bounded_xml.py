@@ -27,13 +27,17 @@ class PlacedElement(Element):
 
 def read_xml(path: Path, kind: FileKind) -> PlacedElement:
     """The root of the document in ``path``; InputError as for `read_text`, and for what is no XML within the limits."""
-    text = read_text(path, kind)
-    reader = _Reader(path, kind)
+    return parse_xml(read_text(path, kind), str(path), kind.name)
+
+
+def parse_xml(text: str, name: str, expected: str, most_elements: int = MOST_ELEMENTS) -> PlacedElement:
+    """The root of the document ``text`` of the file ``name``; InputError for what is no XML within the limits."""
+    reader = _Reader(name, expected, most_elements)
     try:
         reader.parser.Parse(text, True)
     except expat.ExpatError as error:
-        place = f"{path}:{error.lineno}:{error.offset + 1}"
-        raise InputError(f"no XML: {expat.ErrorString(error.code)}", place=place, expected=kind.name) from None
+        place = f"{name}:{error.lineno}:{error.offset + 1}"
+        raise InputError(f"no XML: {expat.ErrorString(error.code)}", place=place, expected=expected) from None
     root: PlacedElement = reader.tree.close()
     return root
 
@@ -41,7 +45,7 @@ def read_xml(path: Path, kind: FileKind) -> PlacedElement:
 class _Reader:
     """Takes the events of one parse."""
 
-    def __init__(self, path: Path, kind: FileKind) -> None:
+    def __init__(self, name: str, expected: str, most_elements: int) -> None:
         self.tree: Any = TreeBuilder(element_factory=PlacedElement)
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
@@ -49,8 +53,9 @@ class _Reader:
         self.parser.CharacterDataHandler = self.tree.data
         self.parser.EntityDeclHandler = self._entity
         self.parser.SkippedEntityHandler = self._entity
-        self._path = path
-        self._kind = kind
+        self._name = name
+        self._expected = expected
+        self._most_elements = most_elements
         self._depth = 0
         self._count = 0
 
@@ -59,8 +64,8 @@ class _Reader:
         self._count += 1
         if self._depth > DEEPEST:
             self._refuse(f"elements are nested deeper than {DEEPEST} levels")
-        if self._count > MOST_ELEMENTS:
-            self._refuse(f"there are more than {MOST_ELEMENTS:,} elements")
+        if self._count > self._most_elements:
+            self._refuse(f"there are more than {self._most_elements:,} elements")
         self.tree.start(tag, attributes).line = self.parser.CurrentLineNumber
 
     def _end(self, tag: str) -> None:
@@ -71,4 +76,4 @@ class _Reader:
         self._refuse(f"the entity {name!r} is not used here")
 
     def _refuse(self, problem: str) -> NoReturn:
-        raise InputError(problem, place=f"{self._path}:{self.parser.CurrentLineNumber}", expected=self._kind.name)
+        raise InputError(problem, place=f"{self._name}:{self.parser.CurrentLineNumber}", expected=self._expected)

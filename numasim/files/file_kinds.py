@@ -22,6 +22,9 @@ class FileKind:
 YAML = FileKind("a YAML file", MIB)
 GRAPH = FileKind("a task graph in JSON", 128 * MIB)
 PACKED_GRAPH = FileKind("a task graph in npz", GIB)
+OTHER_GRAPH = FileKind(
+    "a task graph in JSON, WfFormat, DAX, GraphML, DOT, STG, StarPU's tasks.rec or a table of grain graphs", 128 * MIB
+)
 PYTHON = FileKind("a Python module, a .py file", MIB)
 HWLOC = FileKind("hwloc XML, as lstopo writes it", 4 * MIB)
 SYSFS = FileKind("a file of sysfs", MIB)

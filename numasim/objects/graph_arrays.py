@@ -11,6 +11,7 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.objects.graph_draft import successors
 from numasim.schema.enumerations import LONGEST_PS, Deal, Kind, Op
+from numasim.workload.algorithms.cycles import cycle_of
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import I64, Phase, Region, Workload
 
@@ -106,29 +107,9 @@ def plain_graph(
 
 def check_acyclic(source: I64, target: I64, tasks: int) -> None:
     """InputError, with the tasks of a cycle, where tasks wait for each other in one."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    own = np.flatnonzero(source == target)
-    if len(own):
-        raise InputError(f"task {source[own[0]]} waits for itself", expected="a graph without cycles")
-    if (source < target).all():
-        return  # in the order of numbers nobody waits for a later task
-    graph = csr_array((np.ones(len(source), np.int8), (source, target)), shape=(tasks, tasks))
-    count, label = connected_components(graph, connection="strong")
-    if count == tasks:
-        return
-    inside = label[source] == label[target]
-    circle = _circle(dict(zip(target[inside].tolist(), source[inside].tolist(), strict=True)))
-    text = " after ".join(map(str, [*circle[:8], circle[0]]))
-    raise InputError(f"tasks wait for each other in a cycle: {text}", expected="a graph without cycles")
-
-
-def _circle(waits_for: dict[int, int]) -> list[int]:
-    """Tasks of which each waits for the next, and the last for the first."""
-    seen: dict[int, int] = {}
-    task = next(iter(waits_for))
-    while task not in seen:
-        seen[task] = len(seen)
-        task = waits_for[task]
-    return list(seen)[seen[task] :]
+    circle = cycle_of(source, target, tasks)
+    if len(circle) == 1:
+        raise InputError(f"task {circle[0]} waits for itself", expected="a graph without cycles")
+    if circle:
+        text = " after ".join(map(str, [*circle[:8], circle[0]]))
+        raise InputError(f"tasks wait for each other in a cycle: {text}", expected="a graph without cycles")

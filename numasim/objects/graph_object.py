@@ -56,6 +56,8 @@ class Graph(Held):
         self._name, self._deal = name, DEALS[deal]
         self._open: GraphBuilding | None = GraphBuilding(name)
         self._made: tuple[int, _Made] | None = None
+        self.names: tuple[str, ...] = ()  # of the tasks of an imported graph, in the order of their numbers
+        self.remarks: tuple[str, ...] = ()  # what the import of its file leaves out or takes for granted
 
     @classmethod
     def _of(cls, workload: Workload) -> Self:
@@ -156,6 +158,33 @@ class Graph(Held):
         from numasim.workload.graph_files.forms import read_graph
 
         return cls._of(read_graph(Path(path)))
+
+    @classmethod
+    def imported(
+        cls,
+        path: str | Path,
+        *,
+        unit: str | None = None,
+        usual: str | None = None,
+        cost: str | None = None,
+        bytes: str | None = None,
+        memory: bool = True,
+    ) -> Self:
+        """The graph in a file of another program: WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU, grain graphs.
+
+        The format is told by the content. ``unit`` is the file's unit of time where it has none, such as ``"1us"``,
+        ``usual`` the time of tasks for which the file says none. ``cost`` and ``bytes`` are the attributes of nodes and
+        edges of DOT and GraphML that hold the time of a task and a number of bytes. Files that one task writes and
+        another reads are dependences and, with ``memory``, regions that the tasks access. ``names`` of the graph are
+        those of its tasks in the file, ``remarks`` what was left out. InputError with file and place for what is wrong.
+        """
+        from numasim.workload.imports.import_choices import Choices
+        from numasim.workload.imports.import_graph import imported
+
+        found = imported(Path(path), Choices.of(unit, usual, cost, bytes, memory))
+        made = cls._of(found.workload)
+        made.names, made.remarks = tuple(found.names), tuple(found.remarks)
+        return made
 
     # ---- building ----
 

@@ -12,6 +12,7 @@ from numasim.workload.one_worker import by_task, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 NO_LATENCY_PS = 0
+MOST_SHOWN = 40  # regions, each on a line
 
 
 def describe(workload: Workload) -> str:
@@ -41,6 +42,10 @@ def _lines(workload: Workload) -> Iterator[str]:
 
 
 def _regions(workload: Workload) -> Iterator[str]:
+    if len(workload.regions) > MOST_SHOWN:
+        size, used = sum(region.bytes for region in workload.regions), _graph_traffic(workload)
+        yield f"  regions          {len(workload.regions):,} of together {size:,} bytes, {used:,} bytes accessed"
+        return
     for number, region in enumerate(workload.regions):
         used = _graph_bytes(workload, number) + sum(
             family.count * int(_footprint(family.accesses, number).sum()) for family in workload.ranges
@@ -65,6 +70,14 @@ def _ragged(family: RangeFamily) -> Iterator[str]:
             sizes = f"{pages.least:,} to {pages.most:,} bytes an item, {pages.mean:,} on average"
             in_all = f", {pages.most_of(family.count):,} in all" if not pages.drawn else ""
             yield f"    {what:<14} {sizes}{in_all}"
+
+
+def _graph_traffic(workload: Workload) -> int:
+    """Bytes that all accesses of the tasks walk over, every pass counted."""
+    accesses = workload.accesses
+    by_segment = np.diff(offsets(accesses.row_bytes * accesses.rows * accesses.passes)[workload.segment_accesses])
+    inside = workload.below(by_task(workload, by_segment))
+    return sum(int(inside[root]) for root in workload.trees)
 
 
 def _footprint(accesses: Accesses, region: int) -> I64:

@@ -1,0 +1,89 @@
+"""`numasim workload import`: a task graph from the file of another program."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from numasim.cli.completion import files
+from numasim.cli.examples import examples
+from numasim.cli.shared import say
+
+GRAPHS = (".json", ".npz", ".xml", ".dax", ".dot", ".gv", ".graphml", ".stg", ".rec", ".csv", ".merged", ".gz")
+GraphToImport = Annotated[
+    Path,
+    typer.Argument(
+        help="a task graph: JSON, npz, WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU's tasks.rec, or a table of grain "
+        "graphs; packed, where its name ends in .gz",
+        autocompletion=files(*GRAPHS),
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", help="write the graph: npz by that ending, else JSON", autocompletion=files(".json", ".npz")
+    ),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        "--unit", help="what the file's unit of time is, such as 1us, or 0.5ns for cycles of 2 GHz", metavar="TIME"
+    ),
+]
+Usual = Annotated[
+    str | None, typer.Option("--usual", help="the time of tasks for which the file has none", metavar="TIME")
+]
+Cost = Annotated[
+    str | None,
+    typer.Option("--cost", help="DOT, GraphML: the attribute of nodes that is the time of a task", metavar="NAME"),
+]
+Bytes = Annotated[
+    str | None,
+    typer.Option("--bytes", help="DOT, GraphML: the attribute of edges that is a number of bytes", metavar="NAME"),
+]
+Memory = Annotated[
+    bool, typer.Option("--memory/--no-memory", help="whether files that tasks share are memory that they access")
+]
+Names = Annotated[
+    Path | None, typer.Option("--names", help="write the names of the tasks, a line each", autocompletion=files())
+]
+
+
+@examples(
+    "numasim workload import fib.json",
+    "numasim workload import fib.json -o fib.npz",
+    "numasim workload import cholesky.graphml --names tasks.csv",
+)
+def workload_import(
+    file: GraphToImport,
+    output: Output = None,
+    unit: Unit = None,
+    usual: Usual = None,
+    cost: Cost = None,
+    bytes_name: Bytes = None,
+    memory: Memory = True,
+    names: Names = None,
+) -> None:
+    """Read, check and describe a task graph of any program.
+
+    The format is told by the content. Files that one task writes and another reads are dependences, and memory. A unit
+    that the file lacks is asked for: --unit 1us.
+    """
+    from numasim.workload.describe import describe
+    from numasim.workload.imports.import_choices import Choices
+    from numasim.workload.imports.import_graph import imported
+
+    found = imported(file, Choices.of(unit, usual, cost, bytes_name, memory))
+    if output is not None:
+        from numasim.workload.graph_files.forms import write_graph
+
+        write_graph(found.workload, output)
+    if names is not None:
+        from numasim.files.writer import write_text
+
+        write_text(names, found.names_as_csv())
+    if found.foreign:
+        say(f"{found.format}, {found.workload.tasks:,} tasks, {found.dependences:,} dependences")
+    for remark in found.remarks:
+        say(f"numasim: {remark}", err=True)
+    say(describe(found.workload))

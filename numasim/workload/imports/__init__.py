@@ -1,0 +1,1 @@
+"""Task graphs from the files of other programs."""

@@ -1,0 +1,79 @@
+"""Which format a file has, told by its content, and its graph."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numasim.errors import InputError
+from numasim.files.bounded_json import parse_json
+from numasim.files.bounded_xml import parse_xml
+from numasim.files.file_kinds import OTHER_GRAPH, PACKED_GRAPH
+from numasim.files.unpacked_text import read_foreign_text
+from numasim.workload.graph import Workload
+from numasim.workload.graph_files.forms import kind_of, read_graph
+from numasim.workload.imports.import_choices import Choices
+from numasim.workload.imports.read_graph import ReadGraph
+from numasim.workload.imports.readers.xml_names import local
+from numasim.workload.json_form.graph_io import of_text
+
+if TYPE_CHECKING:
+    from numasim.workload.imports.readers.grain_graph import Grains
+
+MOST_ELEMENTS = 4_000_000  # of XML
+_WORKFLOW = re.compile(r'"workflow"\s*:')
+
+
+def read_any(path: Path, choices: Choices) -> ReadGraph | Workload | Grains:
+    """The graph of a file as it stands there, or as a workload; InputError for a format that is none of the known."""
+    if kind_of(path) is PACKED_GRAPH:
+        return read_graph(path)
+    text = read_foreign_text(path, OTHER_GRAPH)
+    name, begin = str(path), text.lstrip()[:1]
+    if begin == "{":
+        return _read_json(text, name)
+    if begin == "<":
+        return _read_xml(text, name, choices)
+    return _read_lines(text, name, choices)
+
+
+def _read_json(text: str, name: str) -> ReadGraph | Workload:
+    from decimal import Decimal
+
+    from numasim.workload.imports.readers.wfformat import looks_like_wfformat, read_wfformat
+
+    if _WORKFLOW.search(text):
+        document = parse_json(text, name, OTHER_GRAPH.name, decimal=Decimal)
+        if looks_like_wfformat(document):
+            return read_wfformat(document, name)
+    return of_text(text, name)
+
+
+def _read_xml(text: str, name: str, choices: Choices) -> ReadGraph:
+    from numasim.workload.imports.readers import dax, graphml
+
+    root = parse_xml(text, name, OTHER_GRAPH.name, MOST_ELEMENTS)
+    if local(root) == dax.ROOT:
+        return dax.read_dax(root, name)
+    if local(root) == graphml.ROOT:
+        return graphml.read_graphml(root, name, choices)
+    raise InputError(
+        f"this is not JSON, and the root element of this XML is {local(root)[:40]!r}",
+        place=f"{name}:{root.line}:1",
+        expected=OTHER_GRAPH.name,
+    )
+
+
+def _read_lines(text: str, name: str, choices: Choices) -> ReadGraph | Workload | Grains:
+    from numasim.workload.imports.readers import dot, grain_graph, starpu, stg
+
+    if stg.looks_like_stg(text):
+        return stg.read_stg(text, name)
+    if dot.looks_like_dot(text):
+        return dot.read_dot(text, name, choices)
+    if grain_graph.looks_like_grains(text):
+        return grain_graph.read_grains(text, name)
+    if starpu.looks_like_records(text):
+        return starpu.read_records(text, name)
+    return of_text(text, name)

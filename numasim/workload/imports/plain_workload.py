@@ -1,0 +1,124 @@
+"""A graph that was read becomes a workload: every task computes once, and accesses the memory behind its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from numasim.schema.enumerations import MOST_MOVED, Kind, Mode, Op
+from numasim.workload.algorithms.cycles import cycle_of
+from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, U8, Pattern, Phase, Region, Workload
+from numasim.workload.imports.file_edges import file_edges
+from numasim.workload.imports.read_graph import ReadGraph, shortened
+from numasim.workload.json_form.graph_io import MOST_ENTRIES
+from numasim.workload.json_form.graph_models import MOST_KERNELS
+
+MOST_SHOWN = 8  # tasks of a cycle that an error names
+TOGETHER = "files"  # the one region of a graph with more files than a graph may have regions
+
+
+def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
+    """The workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are edges alone.
+
+    InputError, with the names of its tasks, for a cycle.
+    """
+    count = len(graph.names)
+    successor_ptr, successor = _successors(graph)
+    kernels, kernel = kernels_of(graph.kinds)
+    regions, accesses, access_ptr = _memory(graph) if memory else ((), np.zeros((0, 4), np.int64), np.zeros(count + 1))
+    ones = np.ones(len(accesses), np.int64)
+    columns = dict(zip(("region", "offset", "row_bytes", "mode"), np.ascontiguousarray(accesses.T), strict=True))
+    columns |= {"rows": ones, "stride": 0 * ones, "passes": ones, "pattern": Pattern.SEQUENTIAL * ones}
+    numbers = np.arange(count + 1)
+    return Workload(
+        name=graph.name,
+        parameters={},
+        kernels=kernels,
+        regions=regions,
+        phases=tuple(Phase(roots=roots) for roots in _phases(graph)),
+        ranges=(),
+        op_ptr=frozen(numbers.copy()),
+        op_code=frozen(np.full(count, Op.RUN, np.uint8)),
+        op_arg=frozen(numbers[:-1].astype(np.uint32)),
+        kind=frozen(np.full(count, Kind.TASK, np.uint8)),
+        parent=frozen(np.full(count, -1, np.int64)),
+        segment_compute_ps=frozen(times_ps),
+        segment_kernel=frozen(kernel),
+        segment_accesses=frozen(np.asarray(access_ptr, np.int64)),
+        accesses=accesses_of(**{name: columns[name] for name in ACCESS_TYPES}),
+        successor_ptr=frozen(successor_ptr),
+        successor=frozen(successor.astype(np.uint32)),
+    )
+
+
+def edges_of(graph: ReadGraph) -> tuple[I64, I64]:
+    """(sources, targets) of all dependences, each once, in ascending order; InputError for a cycle."""
+    count = len(graph.names)
+    pairs = np.array([*graph.edges, *file_edges(graph)], np.int64).reshape(-1, 2)
+    once = np.unique(pairs[:, 0] * count + pairs[:, 1])
+    source, target = once // count, once % count
+    refuse_cycles(graph, source, target)
+    return source, target
+
+
+def refuse_cycles(graph: ReadGraph, source: I64, target: I64) -> None:
+    """InputError with the names of the tasks of a cycle, if there is one."""
+    circle = cycle_of(source, target, len(graph.names))
+    if circle:
+        shown = [shortened(graph.names[task]) for task in circle[:MOST_SHOWN]]
+        more = [f"{len(circle) - MOST_SHOWN:,} others"] if len(circle) > MOST_SHOWN else []
+        text = " after ".join([*shown, *more, shown[0]])
+        graph.refuse(f"tasks wait for each other in a cycle: {text}", "a graph without cycles", graph.places[circle[0]])
+
+
+def _successors(graph: ReadGraph) -> tuple[I64, I64]:
+    source, target = edges_of(graph)
+    if graph.phases:
+        phase = np.array(graph.phases, np.int64)
+        within = phase[source] == phase[target]
+        source, target = source[within], target[within]
+    return offsets(np.bincount(source, minlength=len(graph.names))), target
+
+
+def _phases(graph: ReadGraph) -> Iterator[tuple[int, ...]]:
+    if not graph.phases:
+        yield tuple(range(len(graph.names)))
+        return
+    begins = [0, *(np.flatnonzero(np.diff(graph.phases)) + 1).tolist(), len(graph.names)]
+    for low, high in pairwise(begins):
+        yield tuple(range(low, high))
+
+
+def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:
+    """The kinds of work, and the number of each task's; one without a name where there are too many."""
+    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+    if len(numbers) > MOST_KERNELS:
+        return ("",), np.zeros(len(kinds), np.uint8)
+    return tuple(numbers), np.array([numbers[kind] for kind in kinds], np.uint8)
+
+
+def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], I64, I64]:
+    """(regions, [accesses, 4] region, offset, bytes and mode, access_ptr [tasks + 1])."""
+    files = [each for each in graph.files.values() if each.bytes > 0]
+    alone = len(files) <= MOST_ENTRIES
+    starts = [0] * len(files) if alone else offsets(np.array([each.bytes for each in files])).tolist()
+    rows: list[list[tuple[int, int, int, int]]] = [[] for _ in graph.names]
+    for number, each in enumerate(files):
+        modes: dict[int, int] = {}
+        for tasks, mode in ((each.writers, int(Mode.WRITE)), (each.readers, int(Mode.READ))):
+            for task in tasks:
+                modes[task] = modes.get(task, 0) | mode
+        for task, mode in modes.items():
+            for offset in range(0, each.bytes, MOST_MOVED):
+                size = min(MOST_MOVED, each.bytes - offset)
+                rows[task].append((number if alone else 0, starts[number] + offset, size, mode))
+    if alone:
+        regions = tuple(Region(each.name, each.bytes, initialised=False) for each in files)
+    else:
+        regions = (Region(TOGETHER, starts[-1], initialised=False),)
+    accesses = np.array([row for own in rows for row in own], np.int64).reshape(-1, 4)
+    return regions, accesses, offsets(np.array([len(own) for own in rows]))

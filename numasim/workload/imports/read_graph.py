@@ -1,0 +1,147 @@
+"""What a reader has found in a file: tasks, what they wait for, and the files that they write and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NoReturn
+
+from numasim.errors import InputError
+from numasim.schema.enumerations import MOST_BYTES, MOST_ITEMS
+from numasim.workload.imports.time_units import number
+
+Where = tuple[str | int, ...] | int | None  # a path inside a JSON document, or a line
+
+
+@dataclass
+class ReadFile:
+    """A file that tasks share: its size and the tasks that write and read it."""
+
+    name: str
+    bytes: int = 0
+    writers: list[int] = field(default_factory=list)
+    readers: list[int] = field(default_factory=list)
+
+
+@dataclass
+class ReadGraph:
+    """The graph as it stands in the file; tasks are numbered in the order of the file.
+
+    ``unit_ps`` is the length of the file's unit of time, None where the file has none; ``unit_means`` says what a
+    number stands for. ``times`` has None for a task whose time the file does not say.
+    """
+
+    path: str
+    format: str
+    name: str
+    unit_ps: Decimal | None
+    unit_means: str
+    names: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    times: list[Decimal | None] = field(default_factory=list)
+    places: list[Where] = field(default_factory=list)
+    edges: list[tuple[int, int]] = field(default_factory=list)
+    files: dict[str, ReadFile] = field(default_factory=dict)
+    files_order: bool = True  # whether a task that reads a file waits for those that write it
+    phases: list[int] = field(default_factory=list)  # of the tasks, where there are several: they ascend
+    unknown_sizes: list[str] = field(default_factory=list)  # of files
+    remarks: list[str] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)  # of the tasks, by their ids
+
+    def refuse(self, problem: str, expected: str, where: Where = None) -> NoReturn:
+        """Raise an InputError with the file and the line, or the path inside the document."""
+        raise InputError(
+            problem,
+            place=f"{self.path}:{where}" if isinstance(where, int) else self.path,
+            path=where if isinstance(where, tuple) else (),
+            expected=expected,
+        )
+
+    def add_task(self, name: str, time: object, where: Where, kind: str = "", key: str | None = None) -> int:
+        """Append a task and return its number; ``time`` is None where the file says nothing, ``key`` its id."""
+        key = name if key is None else key
+        if key in self.numbers:
+            self.refuse(f"the task {shortened(key)} is there twice", "a different id for each task", where)
+        made = self.numbers[key] = len(self.names)
+        self.names.append(name)
+        self.kinds.append(kind)
+        self.times.append(self.time(time, name, where))
+        self.places.append(where)
+        return made
+
+    def time(self, given: object, name: str, where: Where) -> Decimal | None:
+        """A time of the task ``name`` as a number; InputError for one that is negative or no finite number."""
+        if given is None:
+            return None
+        found = number(given)
+        if found is None or found < 0:
+            what = "is negative" if found is not None else "is not a finite number"
+            self.refuse(
+                f"the time {shortened(given)} of task {shortened(name)} {what}", "a number of at least 0", where
+            )
+        return found
+
+    def task(self, key: str, needed_by: str, where: Where) -> int:
+        """The number of a task that another one, or an edge, names."""
+        if key not in self.numbers:
+            raise InputError(
+                f"{needed_by} names the task {shortened(key)}, which is not there",
+                place=f"{self.path}:{where}" if isinstance(where, int) else self.path,
+                path=where if isinstance(where, tuple) else (),
+                expected="the id of a task of this file",
+                value=key if len(self.numbers) <= 10_000 else None,
+                known=self.numbers,
+            )
+        return self.numbers[key]
+
+    def add_edge(self, source: int, target: int, line: int = 0) -> None:
+        """Let ``target`` wait for ``source``."""
+        if source == target:
+            self.refuse(
+                f"the task {shortened(self.names[source])} waits for itself",
+                "a graph without cycles",
+                line or self.places[source],
+            )
+        self.edges.append((source, target))
+
+    def size(self, given: object, name: str, where: Where) -> int:
+        """A size in bytes as a whole number; InputError for one that is too large or no number.
+
+        Negative ones are in public files, whose sizes were once held in 32 bits: they are unknown, which is said.
+        """
+        found = number(0 if given is None or given == "" else given)
+        if found is None or found > MOST_BYTES:
+            expected = f"0 to {MOST_BYTES:,} bytes"
+            self.refuse(f"the size {shortened(given)} of {shortened(name)} is none", expected, where)
+        if found < 0:
+            self.unknown_sizes.append(name)
+        return max(0, int(found.to_integral_value()))
+
+    def file(self, name: str, size: int) -> ReadFile:
+        """The file of that name; its size is the largest that is given."""
+        found = self.files.get(name)
+        if found is None:
+            found = self.files[name] = ReadFile(name)
+        found.bytes = max(found.bytes, size)
+        return found
+
+    def finish(self, check: Callable[[], None] = lambda: None) -> ReadGraph:
+        """The graph itself; InputError where it has no tasks, or more than engines hold."""
+        check()
+        if self.unknown_sizes:
+            first = shortened(self.unknown_sizes[0])
+            self.remarks.append(
+                f"{len(self.unknown_sizes):,} sizes are negative, the first that of {first}; they count 0 bytes"
+            )
+        if not self.names:
+            self.refuse(f"there are no tasks in this {self.format}", "at least one")
+        if len(self.names) > MOST_ITEMS:
+            self.refuse(f"there are {len(self.names):,} tasks", f"at most {MOST_ITEMS:,}")
+        return self
+
+
+def shortened(value: object) -> str:
+    """A value of a file in quotes, cut where it is long."""
+    text = str(value)
+    return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -1,0 +1,70 @@
+"""Abstract workflows of Pegasus in XML (DAX, versions 2 and 3).
+
+A job is a task; its ``runtime``, or the key ``runtime`` of its profile ``pegasus``, is in seconds. A job that reads a
+file waits for the jobs that write it, whether or not the file also says so with ``child`` and ``parent``. Schemas: DAX
+2.1 and 3.6 of Pegasus.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+from numasim.files.bounded_xml import PlacedElement
+from numasim.workload.imports.read_graph import ReadGraph
+from numasim.workload.imports.readers.xml_names import inside, local, own
+from numasim.workload.imports.time_units import UNITS_PS
+
+FORMAT = "Pegasus DAX"
+ROOT = "adag"
+JOBS = {"job", "dag", "dax"}
+SECONDS = Decimal(UNITS_PS["s"])
+
+
+def read_dax(root: PlacedElement, path: str) -> ReadGraph:
+    """The graph of a document whose root is ``adag``; InputError with the line for what is wrong."""
+    graph = ReadGraph(path, FORMAT, root.get("name") or Path(path).stem, SECONDS, "seconds")
+    for job in inside(root):
+        if local(job) in JOBS:
+            _add_job(graph, job)
+    for child in own(root, "child"):
+        target = graph.task(_needed(graph, child, "ref"), "an element child", child.line)
+        for parent in own(child, "parent"):
+            graph.add_edge(
+                graph.task(_needed(graph, parent, "ref"), "an element parent", parent.line), target, parent.line
+            )
+    return graph.finish()
+
+
+def _add_job(graph: ReadGraph, job: PlacedElement) -> None:
+    key = _needed(graph, job, "id")
+    kind = job.get("name") or job.get("file") or ""
+    task = graph.add_task(key, _runtime(job), job.line, kind)
+    for uses in own(job, "uses"):
+        name = uses.get("file") or uses.get("name")
+        if name is None:
+            graph.refuse("an element uses names no file", "the attribute file, or name", uses.line)
+        link = (uses.get("link") or "").lower()
+        if link in ("input", "output", "inout"):
+            file = graph.file(name, graph.size(uses.get("size"), name, uses.line))
+            if link != "input":
+                file.writers.append(task)
+            if link != "output":
+                file.readers.append(task)
+
+
+def _runtime(job: PlacedElement) -> str | None:
+    """The run time that a job says, in seconds; an attribute, or a profile."""
+    if job.get("runtime") is not None:
+        return job.get("runtime")
+    for profile in own(job, "profile"):
+        if (profile.get("namespace") or "").lower() == "pegasus" and (profile.get("key") or "").lower() == "runtime":
+            return profile.text or ""
+    return None
+
+
+def _needed(graph: ReadGraph, element: PlacedElement, attribute: str) -> str:
+    found = element.get(attribute)
+    if not found:
+        graph.refuse(f"an element {local(element)} has no {attribute}", f"the attribute {attribute}", element.line)
+    return found

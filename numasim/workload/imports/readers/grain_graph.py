@@ -1,0 +1,122 @@
+"""Tables of grain graphs: the tasks of OpenMP programs as the runtime system MIR has recorded them, one a line.
+
+A task has its parent, its number among the parent's children, the join at which the parent waits for it, and its work
+in processor cycles; columns are found by their names. Tables of chunks of loops have the loop's number first in
+``chunk_lineage``. Source: A. Muddukrishna et al., "Grain Graphs: OpenMP Performance Analysis Made Easy", PPoPP 2016.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from numasim.workload.imports.read_graph import ReadGraph, shortened
+from numasim.workload.imports.time_units import number
+
+FORMAT = "table of grain graphs"
+UNIT_MEANS = "the length of a processor cycle"
+NONE = {"", "NA", "na", "NaN"}
+Row = dict[str, str]
+
+
+@dataclass
+class Grain:
+    """A task of the table: its parent's number, the join that it is awaited at, and what is known of its instants."""
+
+    parent: str
+    join: int
+    order: int
+    created: int | None
+    waits: list[int]
+    executed: int | None
+    overhead: int
+    children: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Grains:
+    """All tasks, and the tree that they are."""
+
+    graph: ReadGraph
+    grains: list[Grain]
+
+
+def looks_like_grains(text: str) -> bool:
+    """Whether the first line that is no remark is a heading with the columns task and parent."""
+    heading = next((line for line in text.split("\n", 100) if line.strip() and not line.startswith("#")), "")
+    return {"task", "parent"} <= {word.strip().strip('"') for word in heading.split(",")}
+
+
+def read_grains(text: str, path: str) -> Grains:
+    """The tasks of a table; InputError with the line for what is wrong."""
+    graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS)
+    grains: list[Grain] = []
+    for line, row in _rows(graph, text):
+        if row["parent"] in NONE:
+            continue  # MIR's own task in the background
+        grains.append(_grain(graph, row, line))
+    found = Grains(graph, grains)
+    graph.finish(lambda: _link(found))
+    return found
+
+
+def _rows(graph: ReadGraph, text: str) -> Iterator[tuple[int, Row]]:
+    reader = csv.reader((line for line in text.split("\n") if not line.startswith("#")), strict=True)
+    remarks = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("#")]
+    heading: list[str] = []
+    line = 0
+    try:
+        for words in reader:
+            line = reader.line_num + sum(each <= reader.line_num for each in remarks)
+            if not heading:
+                heading = [word.strip() for word in words]
+            elif words:
+                if len(words) != len(heading):
+                    graph.refuse(f"a line has {len(words)} values", f"{len(heading)}, one for each column", line)
+                yield line, {key: word.strip() for key, word in zip(heading, words, strict=True)}
+    except csv.Error as error:
+        graph.refuse(f"this is no CSV: {error}", "a table of grain graphs", line + 1)
+
+
+def _grain(graph: ReadGraph, row: Row, line: int) -> Grain:
+    executed, overhead = _whole(graph, row, "exec_cycles", line), _whole(graph, row, "overhead_cycles", line)
+    work: object = row.get("work_cycles")
+    if work is None or work in NONE:
+        work = None if executed is None else max(0, executed - (overhead or 0))
+    kind = next((row[key] for key in ("source_line", "outline_function", "tag") if row.get(key, "") not in NONE), "")
+    name = next((row[key] for key in ("lineage", "chunk_lineage") if row.get(key, "") not in NONE), row["task"])
+    graph.add_task(name, work, line, kind, row["task"])
+    chunk = row.get("chunk_lineage", "").partition("-")[0]
+    graph.phases.append(int(chunk) if chunk.isdecimal() and len(chunk) < 10 else 0)
+    waits = [number(each) for each in row.get("wait_instants", "").strip("[]").split(";")]
+    return Grain(
+        row["parent"],
+        _whole(graph, row, "joins_at", line) or 0,
+        _whole(graph, row, "child_number", line) or 0,
+        _whole(graph, row, "create_instant", line),
+        [int(each) for each in waits if each is not None and each > 0],
+        executed,
+        overhead or 0,
+    )
+
+
+def _whole(graph: ReadGraph, row: Row, key: str, line: int) -> int | None:
+    if row.get(key, "") in NONE:
+        return None
+    found = number(row[key])
+    if found is None or found < 0 or found > Decimal(2**62):
+        graph.refuse(f"{key} is {shortened(row[key])}", "a number of at least 0", line)
+    return int(found)
+
+
+def _link(found: Grains) -> None:
+    """Give every task its children in the order in which it makes them."""
+    numbers = found.graph.numbers
+    for task, grain in enumerate(found.grains):
+        if grain.parent in numbers:
+            found.grains[numbers[grain.parent]].children.append(task)
+    for grain in found.grains:
+        grain.children.sort(key=lambda child: (found.grains[child].join, found.grains[child].order))

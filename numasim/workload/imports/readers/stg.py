@@ -1,0 +1,77 @@
+"""Standard task graphs (STG) of Kasahara's laboratory.
+
+The first number is that of the tasks, mostly without the first and the last one, which take no time; the prototypes of
+the set have a number of processors behind it. Then each task has a line with its number, its time, how many tasks it
+waits for, and these. Behind ``#`` are remarks. Source: T. Tobita and H. Kasahara, J. Sched. 5 (2002) 379-394. Times
+have no unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from numasim.workload.imports.read_graph import ReadGraph
+
+FORMAT = "standard task graph"
+MOST_DIGITS = 9
+UNIT_MEANS = "the time unit of its tasks"
+
+
+def looks_like_stg(text: str) -> bool:
+    """Whether the first line that is no remark is one or two whole numbers, and the next one begins as a task."""
+    lines = _lines(text)
+    first = next(lines, (0, []))[1]
+    second = next(lines, (0, []))[1]
+    return len(first) in (1, 2) and all(map(_is_number, first)) and (not second or all(map(_is_number, second[:2])))
+
+
+def read_stg(text: str, path: str) -> ReadGraph:
+    """The graph of the text of a file; InputError with the line for what is wrong."""
+    graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS)
+    lines = _lines(text)
+    line, head = next(lines)
+    count = _whole(graph, head[0], line)
+    waits: list[tuple[int, int, list[str]]] = []
+    for line, words in lines:
+        if len(words) < 3:
+            graph.refuse(
+                f"a line has {len(words)} numbers", "a task's number, its time, and for how many it waits", line
+            )
+        task = graph.add_task(str(_whole(graph, words[0], line)), words[1], line)
+        waits.append((line, task, _sources(graph, words, line)))
+    for line, task, sources in waits:
+        for source in sources:
+            graph.add_edge(graph.task(source, f"the task {graph.names[task]}", line), task, line)
+    if waits and not count <= len(graph.names) <= count + 2:
+        expected = f"{count:,} to {count + 2:,}, with one before and one behind them"
+        graph.refuse(f"there are {len(graph.names):,} tasks, and the first number says {count:,}", expected, line)
+    return graph.finish()
+
+
+def _sources(graph: ReadGraph, words: list[str], line: int) -> list[str]:
+    number = _whole(graph, words[2], line)
+    if number != len(words) - 3:
+        graph.refuse(
+            f"the task {words[0]} waits for {number} tasks, and {len(words) - 3} are named", "as many as it says", line
+        )
+    return [str(_whole(graph, word, line)) for word in words[3:]]
+
+
+def _whole(graph: ReadGraph, word: str, line: int) -> int:
+    if not word.isdecimal() or len(word) > MOST_DIGITS:
+        problem = f"{word[:40]!r} is neither the number of a task nor how many there are"
+        graph.refuse(problem, "a whole number below 10^9", line)
+    return int(word)
+
+
+def _is_number(word: str) -> bool:
+    return word.lstrip("-").replace(".", "", 1).isdecimal()
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """(number, words) of each line with words that are no remark."""
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.partition("#")[0].split()
+        if words:
+            yield number, words

@@ -1,0 +1,168 @@
+"""Workflow instances in WfFormat, versions 1.0 to 1.5 (WfCommons, once WorkflowHub).
+
+Versions 1.0 to 1.2 have a list ``jobs``, 1.3 and 1.4 ``tasks``, each with its files, its time and its parents; 1.5
+has tasks and files under ``specification`` and times under ``execution``. The layout is told by these keys, not by the
+number of the version. Times are seconds. Sizes are bytes: the schemas before 1.4 say KB, but WfCommons' own conversion
+to 1.4 takes their numbers for bytes, and so do their files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from numasim.workload.imports.read_graph import ReadGraph, Where, shortened
+from numasim.workload.imports.readers.json_parts import listed, named, object_at, text_at
+from numasim.workload.imports.time_units import UNITS_PS
+
+FORMAT = "WfFormat"
+KEYS = ("jobs", "tasks", "specification")
+TIMES = ("runtimeInSeconds", "runtime")
+SIZES = ("sizeInBytes", "size")
+WORKFLOW = ("workflow",)
+
+
+def looks_like_wfformat(document: Any) -> bool:
+    """Whether a document of JSON has a workflow and is none of numasim's own graphs."""
+    return isinstance(document, dict) and "workflow" in document and not {"tasks", "segments"} & document.keys()
+
+
+def read_wfformat(document: dict[str, Any], path: str) -> ReadGraph:
+    """The graph of a document; InputError with the path inside the document for what is wrong."""
+    name = document.get("name")
+    graph = ReadGraph(path, FORMAT, name if isinstance(name, str) and name else Path(path).stem, _second(), "seconds")
+    workflow = object_at(graph, document, "workflow", ())
+    if "specification" in workflow:
+        _read_specification(graph, workflow)
+    else:
+        key = next((key for key in KEYS if key in workflow), None)
+        if key is None:
+            graph.refuse("the workflow has no tasks", f"one of the keys {', '.join(KEYS)}", WORKFLOW)
+        _read_tasks(graph, listed(graph, workflow, key, WORKFLOW), (*WORKFLOW, key))
+    return graph.finish()
+
+
+def _second() -> Decimal:
+    return Decimal(UNITS_PS["s"])
+
+
+def _read_tasks(graph: ReadGraph, tasks: list[Any], path: tuple[str | int, ...]) -> None:
+    """Versions 1.0 to 1.4, where everything about a task stands in one place."""
+    entries = list(_entries(graph, tasks, path))
+    names = Counter(str(named(graph, entry, ("name", "id"), where)) for where, entry in entries)
+    for where, entry in entries:
+        name = str(named(graph, entry, ("name", "id"), where))
+        key = name if names[name] == 1 or "id" not in entry else str(text_at(graph, entry, "id", where))
+        kind = entry.get("category") or _program(entry) or _kind_of(name)
+        task = graph.add_task(name, _first(entry, TIMES), where, str(kind), key)
+        for at, file in enumerate(listed(graph, entry, "files", where, needed=False)):
+            _use_file(graph, task, file, (*where, "files", at))
+    _add_ids(graph, entries)
+    _add_relatives(graph, entries)
+
+
+def _use_file(graph: ReadGraph, task: int, file: Any, where: tuple[str | int, ...]) -> None:
+    if not isinstance(file, dict):
+        graph.refuse(f"got {shortened(file)}", "an object with name, size and link", where)
+    name = str(named(graph, file, ("name", "id"), where))
+    path = file.get("path")
+    called = f"{path.rstrip('/')}/{name}" if isinstance(path, str) and path else name
+    used = graph.file(called, graph.size(_first(file, SIZES), name, where))
+    link = file.get("link")
+    if link not in ("input", "output"):
+        graph.refuse(f"the link of {shortened(name)} is {shortened(link)}", "input or output", where)
+    (used.writers if link == "output" else used.readers).append(task)
+
+
+def _read_specification(graph: ReadGraph, workflow: dict[str, Any]) -> None:
+    """Version 1.5, where files and times stand apart."""
+    path = (*WORKFLOW, "specification")
+    specification = object_at(graph, workflow, "specification", WORKFLOW)
+    tasks = listed(graph, specification, "tasks", path)
+    execution = object_at(graph, workflow, "execution", WORKFLOW) if workflow.get("execution") is not None else {}
+    ran = listed(graph, execution, "tasks", (*WORKFLOW, "execution"), needed=False)
+    runs: dict[str, tuple[Where, dict[str, Any]]] = {}
+    for where, run in _entries(graph, ran, (*WORKFLOW, "execution", "tasks")):
+        key = str(named(graph, run, ("id",), where))
+        if key in runs:
+            graph.refuse(f"the execution of {shortened(key)} is there twice", "each task once", where)
+        runs[key] = where, run
+    entries = list(_entries(graph, tasks, (*path, "tasks")))
+    for where, entry in entries:
+        key = str(named(graph, entry, ("id", "name"), where))
+        place, run = runs.pop(key, (where, {}))
+        name = entry.get("name")
+        kind = _program(run) or _kind_of(name if isinstance(name, str) and name else key)
+        graph.add_task(key, graph.time(_first(run, TIMES), key, place), where, kind)
+    for key, (place, _) in runs.items():
+        graph.task(key, "an entry of the execution", place)
+    _use_files(graph, specification, entries, path)
+    _add_names(graph, entries)
+    _add_relatives(graph, entries)
+
+
+def _use_files(graph: ReadGraph, specification: dict[str, Any], entries: Any, path: tuple[str | int, ...]) -> None:
+    sizes = {}
+    for where, file in _entries(graph, listed(graph, specification, "files", path, needed=False), (*path, "files")):
+        name = str(named(graph, file, ("id", "name"), where))
+        sizes[name] = graph.size(_first(file, SIZES), name, where)
+    for task, (where, entry) in enumerate(entries):
+        for key in ("inputFiles", "outputFiles"):
+            for at, name in enumerate(listed(graph, entry, key, where, needed=False)):
+                if not isinstance(name, str):
+                    graph.refuse(f"got {shortened(name)}", "the id of a file", (*where, key, at))
+                used = graph.file(name, sizes.get(name, 0))
+                (used.readers if key == "inputFiles" else used.writers).append(task)
+
+
+def _add_relatives(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
+    for task, (where, entry) in enumerate(entries):
+        for key in ("parents", "children"):
+            for at, other in enumerate(listed(graph, entry, key, where, needed=False)):
+                place = (*where, key, at)
+                found = graph.task(str(other), f"the task {shortened(graph.names[task])}", place)
+                if found == task:
+                    graph.refuse(f"the task {shortened(other)} waits for itself", "a graph without cycles", place)
+                graph.edges.append((found, task) if key == "parents" else (task, found))
+
+
+def _add_ids(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
+    """Let tasks be named by their ids, too; a name goes before an id of another task."""
+    for task, (_, entry) in enumerate(entries):
+        if isinstance(entry.get("id"), str | int):
+            graph.numbers.setdefault(str(entry["id"]), task)
+
+
+def _add_names(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
+    """Let tasks be named by names that only one of them has, where that is no id."""
+    names = Counter(entry.get("name") for _, entry in entries if isinstance(entry.get("name"), str))
+    for task, (_, entry) in enumerate(entries):
+        if names.get(entry.get("name"), 0) == 1:
+            graph.numbers.setdefault(entry["name"], task)
+
+
+def _entries(
+    graph: ReadGraph, entries: list[Any], path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            graph.refuse(f"got {shortened(entry)}", "an object", (*path, number))
+        yield (*path, number), entry
+
+
+def _first(entry: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((entry[key] for key in keys if entry.get(key) is not None), None)
+
+
+def _program(entry: dict[str, Any]) -> str:
+    command = entry.get("command")
+    program = command.get("program") if isinstance(command, dict) else None
+    return program if isinstance(program, str) else ""
+
+
+def _kind_of(name: str) -> str:
+    """A task's name without the number at its end."""
+    return name.rstrip("0123456789").rstrip("_-. ID") or name

@@ -1,0 +1,164 @@
+"""One graph in every format is the same workload: tasks, dependences, times to the picosecond, memory."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from foreign_files import DOT, EDGES, GRAINS, NAMES, SIZES, STG, STG_WITH_ENDS, TEXTS, TIMES, WITH_BYTES, dax
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import numasim as ns
+from numasim.workload.graph import Mode, Op, Workload
+from numasim.workload.graph_rules import validate
+from numasim.workload.imports.import_choices import Choices
+from numasim.workload.imports.import_graph import Imported, imported
+from numasim.workload.json_form.graph_io import read, write
+
+
+def read_text(text: str | bytes, folder: Path, name: str = "given", **choices: Any) -> Imported:
+    """What is imported from a file of this text; its name says nothing of its format."""
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = imported(path, Choices.of(**choices))
+    validate(found.workload)
+    return found
+
+
+def edges(work: Workload) -> set[tuple[int, int]]:
+    """(before, after) of each dependence."""
+    before = np.repeat(np.arange(work.rows), np.diff(work.successor_ptr))
+    return set(zip(before.tolist(), work.successor.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_format_holds_the_same_graph(name: str, tmp_path: Path) -> None:
+    text, unit, unit_ps = TEXTS[name]
+    work = read_text(text, tmp_path, unit=unit).workload
+    assert work.segment_compute_ps.tolist() == [time * unit_ps for time in TIMES]
+    assert edges(work) == EDGES
+    if name in WITH_BYTES:
+        assert sorted(region.bytes for region in work.regions) == sorted(SIZES.values())
+        assert not any(region.initialised for region in work.regions)
+        written = work.accesses.mode == Mode.WRITE
+        by_task = np.repeat(np.arange(4), np.diff(work.segment_accesses))
+        assert by_task[written].tolist() == [0, 0, 1, 2]
+        assert by_task[~written].tolist() == [1, 2, 3, 3]
+        assert (work.accesses.row_bytes == [work.regions[r].bytes for r in work.accesses.region]).all()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_byte_order_marks_line_ends_and_packing_change_nothing(name: str, tmp_path: Path) -> None:
+    text, unit, _ = TEXTS[name]
+    plain = read_text(text, tmp_path, unit=unit).workload
+    windows = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()
+    assert read_text(windows, tmp_path, unit=unit).workload.digest() == plain.digest()
+    packed = read_text(gzip.compress(text.encode()), tmp_path, "given.gz", unit=unit).workload
+    assert packed.segment_compute_ps.tolist() == plain.segment_compute_ps.tolist()
+
+
+def test_names_and_kinds_of_work_are_kept(tmp_path: Path) -> None:
+    found = read_text(TEXTS["WfFormat 1.5"][0], tmp_path)
+    assert (found.names, found.workload.kernels, found.workload.name) == (NAMES, ("kind",), "four")
+    assert found.names_as_csv() == "task,name\n0,a\n1,b\n2,c\n3,d\n"
+    assert [region.name for region in found.workload.regions] == list(SIZES)
+    assert read_text(TEXTS["StarPU"][0], tmp_path).workload.kernels == ("first", "middle", "c", "d")
+    assert read_text(DOT, tmp_path, unit="1ns").workload.name == 'four "tasks"'
+
+
+def test_first_and_last_tasks_of_an_stg_take_no_time(tmp_path: Path) -> None:
+    work = read_text(STG_WITH_ENDS, tmp_path, unit="1us").workload
+    assert work.segment_compute_ps.tolist() == [0, *(time * 10**6 for time in TIMES), 0]
+    assert edges(work) == {(0, 1), (4, 5)} | {(a + 1, b + 1) for a, b in EDGES}
+
+
+def test_grains_are_a_tree_whose_work_lies_where_it_was_recorded(tmp_path: Path) -> None:
+    """The root makes its children after 100 and 200 cycles and has waited for them until 900 of its 1,000: of the 700
+    before that, 400 were overhead. So it works for 100, 100, 300 and 100 cycles.
+    """
+    work = read_text(GRAINS, tmp_path, unit="0.5ns").workload
+    assert work.parent.tolist() == [-1, 0, 0]
+    assert work.segment_compute_ps.tolist() == [50_000, 50_000, 150_000, 50_000, 150_000, 100_000]
+    ops = [Op.RUN, Op.SPAWN, Op.RUN, Op.SPAWN, Op.RUN, Op.WAIT, Op.RUN]
+    assert work.op_code[: work.op_ptr[1]].tolist() == ops
+    graph = ns.Graph._of(work)
+    assert (graph.work_ns, graph.span_ns) == (550, 300)
+
+
+def test_chunks_of_loops_are_phases(tmp_path: Path) -> None:
+    rows = [f'"{loop}-{chunk}",{1 + loop * 3 + chunk},99,{5 + chunk}' for loop in (0, 1) for chunk in range(3)]
+    text = '"chunk_lineage","task","parent","work_cycles"\n' + "\n".join(rows) + "\n"
+    work = read_text(text, tmp_path, unit="1ns").workload
+    assert [phase.roots for phase in work.phases] == [(0, 1, 2), (3, 4, 5)]
+
+
+def test_without_memory_files_are_edges_alone(tmp_path: Path) -> None:
+    work = read_text(dax(), tmp_path, memory=False).workload
+    assert (work.regions, len(work.accesses), edges(work)) == ((), 0, EDGES)
+
+
+def test_a_task_that_changes_a_file_waits_for_the_earlier_ones_alone(tmp_path: Path) -> None:
+    jobs = "".join(f'<job id="{n}" runtime="1"><uses name="f" link="{link}"/></job>' for n, link in enumerate(
+        ("output", "inout", "inout", "input")))  # fmt: skip
+    work = read_text(f"<adag>{jobs}</adag>", tmp_path).workload
+    assert edges(work) == {(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)}
+
+
+def test_a_file_without_times_gives_each_task_one_unit_and_says_so(tmp_path: Path) -> None:
+    found = read_text("digraph { a -> b -> c }", tmp_path, unit="3us")
+    assert found.workload.segment_compute_ps.tolist() == [3 * 10**6] * 3
+    assert found.remarks == ["the file has no times: each task takes one unit"]
+    assert read_text("<adag><job id='a'/></adag>", tmp_path, usual="2 s").workload.segment_compute_ps[0] == 2 * 10**12
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    found = read_text('digraph { 1 [size="5"]; root -> 1 [size=7] }', tmp_path, unit="1ns")
+    assert found.workload.segment_compute_ps.tolist() == [5000, 0]
+    assert found.remarks == [
+        "the attribute size is the time of a task",
+        "nothing is said of 1 tasks, which take no time",
+        "the attribute size of edges is left out; --bytes size takes it for bytes",
+    ]
+    assert read_text('digraph { 1 [size="5"]; 1 -> 2 [size=7] }', tmp_path, unit="1ns", bytes="size").workload.regions
+    negative = '<adag><job id="a" runtime="1"><uses name="f" link="output" size="-5"/></job></adag>'
+    assert read_text(negative, tmp_path).remarks == ["1 sizes are negative, the first that of 'f'; they count 0 bytes"]
+
+
+def test_latin_1_is_read_where_it_is_declared(tmp_path: Path) -> None:
+    dot = 'digraph { charset="latin1" "b\xfcro" -> a }'.encode("latin-1")
+    assert read_text(dot, tmp_path, unit="1ns").names == ["b\xfcro", "a"]
+    xml = '<?xml version="1.0" encoding="ISO-8859-1"?><adag><job id="b\xfcro" runtime="1"/></adag>'.encode("latin-1")
+    assert read_text(xml, tmp_path).names == ["b\xfcro"]
+
+
+def test_what_was_imported_is_written_and_read_again(tmp_path: Path) -> None:
+    work = read_text(TEXTS["WfFormat 1.4"][0], tmp_path).workload
+    write(work, tmp_path / "graph.json")
+    assert read(tmp_path / "graph.json").digest() == work.digest()
+    again = imported(tmp_path / "graph.json", Choices())
+    assert (again.workload.digest(), again.foreign) == (work.digest(), False)
+
+
+def test_python_imports_with_names(tmp_path: Path) -> None:
+    (tmp_path / "four.stg").write_text(STG)
+    graph = ns.Graph.imported(tmp_path / "four.stg", unit="1us")
+    assert (graph.name, graph.names, graph.edges, graph.work_ns) == ("four", ("0", "1", "2", "3"), 4, 10_000)
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 12), st.sets(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30))
+def test_random_graphs_are_those_that_networkx_writes(
+    tmp_path_factory: pytest.TempPathFactory, count: int, pairs: set[tuple[int, int]]
+) -> None:
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from((node, {"cost": node + 0.5}) for node in range(count))
+    graph.add_edges_from((a, b, {"bytes": 1 + a}) for a, b in pairs if a < b < count)
+    text = "\n".join(nx.generate_graphml(graph))
+    found = read_text(text, tmp_path_factory.mktemp("random"), unit="1us").workload
+    assert found.segment_compute_ps.tolist() == [node * 10**6 + 500_000 for node in range(count)]
+    assert edges(found) == set(graph.edges)
