@@ -13,8 +13,8 @@ GRAPHS = (".json", ".npz", ".xml", ".dax", ".dot", ".gv", ".graphml", ".stg", ".
 GraphToImport = Annotated[
     Path,
     typer.Argument(
-        help="a task graph: JSON, npz, WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU's tasks.rec, or a table of grain "
-        "graphs; packed, where its name ends in .gz",
+        help="a task graph: JSON, npz, WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU's tasks.rec, or a table of "
+        "grain graphs; packed, where its name ends in .gz",
         autocompletion=files(*GRAPHS),
     ),
 ]
