@@ -26,6 +26,7 @@ FOLDERS = {  # the tier of a module that is not named below
     "native": "equality",
     "objects": "unit",
     "package": "system",
+    "record": "unit",
     "report": "unit",
     "reproduce": "system",
     "reproduce/calibration": "unit",

@@ -24,6 +24,7 @@ from numasim.cli import (
     workloads,
 )
 from numasim.cli.examples import Commands, ExampleGroup
+from numasim.cli.graphs import record_command
 from numasim.cli.usage import UsageError, usage_sentence
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plot": plotting.plot,
     "view": view.view,
     "calibrate": measurements.calibrate,
+    "record": record_command.record,
     "schema": formats.schema,
     "bench": measurements.bench,
 }

@@ -18,6 +18,7 @@ IN_MEMORY = {  # files that draw or pack into memory
     "numasim/sweep/store/parquet.py": "write_table",
 }
 ELSEWHERE = {  # what is opened to write, and is no file of the user's
+    "numasim/record/tool/event_log.c": "open(path, O_WRONLY",  # in a temporary folder
     "numasim/runtime/driver/standard_streams.c": "/dev/null",
     "numasim/validate/cell_runs.py": "recording.graph.unlink",  # in a temporary folder
 }

@@ -44,12 +44,14 @@ def test_every_help_has_an_example_of_its_command(path: str, capsys: Capture) ->
 
 
 def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """One after the other in one folder; only what `bench` measures, which takes minutes, is left out."""
+    """One after the other in one folder; only what `bench` measures, which takes minutes, and
+    a program that is recorded are left out."""
     from matplotlib.figure import Figure
 
     monkeypatch.chdir(tmp_path)
     for measurement in ("_bench_rates", "_bench_scale"):
         monkeypatch.setattr(f"numasim.cli.measurements.{measurement}", lambda as_json: Figure)
+    monkeypatch.setattr("numasim.cli.graphs.record_command._record", lambda order, file: None)  # of a user's program
     monkeypatch.setattr("webbrowser.open", lambda page: page.endswith("/index.html"))
     every = [line for command in COMMANDS.values() for line in examples_of(command.epilog)]
     for line in dict.fromkeys(every):

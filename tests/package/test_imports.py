@@ -27,6 +27,7 @@ ORDER = (
     "native",
     "engine",
     "runtime",
+    "record",
     "sweep",
     "report",
     "objects",

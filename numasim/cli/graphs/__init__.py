@@ -1,1 +1,1 @@
-"""Commands about task graphs in files."""
+"""Commands that read, write and record task graphs."""

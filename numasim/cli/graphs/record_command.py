@@ -1,0 +1,60 @@
+"""`numasim record`: an OpenMP program as a task graph."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from numasim.cli.completion import files
+from numasim.cli.examples import examples
+from numasim.cli.shared import say
+
+if TYPE_CHECKING:
+    from numasim.record.recording import Order
+
+
+@examples("numasim record -o fib.json -- ./fib 20")
+def record(
+    command: Annotated[
+        list[str],
+        typer.Argument(help="the program and its arguments, behind --", metavar="-- PROGRAM [ARGUMENT]..."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="the task graph to write; default PROGRAM.json", autocompletion=files(".json")
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, max=1000, help="runs; default 3 to 12, until they change nothing more"),
+    ] = None,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, max=1024, help="threads of the program; recordings of one are joined")
+    ] = 1,
+    openmp: Annotated[
+        Path | None, typer.Option("--openmp", help="LLVM's OpenMP runtime, libomp.so", autocompletion=files(".so"))
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="the name of the graph; default that of the program")
+    ] = None,
+) -> None:
+    """Run an OpenMP program and write its tasks as a task graph."""
+    from numasim.files.writer import require_writable
+    from numasim.record.recording import Order
+
+    file = output or Path(f"{Path(command[0]).name}.json")
+    require_writable(file)  # before the runs, not after them
+    _record(Order(tuple(command), threads, repeats, openmp, name or ""), file)
+
+
+def _record(order: "Order", file: Path) -> None:
+    from numasim.record.recording import record as record_program
+    from numasim.record.recording_text import lines_of
+    from numasim.workload.json_form.graph_io import write
+
+    found = record_program(order)
+    write(found.workload, file)
+    for line in lines_of(found):
+        say(line, err=True)
+    say(file)

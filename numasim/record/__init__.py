@@ -1,0 +1,13 @@
+"""Task graphs of OpenMP programs that run: `numasim record`.
+
+A shared library (``tool``) is preloaded into the program and writes what OpenMP tells a tool, of each thread into a
+file. In this order the files become a task graph:
+
+1. `event_files`: each file as arrays of events.
+2. `event_times`: how long it was from event to event, without what the recorder did in between; of several recordings
+   with the same events, the shortest times.
+3. `event_walk`: which task did what, in which order.
+4. `recorded_rows`, `recorded_data`, `recorded_workload`: the arrays of a `Workload`.
+
+`openmp_library` finds LLVM's OpenMP runtime, `program_runs` runs the program, `recording` puts all of it together.
+"""

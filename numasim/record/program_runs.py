@@ -1,0 +1,69 @@
+"""Runs of a program with the recorder preloaded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from numasim.errors import InputError
+from numasim.record.event_files import ThreadEvents, read_events
+from numasim.record.openmp_library import OpenmpLibrary
+
+RECORDER = Path(__file__).with_name("numasim-recorder.so")
+FOLDER = "NUMASIM_RECORD"  # the variable by which the recorder learns where to write
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+
+
+def find_recorder() -> Path:
+    """The library that is preloaded. InputError where it was not built."""
+    if not RECORDER.is_file():
+        raise InputError(
+            "the recorder is not built here",
+            place=str(RECORDER),
+            expected="an installation of numasim on Linux with a C compiler",
+        )
+    return RECORDER
+
+
+def recorded_run(
+    command: Sequence[str], openmp: OpenmpLibrary, threads: int, *, quiet: bool
+) -> tuple[tuple[ThreadEvents, ...], int]:
+    """(the events of all threads, the exit status) of a run of ``command`` with so many threads.
+
+    ``quiet``: what the program prints is dropped, and it is given no input. InputError where it cannot be run, is ended
+    by a signal or leaves no recording.
+    """
+    with TemporaryDirectory(prefix="numasim-record-") as folder:
+        status = _run(command, environment(openmp, threads, Path(folder)), quiet)
+        return read_events(Path(folder)), status
+
+
+def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dict[str, str]:
+    """The environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given."""
+    known = dict(os.environ)
+    before = [known["LD_PRELOAD"]] if known.get("LD_PRELOAD") else []
+    preloaded = [str(openmp.path), *before]
+    known.pop(FOLDER, None)
+    known.pop("OMP_TOOL_LIBRARIES", None)
+    if folder is not None:
+        known[FOLDER] = str(folder)
+        preloaded.insert(0, str(find_recorder()))
+    limits = {"OMP_NUM_THREADS": str(threads), "OMP_THREAD_LIMIT": str(threads), "OMP_DYNAMIC": "false"}
+    return {**known, **limits, "OMP_TOOL": "enabled", "LD_PRELOAD": ":".join(preloaded)}
+
+
+def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
+    stream = subprocess.DEVNULL if quiet else None
+    try:
+        done = subprocess.run(list(command), env=variables, check=False, stdin=stream, stdout=stream, stderr=stream)
+    except OSError as error:
+        expected = "a program, with ./ in front where it is in this folder"
+        raise InputError(f"it cannot be run: {error.strerror}", place=command[0], expected=expected) from None
+    if done.returncode < 0:
+        name = signal.Signals(-done.returncode).name
+        raise InputError(f"the program was ended by {name} while it was recorded", place=command[0])
+    return done.returncode

@@ -1,0 +1,148 @@
+"""`numasim record`: a program is run with the recorder, as often as it takes, and becomes a task graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from numasim.record.event_files import ThreadEvents
+from numasim.record.event_kinds import Event
+from numasim.record.event_times import TimedEvents, same_events, shortest, tick_ps, timed
+from numasim.record.event_walk import walk
+from numasim.record.openmp_library import OpenmpLibrary, find_openmp
+from numasim.record.piece_costs import PieceCosts
+from numasim.record.program_runs import recorded_run
+from numasim.record.recorded_data import RecordedData
+from numasim.record.recorded_rows import rows_of
+from numasim.record.recorded_workload import workload_of
+from numasim.workload.graph import Workload
+from numasim.workload.graph_rules import validate
+
+MOST_REPEATS = 12
+FEWEST_REPEATS = 3
+SETTLED = 0.01  # two more recordings shorten the program by less than this share
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be recorded: a command, with so many threads, in so many runs (None: as many as it takes)."""
+
+    command: tuple[str, ...]
+    threads: int = 1
+    repeats: int | None = None
+    openmp: Path | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A task graph and how it came about.
+
+    ``runs`` were made, of which ``joined`` had the events of the graph. ``spread`` is the relative difference of the
+    work of the graph by the runs of odd and by those of even number: what disturbance is left; None for fewer than two.
+    """
+
+    workload: Workload
+    openmp: OpenmpLibrary
+    threads: int
+    runs: int
+    joined: int
+    spread: float | None
+    status: int
+    events: int
+    bytes: int
+    odd: Counter[str]
+
+
+def record(order: Order, costs: PieceCosts | None = None) -> Recording:
+    """Record a program; InputError where that cannot be done, or the program does what no graph can say."""
+    openmp = find_openmp(order.openmp)
+    costs = costs or PieceCosts()
+    runs = _Runs(costs)
+    while runs.more(order):
+        threads, status = recorded_run(order.command, openmp, order.threads, quiet=runs.count > 0)
+        runs.add(threads, status)
+    chosen = runs.chosen()
+    rows = rows_of(walk(chosen), costs)
+    workload = workload_of(rows, RecordedData(), ["" for _ in rows.task], order.name or Path(order.command[0]).name)
+    validate(workload)
+    events = sum(len(thread.events) for thread in chosen)
+    return Recording(
+        workload=workload,
+        openmp=openmp,
+        threads=len(chosen),
+        runs=runs.count,
+        joined=runs.joined,
+        spread=runs.spread(),
+        status=runs.status,
+        events=events,
+        bytes=8 * sum(len(thread.events) + len(thread.events.operands) for thread in chosen),
+        odd=+rows.odd,
+    )
+
+
+class _Runs:
+    """The recordings so far: those of one thread with the same events are joined."""
+
+    def __init__(self, costs: PieceCosts) -> None:
+        self._costs = costs
+        self._kept: list[tuple[TimedEvents, ...]] = []
+        self._work: list[int] = []  # of the joined recording, after each run, in ps
+        self.count = 0
+        self.status = 0
+
+    def add(self, threads: Sequence[ThreadEvents], status: int) -> None:
+        """Keep a recording."""
+        each = tick_ps(threads)
+        self._kept.append(tuple(timed(thread, each, self._costs.allocate_ps) for thread in threads))
+        self.count += 1
+        self.status = self.status or status
+        self._work.append(_work(self.chosen()))
+
+    def more(self, order: Order) -> bool:
+        """Whether another run is needed."""
+        if order.repeats is not None:
+            return self.count < order.repeats
+        if self.count < FEWEST_REPEATS:
+            return True
+        gain = self._work[-3] - self._work[-1]
+        return self.count < MOST_REPEATS and gain > SETTLED * self._work[-1]
+
+    def _alike(self) -> list[TimedEvents]:
+        """The most recordings of a single thread that have the same events."""
+        single = [threads[0] for threads in self._kept if len(threads) == 1]
+        groups = [[other for other in single if same_events(one, other)] for one in single]
+        return max(groups, key=len, default=[])
+
+    @property
+    def joined(self) -> int:
+        """How many recordings the graph is made of."""
+        return len(self._alike()) or 1
+
+    def chosen(self) -> tuple[TimedEvents, ...]:
+        """The joined recording; of several threads, the one with the least work."""
+        alike = self._alike()
+        return (shortest(alike),) if alike else min(self._kept, key=_work)
+
+    def spread(self) -> float | None:
+        """The relative difference between the work of every other recording joined and of the others joined."""
+        alike = self._alike()
+        if len(alike) < 2:
+            return None
+        halves: list[int] = [_work((shortest(alike[first::2]),)) for first in (0, 1)]
+        return abs(halves[0] - halves[1]) / max(1, min(halves))
+
+
+def _work(threads: Sequence[TimedEvents]) -> int:
+    """The time of all threads from the begin of the program on, in ps."""
+    return int(sum(np.sum(thread.gap_ps[_begin(thread) :]) for thread in threads))
+
+
+def _begin(thread: TimedEvents) -> int:
+    """The first event that ends a piece of the program."""
+    found = np.flatnonzero(thread.events.kind == Event.START)
+    return int(found[0]) + 1 if len(found) else 1

@@ -1,0 +1,196 @@
+/* What OpenMP tells a tool, as events. A callback first reads the time, so that a segment of a task ends there. */
+#include "event_log.h"
+#include "in_place.h"
+#include "ompt.h"
+#include "pages.h"
+
+static uint32_t flags_of(uint32_t flags, int dependent) {
+    return (flags & OMPT_TASK_UNDEFERRED ? NS_TASK_UNDEFERRED : 0u) | (flags & OMPT_TASK_UNTIED ? NS_TASK_UNTIED : 0u) |
+           (flags & OMPT_TASK_FINAL ? NS_TASK_FINAL : 0u) | (flags & OMPT_TASK_MERGEABLE ? NS_TASK_MERGEABLE : 0u) |
+           (flags & OMPT_TASK_MERGED ? NS_TASK_MERGED : 0u) | (flags & OMPT_TASK_TASKWAIT ? NS_TASK_TASKWAIT : 0u) |
+           (flags & OMPT_TASK_TARGET ? NS_TASK_TARGET : 0u) | (dependent ? NS_TASK_DEPENDENT : 0u);
+}
+
+static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
+                      const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)parent, (void)frame;
+    ns_event_log *log = ns_log_of_thread();
+    if (!log || (uint32_t)flags & (OMPT_TASK_INITIAL | OMPT_TASK_IMPLICIT)) return;
+    ns_log_open();
+    task->value = ns_new_number(log);
+    log->in_place = ns_in_place;
+    ns_in_place = false;
+    ns_put(log, now, NS_EVENT_CREATE, flags_of((uint32_t)flags, dependent));
+    ns_put_operand(log, (uint64_t)(uintptr_t)place);
+}
+
+static void begin_during(ns_event_log *log, uint64_t now, const ompt_data_t *before, uint32_t status,
+                         const ompt_data_t *task) {
+    if (log->depth == NS_STACK) log->depth = 0;
+    log->stack[log->depth++] = before->value;
+    if (task->value == log->first + log->numbers) {
+        ns_put(log, now, NS_EVENT_BEGIN_NEW, log->in_place);
+    } else {
+        ns_put(log, now, NS_EVENT_BEGIN, status);
+        ns_put_operand(log, task->value);
+    }
+}
+
+static void on_schedule(ompt_data_t *before, int status, ompt_data_t *task) {
+    const uint64_t now = ns_ticks();
+    ns_event_log *log = ns_log_of_thread();
+    if (!log) return;
+    const uint64_t next = task ? task->value : 0;
+    if (status == ompt_task_switch && before && next) {
+        begin_during(log, now, before, (uint32_t)status, task);
+    } else if (status == ompt_task_complete && log->depth && log->stack[log->depth - 1] == next) {
+        log->depth--;
+        ns_put(log, now, NS_EVENT_RETURN, 0);
+    } else {
+        log->depth = 0;
+        ns_put(log, now, NS_EVENT_SWITCH, (uint32_t)status);
+        ns_put_operand(log, next);
+    }
+}
+
+static void on_sync(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)region, (void)task, (void)place;
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_SYNC, (uint32_t)(kind << 2 | endpoint));
+}
+
+static void on_sync_wait(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)region, (void)task, (void)place;
+    if (kind != ompt_sync_region_taskgroup) return;
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_SYNC_WAIT, (uint32_t)(kind << 2 | endpoint));
+}
+
+static void on_parallel(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *region, unsigned asked, int flags,
+                        const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)task, (void)frame, (void)flags, (void)place;
+    ns_event_log *log = ns_log_of_thread();
+    if (!log) return;
+    ns_log_open();
+    region->value = ns_new_number(log);
+    ns_put(log, now, NS_EVENT_PARALLEL, 0);
+    ns_put_operand(log, asked);
+    ns_note_touched(log);
+}
+
+static void on_parallel_end(ompt_data_t *region, ompt_data_t *task, int flags, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)region, (void)task, (void)flags, (void)place;
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_PARALLEL_END, 0);
+}
+
+static void on_implicit(int endpoint, ompt_data_t *region, ompt_data_t *task, unsigned team, unsigned number,
+                        int flags) {
+    const uint64_t now = ns_ticks();
+    ns_event_log *log = ns_log_of_thread();
+    if (!log) return;
+    const uint32_t initial = ((uint32_t)flags & OMPT_TASK_INITIAL) != 0;
+    if (endpoint != ompt_scope_begin) {
+        ns_put(log, now, NS_EVENT_IMPLICIT_END, initial);
+        return;
+    }
+    task->value = ns_new_number(log);
+    ns_put(log, now, NS_EVENT_IMPLICIT, initial);
+    ns_put_operand(log, region && !initial ? region->value : 0);
+    ns_put_operand(log, number);
+    ns_put_operand(log, team);
+}
+
+static void on_dependences(ompt_data_t *task, const ompt_dependence_t *each, int count) {
+    const uint64_t now = ns_ticks();
+    (void)task;
+    enum { MOST = 255 };
+    for (int done = 0; done < count; done += MOST) {
+        ns_event_log *log = ns_log_of_thread();
+        if (!log) return;
+        const int now_put = count - done < MOST ? count - done : MOST;
+        ns_put(log, now, NS_EVENT_DEPENDENCES, (uint32_t)now_put);
+        for (int i = 0; i < now_put; i++) {
+            const ompt_dependence_t *one = &each[done + i];
+            ns_put_operand(log, one->variable.value << 6 | ((uint64_t)one->dependence_type & 63u));
+        }
+    }
+}
+
+static void on_work(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, uint64_t count, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)region, (void)task, (void)count, (void)place;
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_WORK, (uint32_t)(kind << 2 | endpoint));
+}
+
+static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)region, (void)task, (void)place;
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_MASKED, (uint32_t)endpoint);
+}
+
+static void on_mutex(int kind, uint64_t which, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)which, (void)place;
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_MUTEX, (uint32_t)kind);
+}
+
+static void on_cancel(ompt_data_t *task, int flags, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)task, (void)flags, (void)place;
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_CANCEL, 0);
+}
+
+static void on_target(void) {
+    const uint64_t now = ns_ticks();
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, now, NS_EVENT_TARGET, 0);
+}
+
+static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool) {
+    (void)device, (void)tool;
+    const ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
+    const struct {
+        int event;
+        ompt_callback_t callback;
+    } all[] = {
+        {ompt_callback_task_create, (ompt_callback_t)on_create},
+        {ompt_callback_task_schedule, (ompt_callback_t)on_schedule},
+        {ompt_callback_sync_region, (ompt_callback_t)on_sync},
+        {ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_wait},
+        {ompt_callback_parallel_begin, (ompt_callback_t)on_parallel},
+        {ompt_callback_parallel_end, (ompt_callback_t)on_parallel_end},
+        {ompt_callback_implicit_task, (ompt_callback_t)on_implicit},
+        {ompt_callback_dependences, (ompt_callback_t)on_dependences},
+        {ompt_callback_work, (ompt_callback_t)on_work},
+        {ompt_callback_masked, (ompt_callback_t)on_masked},
+        {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex},
+        {ompt_callback_cancel, (ompt_callback_t)on_cancel},
+        {ompt_callback_target, (ompt_callback_t)on_target},
+        {ompt_callback_target_emi, (ompt_callback_t)on_target},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) set(all[i].event, all[i].callback);
+    return 1;
+}
+
+static void finalize(ompt_data_t *tool) {
+    (void)tool;
+    ns_log_finish();
+}
+
+/* The entrance of OMPT: the runtime looks for it by its name. NULL: nobody records. */
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime);
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
+    static ompt_start_tool_result_t tool = {initialize, finalize, {0}};
+    (void)version, (void)runtime;
+    return ns_log_is_on() ? &tool : NULL;
+}

@@ -1,0 +1,17 @@
+/* Which large blocks of memory the program has, and which of their pages exist: those that somebody has touched. */
+#ifndef NUMASIM_RECORD_PAGES_H
+#define NUMASIM_RECORD_PAGES_H
+
+#include <stddef.h>
+
+#include "event_log.h"
+
+enum { NS_LARGE_BYTES = 65536 }; /* the blocks of which pages are looked at */
+
+void ns_block_begin(const void *block, size_t bytes);
+void ns_block_end(const void *block);
+
+/* An event for each large block of which other pages exist than when it was last looked at. */
+void ns_note_touched(ns_event_log *log);
+
+#endif

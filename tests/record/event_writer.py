@@ -1,0 +1,79 @@
+"""Event files that are written by hand: what happened, each with its time in ticks."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from numasim.record.event_kinds import HEADER_WORDS, MAGIC, Endpoint, Event, Sync
+
+TICKS_PER_NS = 2
+BEGIN = 1_000_000
+NUMBER = 1 << 40  # before the first number of thread 0
+
+
+class EventWriter:
+    """The events of a thread; times are in ns from the begin of the file."""
+
+    def __init__(self, thread: int = 0) -> None:
+        self.thread = thread
+        self.words: list[int] = []
+        self.now = 0
+
+    def add(self, kind: int, argument: int = 0, *operands: int, after: int = 0) -> EventWriter:
+        """An event, ``after`` ns behind the one before it."""
+        self.now += after
+        ticks = BEGIN + TICKS_PER_NS * self.now
+        self.words.append(ticks << 16 | argument << 8 | kind << 1 | 1)
+        self.words += [operand << 1 for operand in operands]
+        return self
+
+    def create(self, after: int = 0, flags: int = 0, place: int = 0x100) -> EventWriter:
+        return self.add(Event.CREATE, flags, place, after=after)
+
+    def begin_new(self, in_place: bool = False, after: int = 0) -> EventWriter:
+        return self.add(Event.BEGIN_NEW, int(in_place), after=after)
+
+    def done(self, after: int = 0) -> EventWriter:
+        return self.add(Event.RETURN, after=after)
+
+    def leaf(
+        self, work: int, after: int = 0, flags: int = 0, in_place: bool = False, place: int = 0x100
+    ) -> EventWriter:
+        """A task that is executed as soon as it is made."""
+        return self.create(after, flags, place).begin_new(in_place).done(work)
+
+    def sync(self, kind: int, endpoint: Endpoint, after: int = 0) -> EventWriter:
+        return self.add(Event.SYNC, kind << 2 | endpoint, after=after)
+
+    def wait(self, after: int = 0, during: int = 0) -> EventWriter:
+        return self.sync(Sync.TASKWAIT, Endpoint.BEGIN, after).sync(Sync.TASKWAIT, Endpoint.END, during)
+
+    def depend(self, *pairs: tuple[int, int]) -> EventWriter:
+        """Dependences of the task made last: (address, type) each."""
+        return self.add(Event.DEPENDENCES, len(pairs), *(address << 6 | kind for address, kind in pairs))
+
+    def program(self) -> EventWriter:
+        """The begin of a program: its initial task has number 1."""
+        return self.add(Event.IMPLICIT, 1, 0, 1, 1, after=7).add(Event.START, after=5)
+
+    def region(self, number: int, after: int = 0, team: int = 1) -> EventWriter:
+        """A parallel region of that number, with the implicit task of this thread."""
+        self.add(Event.PARALLEL, 0, team, after=after)
+        return self.add(Event.IMPLICIT, 0, NUMBER + number, 0, team, after=11)
+
+    def end_region(self, after: int = 0) -> EventWriter:
+        return self.add(Event.IMPLICIT_END, after=after).add(Event.PARALLEL_END, after=13)
+
+    def data(self) -> bytes:
+        """The bytes of the file, with its end."""
+        ticks = BEGIN + TICKS_PER_NS * self.now
+        end = [ticks << 16 | Event.END << 1 | 1, (5_000 + self.now) << 1]
+        header = [MAGIC, self.thread, BEGIN, 5_000, *[0] * (HEADER_WORDS - 4)]
+        words = [*header, *self.words, *end]
+        return struct.pack(f"<{len(words)}Q", *words)
+
+    def write(self, folder: Path, process: int = 77) -> Path:
+        file = folder / f"{process}-{self.thread}.events"
+        file.write_bytes(self.data())
+        return file
