@@ -14,19 +14,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@examples("numasim calibrate --quick -o machine.yaml --runtime runtime.yaml")
+@examples(
+    "numasim calibrate --quick -o machine.yaml --runtime runtime.yaml",
+    "numasim calibrate --openmp gomp -o gomp.yaml",
+)
 def calibrate(
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="the machine file to write", autocompletion=files(*YAML))
+        Path,
+        typer.Option(
+            "-o", "--output", help="the machine file to write; with --openmp the runtime", autocompletion=files(*YAML)
+        ),
     ],
     runtime: Annotated[
         Path | None,
         typer.Option("--runtime", help="also write the costs of the task runtime", autocompletion=files(*YAML)),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="fewer samples: seconds instead of a minute")] = False,
-    name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="the machine's name, or that of the OpenMP runtime")
+    ] = None,
+    openmp: Annotated[
+        str | None,
+        typer.Option(
+            "--openmp", help="instead, measure an OpenMP runtime: libomp, gomp or its file", metavar="RUNTIME"
+        ),
+    ] = None,
+    serial: Annotated[bool, typer.Option("--serial", help="with --openmp: a team of one thread")] = False,
 ) -> None:
     """Measure this machine and write its machine file. What could not be measured is listed."""
+    if openmp is not None:
+        _calibrate_openmp(output, openmp, serial, name)
+        return
     from numasim.files.writer import require_writable, write_text
     from numasim.runtime.calibrate import calibrate
 
@@ -38,6 +56,14 @@ def calibrate(
         say(write_text(runtime, found.runtime))
     for gap in found.gaps:
         say(f"not measured: {gap}", err=True)
+
+
+def _calibrate_openmp(output: Path, library: str, serial: bool, name: str | None) -> None:
+    from numasim.files.writer import require_writable, write_text
+    from numasim.record.openmp_costs import calibrate_openmp
+
+    require_writable(output)
+    say(write_text(output, calibrate_openmp(library, serial=serial, name=name)))
 
 
 @examples("numasim bench --plot rates.png", "numasim bench --scale --json")

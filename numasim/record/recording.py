@@ -14,6 +14,7 @@ from numasim.record.event_kinds import Event
 from numasim.record.event_times import TimedEvents, same_events, shortest, tick_ps, timed
 from numasim.record.event_walk import walk
 from numasim.record.openmp_library import OpenmpLibrary, find_openmp
+from numasim.record.own_costs import measure_own_costs
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
 from numasim.record.recorded_data import RecordedData
@@ -59,9 +60,12 @@ class Recording:
 
 
 def record(order: Order, costs: PieceCosts | None = None) -> Recording:
-    """Record a program; InputError where that cannot be done, or the program does what no graph can say."""
+    """Record a program; ``costs`` (default: measured now) are taken out of its times.
+
+    InputError where that cannot be done, or the program does what no graph can say.
+    """
     openmp = find_openmp(order.openmp)
-    costs = costs or PieceCosts()
+    costs = costs or measure_own_costs(openmp)
     runs = _Runs(costs)
     while runs.more(order):
         threads, status = recorded_run(order.command, openmp, order.threads, quiet=runs.count > 0)

@@ -1,0 +1,209 @@
+/* numasim-openmp-probe: what an OpenMP runtime costs, and a program without any work for the recorder to measure
+ * itself.
+ *
+ *   numasim-openmp-probe costs LIBRARY    each cost on a line: a name and nanoseconds
+ *   numasim-openmp-probe empty ROUNDS     tasks in which nothing happens, with all events that begin and end a piece
+ *
+ * `empty` uses the runtime that is loaded already.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "entrances.h"
+
+enum { TASKS = 100, ROUNDS = 40, HOPS = 500, BLOCK_BYTES = 256 }; /* fewer tasks than a queue of libomp holds */
+
+static ns_openmp openmp;
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void task(void (*body)(void *)) { openmp.task(body, NULL, NULL, 0, 1, true, 0, NULL, 0, NULL); }
+
+static void nothing(void *data) { (void)data; }
+
+/* ---- a program without work -------------------------------------------------------------------------------------- */
+
+static void one_child(void *data) {
+    (void)data;
+    task(nothing);
+    openmp.taskwait();
+}
+
+static void children_and_waits(void *data) {
+    (void)data;
+    task(nothing);
+    task(nothing);
+    openmp.taskwait();
+    task(nothing);
+    openmp.taskwait();
+    openmp.taskwait();
+    task(nothing);
+}
+
+static void empty_rounds(void *data) {
+    if (openmp.thread()) return;
+    const int rounds = *(const int *)data;
+    for (int i = 0; i < rounds; i++) {
+        task(nothing);
+        task(one_child);
+        task(children_and_waits);
+        openmp.taskwait();
+        void *volatile block = malloc(BLOCK_BYTES);
+        free(block);
+    }
+}
+
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
+
+static _Atomic int arrived, released, ran;
+static int64_t best_ns; /* of what a region measures: the least of its rounds */
+
+static void least(int64_t ns) {
+    if (ns < best_ns) best_ns = ns;
+}
+
+/* Wait for another thread, which may be without a processor. */
+static void pause_while_waiting(int *tries) {
+    enum { PATIENCE = 1000 };
+    if (++*tries % PATIENCE == 0) sched_yield();
+}
+
+/* Let both threads begin together. */
+static void meet(int parties) {
+    const int mine = atomic_fetch_add(&arrived, 1);
+    const int all = (mine / parties + 1) * parties;
+    for (int tries = 0; atomic_load(&arrived) < all;) pause_while_waiting(&tries);
+}
+
+static int64_t first_ns, last_ns; /* when the first and the last task of a round ran, on a single thread */
+
+static void count_run(void *data) {
+    (void)data;
+    const int number = atomic_fetch_add_explicit(&ran, 1, memory_order_relaxed);
+    if (number == 0) first_ns = now_ns();
+    if (number == TASKS - 1) last_ns = now_ns();
+}
+
+/* Thread 0 makes and executes tasks while the other thread, which takes none, works on its own. */
+static void make_tasks(void *data) {
+    const int execute = *(const int *)data;
+    for (int round = 0; round < ROUNDS; round++) {
+        meet(2);
+        if (openmp.thread()) {
+            for (int tries = 0; atomic_load(&released) <= round;) pause_while_waiting(&tries);
+        } else {
+            const int64_t begin = now_ns();
+            for (int i = 0; i < TASKS; i++) task(nothing);
+            const int64_t made = now_ns();
+            openmp.taskwait();
+            least(execute ? now_ns() - made : made - begin);
+            atomic_store(&released, round + 1);
+        }
+        openmp.barrier();
+    }
+}
+
+/* Thread 1 takes all tasks, which thread 0 has made, while that is busy. */
+static void steal_tasks(void *data) {
+    (void)data;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (openmp.thread() == 0) {
+            for (int i = 0; i < TASKS; i++) task(count_run);
+            atomic_store(&ran, 0);
+            meet(2);
+            for (int tries = 0; atomic_load(&ran) < TASKS;) pause_while_waiting(&tries);
+            least(last_ns - first_ns);
+        } else {
+            meet(2);
+        }
+        openmp.barrier();
+    }
+}
+
+static void wait_for_nothing(void *data) {
+    (void)data;
+    if (openmp.thread()) return;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int64_t begin = now_ns();
+        for (int i = 0; i < TASKS; i++) openmp.taskwait();
+        least(now_ns() - begin);
+    }
+}
+
+static void barriers(void *data) {
+    (void)data;
+    for (int round = 0; round < ROUNDS; round++) {
+        openmp.barrier();
+        const int64_t begin = now_ns();
+        for (int i = 0; i < TASKS; i++) openmp.barrier();
+        if (openmp.thread() == 0) least(now_ns() - begin);
+    }
+}
+
+static _Atomic int ball;
+
+static void throw_line(void *data) {
+    (void)data;
+    const int me = openmp.thread();
+    for (int round = 0; round < 20; round++) {
+        meet(2);
+        const int64_t begin = now_ns();
+        for (int hop = 0; hop < HOPS; hop++) {
+            for (int tries = 0; (atomic_load(&ball) & 1) != me;) pause_while_waiting(&tries);
+            atomic_fetch_add(&ball, 1);
+        }
+        if (me == 0) least(now_ns() - begin);
+    }
+}
+
+static void serial_tasks(void *data) {
+    (void)data;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int64_t begin = now_ns();
+        for (int i = 0; i < TASKS; i++) task(nothing);
+        openmp.taskwait();
+        least(now_ns() - begin);
+    }
+}
+
+static void measure(const char *name, void (*body)(void *), int argument, unsigned threads, int64_t count) {
+    best_ns = INT64_MAX;
+    atomic_store(&arrived, 0);
+    atomic_store(&released, 0);
+    atomic_store(&ball, 0);
+    openmp.parallel(body, &argument, threads, 0);
+    printf("%s %.2f\n", name, (double)best_ns / (double)count);
+}
+
+static int costs(void) {
+    measure("push", make_tasks, 0, 2, TASKS);
+    measure("execute", make_tasks, 1, 2, TASKS);
+    measure("steal", steal_tasks, 0, 2, TASKS - 1);
+    measure("wait", wait_for_nothing, 0, 2, TASKS);
+    measure("barrier", barriers, 0, 2, TASKS);
+    measure("line", throw_line, 0, 2, 2 * HOPS);
+    measure("serial", serial_tasks, 0, 1, TASKS);
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    const char *what = count == 3 ? arguments[1] : "";
+    if (strcmp(what, "costs") == 0) return ns_openmp_load(&openmp, arguments[2]) ? costs() : 1;
+    if (strcmp(what, "empty") == 0) {
+        int rounds = atoi(arguments[2]);
+        if (!ns_openmp_load(&openmp, NULL)) return 1;
+        openmp.parallel(empty_rounds, &rounds, 1, 0);
+        return 0;
+    }
+    fprintf(stderr, "usage: numasim-openmp-probe costs LIBRARY | empty ROUNDS\n");
+    return 2;
+}
