@@ -37,7 +37,7 @@ class Step(IntEnum):
     GROUP_WAIT = 4  # (GROUP_WAIT,)
     BARRIER = 5  # (BARRIER,)
     REGION = 6  # (REGION, number of the region)
-    ACCESS = 7  # (ACCESS, address, bytes, mode)
+    ACCESS = 7  # (ACCESS, tick, address, bytes, mode)
 
 
 @dataclass
@@ -47,6 +47,7 @@ class RecordedTask:
     parent: int = NOBODY  # number of the task that made it
     flags: int = 0  # TaskFlag
     place: int = 0  # where in the program it was made
+    made: int = 0  # when it was made, in ticks
     in_place: bool = False  # the task that made it has executed it at once
     steps: list[tuple[int, ...]] = field(default_factory=list)
     dependences: list[tuple[int, int]] = field(default_factory=list)  # (address, Dependence)
@@ -105,13 +106,15 @@ class _ThreadWalk:
         self._waiting: set[int] = set()
         self._opened: int | None = None  # the event that began the piece of work; None: no work is going on
         self._work = 0  # of the piece so far, in ps
+        self._tick = 0  # of the event
 
     def go(self) -> None:
         """Take all events."""
-        events, gaps = self._thread.events, self._thread.gap_ps.tolist()
+        events, gaps, ticks = self._thread.events, self._thread.gap_ps.tolist(), self._thread.events.ticks.tolist()
         first, operands = events.first.tolist(), events.operands.tolist()
         for at, (kind, argument) in enumerate(zip(events.kind.tolist(), events.argument.tolist(), strict=True)):
             self._work += gaps[at]
+            self._tick = ticks[at]
             _STEPS[kind](self, argument, operands[first[at] : first[at + 1]])
 
     @property
@@ -147,6 +150,7 @@ class _ThreadWalk:
         self._number += 1
         made = self._found.tasks[self._number]
         made.parent, made.flags, made.place = self._current, argument, operands[0]
+        made.made = self._tick
         if argument & TaskFlag.TASKWAIT:
             self._found.odd["taskwaits with dependences, taken as waits for all children"] += 1
             self._task.steps.append((Step.WAIT,))
@@ -266,7 +270,7 @@ class _ThreadWalk:
     def _access(self, mode: int, operands: list[int]) -> None:
         self._split(Event.ACCESS)
         if self._current != NOBODY:
-            self._task.steps.append((Step.ACCESS, operands[0], operands[1], mode))
+            self._task.steps.append((Step.ACCESS, self._tick, operands[0], operands[1], mode))
 
     def _end(self, argument: int, operands: list[int]) -> None:
         self._close(Event.END)

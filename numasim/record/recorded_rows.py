@@ -14,6 +14,7 @@ from numasim.record.task_groups import loose_tasks, needs_descendants
 from numasim.schema.enumerations import Kind, Op
 
 ARGUMENT = 32  # bits of an op's argument, below its code
+Declared = tuple[int, int, int, int]  # tick, address, bytes, mode
 Steps = Sequence[tuple[int, ...]]
 
 
@@ -36,7 +37,7 @@ class Rows:
     ops: list[list[int]] = field(default_factory=list)
     compute_ps: list[int] = field(default_factory=list)  # of each segment
     segment_row: list[int] = field(default_factory=list)
-    accesses: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)  # by segment: (address, bytes, mode)
+    accesses: dict[int, list[Declared]] = field(default_factory=dict)  # by segment
     phases: list[RowPhase] = field(default_factory=list)
     edges: list[tuple[int, int]] = field(default_factory=list)  # dependences: rows
     odd: Counter[str] = field(default_factory=Counter)
@@ -130,7 +131,7 @@ class _RowMaker:
                 case Step.WORK:
                     segment.add(step[1] - self._costs[step[2], step[3]])
                 case Step.ACCESS:
-                    segment.accesses.append((step[1], step[2], step[3]))
+                    segment.accesses.append((step[1], step[2], step[3], step[4]))
                 case Step.SPAWN:
                     segment.end(ops)
                     children.append(step[1])
@@ -220,7 +221,7 @@ class _Segment:
     def __init__(self, rows: Rows, row: int) -> None:
         self._rows, self._row = rows, row
         self._ps = 0
-        self.accesses: list[tuple[int, int, int]] = []
+        self.accesses: list[Declared] = []
 
     def add(self, work_ps: int) -> None:
         self._ps += work_ps

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
+from numasim.record.declared_marks import require_declared
 from numasim.record.event_files import ThreadEvents
 from numasim.record.event_kinds import Event
 from numasim.record.event_times import TimedEvents, same_events, shortest, tick_ps, timed
 from numasim.record.event_walk import walk
+from numasim.record.kernel_names import kernel_names
 from numasim.record.openmp_library import OpenmpLibrary, find_openmp
 from numasim.record.own_costs import measure_own_costs
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
-from numasim.record.recorded_data import RecordedData
+from numasim.record.recorded_data import RecordedData, data_of
 from numasim.record.recorded_rows import rows_of
 from numasim.record.recorded_workload import workload_of
 from numasim.workload.graph import Workload
@@ -57,6 +59,7 @@ class Recording:
     events: int
     bytes: int
     odd: Counter[str]
+    data: RecordedData
 
 
 def record(order: Order, costs: PieceCosts | None = None) -> Recording:
@@ -71,8 +74,11 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
         threads, status = recorded_run(order.command, openmp, order.threads, quiet=runs.count > 0)
         runs.add(threads, status)
     chosen = runs.chosen()
-    rows = rows_of(walk(chosen), costs)
-    workload = workload_of(rows, RecordedData(), ["" for _ in rows.task], order.name or Path(order.command[0]).name)
+    walked = walk(chosen)
+    rows = rows_of(walked, costs)
+    data = data_of(rows, walked, chosen)
+    require_declared(order.command[0], data)
+    workload = workload_of(rows, data, kernel_names(rows, walked), order.name or Path(order.command[0]).name)
     validate(workload)
     events = sum(len(thread.events) for thread in chosen)
     return Recording(
@@ -86,6 +92,7 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
         events=events,
         bytes=8 * sum(len(thread.events) + len(thread.events.operands) for thread in chosen),
         odd=+rows.odd,
+        data=data,
     )
 
 

@@ -23,8 +23,22 @@ def lines_of(found: Recording) -> Iterator[str]:
     yield _runs(found)
     if found.status:
         yield f"the program ended with status {found.status}"
+    yield _data(found)
     for what, count in sorted(found.odd.items()):
         yield f"not in the graph as in the program: {count:,} {what}"
+
+
+def _data(found: Recording) -> str:
+    data = found.data
+    if not data.source:
+        return (
+            "the graph has no accesses to memory, so that simulations of it say nothing about memory: "
+            "declare them with numasim/record.h"
+        )
+    count = sum(map(len, data.accesses.values()))
+    moved = sum(access[2] for each in data.accesses.values() for access in each)
+    said = f"{count:,} accesses to {moved:,} bytes in {len(data.regions):,} regions, by {data.source}"
+    return said + (f"; {data.unknown:,} addresses in no block stand for a cache line each" if data.unknown else "")
 
 
 def _runs(found: Recording) -> str:

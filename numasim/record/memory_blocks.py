@@ -1,0 +1,115 @@
+"""The blocks of memory that a program allocated: which of them an address was in, at what time, and who touched it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from numasim.record.event_kinds import Event
+from numasim.record.event_times import TimedEvents
+
+SAMPLES = 16  # pages of a large block that the recorder looks at
+LARGE_BYTES = 65536  # the blocks of which it does
+
+
+@dataclass
+class Block:
+    """An allocated block, and whether the program wrote it before it was in a parallel region."""
+
+    number: int
+    address: int
+    bytes: int
+    initialised: bool
+
+
+@dataclass(frozen=True)
+class MemoryEvent:
+    """A change of the blocks, or a question: ``kind`` is an `Event`, or `QUESTION` with a number in ``value``."""
+
+    tick: int
+    kind: int
+    address: int
+    value: int = 0
+
+
+QUESTION = 0
+
+
+def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
+    """Allocations, releases, looks at pages and begins of parallel regions of all threads."""
+    found = []
+    for thread in threads:
+        for events in (thread.aside, thread.events):
+            first, operands = events.first.tolist(), events.operands.tolist()
+            rows = zip(events.kind.tolist(), events.argument.tolist(), events.ticks.tolist(), first[:-1], strict=True)
+            for kind, argument, tick, at in rows:
+                match kind:
+                    case Event.ALLOCATE:
+                        found.append(MemoryEvent(tick, kind, operands[at], operands[at + 1]))
+                    case Event.RELEASE:
+                        found.append(MemoryEvent(tick, kind, operands[at]))
+                    case Event.TOUCHED:
+                        found.append(MemoryEvent(tick, kind, operands[at], argument))
+                    case Event.PARALLEL:
+                        found.append(MemoryEvent(tick, kind, 0))
+    return found
+
+
+def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]]) -> list[Block | None]:
+    """For each of ``questions``, (tick, address), the block that the address was in, or None.
+
+    A block was initialised before the parallel part if most of the pages that were looked at existed when the region
+    began in which it is asked for first; a small one, if it was allocated before the first region.
+    """
+    asked = [MemoryEvent(tick, QUESTION, address, at) for at, (tick, address) in enumerate(questions)]
+    order = {Event.ALLOCATE: 0, Event.TOUCHED: 1, Event.PARALLEL: 2, QUESTION: 3, Event.RELEASE: 4}
+    live = _Live()
+    found: list[Block | None] = [None] * len(questions)
+    for event in sorted([*events, *asked], key=lambda each: (each.tick, order[each.kind])):
+        if event.kind == QUESTION:
+            found[event.value] = live.asked(event.address)
+        else:
+            live.change(event)
+    return found
+
+
+class _Live:
+    """The blocks that exist at some moment."""
+
+    def __init__(self) -> None:
+        self._addresses: list[int] = []
+        self._blocks: dict[int, Block] = {}
+        self._asked: set[int] = set()
+        self._parallel = False
+        self._made = 0
+
+    def change(self, event: MemoryEvent) -> None:
+        """Take an event that is no question."""
+        match event.kind:
+            case Event.ALLOCATE:
+                if event.address not in self._blocks:
+                    insort(self._addresses, event.address)
+                small = event.value < LARGE_BYTES
+                self._blocks[event.address] = Block(
+                    self._made, event.address, event.value, small and not self._parallel
+                )
+                self._made += 1
+            case Event.RELEASE:
+                if self._blocks.pop(event.address, None):
+                    del self._addresses[bisect_right(self._addresses, event.address) - 1]
+            case Event.TOUCHED:
+                block = self._blocks.get(event.address)
+                if block and block.number not in self._asked:
+                    block.initialised = 2 * event.value >= SAMPLES
+            case Event.PARALLEL:
+                self._parallel = True
+
+    def asked(self, address: int) -> Block | None:
+        """The block that ``address`` is in."""
+        at = bisect_right(self._addresses, address) - 1
+        block = self._blocks[self._addresses[at]] if at >= 0 else None
+        if block is None or address >= block.address + block.bytes:
+            return None
+        self._asked.add(block.number)
+        return block
