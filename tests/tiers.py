@@ -85,6 +85,7 @@ MODULES = {
     "package/test_metadata.py": "unit",
     "package/test_named_files.py": "unit",
     "package/test_structure.py": "unit",
+    "record/test_recorded_programs.py": "system",
     "report/test_byte_kinds.py": "system",
     "report/test_column_figure.py": "system",
     "report/test_compare_command.py": "system",

@@ -17,7 +17,8 @@ def require_declared(program: str, data: RecordedData) -> None:
         raise InputError(
             "the program includes numasim/record.h, but no declared access was recorded",
             place=program,
-            expected="calls of ns_record_access in tasks or regions that run, in a program that is linked dynamically",
+            expected="calls of ns_record_access that run, in a program of position-independent code, as compilers "
+            "make it by default (not -no-pie, not -static)",
         )
 
 

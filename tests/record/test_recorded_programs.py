@@ -1,0 +1,125 @@
+"""OpenMP programs that are compiled here, recorded, and hold what they were written to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from openmp_programs import DATA, FIB, KINDS, compiled, openmp_or_skip
+
+from numasim.cli import main
+from numasim.errors import InputError
+from numasim.record.own_costs import measure_own_costs
+from numasim.record.piece_costs import PieceCosts
+from numasim.record.program_runs import recorded_run
+from numasim.record.recording import Order, Recording, record
+from numasim.schema.enumerations import Kind, Mode, Op
+from numasim.workload.json_form.graph_io import read
+
+COMPILERS = ("gcc", "clang-14", "clang")
+
+
+@pytest.fixture(autouse=True)
+def _openmp() -> None:
+    openmp_or_skip()
+
+
+def recorded(program: Path, *arguments: str, threads: int = 1, repeats: int = 2) -> Recording:
+    return record(Order((str(program), *arguments), threads, repeats), PieceCosts())
+
+
+def counts(found: Recording) -> tuple[int, int]:
+    kind = found.workload.kind
+    return int(np.sum(kind == Kind.TASK)), int(np.sum(kind == Kind.CALL))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_fib_has_the_tasks_of_its_recursion_at_one_thread_and_at_two(tmp_path: Path, compiler: str) -> None:
+    program = compiled(tmp_path, "fib", FIB, compiler=compiler)
+    for threads in (1, 2):
+        found = recorded(program, "10", threads=threads)
+        assert counts(found) == (2 * 88, 0)  # fib(11) - 1 calls make two tasks each
+        assert found.status == 0
+        waits = found.workload.op_code == Op.WAIT
+        assert np.sum(waits) == 88
+    assert found.joined == 1
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_kinds_of_tasks_are_told_apart_at_one_thread_as_at_two(tmp_path: Path, compiler: str) -> None:
+    program = compiled(tmp_path, "kinds", KINDS, compiler=compiler)
+    for threads in (1, 2):
+        found = recorded(program, threads=threads, repeats=1)
+        assert counts(found) == (1 + 1 + 4 + 2, 3 + 4)
+        assert found.odd["undeferred tasks, as calls"] == 3 + 4
+        assert found.odd["untied tasks, which no other worker goes on with"] == 1
+        assert found.odd["entries of critical regions, which exclude nobody in the graph"] == 1
+        regions = {phase.name.partition(",")[0] for phase in found.workload.phases if not phase.serial}
+        assert regions == {"region 1", "region 2"}
+
+
+def accesses(found: Recording) -> list[tuple[bool, int, int, int]]:
+    """(whether the program wrote the block before its tasks, offset, bytes, mode) of each."""
+    table = found.workload.accesses
+    rows = zip(table.region, table.offset, table.row_bytes, table.mode, strict=True)
+    return sorted(
+        (found.workload.regions[region].initialised, int(at), int(size), int(mode)) for region, at, size, mode in rows
+    )
+
+
+def test_dependences_say_which_bytes_of_which_block(tmp_path: Path) -> None:
+    found = recorded(compiled(tmp_path, "data", DATA))
+    half = 1 << 16
+    assert accesses(found) == [  # GCC says of out what it says of inout
+        (False, 0, half, Mode.READ_WRITE),
+        (False, 0, half, Mode.READ_WRITE),
+        (False, half, half, Mode.READ_WRITE),
+        (True, 0, 2 * half, Mode.READ),
+        (True, 0, 2 * half, Mode.READ),
+    ]
+    assert [region.bytes for region in found.workload.regions] == [2 * half, 2 * half]
+    assert len(found.workload.successor) == 1  # the third task waits for the first
+
+
+def test_declared_accesses_are_those_of_the_graph(tmp_path: Path) -> None:
+    found = recorded(compiled(tmp_path, "declared", DATA, "-DDECLARED"))
+    assert accesses(found) == [(False, 0, 2000, Mode.WRITE), (True, 64, 1000, Mode.READ)]
+
+
+def test_accesses_that_are_declared_and_not_recorded_are_an_error(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "fixed", DATA, "-DDECLARED", "-no-pie", "-fno-pie")
+    subprocess.run([program], check=True)  # by itself it runs
+    with pytest.raises(InputError, match="no declared access was recorded"):
+        recorded(program)
+
+
+def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program = compiled(tmp_path, "fib", FIB)
+    file, spec = tmp_path / "fib.json", tmp_path / "run.yaml"
+    assert main(["record", "--repeats", "2", "-o", str(file), "--", str(program), "10"]) == 0
+    said = capfd.readouterr().err
+    assert "176 tasks, 0 calls" in said
+    assert "2 runs, of which 2 had the same tasks and were joined" in said
+    assert "no accesses to memory" in said
+    assert read(file).tasks == 176
+    spec.write_text(f"{{machine: opteron-6161-2s, workload: {{file: {file}}}, strategy: ring, workers: 4}}")
+    assert main(["run", str(spec), "--check", "--json"]) == 0
+
+
+def test_what_cannot_be_recorded_is_said(tmp_path: Path) -> None:
+    openmp = openmp_or_skip()
+    with pytest.raises(InputError, match="no parallel region of OpenMP"):
+        recorded_run([sys.executable, "-c", "pass"], openmp, 1, quiet=True)
+    with pytest.raises(InputError, match="cannot be run: No such file"):
+        recorded_run([str(tmp_path / "none")], openmp, 1, quiet=True)
+    with pytest.raises(InputError, match="ended by SIGABRT"):
+        recorded_run([sys.executable, "-c", "import os; os.abort()"], openmp, 1, quiet=True)
+
+
+def test_empty_tasks_are_measured() -> None:
+    costs = measure_own_costs(openmp_or_skip())
+    assert len(costs.of_ps) >= 8
+    assert all(cost >= 0 for cost in costs.of_ps.values())
