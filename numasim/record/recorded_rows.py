@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from numasim.errors import InputError
 from numasim.record.event_kinds import TaskFlag
 from numasim.record.event_walk import NOBODY, RecordedTask, Step, Walked
 from numasim.record.piece_costs import PieceCosts
-from numasim.record.task_groups import loose_tasks, needs_descendants
 from numasim.schema.enumerations import Kind, Op
 
 ARGUMENT = 32  # bits of an op's argument, below its code
@@ -55,7 +53,6 @@ class _RowMaker:
         self._rows = Rows(odd=Counter(walked.odd))
         self._row_of: dict[int, int] = {}  # by the number of a task; of implicit tasks, the row of their last part
         self._regions = 0
-        self._loose = loose_tasks(walked)
 
     def made(self) -> Rows:
         """All rows, phase by phase."""
@@ -116,12 +113,6 @@ class _RowMaker:
 
     def _fill(self, row: int, task: RecordedTask, steps: Steps, alone: bool) -> list[tuple[int, int, Steps, bool]]:
         """Give a row its ops, and return what is to be done for the rows below it."""
-        if any(step[0] == Step.GROUP_WAIT for step in steps) and needs_descendants(self._walked, task, self._loose):
-            raise InputError(
-                "a taskgroup of the program waits for tasks that are no children of the task that it stands in, or "
-                "for some of its children alone",
-                expected="taskgroups in front of which no task is left unfinished, with tasks that wait for theirs",
-            )
         ops = self._rows.ops[row]
         below: list[tuple[int, int, Steps, bool]] = []
         segment = _Segment(self._rows, row)
@@ -136,9 +127,9 @@ class _RowMaker:
                     segment.end(ops)
                     children.append(step[1])
                     below.append(self._child(row, task, step[1], alone, ops))
-                case Step.WAIT | Step.GROUP_WAIT | Step.BARRIER:
+                case Step.WAIT | Step.GROUP_BEGIN | Step.GROUP_WAIT | Step.BARRIER:
                     segment.end(ops)
-                    ops.append(Op.WAIT << ARGUMENT)
+                    ops.append(_OPS[step[0]] << ARGUMENT)
                 case Step.REGION:
                     segment.end(ops)
                     below += self._nested(row, step[1], ops)
@@ -200,6 +191,12 @@ class _RowMaker:
 
 
 _IN, _OUT, _INOUT = 1, 2, 3
+_OPS: dict[int, int] = {
+    Step.WAIT: Op.WAIT,
+    Step.GROUP_BEGIN: Op.GROUP,
+    Step.GROUP_WAIT: Op.END_GROUP,
+    Step.BARRIER: Op.WAIT,  # of a region that one worker executes
+}
 
 
 def _before(address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> list[int]:

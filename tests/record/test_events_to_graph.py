@@ -152,27 +152,15 @@ def test_recordings_of_the_same_tasks_are_joined_piece_by_piece() -> None:
     assert not same_events(each[0], timed(longer, tick_ps([longer]), 0))
 
 
-def test_a_group_whose_tasks_wait_for_theirs_is_a_wait() -> None:
-    writer = EventWriter().program().region(2).sync(Sync.TASKGROUP, Endpoint.BEGIN, 10).leaf(50)
-    writer.add(Event.SYNC_WAIT, Sync.TASKGROUP << 2 | Endpoint.BEGIN, after=20)
+def test_a_group_waits_for_the_tasks_that_are_made_in_it_and_for_theirs() -> None:
+    writer = EventWriter().program().region(2).leaf(5).sync(Sync.TASKGROUP, Endpoint.BEGIN, 10).create().begin_new()
+    writer.leaf(3).done(4).add(Event.SYNC_WAIT, Sync.TASKGROUP << 2 | Endpoint.BEGIN, after=20)
     writer.add(Event.SYNC_WAIT, Sync.TASKGROUP << 2 | Endpoint.END, after=1)
-    work = graph(writer.sync(Sync.TASKGROUP, Endpoint.END, 1).end_region(5))
+    work = graph(writer.sync(Sync.TASKGROUP, Endpoint.END, 1).end_region(6))
     root = int(work.phases[-1].roots[0])
-    assert ops(work, root) == [("RUN", 10), ("SPAWN", root + 1), ("RUN", 20), ("WAIT", 0), ("RUN", 5)]
-
-
-@pytest.mark.parametrize("older", [True, False])
-def test_a_group_that_is_no_wait_for_children_is_refused(older: bool) -> None:
-    writer = EventWriter().program().region(2)
-    if older:
-        writer.leaf(5)
-    writer.sync(Sync.TASKGROUP, Endpoint.BEGIN, 10).create().begin_new()
-    if not older:
-        writer.leaf(3)
-    writer.done(4).add(Event.SYNC_WAIT, Sync.TASKGROUP << 2 | Endpoint.BEGIN, after=20)
-    writer.sync(Sync.TASKGROUP, Endpoint.END, 1).end_region(5)
-    with pytest.raises(InputError, match="a taskgroup of the program waits"):
-        rows(writer)
+    assert [name for name, _ in ops(work, root)] == ["SPAWN", "RUN", "GROUP", "SPAWN", "RUN", "END_GROUP", "RUN"]
+    assert [time for name, time in ops(work, root) if name == "RUN"] == [10, 20, 6]
+    assert ops(work, root + 2) == [("SPAWN", root + 3), ("RUN", 4)]
 
 
 def test_what_no_graph_can_say_is_counted() -> None:
