@@ -25,20 +25,25 @@ from numasim.record.recorded_workload import workload_of
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 
-MOST_REPEATS = 12
+MOST_REPEATS = 30
 FEWEST_REPEATS = 3
 SETTLED = 0.01  # two more recordings shorten the program by less than this share
+EVEN = 0.02  # every other recording differs from the others by less than this share
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be recorded: a command, with so many threads, in so many runs (None: as many as it takes)."""
+    """What is to be recorded: a command, with so many threads, in so many runs (None: as many as it takes).
+
+    ``quiet``: what the program prints is dropped in the first run, too, as it is in all others.
+    """
 
     command: tuple[str, ...]
     threads: int = 1
     repeats: int | None = None
     openmp: Path | None = None
     name: str = ""
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     costs = costs or measure_own_costs(openmp)
     runs = _Runs(costs)
     while runs.more(order):
-        threads, status = recorded_run(order.command, openmp, order.threads, quiet=runs.count > 0)
+        threads, status = recorded_run(order.command, openmp, order.threads, quiet=order.quiet or runs.count > 0)
         runs.add(threads, status)
     chosen = runs.chosen()
     walked = walk(chosen)
@@ -120,8 +125,12 @@ class _Runs:
             return self.count < order.repeats
         if self.count < FEWEST_REPEATS:
             return True
+        if not self._alike():
+            return False  # recordings of several threads are not joined
         gain = self._work[-3] - self._work[-1]
-        return self.count < MOST_REPEATS and gain > SETTLED * self._work[-1]
+        spread = self.spread()
+        settled = gain <= SETTLED * self._work[-1] and spread is not None and spread <= EVEN
+        return self.count < MOST_REPEATS and not settled
 
     def _alike(self) -> list[TimedEvents]:
         """The most recordings of a single thread that have the same events."""

@@ -27,7 +27,7 @@ def record(
     ] = None,
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", min=1, max=1000, help="runs; default 3 to 12, until they change nothing more"),
+        typer.Option("--repeats", min=1, max=1000, help="runs; default 3 to 30, until they change nothing more"),
     ] = None,
     threads: Annotated[
         int, typer.Option("--threads", min=1, max=1024, help="threads of the program; recordings of one are joined")
