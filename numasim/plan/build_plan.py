@@ -28,12 +28,13 @@ from numasim.spec.size_check import check_built
 from numasim.spec.workload_identity import workload_json
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
+from numasim.strategy.distribution.deal_items import deal_items
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
-from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadParameters
+from numasim.workload.parameters import AnyWorkload, ColumnParameters, TeamParameters, WorkloadParameters
 from numasim.workload.unfold import unfolded
 
 DERIVED = ("coupled", "skippable")
@@ -48,6 +49,9 @@ def build_plan(spec: RunSpec) -> Plan:
     parameters = spec.workload
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(spec.workers)
+    if isinstance(parameters, ColumnParameters):
+        places = _places(_machine(_Keyed.of(spec.machine)), spec.workers, spec.strategy.mapping)
+        parameters = parameters.on_nodes(places.node.tolist())
     rest = (str(spec.workers), *(part.whole_json for part in (spec.strategy, spec.runtime, spec.model)))
     return _plan(_Keyed.of(spec.machine), _Keyed(workload_json(parameters), parameters), _Keyed("\n".join(rest), spec))
 
@@ -68,6 +72,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
     check_nodes(workload, machine)
     workers = _places(machine, spec.workers, spec.strategy.mapping)
+    items, workload = deal_items(spec.strategy, workload, machine, workers)
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
@@ -87,7 +92,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         skip=spec.model.skip == "auto",
         effects=effects_of(spec.model),
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
-        control=compile_control(spec.strategy, workload, machine, workers),
+        control=compile_control(spec.strategy, workload, machine, workers, items),
     )
     check_pages(plan)
     return plan

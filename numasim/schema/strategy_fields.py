@@ -124,6 +124,13 @@ CONTROL = Structure(
             member="label",
             note="the unit that each task is meant for, -1: none; empty: none has one",
         ),
+        Array(
+            name="item_label",
+            type=I32,
+            shape="items",
+            high="MOST_WORKERS",
+            note="the unit that each item of a range is meant for; empty: by item_units",
+        ),
         Integer(name="item_units", high="MOST_WORKERS", note="items of ranges have labels below it, in equal blocks"),
         Integer(
             name="switches", low="-INT64_MAX - 1", high="INT64_MAX", c_type="uint64_t", note="a bit for each that is on"

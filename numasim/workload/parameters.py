@@ -5,6 +5,7 @@ strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for m
 parameters and their defaults are marked "assumed".
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -25,6 +26,7 @@ def power_of_two(value: int) -> int:
 Size = Annotated[Whole, Field(ge=1)]
 TaskCount = Annotated[Whole, Field(ge=1, le=MAX_TASKS)]
 PowerOfTwo = Annotated[Whole, Field(ge=2), AfterValidator(power_of_two)]
+NodeNumber = Annotated[Whole, Field(ge=0, lt=2**16)]
 WorkTime = Annotated[Whole, Field(ge=0, le=10**12)]  # ps per 1000 units of work
 
 
@@ -65,6 +67,31 @@ class TeamParameters(WorkloadParameters):
     def for_team(self, workers: int) -> Self:
         """The parameters of a run with ``workers`` workers."""
         return self if self.threads else self.model_copy(update={"threads": workers})
+
+
+class ColumnParameters(TeamParameters):
+    """Data in columns, one for each of ``threads`` threads, which lies on the node of its thread."""
+
+    nodes: Annotated[tuple[NodeNumber, ...], Field(min_length=1, max_length=2**16)] | None = Field(
+        None,
+        description="Node of each thread. Default: those on which the workers of the run are; node 0 where there is no "
+        "run.",
+    )
+
+    @property
+    def column_nodes(self) -> tuple[int, ...]:
+        """[threads] the node of each column."""
+        return self.nodes or (0,) * self.team
+
+    def on_nodes(self, nodes: Sequence[int]) -> Self:
+        """The parameters of a run whose workers are on these nodes."""
+        return self if self.nodes else self.model_copy(update={"nodes": tuple(nodes[: self.team])})
+
+    @model_validator(mode="after")
+    def _one_node_each(self) -> Self:
+        if self.nodes and self.threads and len(self.nodes) != self.threads:
+            raise ValueError(f"nodes: got {len(self.nodes)} nodes for {self.threads} threads; give one for each thread")
+        return self
 
 
 class WorkloadFile(Model):

@@ -253,6 +253,7 @@ def _control(plan: Plan) -> Fields:
     return {
         "task_tier": control.tiers,
         "task_label": control.labels,
+        "item_label": control.item_labels,
         "item_units": control.item_units,
         "switches": control.switches if control.switches < 2**63 else control.switches - 2**64,
     }

@@ -20,6 +20,7 @@ from pydantic import (
 
 from numasim.errors import nearest_name
 from numasim.parts.base import CheckedModel, Count, Label, Model
+from numasim.parts.models.distribution_model import DISTRIBUTIONS, DistributionSpec
 from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.meanings import (
     END,
@@ -160,10 +161,15 @@ class StrategySpec(Grammar, CheckedModel):
         description="Which tasks are the roots of subtrees that are kept together, which stand above and which below "
         "them (model 4.14).",
     )
-    labels: Annotated[Literal["slices", "tune", "none"], STRATEGY_LABELS] | Label = Field(
+    labels: Annotated[
+        Annotated[Annotated[Literal["slices", "tune", "none"], STRATEGY_LABELS] | Label, Tag("text")]
+        | Annotated[DistributionSpec, Tag("mapping")],
+        by_shape("labels are slices, tune, none, the name of a function, or a mapping such as {deal: locality}"),
+    ] = Field(
         "none",
         description="For which unit each task is meant, where a rule says to: label: slices, tune, none, or the name "
-        "of another function that is registered (model 4.14).",
+        "of another function that is registered (model 4.14); or how the items of ranges are dealt by their data, by "
+        "a name such as locality, or a mapping (model 4.10).",
     )
     live: Annotated[
         Annotated[Literal["none"], Tag("text"), STRATEGY_LIVE] | Annotated[LiveSpec, Tag("mapping")],
@@ -286,6 +292,13 @@ class StrategySpec(Grammar, CheckedModel):
         return tuple(dict.fromkeys(entry.switch for entry in entries if entry.switch is not None))
 
     @property
+    def distribution(self) -> DistributionSpec | None:
+        """How the items of ranges are dealt, None where labels do not say it."""
+        if isinstance(self.labels, DistributionSpec):
+            return self.labels
+        return DistributionSpec.model_validate({"deal": self.labels}) if self.labels in DISTRIBUTIONS.meanings else None
+
+    @property
     def labelled_rules(self) -> list[DispatchSpec]:
         """The dispatch rules that go by labels."""
         return [rule for rule in self.dispatch or () if rule.target == "label"]
@@ -349,6 +362,8 @@ class StrategySpec(Grammar, CheckedModel):
         rules = self.labelled_rules
         if rules and self.labels == "none":
             yield "a dispatch rule says to: label, but labels is none: add labels: slices"
+        if self.distribution and not rules:
+            yield "labels deal the items of ranges, but no dispatch rule says to: label"
         if self.labels == "slices" and not rules:
             yield "labels: slices cuts the data for the units that to: label names, but no dispatch rule says to: label"
         units = dict.fromkeys(self.queues[name].per for rule in rules for name in self.families(rule))

@@ -773,6 +773,8 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_require_u8s(reader, "task_tier", plan->control.tier, 0, 4)) return false;
     if (!ns_read_i32s(reader, "task_label", NS_ANY_SIZE, &plan->control.label)) return false;
     if (!ns_require_i32s(reader, "task_label", plan->control.label, -1, NS_MOST_WORKERS)) return false;
+    if (!ns_read_i32s(reader, "item_label", NS_ANY_SIZE, &plan->control.item_label)) return false;
+    if (!ns_require_i32s(reader, "item_label", plan->control.item_label, 0, NS_MOST_WORKERS)) return false;
     {
         int64_t value;
         if (!ns_read_integer(reader, "item_units", 0, NS_MOST_WORKERS, &value)) return false;

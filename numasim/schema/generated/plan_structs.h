@@ -302,6 +302,7 @@ typedef struct ns_plan {
 typedef struct ns_control {
     ns_u8s tier; /* [rows] Tier; empty: all are local */
     ns_i32s label; /* [rows] the unit that each task is meant for, -1: none; empty: none has one */
+    ns_i32s item_label; /* [items] the unit that each item of a range is meant for; empty: by item_units */
     int64_t item_units; /* items of ranges have labels below it, in equal blocks */
     uint64_t switches; /* a bit for each that is on */
 } ns_control;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.strategy_model import StrategySpec
@@ -18,7 +18,8 @@ class TaskControl:
     """What holds in the first iteration; engines keep a copy, which a controller may replace between two iterations.
 
     ``tiers`` [tasks] is empty where all tasks are local, ``labels`` [tasks] where none has one. Item i of a range of n
-    has the label ``i * item_units div n``, or none where ``item_units`` is 0. Bit k of ``switches`` is that of
+    has the label ``i * item_units div n``, or none where ``item_units`` is 0, unless ``item_labels`` [items of all
+    ranges], which is empty otherwise, says it. Bit k of ``switches`` is that of
     `numasim.strategy.steal_plan.StealPlan.switches` number k.
     """
 
@@ -26,13 +27,17 @@ class TaskControl:
     labels: I32
     item_units: int = 0
     switches: int = 0
+    item_labels: I32 = field(default_factory=lambda: NO_LABELS)
 
 
 NO_CONTROL = TaskControl(NO_TIERS, NO_LABELS)
 
 
-def compile_control(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> TaskControl:
+def compile_control(
+    spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap, item_labels: I32 = NO_LABELS
+) -> TaskControl:
     """The tiers and labels that ``spec`` gives the tasks of ``workload``, which is written out where it gives any.
+    ``item_labels`` are those that its distribution gives the items of ranges.
 
     Raises InputError for labels by a function that is not registered.
     """
@@ -41,4 +46,4 @@ def compile_control(spec: StrategySpec, workload: Workload, machine: Machine, wo
     program = known_program(workload, machine, workers, label_unit(spec))
     labels = labels_of(spec, program)
     item_units = program.units if spec.labels == "slices" else 0
-    return TaskControl(tiers_of(spec, program, labels), labels, item_units)
+    return TaskControl(tiers_of(spec, program, labels), labels, item_units, item_labels=item_labels)

@@ -22,6 +22,7 @@ class TaskControls:
         self._program = program
         self._queues = queues
         self._item_units = control.item_units
+        self._item_labels: list[int] = control.item_labels.tolist()
         self.tiers: list[int] = control.tiers.tolist() or [LOCAL] * program.rows
         self._labels: list[int] = control.labels.tolist() or [UNKNOWN] * program.rows
         queues.switches = control.switches
@@ -49,6 +50,8 @@ class TaskControls:
         """The unit that a task is meant for, or UNKNOWN."""
         if task < self._program.rows:
             return self._labels[task]
+        if self._item_labels:
+            return self._item_labels[task - self._program.rows]
         if not self._item_units:
             return UNKNOWN
         item, count = self._tables.index_and_count(task)

@@ -1,0 +1,236 @@
+"""The reduce phase of MapReduce on a container of rows and columns (Souris 2020; Phoenix++, Talbot et al. 2011).
+
+Threads have emitted values under keys; a value lies on the node of the thread that emitted it. An item reduces a row:
+it reads the values of all columns, combines those of a key, and appends a value for each key to the vector of the
+worker that executes it. `map-reduce` has the map phase that emits before that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from numasim.parts.base import Bytes, Fraction, Nanoseconds, Seed, Whole, ppm, ps
+from numasim.schema.enumerations import MOST_ITEMS
+from numasim.workload.algorithms.emitted_keys import (
+    Columns,
+    Container,
+    copies_of_growth,
+    disjoint_subranges,
+    equal_columns,
+    equal_probability,
+    one_heavy_node,
+)
+from numasim.workload.amounts import Amounts
+from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, range_workload
+from numasim.workload.family import Family
+from numasim.workload.graph import (
+    I64,
+    Deal,
+    Kind,
+    Mode,
+    NodeAccess,
+    Op,
+    Pattern,
+    Phase,
+    RangeFamily,
+    Region,
+    Workload,
+)
+from numasim.workload.parameters import ColumnParameters, NodeNumber
+from numasim.workload.size.totals import Totals, access, memory, segment, task
+
+PATTERNS = {each.name.lower(): each for each in Pattern}
+MOST_ROWS = 2**20
+KERNELS = ("reduce", "map")
+REDUCE, MAP = range(len(KERNELS))
+
+EmitFiller = Literal["equal", "one-numa-heavy"]
+KeyFiller = Literal["equal-prob", "disjoint-subranges"]
+
+
+class ContainerParameters(ColumnParameters):
+    """Values under keys, in rows by the hash of the key and in columns by the thread that emitted them."""
+
+    emits: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(description="Values that all threads emit together.")
+    rows: Annotated[Whole, Field(ge=1, le=MOST_ROWS)] = Field(
+        32_768, description="Rows of the container, one for each value of the hash of a key (A-18)."
+    )
+    key_range: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] | None = Field(
+        None, description="Keys are 0 to key_range - 1, at least as many as emits. Default: as many."
+    )
+    value_bytes: Annotated[Bytes, Field(ge=1, le=2**30)] = Field(8_000, description="Bytes of a value.")
+    emit_filler: EmitFiller = Field(
+        "equal",
+        description="Who emits how much: all threads as much (equal), or the threads of one node the share heavy_share "
+        "together (one-numa-heavy).",
+    )
+    heavy_share: Fraction = Field(
+        Decimal("0.9"), description="Share of the values that the threads of the heavy node emit; assumed."
+    )
+    heavy_node: NodeNumber = Field(0, description="The heavy node, for one-numa-heavy.")
+    key_filler: KeyFiller = Field(
+        "equal-prob",
+        description="Which keys a thread emits: any, all equally likely (equal-prob), or those of rows of its own "
+        "(disjoint-subranges). No thread emits a key twice.",
+    )
+    combiner: Literal["associative", "buffer"] = Field(
+        "associative",
+        description="What comes out under a key: one value (associative), or all that were emitted (buffer).",
+    )
+    emit_ns: Nanoseconds = Field(
+        Decimal(1000), description="Compute time of looking a value up and combining it; assumed."
+    )
+    key_ns: Nanoseconds = Field(
+        Decimal(10_000), description="Compute time of a value that comes out: its entry, and appending it; assumed."
+    )
+    copy_ns: Nanoseconds = Field(
+        Decimal(1000), description="Compute time of copying a value when the vector that it is in grows; assumed."
+    )
+    pattern: Literal["sequential", "strided", "random", "chase"] = Field(
+        "random", description="Order in which the values of a row are read."
+    )
+    graph_seed: Seed = Field(0, description="Seed of the keys, the same in all runs and repeats.")
+
+    @property
+    def keys(self) -> int:
+        """Number of keys that can be emitted."""
+        return self.key_range or self.emits
+
+    def columns(self) -> Columns:
+        """The threads, where they are and what they emit."""
+        node = np.array(self.column_nodes, np.int64)
+        if self.emit_filler == "equal":
+            return equal_columns(node, self.emits)
+        return one_heavy_node(node, self.emits, ppm(self.heavy_share), self.heavy_node)
+
+    def container(self) -> Container:
+        """What the threads have emitted."""
+        fill = equal_probability if self.key_filler == "equal-prob" else disjoint_subranges
+        return fill(self.columns(), self.keys, self.rows, self.graph_seed)
+
+    def totals(self) -> Totals:
+        """Of rows whose values all have a key of their own."""
+        most = min(self.emits, -(-self.keys // self.rows) * self.team)
+        value_ps = ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns)
+        row = access(most * self.value_bytes, pattern=PATTERNS[self.pattern])
+        return replace(
+            access(self.value_bytes, pattern=PATTERNS[self.pattern]).times(self.emits),
+            items=self.rows,
+            compute_ps=self.emits * value_ps,
+            segment_ps=most * value_ps,
+            access_bytes=row.access_bytes,
+            access_lines=row.access_lines,
+            accesses=self.rows * self.team,
+        )
+
+    @model_validator(mode="after")
+    def _enough_keys(self) -> Self:
+        if self.keys < self.emits:
+            raise ValueError(
+                f"key_range: {self.keys} keys are too few for a thread that emits {self.emits} values, each under a "
+                f"key of its own; expected at least {self.emits}"
+            )
+        return self
+
+
+class ReduceParameters(ContainerParameters):
+    """The reduce phase of MapReduce: an item for each row of a container that threads have filled."""
+
+    name: Literal["reduce"] = Field(description="The name of this workload.")
+
+
+class MapReduceParameters(ContainerParameters):
+    """MapReduce: each thread emits its values on its own node, then the rows of the container are reduced."""
+
+    name: Literal["map-reduce"] = Field(description="The name of this workload.")
+    map_ns: Nanoseconds = Field(Decimal(1000), description="Compute time of making and emitting a value; assumed.")
+
+    def totals(self) -> Totals:
+        """Of all values written by one thread, before the rows are reduced."""
+        written = access(self.emits * self.value_bytes, mode=Mode.WRITE)
+        emitting = task(segment(self.emits * ps(self.map_ns), written)) + memory(self.emits * self.value_bytes)
+        return super().totals() + emitting + task(segment(0, access(1))).times(self.team - 1)
+
+
+def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I64, copies: I64) -> RangeFamily:
+    """Items that read ``emitted`` [rows, nodes] values, let ``out`` [rows] come out, and copy ``copies`` [rows]."""
+    compute_ps = (
+        emitted.sum(axis=1) * ps(parameters.emit_ns) + out * ps(parameters.key_ns) + copies * ps(parameters.copy_ns)
+    )
+    pattern = PATTERNS[parameters.pattern]
+    reads = [
+        NodeAccess((node,), (1,), Mode.READ, pattern, Amounts.of_items(values * parameters.value_bytes))
+        for node, values in enumerate(emitted.T)
+        if values.any()
+    ]
+    return ragged_family(name, len(out), Amounts.of_items(compute_ps), reads, REDUCE)
+
+
+def reduced(parameters: ContainerParameters, container: Container) -> RangeFamily:
+    """The items that reduce the rows of ``container``."""
+    out = container.keys if parameters.combiner == "associative" else container.emitted.sum(axis=1)
+    return row_family(parameters, "row", container.emitted, out, copies_of_growth(out, parameters.team))
+
+
+def facts_of(container: Container) -> dict[str, int]:
+    """How many values were emitted, and under how many keys."""
+    return {"emits": int(container.emitted.sum()), "keys": int(container.keys.sum())}
+
+
+def reduce(parameters: ReduceParameters) -> Workload:
+    """One range of the rows, dealt in turn."""
+    container = parameters.container()
+    return range_workload(
+        name="reduce",
+        parameters=parameters_of(parameters),
+        family=reduced(parameters, container),
+        phase=Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),
+        kernels=KERNELS[:1],
+        facts=facts_of(container),
+    )
+
+
+def map_reduce(parameters: MapReduceParameters) -> Workload:
+    """A body for each thread that emits, which nobody steals, then the range of the rows."""
+    container, emits = parameters.container(), parameters.columns().emits
+    threads = np.arange(parameters.team)
+    draft = Draft(
+        np.full(len(threads), -1), np.zeros(len(threads), np.int64), [Shape((Op.RUN,), (MAP,), (1,))], Kind.IMPLICIT
+    )
+    draft.compute(0, emits * ps(parameters.map_ns))
+    sizes = np.maximum(emits * parameters.value_bytes, 1)
+    draft.access(0, 0, region=threads, offset=0, row_bytes=sizes, mode=Mode.WRITE)
+    made = draft.finish(
+        name="map-reduce",
+        parameters=parameters_of(parameters),
+        kernels=KERNELS,
+        regions=[Region(f"column {thread}", int(size), False) for thread, size in enumerate(sizes)],
+        phases=[
+            Phase(roots=tuple(threads.tolist()), deal=Deal.CYCLIC, name="map"),
+            Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),
+        ],
+        facts=facts_of(container),
+    )
+    return replace(made, ranges=(reduced(parameters, container),))
+
+
+SMALL = {"emits": 60, "rows": 12, "value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10}
+FAMILIES = (
+    Family(
+        ReduceParameters,
+        reduce,
+        small={**SMALL, "threads": 2, "nodes": (0, 1), "key_range": 80},
+        benchmark={"emits": 40_000, "rows": 4_000, "value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10},
+    ),
+    Family(
+        MapReduceParameters,
+        map_reduce,
+        small={**SMALL, "threads": 2, "nodes": (0, 1), "map_ns": 30, "emit_filler": "one-numa-heavy"},
+        benchmark={"emits": 40_000, "rows": 4_000, "value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10},
+    ),
+)
