@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from numasim.parts.base import Bytes, Fraction, Nanoseconds, Seed, Whole, ppm, ps
+from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.algorithms.emitted_keys import (
     Columns,
@@ -94,6 +95,14 @@ class ContainerParameters(ColumnParameters):
     pattern: Literal["sequential", "strided", "random", "chase"] = Field(
         "random", description="Order in which the values of a row are read."
     )
+    entries_returned: Fraction = Field(
+        Decimal(1),
+        description="Share of the memory of a row's entries, one for each key, that is given back when the row is "
+        "done; the entries are in memory that the row touches first.",
+    )
+    values_returned: Fraction = Field(
+        Decimal(0), description="Share of the memory of the emitted values that is given back when their row is done."
+    )
     graph_seed: Seed = Field(0, description="Seed of the keys, the same in all runs and repeats.")
 
     @property
@@ -168,7 +177,18 @@ def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I6
         for node, values in enumerate(emitted.T)
         if values.any()
     ]
-    return ragged_family(name, len(out), Amounts.of_items(compute_ps), reads, REDUCE)
+    entries = out * parameters.value_bytes
+    returned = entries * ppm(parameters.entries_returned) // MILLION
+    returned += emitted.sum(axis=1) * parameters.value_bytes * ppm(parameters.values_returned) // MILLION
+    return ragged_family(
+        name,
+        len(out),
+        Amounts.of_items(compute_ps),
+        reads,
+        REDUCE,
+        fresh=Amounts.of_items(entries) if entries.any() else None,
+        freed=Amounts.of_items(returned) if returned.any() else None,
+    )
 
 
 def reduced(parameters: ContainerParameters, container: Container) -> RangeFamily:
@@ -200,7 +220,10 @@ def map_reduce(parameters: MapReduceParameters) -> Workload:
     container, emits = parameters.container(), parameters.columns().emits
     threads = np.arange(parameters.team)
     draft = Draft(
-        np.full(len(threads), -1), np.zeros(len(threads), np.int64), [Shape((Op.RUN,), (MAP,), (1,))], Kind.IMPLICIT
+        np.full(len(threads), -1),
+        np.zeros(len(threads), np.int64),
+        [Shape((Op.RUN,), (MAP,), (1,))],
+        np.full(len(threads), Kind.IMPLICIT),
     )
     draft.compute(0, emits * ps(parameters.map_ns))
     sizes = np.maximum(emits * parameters.value_bytes, 1)
