@@ -72,7 +72,8 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
     check_nodes(workload, machine)
     workers = _places(machine, spec.workers, spec.strategy.mapping)
-    items, workload = deal_items(spec.strategy, workload, machine, workers)
+    items = deal_items(spec.strategy, workload, machine, workers)
+    workload = items.workload
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
@@ -92,7 +93,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         skip=spec.model.skip == "auto",
         effects=effects_of(spec.model),
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
-        control=compile_control(spec.strategy, workload, machine, workers, items),
+        control=compile_control(spec.strategy, workload, machine, workers, items.labels, items.segments),
     )
     check_pages(plan)
     return plan

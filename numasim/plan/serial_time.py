@@ -21,8 +21,10 @@ from numasim.plan.effects import Effects
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.run import Run
 from numasim.strategy.compile_strategy import compile_strategy
+from numasim.strategy.control.labels import NO_LABELS
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
+from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import RangeFamily, Workload
 from numasim.workload.one_worker import draws_durations
@@ -69,7 +71,25 @@ class _Program:
 
 
 def _program_of(plan: Plan) -> _Program:
-    return _Program(plan.workload, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects), plan)
+    return _Program(
+        _undealt(plan.workload, plan.control.dealing),
+        plan.machine,
+        int(plan.workers.thread[0]),
+        _effects_alone(plan.effects),
+        plan,
+    )
+
+
+@lru_cache(maxsize=2)
+def _undealt(work: Workload, dealing: int) -> Workload:
+    """The workload without what finds the labels of its items, which is the strategy's and not the program's: the last
+    ``dealing`` segments.
+    """
+    if not dealing:
+        return work
+    compute_ps = work.segment_compute_ps.copy()
+    compute_ps[-dealing:] = 0
+    return replace(work, segment_compute_ps=frozen(compute_ps))
 
 
 @lru_cache(maxsize=16)
@@ -84,7 +104,7 @@ def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
 
 @lru_cache(maxsize=2)
 def _plan_alone(program: _Program) -> Plan:
-    return alone(program.plan)
+    return alone(replace(program.plan, workload=program.workload))
 
 
 def alone(plan: Plan) -> Plan:
@@ -103,6 +123,7 @@ def alone(plan: Plan) -> Plan:
         machine=replace(plan.machine, speed_of_core=fastest),
         workers=first,
         workload=work,
+        control=replace(plan.control, item_labels=NO_LABELS),
         steal=steal,
         words=place_words(strategy, steal, plan.machine, first, work.words),
         placement=placement_rules(local, plan.machine, first, work),

@@ -36,6 +36,7 @@ MODULES = {  # the module of each family, in alphabetical order
     "heat": "stencils",
     "heat-ir": "stencils",
     "home-test": "home_test",
+    "horizontal-tournament": "skeletons.tournaments",
     "independent": "independent",
     "knapsack": "knapsack",
     "mandelbrot": "mandelbrot",
@@ -55,6 +56,7 @@ MODULES = {  # the module of each family, in alphabetical order
     "syncbench": "syncbench",
     "transactions": "skeletons.worklists",
     "uts": "uts",
+    "vertical-tournament": "skeletons.tournaments",
     "worklist": "skeletons.worklists",
 }
 

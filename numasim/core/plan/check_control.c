@@ -27,12 +27,6 @@ bool ns_control_check(ns_plan_reader *reader, ns_full_plan *plan, ns_control *se
         !ns_plan_require(reader, !apart || !plan->graph.folded, "tiers and labels are those of tasks, not of rows")) {
         return false;
     }
-    uint64_t items = 0;
-    for (size_t family = 0; family < plan->families.count; family++) items += (uint64_t)plan->families.at[family].count;
-    if (!ns_plan_require(reader, !self->item_label.count || self->item_label.count == items,
-                         "item_label does not have every item")) {
-        return false;
-    }
     if (!ns_plan_require(reader, !plan->counts_live || self->tier.count == rows,
                          "a level is gated, but tasks have no tiers")) {
         return false;

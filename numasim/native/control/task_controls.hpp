@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <new>
+#include <stdexcept>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,10 @@ public:
           tier_(plan.control.tier.begin(), plan.control.tier.end()),
           label_(plan.control.label.begin(), plan.control.label.end()),
           in_force_(plan.control) {
+        const std::size_t families = plan.families.size(), labels = plan.control.item_label.size();
+        if (labels > 0 && ranges.first(families) != ranges.first(0) + labels) {
+            throw std::invalid_argument("item_label does not have every item");
+        }
         if (!ns_live_create(&live_, &plan)) throw std::bad_alloc();
         queues_.show_live(live_);
         queues_.set_switches(plan.control.switches);

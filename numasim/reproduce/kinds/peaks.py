@@ -1,13 +1,17 @@
 """Tables of peaks: the fastest of runs that differ in one field, such as the number of workers.
 
-`fastest_at` is the value of the field with which a run takes the least time, of several the least. `peak_gain` is by
-how much the fastest run of a column is faster than the fastest one of the variant ``against``, in per cent.
+`fastest_at` is the value of the field with which a run takes the least time, of several the least; `near_from` and
+`near_to` are the least and the greatest value with which a run takes at most a twentieth more than the fastest.
+`peak_gain` is by how much the fastest run of a column is faster than the fastest one of the variant ``against``, in %.
+`mean_ratio` is the mean, over all values, of a run's time over that of the run of ``against`` with the same value, and
+`rise` the time with the last value over that with the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Annotated
 
 from pydantic import Field
@@ -23,6 +27,7 @@ from numasim.reproduce.table_cells import Cell
 from numasim.sweep.collection import Collected
 from numasim.sweep.planned_runs import PlannedRun
 
+NEAR = 1.05  # of the least time
 Times = Sequence[float]  # by value of the field
 Curve = Sequence[tuple[PlannedRun, ...]]  # of each value of the field, a run for each seed
 
@@ -39,13 +44,37 @@ def _fastest_at(values: Sequence[int], times: Times, others: Times) -> float:
     return float(values[times.index(min(times))])
 
 
+def _near(values: Sequence[int], times: Times) -> list[int]:
+    return [value for value, time in zip(values, times, strict=True) if time <= NEAR * min(times)]
+
+
+def _near_from(values: Sequence[int], times: Times, others: Times) -> float:
+    return float(_near(values, times)[0])
+
+
+def _near_to(values: Sequence[int], times: Times, others: Times) -> float:
+    return float(_near(values, times)[-1])
+
+
+def _mean_ratio(values: Sequence[int], times: Times, others: Times) -> float:
+    return fmean(mine / other for mine, other in zip(times, others, strict=True))
+
+
+def _rise(values: Sequence[int], times: Times, others: Times) -> float:
+    return times[-1] / times[0]
+
+
 def _peak_gain(values: Sequence[int], times: Times, others: Times) -> float:
     return 100 * (min(others) / min(times) - 1)
 
 
 QUANTITIES: dict[str, tuple[str, Callable[[Sequence[int], Times, Times], float]]] = {  # unit, how it is computed
     "fastest_at": ("count", _fastest_at),
+    "near_from": ("count", _near_from),
+    "near_to": ("count", _near_to),
     "peak_gain": ("%", _peak_gain),
+    "mean_ratio": ("1", _mean_ratio),
+    "rise": ("1", _rise),
 }
 UNITS = {name: unit for name, (unit, _) in QUANTITIES.items()}
 

@@ -21,11 +21,12 @@ PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
 class DealtItems(NamedTuple):
     """``labels`` [items of all families] is empty where the strategy has no distribution; ``workload`` has, before each
-    phase whose range is dealt at a cost, the serial phase in which worker 0 pays for it.
+    phase whose range is dealt at a cost, the serial phase in which worker 0 pays for it: so many ``segments``, its last.
     """
 
     labels: I32
     workload: Workload
+    segments: int = 0
 
 
 NO_ITEM_LABELS: I32 = np.zeros(0, np.int32)
@@ -49,4 +50,4 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
     }
     labels = np.concatenate([each.units for each in dealt]).astype(np.int32)
     labels.setflags(write=False)
-    return DealtItems(labels, with_serial_parts(workload, before_ps, PHASE))
+    return DealtItems(labels, with_serial_parts(workload, before_ps, PHASE), len(before_ps))

@@ -104,3 +104,26 @@ def copies_of_growth(values: I64, vectors: int) -> I64:
     copies = (1 << max(each - 1, 0).bit_length()) - 1 if each else 0
     upto = np.cumsum(values) * copies // max(each, 1)
     return np.diff(upto, prepend=0)
+
+
+def met_on_nodes(columns: Columns, container: Container, key_range: int, seed: int) -> tuple[I64, I64]:
+    """([rows, nodes] under how many keys the values on each node are, [rows] under how many all of them are), where
+    every thread emits keys of which all sets are equally likely.
+    """
+    rows = len(container.keys)
+    keys, met, none = keys_of_rows(key_range, rows), np.zeros_like(container.emitted), np.zeros(rows, np.int64)
+    known = none
+    for node in range(columns.nodes):
+        threads, emits = columns.on(node)
+        if emits:
+            streams = (base(seed, DrawClass.ARRIVAL, 2 * (columns.nodes + node) + number) for number in range(2))
+            met[:, node] = newly_met(next(streams), container.emitted[:, node], threads, keys, none)
+            known = newly_met(next(streams), met[:, node], 1, keys, known)
+    return met, known
+
+
+def mean_keys(emits: I64, key_range: int) -> int:
+    """Under how many keys the values of some threads are on average, each of which emits ``emits[i]`` of them under any
+    keys: K (1 - product of (1 - n / K)), rounded.
+    """
+    return round(key_range * (1 - float(np.prod(1 - emits / key_range))))

@@ -1,0 +1,147 @@
+"""Fit what the thesis does not print to the counts that are given out as fitted, and to nothing else.
+
+    python experiments/phoenix/calibrate.py
+
+writes calibrated.yaml beside this file. Steps:
+
+1. six counts of interleave on paragon give what a value and what a key take there;
+2. six counts of interleave on parade give what a key takes there, what giving back a page takes, and what a flush takes
+   for each other thread; parallax has parade's processors and takes its values, and all three have one kernel's;
+3. one count of One-Numa-Heavy on parade gives the share of the heavy node.
+
+A parameter is refused where the data cannot tell its value from an end of the range that is searched; its field then
+keeps the value of its own file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+from numasim.engine.simulate import simulate_spec
+from numasim.files.writer import write_text
+from numasim.parts.unit_factors import PS_PER_S
+from numasim.reproduce.calibration.identification import Evidence, fit
+from numasim.reproduce.calibration.parameter_search import Axis, Point
+from numasim.reproduce.calibration.readings import Readings
+from numasim.reproduce.calibration.record import Calibration, calibration_yaml, rms
+from numasim.reproduce.calibration.roots import identified_root
+from numasim.reproduce.calibration.searched import (
+    Searched,
+    Source,
+    calibration_of,
+    calibration_of_root,
+    judge,
+    reporter,
+    values_at,
+)
+from numasim.reproduce.plan.setting import Setting, Wanted
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.study import read_study
+from numasim.spec.overrides import from_mapping
+
+HERE = Path(__file__).resolve().parent
+OUTPUT = HERE / "calibrated.yaml"
+COMMENT = """Written by calibrate.py; do not edit. What was fitted to which counts, and how well.
+Errors are (simulated - published) / published."""
+COLUMN = "interleave_s"
+PARADE = ("parade", "parallax", "policies", "rise")
+PARAGON = ("paragon", "growth")
+NOISE = 0.02  # standard deviation of a mean of two or three runs, relative: what neighbouring counts scatter by
+
+VALUE = Searched(Axis("value", 30, 0, 200, 16, 2), "workload.emit_ns", Decimal(100), "ns")
+PARAGON_KEY = Searched(Axis("key on paragon", 400, 50, 800, 16, 2), "workload.key_ns", Decimal(200), "ns")
+PARADE_KEY = Searched(Axis("key on parade", 200, 20, 500, 16, 2), "workload.key_ns", Decimal(100), "ns")
+UNMAP = Searched(Axis("page given back", 20, 0, 60, 4, 1), "runtime.costs.unmap_ns", Decimal(10), "ns")
+FLUSH = Searched(Axis("flush", 20, 0, 200, 16, 4), "runtime.costs.shootdown_ns", Decimal(10), "ns a thread")
+HEAVY = Searched(Axis("heavy share", 80, 30, 100, 10, 1), "workload.heavy_share", Decimal("0.01"), "1")
+
+
+class Column:
+    """Some counts of the interleave column of a table, and what is simulated for them."""
+
+    def __init__(self, study: Study, readings: Readings, program: str, table: str, counts: Sequence[int]) -> None:
+        self.counts = tuple(map(str, counts))
+        self._setting = Setting(study)
+        self._program = study.programs[program]
+        self._variant = study.tables[table].file.columns[COLUMN].variant
+        self._published = readings.values(table, COLUMN, self.counts)
+
+    def errors(self, fields: Mapping[str, object]) -> list[float]:
+        """Of each count, if ``fields`` have these values."""
+        changes = tuple(from_mapping(dict(fields)))
+        return [self._time_s(count, changes) / self._published[count] - 1 for count in self.counts]
+
+    def _time_s(self, count: str, changes: tuple[object, ...]) -> float:
+        spec = self._setting.spec(Wanted(self._program, count, self._variant, changes))
+        return float(simulate_spec(spec, spec.seed).counters["makespan_ps"]) / PS_PER_S
+
+
+def searched(column: Column, axes: Sequence[Searched], base: Mapping[str, object], source: Source) -> Calibration:
+    """The values at which the root mean square of the errors is least."""
+
+    def costs(points: Sequence[Point]) -> list[float]:
+        return [rms(column.errors({**base, **values_at(axes, point)})) for point in points]
+
+    found = fit(
+        [each.axis for each in axes],
+        costs,
+        Evidence(len(column.counts), noise=NOISE),
+        reporter(say, axes),
+        judge(say, axes),
+    )
+    return calibration_of(axes, found, source)
+
+
+def set_by(found: Calibration, program: str) -> dict[str, object]:
+    """Field -> value of what has been fitted for a program."""
+    return {each.field: each.value for each in found.parameters if program in each.programs}
+
+
+def calibrate(study: Study) -> Calibration:
+    """All steps, each with what the ones before it found."""
+    readings = Readings(study)
+    table = "paragon-4-equal-prob"
+    column = Column(study, readings, "paragon", table, (1, 2, 4, 8, 16, 24))
+    source = Source(1, PARAGON, table, (COLUMN,), column.counts)
+    found = searched(column, (VALUE, PARAGON_KEY), {}, source)
+
+    table = "parade-32-equal-prob"
+    column = Column(study, readings, "parade", table, (4, 12, 24, 36, 64, 128))
+    source = Source(2, PARADE, table, (COLUMN,), column.counts)
+    found = found.joined(searched(column, (PARADE_KEY, UNMAP, FLUSH), {}, source))
+    found = for_all_machines(found)
+
+    table = "parade-32-heavy"
+    column = Column(study, readings, "parade", table, (4,))
+    base = set_by(found, "parade")
+
+    def error(number: int) -> float:
+        return column.errors({**base, HEAVY.sets: HEAVY.value(number)})[0]
+
+    root = identified_root(error, HEAVY.axis, NOISE / math.sqrt(1), tolerance=NOISE / 10)
+    return found.joined(calibration_of_root(HEAVY, root, Source(3, PARADE, table, (COLUMN,), column.counts)))
+
+
+def for_all_machines(found: Calibration) -> Calibration:
+    """The kernel's values hold on paragon, too."""
+    kernel = {UNMAP.sets, FLUSH.sets}
+    return found.model_copy(
+        update={
+            "parameters": tuple(
+                each.model_copy(update={"programs": (*PARADE, *PARAGON)}) if each.field in kernel else each
+                for each in found.parameters
+            )
+        }
+    )
+
+
+def say(line: str) -> None:
+    """Report progress."""
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    write_text(OUTPUT, calibration_yaml(calibrate(read_study(str(HERE))), COMMENT))

@@ -1,0 +1,168 @@
+"""Tournaments in place of the reduce phase: first within each node, then among nodes (Souris 2020, section 4.1).
+
+`horizontal-tournament` reduces each row within each node and, behind a barrier, the results of the nodes. In
+`vertical-tournament` threads meet in pairs, first those of a node, then the winners of the nodes: one of the two merges
+all rows of both, and a barrier ends the round. Barriers are ends of phases. Either builds its tables of keys anew in
+each phase, which takes a key as long as in the reduce phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from numasim.parts.base import ps
+from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
+from numasim.workload.builder import parameters_of, range_workload
+from numasim.workload.families.skeletons.reductions import (
+    KERNELS,
+    SMALL,
+    ContainerParameters,
+    facts_of,
+    row_family,
+)
+from numasim.workload.family import Family
+from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
+from numasim.workload.size.totals import Totals
+
+
+class HorizontalParameters(ContainerParameters):
+    """A reduction of each row within each node, then of the results of all nodes."""
+
+    name: Literal["horizontal-tournament"] = Field(description="The name of this workload.")
+
+    def totals(self) -> Totals:
+        """Of values that no phase makes fewer."""
+        once = super().totals()
+        return replace(once.times(2), items=self.rows * min(self.team, 2**10))
+
+
+class VerticalParameters(ContainerParameters):
+    """A tournament of threads, first of those of each node, in which the winner of a pair merges the rows of both."""
+
+    name: Literal["vertical-tournament"] = Field(description="The name of this workload.")
+
+    def totals(self) -> Totals:
+        """Of rounds in which all values are merged by one thread."""
+        once, rounds = super().totals(), 2 * self.team.bit_length() + 1
+        item_ps = self.emits * (ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns))
+        moved = self.emits * self.value_bytes
+        return replace(
+            once.times(rounds), items=self.team, segment_ps=item_ps, access_bytes=moved, access_lines=moved // 64 + 1
+        )
+
+
+def horizontal(parameters: HorizontalParameters) -> Workload:
+    """Two ranges: an item for each row and node with threads, then an item for each row."""
+    columns, container = parameters.columns(), parameters.container()
+    met, keys = container.emitted, container.keys
+    if parameters.key_filler == "equal-prob":
+        met, keys = met_on_nodes(columns, container, parameters.keys, parameters.graph_seed)
+    nodes = np.unique(columns.node)
+    within = np.zeros((parameters.rows, len(nodes), columns.nodes), np.int64)
+    within[:, np.arange(len(nodes)), nodes] = container.emitted[:, nodes]
+    inside = met[:, nodes].ravel()
+    growth = copies_of_growth(inside, parameters.team), copies_of_growth(keys, parameters.team)
+    first = row_family(parameters, "row of a node", within.reshape(-1, columns.nodes), inside, growth[0])
+    second = row_family(parameters, "row", met, keys, growth[1])
+    made = range_workload(
+        name="horizontal-tournament",
+        parameters=parameters_of(parameters),
+        family=first,
+        phase=Phase(range_family=0, deal=Deal.CYCLIC, name="within nodes"),
+        kernels=KERNELS[:1],
+        facts=facts_of(replace(container, keys=keys)),
+    )
+    last = Phase(range_family=1, deal=Deal.CYCLIC, name="among nodes")
+    return replace(made, ranges=(first, second), phases=(*made.phases, last))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A thread that is still in the tournament, with the threads whose values it has, and under how many keys."""
+
+    winner: int
+    threads: tuple[int, ...]
+    keys: int
+
+
+def vertical(parameters: VerticalParameters) -> Workload:
+    """A range for each round, with an item for each thread, of which those of losers have nothing to do; at last the
+    winner puts out what it has.
+    """
+    columns = parameters.columns()
+    sides = [Side(thread, (thread,), int(emits)) for thread, emits in enumerate(columns.emits)]
+    groups = [[side for side in sides if columns.node[side.winner] == node] for node in np.unique(columns.node)]
+    rounds: list[tuple[str, RangeFamily]] = []
+    for name in ("within nodes", "among nodes"):
+        while any(len(group) > 1 for group in groups):
+            pairs = [pair for group in groups for pair in _pairs(group)]
+            merged = {pair: _merged(parameters, columns, *pair) for pair in pairs}
+            rounds.append((name, _merging(parameters, columns, merged)))
+            groups = [[merged.get(pair, pair[0]) for pair in _all_pairs(group)] for group in groups]
+        groups = [[side for group in groups for side in group]]
+    winner = groups[0][0]
+    rounds.append(("output", _family(parameters, columns, {winner.winner: ((winner,), winner.keys)}, grows=True)))
+    made = range_workload(
+        name="vertical-tournament",
+        parameters=parameters_of(parameters),
+        family=rounds[0][1],
+        phase=Phase(range_family=0, deal=Deal.BLOCK),
+        kernels=KERNELS[:1],
+        facts={"emits": int(columns.emits.sum()), "keys": winner.keys},
+    )
+    phases = [Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)]
+    return replace(made, ranges=tuple(family for _, family in rounds), phases=tuple(phases))
+
+
+def _all_pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
+    """Neighbours; the last one alone where their number is odd."""
+    return [tuple(group[at : at + 2]) for at in range(0, len(group), 2)]
+
+
+def _pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
+    return [pair for pair in _all_pairs(group) if len(pair) == 2]
+
+
+def _merged(parameters: VerticalParameters, columns: Columns, winner: Side, loser: Side) -> Side:
+    threads = winner.threads + loser.threads
+    if parameters.key_filler == "equal-prob":
+        keys = mean_keys(columns.emits[list(threads)], parameters.keys)
+    else:
+        keys = winner.keys + loser.keys
+    return Side(winner.winner, threads, keys)
+
+
+def _merging(parameters: VerticalParameters, columns: Columns, merged: Mapping[tuple[Side, ...], Side]) -> RangeFamily:
+    return _family(parameters, columns, {side.winner: (pair, side.keys) for pair, side in merged.items()})
+
+
+def _family(
+    parameters: VerticalParameters,
+    columns: Columns,
+    work: Mapping[int, tuple[Sequence[Side], int]],
+    *,
+    grows: bool = False,
+) -> RangeFamily:
+    """An item for each thread: of those in ``work`` one that reads what some sides have, of which so many keys come
+    out, into a vector that ``grows`` or into a table.
+    """
+    read = np.zeros((parameters.team, columns.nodes), np.int64)
+    out = np.zeros(parameters.team, np.int64)
+    for thread, (sides, keys) in work.items():
+        out[thread] = keys
+        for side in sides:
+            read[thread, columns.node[side.winner]] += side.keys
+    return row_family(parameters, "thread", read, out, copies_of_growth(out, 1) if grows else np.zeros_like(out))
+
+
+TEAM = {**SMALL, "threads": 4, "nodes": (0, 0, 1, 1)}
+BENCHMARK = {"emits": 4_000, "rows": 400, "value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10}
+FAMILIES = (
+    Family(HorizontalParameters, horizontal, small=TEAM, benchmark={**BENCHMARK, "emits": 40_000, "rows": 4_000}),
+    Family(VerticalParameters, vertical, small=TEAM, benchmark=BENCHMARK),
+)
