@@ -40,7 +40,7 @@ from numasim.reproduce.calibration.searched import (
 from numasim.reproduce.plan.setting import Setting, Wanted
 from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.study import read_study
-from numasim.spec.overrides import from_mapping
+from numasim.spec.overrides import Assignment, from_mapping
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -51,11 +51,11 @@ PARADE = ("parade", "parallax", "policies", "rise")
 PARAGON = ("paragon", "growth")
 NOISE = 0.02  # standard deviation of a mean of two or three runs, relative: what neighbouring counts scatter by
 
-VALUE = Searched(Axis("value", 30, 0, 200, 16, 2), "workload.emit_ns", Decimal(100), "ns")
-PARAGON_KEY = Searched(Axis("key on paragon", 400, 50, 800, 16, 2), "workload.key_ns", Decimal(200), "ns")
-PARADE_KEY = Searched(Axis("key on parade", 200, 20, 500, 16, 2), "workload.key_ns", Decimal(100), "ns")
-UNMAP = Searched(Axis("page given back", 20, 0, 60, 4, 1), "runtime.costs.unmap_ns", Decimal(10), "ns")
-FLUSH = Searched(Axis("flush", 20, 0, 200, 16, 4), "runtime.costs.shootdown_ns", Decimal(10), "ns a thread")
+VALUE = Searched(Axis("value", 16, 0, 80, 4, 1), "workload.emit_ns", Decimal(500), "ns")
+PARAGON_KEY = Searched(Axis("key on paragon", 76, 10, 200, 4, 1), "workload.key_ns", Decimal(1000), "ns")
+PARADE_KEY = Searched(Axis("key on parade", 40, 4, 120, 4, 1), "workload.key_ns", Decimal(500), "ns")
+UNMAP = Searched(Axis("page given back", 10, 0, 40, 4, 1), "runtime.costs.unmap_ns", Decimal(20), "ns")
+FLUSH = Searched(Axis("flush", 5, 0, 40, 4, 1), "runtime.costs.shootdown_ns", Decimal(50), "ns a thread")
 HEAVY = Searched(Axis("heavy share", 80, 30, 100, 10, 1), "workload.heavy_share", Decimal("0.01"), "1")
 
 
@@ -74,7 +74,7 @@ class Column:
         changes = tuple(from_mapping(dict(fields)))
         return [self._time_s(count, changes) / self._published[count] - 1 for count in self.counts]
 
-    def _time_s(self, count: str, changes: tuple[object, ...]) -> float:
+    def _time_s(self, count: str, changes: tuple[Assignment, ...]) -> float:
         spec = self._setting.spec(Wanted(self._program, count, self._variant, changes))
         return float(simulate_spec(spec, spec.seed).counters["makespan_ps"]) / PS_PER_S
 

@@ -18,7 +18,7 @@ from numasim.parts.base import ps
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS
 from numasim.workload.families.nqueens import BOARDS, Boards, _advance, _try
 from numasim.workload.generate import generate
-from numasim.workload.graph import Accesses, Op, Pattern, Workload
+from numasim.workload.graph import Accesses, Op, Pattern, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, serial_ps, traffic_bytes
 from numasim.workload.parameters import TimedParameters, WorkloadParameters
 from numasim.workload.registry import FAMILIES, workload_spec
@@ -46,6 +46,11 @@ def runs_of_segments(work: Workload) -> npt.NDArray[Any]:
             ops = slice(work.op_ptr[root], work.op_ptr[end[root]])
             found[work.op_arg[ops][work.op_code[ops] == Op.RUN]] += runs
     return found
+
+
+def longest_ps(family: RangeFamily) -> int:
+    """What all items of a range compute for, at most."""
+    return family.count * family.high_ps if family.compute is None else family.compute.most_of(family.count)
 
 
 def counted(parameters: WorkloadParameters) -> Totals:
@@ -78,7 +83,7 @@ def counted(parameters: WorkloadParameters) -> Totals:
         segment_ps=max([*work.segment_compute_ps.tolist(), *(family.high_ps for family in work.ranges)], default=0),
     ) + Totals(
         accesses=sum(items[number] * len(family.accesses) for number, family in enumerate(work.ranges)),
-        compute_ps=sum(items[number] * family.high_ps for number, family in enumerate(work.ranges)),
+        compute_ps=sum(items[number] // family.count * longest_ps(family) for number, family in enumerate(work.ranges)),
     )
 
 

@@ -21,7 +21,7 @@ PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
 class DealtItems(NamedTuple):
     """``labels`` [items of all families] is empty where the strategy has no distribution; ``workload`` has, before each
-    phase whose range is dealt at a cost, the serial phase in which worker 0 pays for it: so many ``segments``, its last.
+    phase whose range is dealt at a cost, a serial phase in which worker 0 pays for it: its last ``segments`` segments.
     """
 
     labels: I32

@@ -47,6 +47,7 @@ from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 PATTERNS = {each.name.lower(): each for each in Pattern}
 MOST_ROWS = 2**20
+MOST_VALUES = 2**14  # of a row, on average: keys are found value by value
 KERNELS = ("reduce", "map")
 REDUCE, MAP = range(len(KERNELS))
 
@@ -98,7 +99,7 @@ class ContainerParameters(ColumnParameters):
     entries_returned: Fraction = Field(
         Decimal(1),
         description="Share of the memory of a row's entries, one for each key, that is given back when the row is "
-        "done; the entries are in memory that the row touches first.",
+        "done (A-73); the entries are in memory that the row touches first.",
     )
     values_returned: Fraction = Field(
         Decimal(0), description="Share of the memory of the emitted values that is given back when their row is done."
@@ -127,8 +128,10 @@ class ContainerParameters(ColumnParameters):
         most = min(self.emits, -(-self.keys // self.rows) * self.team)
         value_ps = ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns)
         row = access(most * self.value_bytes, pattern=PATTERNS[self.pattern])
+        moved = access(self.value_bytes, pattern=PATTERNS[self.pattern]).times(self.emits)
+        unfilled = access(1, pattern=PATTERNS[self.pattern]).times(self.rows * self.team)
         return replace(
-            access(self.value_bytes, pattern=PATTERNS[self.pattern]).times(self.emits),
+            moved + unfilled,
             items=self.rows,
             compute_ps=self.emits * value_ps,
             segment_ps=most * value_ps,
@@ -144,6 +147,9 @@ class ContainerParameters(ColumnParameters):
                 f"key_range: {self.keys} keys are too few for a thread that emits {self.emits} values, each under a "
                 f"key of its own; expected at least {self.emits}"
             )
+        least = -(-self.emits // MOST_VALUES)
+        if self.rows < least:
+            raise ValueError(f"rows: {self.rows} rows of {self.emits} values have too many each; expected {least} rows")
         return self
 
 
