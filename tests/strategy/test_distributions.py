@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from numasim.parts.models.distribution_model import DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.strategy.distribution.distributions import BY_NAME, Dealt
+from numasim.strategy.distribution.dealing import BY_NAME, Dealt
 from numasim.strategy.distribution.known_items import KnownItems
+from numasim.workload.algorithms.serial_parts import with_serial_parts
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Kind, Loop, Phase
 from numasim.workload.registry import workload_spec
-from numasim.workload.serial_parts import with_serial_parts
 
 LATENCY = np.array([[1, 2], [2, 1]])
 

@@ -11,10 +11,10 @@ from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.control.controller import I32
 from numasim.strategy.control.known_program import label_unit
-from numasim.strategy.distribution.distributions import BY_NAME
+from numasim.strategy.distribution.dealing import BY_NAME
 from numasim.strategy.distribution.known_items import known_items, unit_nodes
+from numasim.workload.algorithms.serial_parts import with_serial_parts
 from numasim.workload.graph import Workload
-from numasim.workload.serial_parts import with_serial_parts
 
 PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
