@@ -2,7 +2,7 @@
 
 Souris 2020, section 4.2.3. The cost of an item is the same for all units of a node, so that the order in which units
 come is that of their nodes by cost, and by number among equals. To know what an item has on each node takes a look at
-its cell of every unit; to order the units by what it costs them takes another at each (A-72).
+its cell of every unit; to order the units by what it costs them takes another at each (A-73).
 """
 
 from __future__ import annotations

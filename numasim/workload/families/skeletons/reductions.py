@@ -99,7 +99,7 @@ class ContainerParameters(ColumnParameters):
     entries_returned: Fraction = Field(
         Decimal(1),
         description="Share of the memory of a row's entries, one for each key, that is given back when the row is "
-        "done (A-73); the entries are in memory that the row touches first.",
+        "done (A-74); the entries are in memory that the row touches first.",
     )
     values_returned: Fraction = Field(
         Decimal(0), description="Share of the memory of the emitted values that is given back when their row is done."
