@@ -349,12 +349,22 @@ static bool couples_by_events(const ns_full_plan *plan) {
     return effects->coupled && ((shared && moves_bytes(plan)) || (effects->task_noise_ppm && plan->graph.rows));
 }
 
+static bool changes_pages(const ns_full_plan *plan) {
+    for (uint64_t f = 0; f < plan->families.count; f++) {
+        if (plan->families.at[f].fresh.count || plan->families.at[f].freed.count) return true;
+    }
+    return false;
+}
+
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self) {
     const bool lines_move = self->costs.line || self->words.role.count;
     const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
+    const bool has_pages = self->effects.coupled && self->looks_at_accesses;
     (void)plan;
     derive(self);
-    return ns_plan_require(reader, !lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
+    return ns_plan_require(reader, has_pages || !changes_pages(self),
+                           "fresh and freed are of runs that are coupled and look at accesses") &&
+           ns_plan_require(reader, !lines_move || self->line_ps.count == (uint64_t)self->workers * self->workers,
                            "line_ps does not have a row for each worker") &&
            ns_plan_require(reader, !self->skipping || !couples_by_events(self),
                            "a run that bandwidth, queueing or noise couples cannot skip ahead") &&
