@@ -36,9 +36,7 @@ NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_
     }
 }
 
-bool are_alike(const ns_page_amounts_list& given) {
-    return given.empty() || ns_amounts_are_fixed(&given[0].amounts);
-}
+bool are_alike(const ns_page_amounts_list& given) { return given.empty() || ns_amounts_are_fixed(&given[0].amounts); }
 
 }  // namespace
 

@@ -73,7 +73,7 @@ private:
     std::uint64_t seed_;
     std::size_t nodes_;
     bool moves_bytes_;
-    bool like_pages_;  // all items touch as many pages first, and give back as many
+    bool like_pages_;                            // all items touch as many pages first, and give back as many
     std::vector<std::int64_t> local_wait_ps_;    // [nodes]
     std::vector<std::int64_t> fixed_wait_ps_;    // [nodes] sum over the accesses that are the same for all items
     std::vector<std::int64_t> longest_wait_ps_;  // [nodes] bound on the wait of any item
