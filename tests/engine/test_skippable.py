@@ -22,7 +22,7 @@ from engine_setup import (
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from random_plans import STRATEGIES, oblivious_plans, plans, seeds
-from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
+from task_graphs import WAIT, Access, Run, Use, body, call, graph, items, phase, task
 
 from numasim.engine.check.invariants import violations
 from numasim.engine.simulate import ENGINES, simulate
@@ -32,7 +32,7 @@ from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.skippable import CONDITIONS, obstacle, skippable
 from numasim.spec.run_spec import resolve
-from numasim.workload.graph import Deal, Phase, Region, Workload
+from numasim.workload.graph import Deal, Op, Phase, Region, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
 
 TREE = graph(task(10 * NS, task(200 * NS), task(100 * NS), WAIT, 10 * NS))
@@ -137,6 +137,7 @@ COUPLED: dict[str, list[Plan]] = {
     "_last_in_first_out": [tree(how={"queue_order": "fifo-lifo"})],
     "_free_of_overhead": [tree(how={"costs": {cost: True if cost == "line" else 1}}) for cost in OVERHEADS],
     "_no_calls": [tree(work=graph(task(NS, call(NS), task(NS), WAIT)))],
+    "_no_groups": [tree(work=graph(task(Use(Op.GROUP), task(NS), WAIT, Use(Op.END_GROUP))))],
     "_fully_strict": [
         tree(work=graph(task(task(NS)))),
         tree(work=graph(task(task(NS), WAIT, task(task(NS), NS, WAIT), NS))),
