@@ -64,7 +64,7 @@ def workload_import(
     memory: Memory = True,
     names: Names = None,
 ) -> None:
-    """Read, check and describe a task graph of any program.
+    """Read, check and describe a task graph.
 
     The format is told by the content. Files that one task writes and another reads are dependences, and memory. A unit
     that the file lacks is asked for: --unit 1us.
