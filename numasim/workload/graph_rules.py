@@ -20,6 +20,7 @@ from numasim.workload.dataflow import Dataflow
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Kind, Loop, Mode, Op, Pattern, RangeFamily, Workload
 from numasim.workload.phases import places
+from numasim.workload.span import is_forward
 
 Path = tuple[str | int, ...]
 FAR = 2**61  # beyond the end of any region
@@ -350,9 +351,8 @@ def _phases_of_roots(workload: Workload) -> tuple[I64, I64]:
 
 
 def _check_cycles(workload: Workload) -> None:
-    source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
-    if not workload.creates.any() and (source < workload.successor).all():
-        return  # nobody waits for children, or for a later task
+    if is_forward(workload):
+        return
     none = np.zeros(workload.rows, np.int64)
     flow = Dataflow(workload, np.zeros(workload.segments, np.int64), none)
     for phase in workload.phases:

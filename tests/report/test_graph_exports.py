@@ -124,6 +124,27 @@ def test_dependences_are_edges(pairs: list[tuple[int, int]], count: int) -> None
     assert graph.compute_ps == [1000 * cost for cost in range(1, count + 1)]
 
 
+def test_a_group_waits_for_all_descendants() -> None:
+    tasks = [
+        {"ops": [["group"], ["spawn", 1], ["end_group"], ["run", 0]]},
+        {"ops": [["spawn", 2], ["run", 0]]},
+        {"ops": [["run", 0]]},
+    ]
+    work = unchecked({"tasks": tasks, "segments": [{"compute_ps": 10, "kernel": ""}]})
+    graph = part_graph(work)
+    edges = {(graph.names[a], graph.names[b], kind) for a, b, kind in graph.edges}
+    # the parent's second part waits for both, although nobody waits for task 2 alone
+    assert edges == {
+        ("0.0", "0.1", "continue"),
+        ("0.0", "1.0", "spawn"),
+        ("1.0", "1.1", "continue"),
+        ("1.0", "2", "spawn"),
+        ("1.1", "0.1", "join"),
+        ("2", "0.1", "join"),
+    }
+    assert graph.span_ps() == span_ps(work, 0) == 20
+
+
 def test_phases_are_kept_apart_by_a_node() -> None:
     segments = [{"compute_ps": 10, "kernel": ""}] * 3
     tasks = [{"ops": [["run", number]]} for number in range(3)]

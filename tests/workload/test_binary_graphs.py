@@ -62,7 +62,19 @@ EVERYTHING = {
         },
     ],
     "tasks": [
-        {"ops": [["spawn", 1], ["spawn", 2], ["wait"], ["call", 3], ["lock", 0], ["unlock", 0], ["atomic", 1]]},
+        {
+            "ops": [
+                ["spawn", 1],
+                ["spawn", 2],
+                ["wait"],
+                ["call", 3],
+                ["lock", 0],
+                ["unlock", 0],
+                ["atomic", 1],
+                ["group"],
+                ["end_group"],
+            ]
+        },
         {"ops": [["run", 0]], "then": [2]},
         {"ops": [["run", 1], ["signal", 2], ["broadcast", 2]]},
         {"kind": "call", "ops": [["spawn", 4], ["spawn", 5]]},
@@ -155,7 +167,7 @@ def test_numpy_reads_what_is_written(tmp_path: Path) -> None:
     write(everything(), tmp_path / "g.npz")
     with np.load(tmp_path / "g.npz", allow_pickle=False) as arrays:
         assert arrays["version"].tolist() == [1]
-        assert arrays["op_ptr"].tolist() == [0, 7, 8, 11, 13, 18, 19, 20, 21]
+        assert arrays["op_ptr"].tolist() == [0, 9, 10, 13, 15, 20, 21, 22, 23]
         assert json.loads(arrays["document"].tobytes())["words"][0]["name"] == "m"
         for name in arrays.keys() & FIELDS.keys():
             assert arrays[name].dtype == np.dtype(FIELDS[name].kind)
@@ -183,6 +195,7 @@ def test_the_codes_of_version_1_stay() -> None:
     assert OP_NAMES[:4] == ("run", "spawn", "call", "wait")
     assert OP_NAMES[4:11] == ("lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast")
     assert OP_NAMES[11:15] == ("begin", "load", "store", "commit")
+    assert OP_NAMES[15:17] == ("group", "end_group")
     assert (KIND_NAMES, MODE_NAMES) == (("task", "call", "implicit"), ("read", "write", "read-write"))
     assert PATTERN_NAMES == ("sequential", "strided", "random", "chase")
 
@@ -214,22 +227,22 @@ WRONG: dict[str, tuple[Arrays, str]] = {
     "version": ({"version": [2]}, "g.npz: version: the version is 2; expected 1, or a newer numasim"),
     "unknown array": ({"op_pointer": [0]}, "g.npz: there is no array 'op_pointer' in a task graph; expected one of"),
     "op code": (
-        {"op_code": [15, *GOOD["op_code"][1:]]},
-        "g.npz: op_code[0]: the number is 15; expected 0 to 14: 0 run, 1 spawn",
+        {"op_code": [17, *GOOD["op_code"][1:]]},
+        "g.npz: op_code[0]: the number is 17; expected 0 to 16: 0 run, 1 spawn",
     ),
     "task": ({"op_arg": [99, *GOOD["op_arg"][1:]]}, "g.npz: op_arg[0]: task 99 does not exist; expected a task below"),
     "segment": (
-        {"op_arg": [*GOOD["op_arg"][:7], 3, *GOOD["op_arg"][8:]]},
-        "g.npz: op_arg[7]: segment 3 does not exist; expected a segment below 3",
+        {"op_arg": [*GOOD["op_arg"][:9], 3, *GOOD["op_arg"][10:]]},
+        "g.npz: op_arg[9]: segment 3 does not exist; expected a segment below 3",
     ),
     "negative": (
-        {"op_arg": [*GOOD["op_arg"][:7].tolist(), -1, *GOOD["op_arg"][8:].tolist()]},
-        "g.npz: op_arg[7]: the number is -1; expected 0 to 4294967295",
+        {"op_arg": [*GOOD["op_arg"][:9].tolist(), -1, *GOOD["op_arg"][10:].tolist()]},
+        "g.npz: op_arg[9]: the number is -1; expected 0 to 4294967295",
     ),
-    "length": ({"op_arg": [0]}, "g.npz: op_arg: the array has 1 elements; expected 21, as many as there are ops"),
+    "length": ({"op_arg": [0]}, "g.npz: op_arg: the array has 1 elements; expected 23, as many as there are ops"),
     "pointer": (
-        {"op_ptr": [0, 7, 6, 11, 13, 18, 19, 20, 21]},
-        "g.npz: op_ptr[2]: 6 comes after 7; expected an ascending array",
+        {"op_ptr": [0, 9, 8, 13, 15, 20, 21, 22, 23]},
+        "g.npz: op_ptr[2]: 8 comes after 9; expected an ascending array",
     ),
     "pointer start": ({"then_ptr": [1] * 9}, "g.npz: then_ptr[0]: the first element is 1; expected 0"),
     "pointer length": ({"then_ptr": [0]}, "g.npz: then_ptr: the array has 1 elements; expected 9, tasks + 1"),
@@ -271,7 +284,7 @@ def test_what_is_wrong_is_named(name: str) -> None:
 
 def test_an_array_that_is_missing_is_named() -> None:
     arrays = {name: array for name, array in GOOD.items() if name != "op_code"}
-    assert refusal(packed(arrays)) == "g.npz: there is no array 'op_code'; expected one of 21 elements"
+    assert refusal(packed(arrays)) == "g.npz: there is no array 'op_code'; expected one of 23 elements"
     assert refusal(packed({"a": [1]})).startswith("g.npz: there is no array 'version' among a; expected the arrays of")
 
 

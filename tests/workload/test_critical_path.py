@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from workload_setup import SMALL, make, program, small
 
+from numasim.objects.graph_arrays import plain_graph
+from numasim.workload.dataflow import Dataflow
 from numasim.workload.graph import Op, Workload
 from numasim.workload.one_worker import segment_ps, serial_ps
-from numasim.workload.span import depth, span_ps, span_tasks
+from numasim.workload.span import depth, forward_finish, is_forward, span_ps, span_tasks
 
 
 def longest_path_ps(work: Workload, latency_ps: int) -> int:
@@ -96,3 +98,25 @@ def test_span_of_a_range_is_its_longest_item() -> None:
 
 def test_depth_of_strassen_is_its_levels() -> None:
     assert depth(make("strassen", n=64, cutoff=8)) == 4
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.integers(1, 10), st.data())
+@settings(max_examples=30)
+def test_tasks_that_wait_for_lower_numbers_end_as_in_the_general_case(
+    pairs: list[tuple[int, int]], count: int, data: st.DataObject
+) -> None:
+    edges = np.array([(a, b) for a, b in pairs if a < b < count], np.int64).reshape(-1, 2)
+    costs = data.draw(st.lists(st.integers(0, 50), min_size=count, max_size=count))
+    work = plain_graph("g", np.array(costs, np.int64), (edges[:, 0], edges[:, 1]))
+    assert is_forward(work)
+    starts = np.array(data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count)), np.int64)
+    flow = Dataflow(work, work.segment_compute_ps, starts)
+    for phase in work.phases:
+        flow.run(phase)
+    assert forward_finish(work, work.segment_compute_ps, starts) == flow.finish
+
+
+def test_who_spawns_or_waits_for_a_higher_number_is_the_general_case() -> None:
+    back = plain_graph("g", np.ones(2, np.int64), (np.array([1]), np.array([0])))
+    assert not is_forward(back)
+    assert not is_forward(make("fib", n=3))

@@ -23,7 +23,7 @@ MOST_LENGTH = 2**40  # of an array; far more than fit in a file
 
 OP_NAMES = (
     *("run", "spawn", "call", "wait", "lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast"),
-    *("begin", "load", "store", "commit"),
+    *("begin", "load", "store", "commit", "group", "end_group"),
 )
 KIND_NAMES = ("task", "call", "implicit")
 MODE_NAMES = ("read", "write", "read-write")
@@ -73,8 +73,8 @@ TASKS = (
         "op_arg",
         "<u4",
         "ops",
-        "What it is about: of run a segment, of spawn and call a task, of wait 0, of the others a synchronisation "
-        "object.",
+        "What it is about: of run a segment, of spawn and call a task, of wait, group and end_group 0, of the others a "
+        "synchronisation object.",
     ),
     _coded("task_kind", "tasks", KIND_NAMES, Kind, 0, "What each task is."),
     _pointer("then_ptr", "tasks + 1", "The tasks that wait for task t are those from `then_ptr[t]` on, as for ops.", 0),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from numasim.errors import InputError
+from numasim.workload.algorithms.groups import Groups
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Mode, Op, Workload
 from numasim.workload.unfold import unfolded
@@ -97,6 +98,11 @@ class _Cutting:
         self._compute, self._kernel = work.segment_compute_ps.tolist(), work.segment_kernel.tolist()
         bounds, codes, arguments = work.op_ptr.tolist(), work.op_code.tolist(), work.op_arg.tolist()
         spawned: list[tuple[int, int, str]] = []  # (part, task, kind)
+        groups = Groups(work)
+        self._group_of_op = groups.of_op
+        self._members: dict[int, list[int]] = {}  # the tasks of each group
+        for task, group in enumerate(groups.of_task):
+            self._members.setdefault(group, []).append(task)
         for task in range(work.rows):
             self._cut(task, range(bounds[task], bounds[task + 1]), codes, arguments, spawned)
         self._name_parts()
@@ -130,7 +136,9 @@ class _Cutting:
             elif code == Op.WAIT:
                 joined += [(child, JOINS) for child in pending]
                 pending.clear()
-            else:
+            elif code == Op.END_GROUP:
+                joined += [(member, JOINS) for member in self._members.get(self._group_of_op[op], ())]
+            elif code != Op.GROUP:
                 self._left_out[Op(code).name.lower()] += 1
         if joined:
             part = self._next(task, part, joined)
