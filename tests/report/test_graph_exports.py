@@ -19,6 +19,8 @@ from numasim.workload.export.part_graph import part_graph
 from numasim.workload.graph import Workload
 from numasim.workload.graph_files.export_forms import export
 from numasim.workload.graph_files.forms import read_graph
+from numasim.workload.imports.import_choices import Choices
+from numasim.workload.imports.import_graph import imported
 from numasim.workload.json_form.graph_io import unchecked
 from numasim.workload.span import span_ps
 
@@ -112,6 +114,16 @@ def test_the_longest_chain_is_that_of_the_workload(name: str, sizes: dict[str, A
     graph = part_graph(work)
     assert graph.span_ps() == span_ps(work, 0)
     assert sum(graph.compute_ps) == ns.Graph.shipped(name, **sizes).work_ns * 1000
+
+
+@pytest.mark.parametrize("form", NODES)
+def test_what_is_exported_is_imported_with_its_longest_chain(form: str, tmp_path: Path) -> None:
+    work = ns.Graph.shipped("fib", n=7).workload
+    path, _ = exported(work, tmp_path, form)
+    back = imported(path, Choices()).workload
+    assert (back.rows, len(back.successor)) == (len(part_graph(work)), len(part_graph(work).edges))
+    assert span_ps(back, 0) == span_ps(work, 0)
+    assert int(back.segment_compute_ps.sum()) == int(work.segment_compute_ps.sum())
 
 
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=20), st.integers(1, 12))
