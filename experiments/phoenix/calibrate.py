@@ -4,7 +4,7 @@
 
 writes calibrated.yaml beside this file. Steps:
 
-1. six counts of interleave on paragon give what a value and what a key take there;
+1. six counts of interleave on paragon give what a value and a key take there, with memory given back in no time;
 2. six counts of interleave on parade give what a key takes there, what giving back a page takes, and what a flush takes
    for each other thread; parallax has parade's processors and takes its values, and all three have one kernel's;
 3. one count of One-Numa-Heavy on parade gives the share of the heavy node.
@@ -106,7 +106,7 @@ def calibrate(study: Study) -> Calibration:
     table = "paragon-4-equal-prob"
     column = Column(study, readings, "paragon", table, (1, 2, 4, 8, 16, 24))
     source = Source(1, PARAGON, table, (COLUMN,), column.counts)
-    found = searched(column, (VALUE, PARAGON_KEY), {}, source)
+    found = searched(column, (VALUE, PARAGON_KEY), {UNMAP.sets: 0, FLUSH.sets: 0}, source)
 
     table = "parade-32-equal-prob"
     column = Column(study, readings, "parade", table, (4, 12, 24, 36, 64, 128))
