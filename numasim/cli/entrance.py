@@ -24,7 +24,7 @@ from numasim.cli import (
     workloads,
 )
 from numasim.cli.examples import Commands, ExampleGroup
-from numasim.cli.graphs import record_command
+from numasim.cli.graphs import ask_command, record_command
 from numasim.cli.usage import UsageError, usage_sentence
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
@@ -43,6 +43,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "view": view.view,
     "calibrate": measurements.calibrate,
     "record": record_command.record,
+    "ask": ask_command.ask,
     "schema": formats.schema,
     "bench": measurements.bench,
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from numasim.errors import CheckError, InputError
 if TYPE_CHECKING:
     from numasim.spec.one_run import OneRun
     from numasim.spec.run_spec import RunSpec
+    from numasim.spec.sweep_spec import SweepSpec
 
 MANY_RUNS = 10_000  # are announced before the first is started,
 MANY_TASKS = 1_000_000  # of a graph before it is built
@@ -131,10 +132,9 @@ def sweep(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar, no table")] = False,
 ) -> None:
     """Run the missing cells of a sweep, and say what differs."""
-    from numasim.engine.simulate import require_engine, simulate_spec
-    from numasim.report.command_output import print_sweep, require_plots
+    from numasim.engine.simulate import require_engine
+    from numasim.report.command_output import require_plots
     from numasim.spec.sweep_spec import load_sweep
-    from numasim.sweep_report.reported_sweep import reported_sweep
 
     engine = chosen_engine(engine)
     require_engine(engine)
@@ -146,17 +146,17 @@ def sweep(
         _announce_tasks(cell.spec for cell in loaded.cells)
         if loaded.runs >= MANY_RUNS:
             say(f"numasim: {loaded.runs:,} runs: {len(loaded.cells):,} cells, {loaded.repeat:,} of each", err=True)
-    outcome = reported_sweep(
-        loaded,
-        directory,
-        jobs=jobs,
-        cluster=cluster,
-        engine=engine,
-        runner=simulate_spec,
-        fail_fast=fail_fast,
-        progress=not quiet,
-        check=check,
-    )
+    how = {"jobs": jobs, "cluster": cluster, "engine": engine, "fail_fast": fail_fast, "check": check}
+    swept(loaded, directory, plot=plot, quiet=quiet, **how)
+
+
+def swept(loaded: "SweepSpec", directory: Path, *, plot: bool = False, quiet: bool = False, **how: Any) -> None:
+    """Run the missing cells of a sweep and print its answer; ``how`` are options of `reported_sweep`."""
+    from numasim.engine.simulate import simulate_spec
+    from numasim.report.command_output import print_sweep
+    from numasim.sweep_report.reported_sweep import reported_sweep
+
+    outcome = reported_sweep(loaded, directory, runner=simulate_spec, progress=not quiet, **how)
     if outcome.complete:
         print_sweep(outcome.directory, plot, quiet)
     if outcome.failures:
