@@ -48,6 +48,7 @@ MODULES = {
     "benchmark/test_scale_table.py": "unit",
     "docs/test_site.py": "system",
     "engine/test_background.py": "equality",
+    "engine/test_dealt_items.py": "equality",
     "engine/test_engine_properties.py": "equality",
     "engine/test_engines_agree.py": "equality",
     "engine/test_every_value.py": "equality",

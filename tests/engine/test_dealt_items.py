@@ -21,7 +21,10 @@ WORK = {"name": "reduce", "emits": 600, "rows": ROWS, "value_bytes": 4096, "key_
 
 
 def run(engine: str, strategy: Any, **work: Any) -> Result:
-    return ns.run(machine="xeon-6130-2s", workload={**WORK, **work}, strategy=strategy, workers=WORKERS, engine=engine)
+    found: Result = ns.run(
+        machine="xeon-6130-2s", workload={**WORK, **work}, strategy=strategy, workers=WORKERS, engine=engine
+    )
+    return found
 
 
 def same(result: Result) -> dict[str, Any]:
