@@ -17,7 +17,7 @@ from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
 from numasim.record.recording import Order, Recording, record
 from numasim.schema.enumerations import Kind, Mode, Op
-from numasim.workload.json_form.graph_io import read
+from numasim.workload.graph_files.forms import read_graph
 
 COMPILERS = ("gcc", "clang-14", "clang")
 
@@ -98,13 +98,17 @@ def test_accesses_that_are_declared_and_not_recorded_are_an_error(tmp_path: Path
 
 def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program = compiled(tmp_path, "fib", FIB)
+    packed = tmp_path / "fib.npz"
+    assert main(["record", "--repeats", "1", "-o", str(packed), "--", str(program), "10"]) == 0
+    assert read_graph(packed).tasks == 176
+    assert "1 run, of which one was taken" in capfd.readouterr().err
     file, spec = tmp_path / "fib.json", tmp_path / "run.yaml"
     assert main(["record", "--repeats", "2", "-o", str(file), "--", str(program), "10"]) == 0
     said = capfd.readouterr().err
     assert "176 tasks, 0 calls" in said
     assert "2 runs, of which 2 had the same tasks and were joined" in said
     assert "no accesses to memory" in said
-    assert read(file).tasks == 176
+    assert read_graph(file).tasks == 176
     spec.write_text(f"{{machine: opteron-6161-2s, workload: {{file: {file}}}, strategy: ring, workers: 4}}")
     assert main(["run", str(spec), "--check", "--json"]) == 0
 

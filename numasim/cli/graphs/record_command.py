@@ -22,7 +22,10 @@ def record(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="the task graph to write; default PROGRAM.json", autocompletion=files(".json")
+            "-o",
+            "--output",
+            help="the task graph: JSON, or NAME.npz; default PROGRAM.json",
+            autocompletion=files(".json", ".npz"),
         ),
     ] = None,
     repeats: Annotated[
@@ -51,10 +54,10 @@ def record(
 def _record(order: "Order", file: Path) -> None:
     from numasim.record.recording import record as record_program
     from numasim.record.recording_text import lines_of
-    from numasim.workload.json_form.graph_io import write
+    from numasim.workload.graph_files.forms import write_graph
 
     found = record_program(order)
-    write(found.workload, file)
+    write_graph(found.workload, file)
     for line in lines_of(found):
         say(line, err=True)
     say(file)
