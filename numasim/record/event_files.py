@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.files.bounded_bytes import read_bytes
-from numasim.files.file_kinds import FileKind
+from numasim.files.file_kinds import MIB, FileKind
 from numasim.record.event_kinds import HEADER_WORDS, MAGIC, THREAD_SHIFT, Event
 
 Words = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 
-EVENTS = FileKind("the events of a recorded program", 2**34)
+EVENTS = FileKind("the events of a program that makes fewer tasks: a smaller input", 768 * MIB)
 SUFFIX = ".events"
 OPERANDS = {  # of the kinds that have operands; those of DEPENDENCES are as many as its argument says
     Event.CREATE: 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from numasim.record.openmp_library import OpenmpLibrary
 
 RECORDER = Path(__file__).with_name("numasim-recorder.so")
 FOLDER = "NUMASIM_RECORD"  # the variable by which the recorder learns where to write
-NOT_FOUND, NOT_EXECUTABLE = 127, 126
+STACK = "256M"  # of the threads of a team: LLVM's runtime nests tasks deeper than others
 
 
 def find_recorder() -> Path:
@@ -52,14 +53,29 @@ def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dic
     if folder is not None:
         known[FOLDER] = str(folder)
         preloaded.insert(0, str(find_recorder()))
+    known.setdefault("OMP_STACKSIZE", STACK)
     limits = {"OMP_NUM_THREADS": str(threads), "OMP_THREAD_LIMIT": str(threads), "OMP_DYNAMIC": "false"}
     return {**known, **limits, "OMP_TOOL": "enabled", "LD_PRELOAD": ":".join(preloaded)}
+
+
+def _deep_stack() -> None:
+    """Let the first thread have all the stack that it may: with one thread, tasks nest in each other."""
+    _, most = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (most, most))
 
 
 def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
     stream = subprocess.DEVNULL if quiet else None
     try:
-        done = subprocess.run(list(command), env=variables, check=False, stdin=stream, stdout=stream, stderr=stream)
+        done = subprocess.run(
+            list(command),
+            env=variables,
+            check=False,
+            stdin=stream,
+            stdout=stream,
+            stderr=stream,
+            preexec_fn=_deep_stack,
+        )
     except OSError as error:
         expected = "a program, with ./ in front where it is in this folder"
         raise InputError(f"it cannot be run: {error.strerror}", place=command[0], expected=expected) from None
