@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define NS_EVENT_MAGIC UINT64_C(0x31304345524d534e) /* the bytes NSMREC01 */
-enum { NS_HEADER_WORDS = 8 }; /* magic, thread, ticks and ns at the start, 4 of 0 */
+enum { NS_HEADER_WORDS = 8 };                       /* magic, thread, ticks and ns at the start, 4 of 0 */
 enum { NS_THREAD_SHIFT = 40 };
 enum { NS_STACK = 1024 }; /* scheduled tasks that NS_EVENT_RETURN may go back to; one more, and they are forgotten */
 
