@@ -45,6 +45,8 @@ class Finished:
     node_bytes: Array
     traffic: Mapping[str, Array]
     cached_bytes: int
+    prefetched_bytes: int
+    used_bytes: int
     makespan_ps: int
     span_ps: int
     page_faults: int
@@ -171,6 +173,8 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
         "bytes_remote": int(moved.sum()) - local,
         "bytes_cache": finished.cached_bytes,
         "bytes_c2c": int(finished.traffic["cache"].sum()) if finished.traffic else 0,
+        "bytes_prefetched": finished.prefetched_bytes,
+        "bytes_prefetched_used": finished.used_bytes,
         "page_faults": finished.page_faults,
         "pages_unmapped": finished.pages_unmapped,
         "pages_migrated": finished.pages_migrated,

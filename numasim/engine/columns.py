@@ -165,6 +165,18 @@ _MEMORY = _each(
     ),
     ("bytes_c2c", "bytes from other caches", "B", "Bytes sent by last-level caches of other cache domains."),
     (
+        "bytes_prefetched",
+        "prefetched bytes",
+        "B",
+        "Bytes that helper threads brought into last-level caches (model 4.11), which are among those moved.",
+    ),
+    (
+        "bytes_prefetched_used",
+        "used prefetched bytes",
+        "B",
+        "Prefetched bytes that the worker found in the cache when it came to them.",
+    ),
+    (
         "page_faults",
         "page faults",
         "",

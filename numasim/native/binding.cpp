@@ -89,6 +89,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["node_bytes"] = table(memory.pages().node_bytes, nodes, nodes);
     result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
+    result["prefetched_bytes"] = traffic != nullptr ? traffic->prefetched_bytes : 0;
+    result["used_bytes"] = traffic != nullptr ? traffic->used_bytes : 0;
     result["sync_counts"] = rows_of<ns_sync_counts>(engine.sync().counts());
     result["phase_rows"] = rows_of<PhaseRow>(engine.phase_rows());
     result["makespan_ps"] = run.clock.now_ps();

@@ -19,6 +19,7 @@ from numasim.parts.models.runtime_model import CostSpec
 from numasim.plan.address_space import check_pages
 from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
+from numasim.plan.helpers import helpers_of
 from numasim.plan.node_bytes import check_nodes
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
@@ -94,6 +95,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         effects=effects_of(spec.model),
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
         control=compile_control(spec.strategy, workload, machine, workers, items.labels, items.segments),
+        helpers=helpers_of(spec.strategy, machine, workers, workload),
     )
     check_pages(plan)
     return plan
@@ -107,8 +109,14 @@ def _is_larger_than_told(workload: Workload, parameters: AnyWorkload) -> bool:
 
 
 def completed(**parts: Any) -> Plan:
-    """The Plan of these fields, with ``coupled`` and ``skippable``, which follow from them."""
+    """The Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
+
+    Helpers without a cache are none. With some, an engine goes through every event: who has a unit in advance does not
+    search on.
+    """
     plan = Plan(**parts, coupled=False, skippable=False)
+    plan = replace(plan, helpers=plan.helpers if plan.effects.cache != "none" else None)
+    plan = replace(plan, skip=plan.skip and plan.helpers is None)
     plan = replace(plan, coupled=coupled(plan))
     return replace(plan, skippable=skippable(plan))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
+from numasim.plan.helpers import Helpers
 from numasim.plan.tuning import Tuning
 from numasim.strategy.control.task_control import NO_CONTROL, TaskControl
 from numasim.strategy.placement.compile_placement import PlacementRules
@@ -68,7 +69,8 @@ class Plan:
     segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
     workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
     `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations, ``control`` what the
-    strategy has decided for all tasks beforehand (model 4.14); a plan with either has a row for every task.
+    strategy has decided for all tasks beforehand (model 4.14); a plan with either has a row for every task. ``helpers``
+    are the helper threads of workers, None where there are none.
     """
 
     machine: Machine
@@ -89,6 +91,7 @@ class Plan:
     skippable: bool
     tuning: Tuning | None = None
     control: TaskControl = NO_CONTROL
+    helpers: Helpers | None = None
 
     @property
     def skipping(self) -> bool:

@@ -60,8 +60,8 @@ class Moved(NamedTuple):
 
 
 class Traffic:
-    """Bytes by kind and pair of nodes, [accessing node, home or sender], and bytes that caches served; pages that items
-    touched first and gave back.
+    """Bytes by kind and pair of nodes, [accessing node, home or sender]; bytes that caches served; bytes that helpers
+    brought into caches, and those of them that workers found there; pages that items touched first and gave back.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -69,6 +69,8 @@ class Traffic:
         self.cached_bytes = 0
         self.placed = 0
         self.unmapped = 0
+        self.prefetched_bytes = 0
+        self.used_bytes = 0
 
     def from_memory(self) -> I64:
         """[accessing node, home] bytes of all kinds but those from other caches."""

@@ -133,6 +133,7 @@ def alone(plan: Plan) -> Plan:
         poll_ps=0,
         effects=_effects_alone(plan.effects),
         tuning=None,
+        helpers=None,
         skippable=False,  # depth first means continuations in queues
     )
 

@@ -208,6 +208,18 @@ PAGE_COSTS = Structure(
         Integer(name="unmap_batch", high="MOST_BYTES", note="pages a flush; 0: all that an item gives back"),
     ),
 )
+HELPERS = Structure(
+    "ns_helpers",
+    "Helpers",
+    "Helper threads (model 4.11).",
+    (
+        Array(name="helper", type=U8, shape="workers", size="workers", high="1", member="has", note="each has one"),
+        Integer(name="helper_lifespan", high="MOST_BYTES", member="lifespan_bytes"),
+        Integer(name="helper_work_ppm", high="MILLION", member="work_ppm"),
+        cost("helper_start_ps", member="start_ps"),
+        cost("helper_restart_ps", member="restart_ps"),
+    ),
+)
 COUPLED = Structure(
     "ns_effects",
     "Effects",
@@ -224,6 +236,7 @@ COUPLED = Structure(
         Part(name="resources", of=RESOURCES),
         Part(name="speeds", of=SPEED_RULES),
         Part(name="pages", of=PAGE_COSTS),
+        Part(name="helpers", of=HELPERS),
         Listed(name="seats", of=SEAT, member="prices", note="by price class"),
         Array(name="seat", type=U32, shape="workers", size="workers", high="len(seats) - 1", member="price_class"),
     ),

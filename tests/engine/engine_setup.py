@@ -22,6 +22,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.build_plan import completed, costs_ps
 from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.helpers import helpers_of
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.plan.tuning import tuning_of
@@ -144,6 +145,7 @@ def plan_of(
         effects=effects,
         tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),
         control=compile_control(strategy, work, machine, places),
+        helpers=helpers_of(strategy, machine, places, work),
     )
 
 

@@ -252,6 +252,46 @@ def produced_parts(chance: Random) -> Document:
     return {"workload": program, "strategy": chance.choice(STRATEGIES), "runtime": runtime}
 
 
+def helped_parts(chance: Random) -> Document:
+    """Units of a worklist, of which most workers have helpers that run ahead where there is a cache."""
+    helpers = {"lifespan": chance.choice((0, 300, 4000, "1MiB")), **some(chance, HELPING)}
+    queue = {"per": "machine", "own": chance.choice(("fifo", "lifo")), "lock": chance.choice(("yes", "no"))}
+    strategy: Document = {
+        "name": "helped",
+        "queues": {"all": queue},
+        "dispatch": [{"to": "own", "queue": "all"}],
+        "steal": [{"from": "own", "queue": "all"}],
+        "mapping": chance.choice(("scatter", "numa-spread")),
+        "helpers": helpers,
+    }
+    program = units_of_work(chance)
+    costs = some(chance, dict.fromkeys(("push_ns", "take_ns", "move_ns", "fault_ns"), (40, (0, 60))))
+    runtime = {"name": "helped", "backoff": {"first_ns": chance.choice((70, 900)), "factor": 2}, "costs": costs}
+    return {"workload": program, "strategy": strategy, "runtime": runtime}
+
+
+def units_of_work(chance: Random) -> Document:
+    """Units that look up data, as plain work or as transactions, with some that others add."""
+    program: Document = {
+        "name": chance.choice(("worklist", "transactions")),
+        "units": chance.randint(1, 40),
+        "low_ns": chance.choice((0, 10, 400)),
+        "high_ns": chance.choice((400, 5000)),
+        "records": chance.randint(1, 300),
+        "record_bytes": chance.choice((64, 700, 4000)),
+        "lookups": chance.randint(0, 6),
+        "added": chance.choice((0, 0.4)),
+        "added_bytes": chance.choice((0, 100, 9000)),
+        "iterations": chance.choice((1, 2)),
+        "alone_ns": chance.choice((0, 50)),
+        "graph_seed": chance.randrange(1000),
+    }
+    if program["name"] == "transactions":
+        counts = {name: chance.randint(0, 3) for name in ("loads", "stores")}
+        program |= {"objects": chance.randint(1, 30), "outside": chance.choice((0, 0.5)), "undo_ns": 20, **counts}
+    return program
+
+
 def fib(chance: Random) -> Document:
     """A binary recursion."""
     times = {name: chance.choice((0, 1, 40, 700)) for name in ("spawn_ns", "leaf_ns", "join_ns")}
@@ -292,6 +332,12 @@ def _span(chance: Random) -> Document:
     return {"low_ns": low, "high_ns": high}
 
 
+HELPING: Options = {
+    "work": (50, (0.25, 1)),
+    "start_ns": (40, (0, 300)),
+    "restart_ns": (40, (0, 70)),
+}
+
 Maker = Callable[[Random], Document]
 PROGRAMS: tuple[Maker, ...] = (graph_document, graph_document, graph_document, fib, independent, fork_join, layered)
 PARTS: tuple[Maker, ...] = (
@@ -304,4 +350,5 @@ PARTS: tuple[Maker, ...] = (
     written_parts,
     learning_parts,
     learning_parts,
+    helped_parts,
 )

@@ -33,6 +33,9 @@ static inline int64_t ns_host_sift(ns_search *s, uint32_t q, bool back, int64_t 
 /* Begin that task. */
 static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, bool back);
 
+/* Begin the unit that the worker holds in advance; false: it holds none. */
+static inline bool ns_host_begin_reserved(ns_search *s, ns_worker_state *w);
+
 /* In join `leapfrog`: the worker that the worker steals from, which waits in it; or NS_UNKNOWN. */
 static inline int32_t ns_host_taker(const ns_search *s, const ns_worker_state *w);
 
@@ -173,7 +176,7 @@ static inline bool ns_back_off(ns_search *s, ns_worker_state *w, bool probed) {
 /* Nothing was found: what is left in the own queue, else wait and decide again. */
 static inline bool ns_end_round(ns_search *s, ns_worker_state *w) {
     ns_release_search_locks(s, w);
-    if (ns_pop_own(s, w, 0)) return true;
+    if (ns_host_begin_reserved(s, w) || ns_pop_own(s, w, 0)) return true;
     if (!w->probed) ns_count_empty_rounds(s->plan, w, 1);
     if (w->probed && s->plan->backoff_after_probe) return ns_start_round(s, w); /* each probe has had its wait */
     return ns_back_off(s, w, w->probed);
@@ -216,7 +219,7 @@ static inline bool ns_start_round(ns_search *s, ns_worker_state *w) {
 
 /* After a fruitless probe. */
 static inline bool ns_missed(ns_search *s, ns_worker_state *w) {
-    if (ns_host_join_is_over(s, w)) return true;
+    if (ns_host_join_is_over(s, w) || ns_host_begin_reserved(s, w)) return true;
     if (!s->plan->backoff_after_probe) return ns_next_probe(s, w);
     ns_release_search_locks(s, w);
     w->round_goes_on = true;

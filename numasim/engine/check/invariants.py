@@ -253,17 +253,17 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and those
-    of migrated pages; where amounts are drawn, as many as there may be.
+    of migrated pages and of helpers; where amounts are drawn, as many as there may be.
     """
     if result.counters["aborts"] and log is None:
         return
     tasks = _executed_bytes(plan, log) if log and result.counters["aborts"] else _declared_bytes(plan.workload)
     least, most = (tasks + _of_ranges(plan.workload, range_bytes) for range_bytes in (_least_bytes, _most_bytes))
-    copied = result.counters["pages_migrated"] * plan.machine.page_bytes
+    copied = result.counters["pages_migrated"] * plan.machine.page_bytes + result.counters["bytes_prefetched"]
     moved = int(result.node_bytes.sum())
     cached = result.counters["bytes_cache"] + result.counters["bytes_c2c"]
     if not least <= moved + cached - copied <= most:
-        migrated = f" and {copied} migrated" if copied else ""
+        migrated = f" and {copied} migrated or were prefetched" if copied else ""
         declared = most if least == most else f"{least} to {most}"
         yield f"{moved} bytes were moved and {cached} found in caches, but the workload declares {declared}{migrated}"
     kinds = sum(int(pairs.sum()) for pairs in result.traffic.values())

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.address_space import PageCosts
+from numasim.plan.helpers import Helpers
 from numasim.plan.item_prices import ItemPrices, item_prices, seats_of
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, mlp_of
@@ -42,6 +43,7 @@ def effect_fields(plan: Plan, placement: Placement) -> Fields:
         **_resources(resources),
         **_speeds(plan),
         **_page_costs(plan),
+        **_helpers(plan),
         **_prices(plan, placement),
     }
 
@@ -112,6 +114,17 @@ def _speeds(plan: Plan) -> Fields:
 def _page_costs(plan: Plan) -> Fields:
     costs = PageCosts.of(plan)
     return {"unmap_ps": costs.unmap_ps, "flush_ps": costs.flush_ps, "unmap_batch": costs.batch}
+
+
+def _helpers(plan: Plan) -> Fields:
+    helpers = plan.helpers or Helpers((False,) * plan.workers.workers, 0, 0, 0, 0)
+    return {
+        "helper": np.array(helpers.has, np.uint8),
+        "helper_lifespan": helpers.lifespan_bytes,
+        "helper_work_ppm": helpers.work_ppm,
+        "helper_start_ps": helpers.start_ps,
+        "helper_restart_ps": helpers.restart_ps,
+    }
 
 
 def _steps(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -340,6 +340,8 @@ def _finished(found: Fields) -> Finished:
         node_bytes=found["node_bytes"],
         traffic=found["traffic"],
         cached_bytes=found["cached_bytes"],
+        prefetched_bytes=found["prefetched_bytes"],
+        used_bytes=found["used_bytes"],
         makespan_ps=found["makespan_ps"],
         span_ps=found["span_ps"],
         page_faults=found["page_faults"],

@@ -15,8 +15,9 @@ a test sees to.
    all of these to the parts below.
 3. `memory/memory_system` is the MemorySystem: what work takes, and what it moves. It stands on `memory/page_map`,
    `memory/known_times` where times are known beforehand, and `memory/flows` where effects couple the workers. Flows
-   stand on `memory/caches`, `memory/access_prices`, `memory/max_min_shares` and `memory/speeds`. The homes of a task's
-   objects are in `memory/object_map`.
+   stand on `memory/caches`, `memory/access_prices`, `memory/max_min_shares`, `memory/speeds` and, for what threads
+   bring into caches that run ahead of workers, `memory/helper_threads`. The homes of a task's objects are in
+   `memory/object_map`.
 4. `sync/sync_objects` are the SyncObjects: locks, atomic words, conditions and barriers. It stands on
    `sync/cache_lines`, `sync/sync_counts`, `sync/lock_queues` and `sync/barriers`. `sync/attempts` are the
    Transactions: attempts that commit or abort; who has opened which objects is in `sync/object_owners`.

@@ -62,6 +62,7 @@ class Worker:
     outbox: deque[int] = field(default_factory=deque)  # ready tasks that it has yet to put into queues
     agenda: deque[int] = field(default_factory=deque)  # what it begins before it looks into its queue
     segment: int = 0
+    reserved: int = -1  # the unit that it holds in advance, which its helper runs through; -1: none
 
     # the thief
     idle: bool = False

@@ -19,6 +19,8 @@ class Liveness:
         run = self._run
         if not run.progress.unfinished or run.progress.begins:
             return run.clock.now
+        if any(w.reserved >= 0 for w in run.workers):
+            return run.clock.now
         due = [w.due for w in run.workers if self._is_at_work(w) or run.joins.is_over(w)]
         due += [p.due for p in run.producers if p.items and not p.waiting]
         if not due:
@@ -34,7 +36,7 @@ class Liveness:
         run = self._run
         return (
             run.progress.begins
-            or any(self._is_at_work(w) or run.joins.is_over(w) for w in run.workers)
+            or any(self._is_at_work(w) or w.reserved >= 0 or run.joins.is_over(w) for w in run.workers)
             or any(p.items and not p.waiting for p in run.producers)
         )
 

@@ -120,7 +120,7 @@ class ReferenceEngine:
         if Shortcut.STRETCHES in taken and memory.known and may_stretch(state.plan, state.tables):
             stretches = Stretches(state, memory, memory.known, proceed)
         sync = self.sync_objects = SyncObjects(state, memory, proceed)
-        transactions = self.transactions = Transactions(state)
+        transactions = self.transactions = Transactions(state, memory)
         dispatcher = self.dispatcher = Dispatcher(state, memory, sync, proceed)
         making = Producers(state, sync, dispatcher, steady.producer_waits if steady else None)
         self.liveness = Liveness(state)
@@ -199,6 +199,8 @@ def finished(engine: ReferenceEngine) -> Finished:
         node_bytes=engine.memory.work.node_bytes(),
         traffic=engine.memory.bytes_by_kind(),
         cached_bytes=engine.memory.traffic.cached_bytes,
+        prefetched_bytes=engine.memory.traffic.prefetched_bytes,
+        used_bytes=engine.memory.traffic.used_bytes,
         makespan_ps=engine.clock.now,
         span_ps=engine.work_source.span_ps,
         page_faults=ledger.page_faults + engine.memory.traffic.placed,

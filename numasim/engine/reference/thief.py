@@ -76,6 +76,7 @@ class Thief:
         self._live = run.live
         self._gated = run.live.count
         self._activity_changed = memory.work.activity_changed
+        self._helpers = memory.helpers
         self._sync = sync
         self._liveness = liveness
         self._proceed = proceed
@@ -270,7 +271,7 @@ class Thief:
         """Nothing was found: what is left in the own queue, else wait and decide again."""
         if w.held:
             self._release_held(w)
-        if self._pop_own(w, 0):
+        if self._begin_reserved(w) or self._pop_own(w, 0):
             return True
         if not w.probed:
             w.no_victim += 1
@@ -327,6 +328,8 @@ class Thief:
         if self._gated and not self._prober.passes_gate(w.id, level, self._queues):
             return 0
         count = self._prober.amount(level, self._queues.length[q])
+        if self._wants_two(w) and count == 1 and self._prober.amount(level, self._queues.length[q] - 1):
+            count = 2
         if self._copies and count:
             count = self._sift(q, self._tables.probe_end[level][q], count)
         if count and self._strict and not self._joins.may_run(w, q, self._tables.probe_end[level][q]):
@@ -376,7 +379,9 @@ class Thief:
             self._lazy_queues.stolen_from(q)
         if self._producers:
             self._room_made()
-        if self._refill == 0:
+        if self._helpers and self._helpers.has(w):
+            self._exchange(w, taken)
+        elif self._refill == 0:
             self._begin(w, taken.pop(0))
         else:
             w.fails = 0
@@ -398,7 +403,7 @@ class Thief:
 
     def _missed(self, w: Worker) -> bool:
         """After a fruitless probe: whether the worker has something to run."""
-        if self._joins.is_over(w):
+        if self._joins.is_over(w) or self._begin_reserved(w):
             return True
         if self._backs_off_after_probes:
             if w.held:
@@ -407,6 +412,31 @@ class Thief:
             w.round_goes_on = True
             return self._back_off(w, self._waits.wait_ps(w.fails, True))
         return self._next_probe(w)
+
+    # ---- units that are taken in advance ---------------------------------------------------------------------------
+
+    def _wants_two(self, w: Worker) -> bool:
+        """Whether the worker has a helper and nothing for it."""
+        return self._helpers is not None and self._helpers.has(w) and w.reserved < 0
+
+    def _exchange(self, w: Worker, taken: list[int]) -> None:
+        """Begin the unit that the worker holds, else the first one taken, and hold the last one."""
+        assert self._helpers is not None
+        units = [*([w.reserved] if w.reserved >= 0 else []), *taken]
+        taken.clear()
+        w.reserved = units[1] if len(units) > 1 else -1
+        self._begin(w, units[0])
+        self._helpers.follow(w)
+
+    def _begin_reserved(self, w: Worker) -> bool:
+        """Begin the unit that the worker holds, there being no other in the worklist."""
+        if w.reserved < 0:
+            return False
+        assert self._helpers is not None
+        task, w.reserved = w.reserved, -1
+        self._begin(w, task)
+        self._helpers.follow(w)
+        return True
 
     # ---- locks of the search ---------------------------------------------------------------------------------------
 

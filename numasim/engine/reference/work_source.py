@@ -91,6 +91,9 @@ class WorkSource:
         for w in self._workers[1:]:
             w.rests = phase.serial
         self._progress.begin(len(phase.roots) + items, team)
+        if self._memory.helpers and not phase.serial:
+            for w in team:
+                self._memory.helpers.start_phase(w)
         for w in team:
             self._executor.proceed(w)
         self._progress.begins = False

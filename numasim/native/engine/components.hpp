@@ -28,7 +28,7 @@ struct Components {
         : run(plan, seed, listener, watch, std::move(pause), keep_log),
           memory(run),
           sync(run, memory),
-          transactions(run),
+          transactions(run, memory),
           dispatcher(run, memory),
           source(run, sync, dispatcher),
           skipping(run, memory, source),

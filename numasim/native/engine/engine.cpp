@@ -111,6 +111,9 @@ void Engine::start_phase() {
     executor_.transactions.start_turn(executor_.source.turn());
     executor_.run.plan.skipping ? executor_.skipping.start_phase() : executor_.source.deal();
     executor_.memory.part_team(executor_.source.team_size());
+    if (HelperThreads* const helpers = executor_.memory.helpers();
+        helpers != nullptr && !executor_.source.phase().serial)
+        for (Worker& w : executor_.run.team) helpers->start_phase(w);
     executor_.source.set_starting(true);
     for (std::size_t i = 0; i < executor_.source.team_size(); ++i) {
         if (!executor_.run.clock.is_busy(executor_.run.team[i]))

@@ -24,6 +24,7 @@ Thief::Thief(Run& given, MemorySystem& memory, SyncObjects& sync_objects, WorkSo
       sleepers(sleeping),
       memory_(memory),
       batches_(batches),
+      helpers_(memory.helpers()),
       tracks_parent_(any_anchor(plan->steal, NS_ANCHOR_PARENT)),
       leaps_(plan->join == NS_JOIN_LEAPFROG),
       beginnings_matter_(plan->work_first || tracks_parent_ || leaps_ || plan->counts_live) {}
@@ -101,6 +102,7 @@ void Thief::take(Worker& w, bool back, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) taken_.push_back(run.queues.take(q, back));
     source.room_made();
     std::size_t kept = 0;
+    if (helpers_ != nullptr && helpers_->has(w)) return exchange(w);
     if (plan->refill == 0) {
         begin(w, taken_.front());
         kept = 1;
@@ -109,6 +111,23 @@ void Thief::take(Worker& w, bool back, std::int64_t count) {
         end_idle(w);
     }
     for (; kept < taken_.size(); ++kept) run.queues.put(static_cast<std::uint32_t>(w.own), taken_[kept]);
+}
+
+// Begin the unit that the worker holds, else the first one taken, and hold the last one.
+void Thief::exchange(Worker& w) {
+    if (w.reserved != NOTHING_RESERVED) taken_.insert(taken_.begin(), w.reserved);
+    w.reserved = taken_.size() > 1 ? taken_[1] : NOTHING_RESERVED;
+    begin(w, taken_.front());
+    helpers_->follow(w, w.reserved != NOTHING_RESERVED ? &run.frames[w.reserved] : nullptr);
+}
+
+bool Thief::begin_reserved(Worker& w) {
+    if (w.reserved == NOTHING_RESERVED) return false;
+    const Task unit = w.reserved;
+    w.reserved = NOTHING_RESERVED;
+    begin(w, unit);
+    helpers_->follow(w, nullptr);
+    return true;
 }
 
 void Thief::take_ahead(Worker& w) {
@@ -128,7 +147,9 @@ void Thief::despair() {
 
 bool Thief::is_under_way() {
     if (source.starting() || source.next_item_ps() != NEVER_PS) return true;
-    const auto works = [this](const Worker& w) { return run.clock.is_busy(w) || run.frames.join_is_over(w); };
+    const auto works = [this](const Worker& w) {
+        return run.clock.is_busy(w) || w.reserved != NOTHING_RESERVED || run.frames.join_is_over(w);
+    };
     return std::any_of(run.team.begin(), run.team.end(), works);
 }
 

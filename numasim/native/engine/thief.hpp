@@ -35,6 +35,12 @@ public:
     void report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote);
     // Move `count` tasks: the first is begun, the others go to the own queue (with refill, all do).
     void take(Worker& w, bool back, std::int64_t count);
+    // Begin the unit that the worker holds in advance, there being no other; false: it holds none.
+    bool begin_reserved(Worker& w);
+    // Whether the worker has a helper and nothing for it.
+    bool wants_two(const Worker& w) const {
+        return w.reserved == NOTHING_RESERVED && helpers_ != nullptr && helpers_->has(w);
+    }
     // The same in a phase that is skipped over.
     void take_ahead(Worker& w);
     // Throws Deadlock unless anything but fruitless probes can ever happen.
@@ -58,13 +64,15 @@ public:
 private:
     [[gnu::noinline]] bool seek_further(Worker& w);
     [[gnu::noinline]] void go_idle(Worker& w);
+    void exchange(Worker& w);
     void report_steal(const Worker& w, std::int64_t count);
     [[gnu::noinline]] bool start_round(Worker& w);
     bool can_go_on();
 
     MemorySystem& memory_;
     StealBatches& batches_;
-    std::vector<Task> taken_;  // by the steal at hand
+    HelperThreads* const helpers_;  // or nullptr
+    std::vector<Task> taken_;       // by the steal at hand
     const bool tracks_parent_, leaps_, beginnings_matter_;
 };
 
@@ -124,7 +132,14 @@ NS_INLINE void ns_host_begin(ns_search* s, ns_worker_state* w, std::uint32_t q, 
 static inline std::int64_t ns_host_amount(ns_search* s, const ns_worker_state* w) {
     numasim::SkipAhead& skipping = thief_of(s).skipping;
     if (skipping.active()) return skipping.holds_task(w->target);
-    return ns_level_amount(&s->plan->steal.level[w->level], s->queues->length[w->target]);
+    const ns_level& level = s->plan->steal.level[w->level];
+    const std::int64_t count = ns_level_amount(&level, s->queues->length[w->target]);
+    if (count != 1 || !thief_of(s).wants_two(worker_of(w))) return count;
+    return ns_level_amount(&level, s->queues->length[w->target] - 1) != 0 ? 2 : 1;
+}
+
+static inline bool ns_host_begin_reserved(ns_search* s, ns_worker_state* w) {
+    return thief_of(s).begin_reserved(worker_of(w));
 }
 
 static inline bool ns_host_take(ns_search* s, ns_worker_state* w, bool back, std::int64_t count) {

@@ -8,8 +8,9 @@
 
 namespace numasim {
 
-Transactions::Transactions(Run& run)
+Transactions::Transactions(Run& run, MemorySystem& memory)
     : run_(run),
+      memory_(memory),
       turn_seed_(run.seed),
       objects_{},
       attempts_(run.plan.workers),
@@ -86,7 +87,9 @@ bool Transactions::abort(Worker& w, Frame& frame, std::uint32_t memory, const ns
     ++w.counters.aborts;
     frame.at = attempt.at;
     frame.path_ps = attempt.path_ps;
-    run_.clock.schedule_overhead(w, PUT, std::max(run_.plan.costs.least_probe_ps, run_.plan.words.undo_ps[memory]));
+    const std::int64_t restart_ps = memory_.helpers() != nullptr ? memory_.helpers()->restart_ps(w) : 0;
+    const std::int64_t pay_ps = run_.plan.words.undo_ps[memory] + restart_ps;
+    run_.clock.schedule_overhead(w, PUT, std::max(run_.plan.costs.least_probe_ps, pay_ps));
     ++attempt.number;
     attempt.began_ps = w.step.due_ps();
     attempt.before = w.counters;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/memory_system.hpp"
 #include "state/run.hpp"
 #include "sync/transactions.h"
 
@@ -12,7 +13,7 @@ namespace numasim {
 
 class Transactions {
 public:
-    explicit Transactions(Run& run);
+    Transactions(Run& run, MemorySystem& memory);
     ~Transactions() { ns_transactions_destroy(&objects_); }
     Transactions(const Transactions&) = delete;
 
@@ -40,6 +41,7 @@ private:
     bool abort(Worker& w, Frame& frame, std::uint32_t memory, const ns_conflict& conflict);
 
     Run& run_;
+    MemorySystem& memory_;
     std::uint64_t turn_seed_;
     ns_transactions objects_;
     std::vector<Attempt> attempts_;  // [workers]

@@ -38,6 +38,8 @@ std::int64_t Polling::next_change_ps() {
     // where nobody is busy, the first end of a group is that of a flow which has ended at this instant
     if (run_.clock.anybody_is_busy()) due = std::min(due, run_.clock.first_busy_end_ps());
     for (const std::uint32_t w : run_.joins.over()) due = std::min(due, run_.team[w].step.due_ps());
+    const auto holds_unit = [](const Worker& w) { return w.reserved != NOTHING_RESERVED; };
+    if (std::any_of(run_.team.begin(), run_.team.end(), holds_unit)) return run_.clock.now_ps();
     if (due == NEVER_PS) throw Deadlock(source_.unfinished(), run_.clock.now_ps());
     return due;
 }

@@ -26,14 +26,25 @@ AccessPrices::AccessPrices(const Plan& plan, const AccessTable& table, const Clo
       units_(plan.effects.resources.capacity.size(), 0) {}
 
 void AccessPrices::price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price,
-                         std::vector<Use>& uses) {
+                         std::vector<Use>& uses, std::uint32_t op, Brought* brought) {
     const std::span<const Access> accesses = table_.accesses(segment);
     std::int64_t segment_bytes = 0;
     for (const Access& access : accesses) segment_bytes += access.print.total();
     price = {.compute_ps = compute_ps};
     for (const Access& access : accesses) {
-        if (access.print.total() != 0) price_access(access, place, segment_bytes, price);
+        if (access.print.total() == 0) continue;
+        const std::int64_t hit = price_access(access, place, segment_bytes, price);
+        if (brought == nullptr) continue;
+        traffic_.used_bytes += std::min(hit, brought->take(op, static_cast<std::uint32_t>(&access - accesses.data())));
     }
+    collect(uses);
+}
+
+void AccessPrices::go_on_with(const std::vector<Use>& uses) {
+    for (const Use& each : uses) use(each.resource, each.units);
+}
+
+void AccessPrices::collect(std::vector<Use>& uses) {
     uses.clear();
     for (const std::uint32_t resource : used_) {
         uses.push_back({resource, units_[resource]});
@@ -42,7 +53,20 @@ void AccessPrices::price(std::size_t segment, std::int64_t compute_ps, const Pla
     used_.clear();
 }
 
-void AccessPrices::price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price) {
+std::int64_t AccessPrices::price_ahead(const Access& access, const Place& place, Price& price) {
+    counted_ = nullptr;
+    const std::int64_t* const by_home = homes(access, place, price);
+    found_.clear();
+    caches_->first_pass(place, access.print, false, found_);
+    const std::int64_t fetched = access.print.total() - found_.hit - found_.moved;
+    move_from_memory(access, place, by_home, fetched, 0, price);
+    move_from_caches(access, place, found_.hit, price);
+    return found_.hit;
+}
+
+// The bytes that its first pass finds in the own cache.
+std::int64_t AccessPrices::price_access(const Access& access, const Place& place, std::int64_t segment_bytes,
+                                        Price& price) {
     const std::int64_t* const by_home = homes(access, place, price);
     const std::int64_t total = access.print.total();
     found_.clear();
@@ -60,6 +84,7 @@ void AccessPrices::price_access(const Access& access, const Place& place, std::i
     traffic_.cached_bytes += times * (near + llc);
     move_from_memory(access, place, by_home, fetched, written, price);
     move_from_caches(access, place, times * llc, price);
+    return found_.hit;
 }
 
 // [nodes] the bytes of an access by home; what it finds unplaced is placed.

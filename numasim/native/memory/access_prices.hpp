@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "memory/access_table.hpp"
@@ -22,6 +23,7 @@ struct Traffic {
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender
     std::int64_t cached_bytes = 0;
     std::int64_t placed = 0, unmapped = 0;  // pages that items of ranges touched first, and gave back
+    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // by helpers, and of these what workers found
 };
 
 // What a stretch of work costs, in picoseconds; `local_wait_ps` is the wait if all its bytes were local, `queued_ps`
@@ -37,13 +39,44 @@ struct Use {
     std::int64_t units;
 };
 
+// What a helper has brought in of a task's accesses, by the op of the task and the number of the access in its segment.
+class Brought {
+public:
+    void add(std::uint32_t op, std::uint32_t number, std::int64_t bytes) {
+        if (bytes != 0) portions_.push_back({op, number, bytes});
+    }
+    // Take out what it has brought of an access.
+    std::int64_t take(std::uint32_t op, std::uint32_t number) {
+        std::int64_t bytes = 0;
+        for (Portion& each : portions_) {
+            if (each.op == op && each.number == number) bytes += std::exchange(each.bytes, 0);
+        }
+        return bytes;
+    }
+
+private:
+    struct Portion {
+        std::uint32_t op, number;
+        std::int64_t bytes;
+    };
+    std::vector<Portion> portions_;
+};
+
 class AccessPrices {
 public:
     AccessPrices(const Plan& plan, const AccessTable& table, const Clock& clock, ns_pages& pages, Traffic& traffic);
 
     // Let `price` be what a segment costs that starts now at `place`, and `uses` what it moves, each resource once;
-    // caches and pages are as it leaves them.
-    void price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price, std::vector<Use>& uses);
+    // caches and pages are as it leaves them. What it finds of what a helper has `brought` for it, as op `op` of its
+    // task, counts as used.
+    void price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price, std::vector<Use>& uses,
+               std::uint32_t op = 0, Brought* brought = nullptr);
+
+    // Add what it takes to read an access once; the bytes that were in the own cache. What it uses is kept for
+    // `collect`, together with what `uses` has.
+    std::int64_t price_ahead(const Access& access, const Place& place, Price& price);
+    void go_on_with(const std::vector<Use>& uses);
+    void collect(std::vector<Use>& uses);
 
     const AccessTable& table() const { return table_; }
 
@@ -58,7 +91,7 @@ public:
     std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] what a miss waits at each controller
 
 private:
-    void price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price);
+    std::int64_t price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price);
     const std::int64_t* homes(const Access& access, const Place& place, Price& price);
     void migrate(const Place& place);
     void move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home, std::int64_t fetched,

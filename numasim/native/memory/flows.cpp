@@ -27,6 +27,12 @@ std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::ve
     return prices;
 }
 
+std::optional<HelperThreads> make_helpers(const Run& run, AccessPrices& prices, Traffic& traffic) {
+    const auto& has = run.plan.effects.helpers.has;
+    if (std::none_of(has.begin(), has.end(), [](std::uint8_t each) { return each != 0; })) return std::nullopt;
+    return std::make_optional<HelperThreads>(run.plan, run.prepared.programs, prices, traffic);
+}
+
 Traffic no_traffic(std::size_t nodes) {
     Traffic traffic;
     for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.assign(nodes * nodes, 0);
@@ -47,6 +53,7 @@ Flows::Flows(Run& run, ns_pages& pages)
       measures_(run.measures),
       traffic_(no_traffic(plan_.nodes)),
       memory_(plan_, run.prepared.accesses, run.clock, pages, traffic_),
+      helpers_(make_helpers(run, memory_, traffic_)),
       prefetch_(run.prepared.programs, run.prepared.accesses),
       speeds_(effects_.speeds, plan_.workers, seed_),
       shares_(effects_, plan_.node, plan_.nodes),
@@ -140,6 +147,10 @@ void Flows::price_all() {
         flow.local_ps = combined_ps(effects_, flow.price.compute_ps, flow.price.local_wait_ps);
         const std::int64_t waited_ps = sum_ps(flow.price.wait_ps, flow.price.queued_ps);
         flow.queued_ps = combined_ps(effects_, flow.price.compute_ps, waited_ps) - flow.undisturbed_ps;
+        if (helpers_) {
+            const Place place{effects_.caches.domain[w], plan_.node[w], 1};
+            helpers_->run_ahead(w, place, flow.undisturbed_ps, uses_[w]);
+        }
     }
 }
 
@@ -148,7 +159,8 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const Place place{domain, plan_.node[worker], sharers_[domain]};
     const std::int64_t compute = noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment);
     if (measures_) memory_.count_into(measures_->bytes_of(flow.work.task));
-    memory_.price(flow.work.row, compute, place, flow.price, uses_[worker]);
+    Brought* const brought = helpers_ ? helpers_->brought_for(worker, flow.work.task) : nullptr;
+    memory_.price(flow.work.row, compute, place, flow.price, uses_[worker], flow.work.op, brought);
 }
 
 void Flows::price_item(std::uint32_t worker, Flow& flow) {

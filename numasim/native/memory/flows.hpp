@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "memory/access_prices.hpp"
+#include "memory/helper_threads.hpp"
 #include "memory/item_prices.hpp"
 #include "memory/nominal.hpp"
 #include "memory/speeds.hpp"
@@ -26,6 +27,7 @@ struct Stretch {
     std::int64_t item;      // of the range, or the frame of the task
     std::uint32_t row;      // the segment of the graph
     std::uint32_t segment;  // its number in the whole program
+    std::uint32_t op = 0;   // that of the task which executes it
     std::int32_t family = GRAPH;
     std::int64_t start_ps = 0;  // of the work, with overhead in front of it
     bool goes_on = false;       // the same instant has ended an item of the same family
@@ -51,6 +53,7 @@ public:
     Traffic& traffic() { return traffic_; }
     const Traffic& traffic() const { return traffic_; }
     const Speeds& speeds() const { return speeds_; }
+    HelperThreads* helpers() { return helpers_ ? &*helpers_ : nullptr; }
 
     // A task whose next op is this segment will be started before long.
     void expect(std::uint32_t segment) const { memory_.table().prefetch_accesses(segment); }
@@ -124,6 +127,7 @@ private:
     std::optional<TaskMeasures>& measures_;
     Traffic traffic_;
     AccessPrices memory_;
+    std::optional<HelperThreads> helpers_;  // where some worker has one
     TaskPrefetch prefetch_;
     Speeds speeds_;
     Shares shares_;

@@ -63,6 +63,7 @@ void MemorySystem::start(Worker& w, const Frame& frame, std::uint32_t segment) {
     work.item = w.stack.back();
     work.row = segment;
     work.segment = run_.plan.graph.folded ? run_.frames.next_segment(frame) : segment;
+    work.op = run_.frames.op_number(frame, frame.at);
     work.family = GRAPH;
     work.goes_on = false;
     start(w, work);

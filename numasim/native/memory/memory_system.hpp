@@ -30,6 +30,8 @@ public:
             ns_page_map_choose(pages_.map, policy, run_.clock.now_ps());
         }
     }
+    // The helper threads of workers, or nullptr.
+    HelperThreads* helpers() { return flows_ ? flows_->helpers() : nullptr; }
     ns_pages& pages() { return pages_; }
     const ns_pages& pages() const { return pages_; }
 

@@ -18,6 +18,7 @@ namespace numasim {
 
 // What stacks and queues hold: a frame, or the id of an item of a range, which is at least `Graph::tasks`.
 using Task = std::int64_t;
+constexpr Task NOTHING_RESERVED = -1;
 constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
 
 // The pending event of a worker, or the last one; only the clock changes it.
@@ -60,10 +61,11 @@ struct alignas(64) Worker : ns_worker_state {
     Step step;          // (Clock)
     std::int32_t boundless_own = NS_UNKNOWN;  // its own queue where every new task goes there and it is never full
     std::uint32_t segment = 0;
-    bool rests = false;         // asleep in a join or for a condition, or without a part in the phase
-    bool spins = false;         // waits for a lock, an atomic word or at a barrier
-    bool meets = false;         // waits at a barrier, or is about to leave it
-    bool blocked = false;       // waits for a child, a lock, a barrier or a condition, and has no event
+    Task reserved = NOTHING_RESERVED;  // the unit that it holds in advance, which its helper runs through (Thief)
+    bool rests = false;                // asleep in a join or for a condition, or without a part in the phase
+    bool spins = false;                // waits for a lock, an atomic word or at a barrier
+    bool meets = false;                // waits at a barrier, or is about to leave it
+    bool blocked = false;              // waits for a child, a lock, a barrier or a condition, and has no event
     std::int64_t began_ps = 0;  // when it began to execute, to be idle or to sleep, what it owed before that paid
     const std::int64_t* total_ps = nullptr;  // [segments] on its node
     const std::int64_t* local_ps = nullptr;

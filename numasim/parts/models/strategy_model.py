@@ -5,8 +5,8 @@ first rule that yields a queue wins). A mapping of two to ten lines expresses th
 `numasim.strategy` compiles it for a machine and a number of workers.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     Field,
@@ -21,6 +21,7 @@ from pydantic import (
 from numasim.errors import nearest_name
 from numasim.parts.base import CheckedModel, Count, Label, Model
 from numasim.parts.models.distribution_model import DISTRIBUTIONS, DistributionSpec
+from numasim.parts.models.helper_model import HelperSpec
 from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.meanings import (
     END,
@@ -55,6 +56,8 @@ from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import ThresholdTime
 
 End = Annotated[Literal["lifo", "fifo"], END]
+
+LEFT_OUT = ("tune", "helpers")  # of the contents of a strategy without them
 
 
 class QueueSpec(Grammar):
@@ -131,10 +134,6 @@ def _own_deques() -> dict[str, QueueSpec]:
 
 class StrategySpec(Grammar, CheckedModel):
     """A whole strategy, its ``like`` chain already merged."""
-
-    later: ClassVar[Mapping[str, str]] = {
-        "helpers": "helper threads",
-    }
 
     name: Label = Field(
         "custom",
@@ -227,6 +226,11 @@ class StrategySpec(Grammar, CheckedModel):
         "numa-even-cores-first",
         description="On which hardware threads the workers run (A-2).",
     )
+    helpers: HelperSpec | None = Field(
+        None,
+        description="Helper threads that run ahead of workers on idle cores beside the same cache (model 4.11). "
+        "Default: none.",
+    )
 
     @property
     def whole_placement(self) -> PlacementSpec:
@@ -253,9 +257,9 @@ class StrategySpec(Grammar, CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without a controller where there is none."""
+        """The contents without a controller and without helpers where there are none."""
         contents: dict[str, Any] = contents_of(self)
-        return {key: value for key, value in contents.items() if key != "tune" or value is not None}
+        return {key: value for key, value in contents.items() if key not in LEFT_OUT or value is not None}
 
     @field_validator("steal", "dispatch")
     @classmethod
@@ -330,6 +334,8 @@ class StrategySpec(Grammar, CheckedModel):
         yield from self._needs_tiers()
         yield from self._needs_labels()
         yield from self._needs_gates()
+        if self.helpers:
+            yield from self._needs_one_queue()
         if len(self.switches) > MOST_SWITCHES:
             yield f"levels and rules name {len(self.switches)} switches, but {MOST_SWITCHES} is the most"
 
@@ -401,6 +407,13 @@ class StrategySpec(Grammar, CheckedModel):
             yield "an amount above one needs a queue per worker for the rest: add {deque: {per: worker}} to queues"
         if self.refill:
             yield "refill looks at the worker's own queue, but no queue is per: worker"
+
+    def _needs_one_queue(self) -> Iterator[str]:
+        if any(family.per != "machine" for family in self.queues.values()) or len(self.queues) > 1:
+            yield (
+                "helpers run ahead through the unit that a worker takes from one queue of all in advance: give queues "
+                "as {global: {per: machine}}, or leave helpers out"
+            )
 
     def _needs_announcers(self) -> Iterator[str]:
         entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]

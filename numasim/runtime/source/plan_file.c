@@ -58,11 +58,21 @@ static bool refuse_transactions(ns_plan_file *self) {
     return true;
 }
 
+/* Nor are there threads that run ahead of others. */
+static bool refuse_helpers(ns_plan_file *self) {
+    const ns_u8s has = self->plan.effects.helpers.has;
+    for (uint64_t worker = 0; worker < has.count; worker++) {
+        if (!has.at[worker]) continue;
+        return ns_plan_refuse(&self->reader, "the strategy has helpers, which the runtime does not start");
+    }
+    return true;
+}
+
 static bool read_all(ns_plan_file *self, const ns_fields *fields) {
     ns_plan_reader *reader = &self->reader;
     uint64_t count;
-    if (!ns_full_plan_read(reader, &self->plan) || !refuse_transactions(self) || !read_seed(self, fields) ||
-        !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
+    if (!ns_full_plan_read(reader, &self->plan) || !refuse_transactions(self) || !refuse_helpers(self) ||
+        !read_seed(self, fields) || !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
         !ns_require_i64s(reader, "compute_ps", self->compute_ps, 0, NS_LONGEST_PS)) {
         return false;
     }

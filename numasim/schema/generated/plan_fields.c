@@ -622,6 +622,28 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             if (!ns_read_integer(reader, "unmap_batch", 0, NS_MOST_BYTES, &value)) return false;
             plan->effects.pages.unmap_batch = (int64_t)value;
         }
+        if (!ns_read_u8s(reader, "helper", (int64_t)plan->workers, &plan->effects.helpers.has)) return false;
+        if (!ns_require_u8s(reader, "helper", plan->effects.helpers.has, 0, 1)) return false;
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "helper_lifespan", 0, NS_MOST_BYTES, &value)) return false;
+            plan->effects.helpers.lifespan_bytes = (int64_t)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "helper_work_ppm", 0, NS_MILLION, &value)) return false;
+            plan->effects.helpers.work_ppm = (int64_t)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "helper_start_ps", 0, NS_MOST_COST_PS, &value)) return false;
+            plan->effects.helpers.start_ps = (int64_t)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "helper_restart_ps", 0, NS_MOST_COST_PS, &value)) return false;
+            plan->effects.helpers.restart_ps = (int64_t)value;
+        }
         {
             uint64_t count;
             if (!ns_read_count(reader, "seats", NS_ANY_SIZE, &count)) return false;

@@ -46,6 +46,7 @@ using CacheSizes = ns_cache_sizes;
 using Resources = ns_resources;
 using SpeedRules = ns_speed_rules;
 using PageCosts = ns_page_costs;
+using Helpers = ns_helpers;
 using ItemAccessPrice = ns_item_access_price;
 using FamilyPrice = ns_family_price;
 using Seat = ns_seat;

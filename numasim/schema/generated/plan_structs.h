@@ -195,6 +195,15 @@ typedef struct ns_page_costs {
     int64_t unmap_batch; /* pages a flush; 0: all that an item gives back */
 } ns_page_costs;
 
+/* Helper threads (model 4.11). */
+typedef struct ns_helpers {
+    ns_u8s has; /* [workers] each has one */
+    int64_t lifespan_bytes;
+    int64_t work_ppm;
+    int64_t start_ps;
+    int64_t restart_ps;
+} ns_helpers;
+
 /* One access of the items of a range, tabulated like its ItemAccess. */
 typedef struct ns_item_access_price {
     bool owned; /* what is fetched is fetched for ownership */
@@ -236,6 +245,7 @@ typedef struct ns_effects {
     ns_resources resources;
     ns_speed_rules speeds;
     ns_page_costs pages;
+    ns_helpers helpers;
     ns_seat_list prices; /* by price class */
     ns_u32s price_class; /* [workers] */
 } ns_effects;

@@ -34,6 +34,7 @@ from numasim.workload.graph import Mode
 
 I64 = npt.NDArray[np.int64]
 
+Brought = dict[tuple[int, int], int]  # bytes that a helper has brought in by (op of its task, access)
 MOST_BUSY_PPM = 950_000  # beyond it the wait of an M/D/1 queue is taken as here
 
 
@@ -51,21 +52,44 @@ class AccessPricing:
         self._l2_bytes = plan.machine.caches.l2_bytes if plan.effects.cache != "none" else -1
         self.queueing_ps = [0] * plan.machine.nodes  # what a miss waits at each controller
 
-    def price(self, segment: int, compute_ps: int, place: Place) -> Price:
-        """What a segment costs that starts now at ``place``; caches and pages are as it leaves them."""
+    def price(
+        self, segment: int, compute_ps: int, place: Place, *, op: int = 0, brought: Brought | None = None
+    ) -> Price:
+        """What a segment costs that starts now at ``place``; caches and pages are as it leaves them.
+
+        What it finds of what a helper has ``brought`` for it, as op ``op`` of its task, counts as used.
+        """
         pointer, accesses = self._plan.workload.segment_accesses, self._plan.workload.accesses
         mine = range(int(pointer[segment]), int(pointer[segment + 1]))
         footprint = sum(int(accesses.row_bytes[j]) * int(accesses.rows[j]) for j in mine)
         price = Price(compute_ps)
         for j in mine:
-            self._access(price, j, place, footprint)
+            hit = self._access(price, j, place, footprint)
+            if brought:
+                self._traffic.used_bytes += min(hit, brought.pop((op, j), 0))
         return price
 
-    def _access(self, price: Price, j: int, place: Place, footprint: int) -> None:
+    def price_ahead(self, price: Price, j: int, place: Place) -> tuple[int, int]:
+        """Add to ``price`` what it takes to read an access once; the bytes that were in the own cache, and all."""
+        total = int(self._plan.workload.accesses.row_bytes[j]) * int(self._plan.workload.accesses.rows[j])
+        by_home = self._homes(price, j, place.node)
+        found = self._cache.first_pass(
+            place, int(self._plan.workload.accesses.region[j]), self._pieces(j), writes=False
+        )
+        mlp = self._mlp[int(self._plan.workload.accesses.pattern[j])]
+        fetched = total - found.hit - sum(found.moved.values())
+        self._from_memory(
+            price, place.node, Mode.READ, Moved(in_proportion(fetched, by_home), in_proportion(0, by_home)), mlp
+        )
+        self._from_caches(price, place, found.hit, found.moved, mlp)
+        return found.hit, total
+
+    def _access(self, price: Price, j: int, place: Place, footprint: int) -> int:
+        """Add to ``price`` what an access takes; the bytes that its first pass finds in the own cache."""
         accesses = self._plan.workload.accesses
         total = int(accesses.row_bytes[j]) * int(accesses.rows[j])
         if not total:
-            return
+            return 0
         by_home = self._homes(price, j, place.node)
         mode, region, passes = Mode(int(accesses.mode[j])), int(accesses.region[j]), int(accesses.passes[j])
         pieces = self._pieces(j)
@@ -85,6 +109,7 @@ class AccessPricing:
         memory = Moved(in_proportion(fetched, by_home), in_proportion(written, by_home))
         self._from_memory(price, place.node, mode, memory, mlp)
         self._from_caches(price, place, times * llc, found.moved, mlp)
+        return found.hit
 
     def _homes(self, price: Price, j: int, node: int) -> list[int]:
         """[nodes] the bytes of an access by home; what it finds unplaced is placed."""

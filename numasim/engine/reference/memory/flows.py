@@ -37,6 +37,7 @@ from numasim.engine.reference.clock import SEG_END
 from numasim.engine.reference.ledger import Executed
 from numasim.engine.reference.memory.access_prices import MOST_BUSY_PPM, AccessPricing
 from numasim.engine.reference.memory.caches import Place
+from numasim.engine.reference.memory.helper_threads import HelperThreads
 from numasim.engine.reference.memory.max_min_shares import ONE, SHARE_BITS, Demands, max_min_shares
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
@@ -68,6 +69,7 @@ class Flow:
     segment: int
     family: int
     work_start_ps: int
+    op: int = 0  # of its task
     share: int = ONE
     held: bool = False
     price: Price = field(default_factory=lambda: Price(0))
@@ -126,6 +128,7 @@ class Flows:
         self._clock = run.clock
         self._recorder = run.recorder
         self._workers = run.workers
+        self._program = run.program
         self._path_ps = run.program.path_ps
         self._progress = run.progress
         self._traffic = traffic
@@ -136,6 +139,7 @@ class Flows:
         self._compute_ps = plan.workload.segment_compute_ps.tolist()
         self._resources = resources_of(plan)
         self._prices = AccessPricing(plan, pages, self._resources, traffic)
+        self.helpers = HelperThreads(run, plan.helpers, self._prices, traffic) if plan.helpers else None
         self._speeds = Speeds(plan, run.seed)
         self._loads_reported = Counter[int]()
         self._items = self._price_items(run.placement)
@@ -157,7 +161,8 @@ class Flows:
 
     def start_segment(self, w: Worker, task: int, segment: int) -> None:
         """Start a segment, with the overhead that is owed in front of it."""
-        self._start(w, Flow(task, segment, GRAPH, self._clock.now + w.owed_ps))
+        op = self._program.at[task] - self._program.start[task]
+        self._start(w, Flow(task, segment, GRAPH, self._clock.now + w.owed_ps, op))
 
     def start_item(self, w: Worker, task: int) -> None:
         """Start a range item, with the overhead that is owed in front of it."""
@@ -261,25 +266,31 @@ class Flows:
         for w in starting:
             flow = self._flow_of(w)
             if flow.family == GRAPH:
-                share = self._plan.machine.llc_bytes_of_domain[w.domain] // sharers[w.domain]
-                compute = self._noisy(self._compute_ps[flow.segment], flow.task, flow.segment)
-                before = self._traffic.from_memory()[w.node] if self._measures else None
-                flow.price = flow.asks = self._prices.price(flow.segment, compute, Place(w.domain, w.node, share))
+                self._price_segment(w, flow, sharers[w.domain])
                 self._recorder.ledger.page_faults += flow.price.placed
-                if self._measures:
-                    self._measures.bytes[flow.task] += self._traffic.from_memory()[w.node] - before
             else:
                 self._price_item(w, flow)
             combined_ps, price = self._plan.effects.combined_ps, flow.price
             flow.undisturbed_ps = combined_ps(price.compute_ps, price.wait_ps)
             flow.local_ps = combined_ps(price.compute_ps, price.local_wait_ps)
             flow.queued_ps = combined_ps(price.compute_ps, price.wait_ps + price.queued_ps) - flow.undisturbed_ps
+            if self.helpers:
+                self.helpers.run_ahead(w, Place(w.domain, w.node, 0), flow.undisturbed_ps, price)
             self._recorder.ledger.pages_migrated += price.migrated
             w.began = flow.work_start_ps + price.fault_ps  # faults are reported as overhead
             if flow.family == GRAPH:
                 self._path_ps[flow.task] += flow.local_ps
             else:
                 self._progress.lengthen(flow.local_ps)
+
+    def _price_segment(self, w: Worker, flow: Flow, sharers: int) -> None:
+        place = Place(w.domain, w.node, self._plan.machine.llc_bytes_of_domain[w.domain] // sharers)
+        compute = self._noisy(self._compute_ps[flow.segment], flow.task, flow.segment)
+        before = self._traffic.from_memory()[w.node] if self._measures else None
+        brought = self.helpers.brought_for(w, flow.task) if self.helpers else None
+        flow.price = flow.asks = self._prices.price(flow.segment, compute, place, op=flow.op, brought=brought)
+        if self._measures:
+            self._measures.bytes[flow.task] += self._traffic.from_memory()[w.node] - before
 
     def _price_item(self, w: Worker, flow: Flow) -> None:
         items = self._items[w.id][flow.family]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.memory.flows import Flows
+from numasim.engine.reference.memory.helper_threads import HelperThreads
 from numasim.engine.reference.memory.known_times import KnownTimes
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.run_state import RunState
@@ -58,7 +59,9 @@ class WorkTimes(Protocol):
 
 
 class MemorySystem:
-    """``work`` starts and ends segments and items; ``pages`` are the homes of memory, ``traffic`` what has moved."""
+    """``work`` starts and ends segments and items; ``pages`` are the homes of memory, ``traffic`` what has moved;
+    ``helpers`` are None where no worker has one.
+    """
 
     def __init__(self, run: RunState) -> None:
         plan = run.plan
@@ -67,7 +70,9 @@ class MemorySystem:
         self.ranges = [RangeTimes(plan, run.placement, family, run.seed) for family in plan.workload.ranges]
         self.traffic = Traffic(plan.machine.nodes)
         self.known = None if self.coupled else KnownTimes(run, self.pages, self.ranges)
-        self.work: WorkTimes = self.known or Flows(run, self.pages, self.traffic)
+        flows = None if self.known else Flows(run, self.pages, self.traffic)
+        self.helpers: HelperThreads | None = flows.helpers if flows else None
+        self.work: WorkTimes = self.known or flows  # type: ignore[assignment]
 
     def bytes_by_kind(self) -> Mapping[str, I64]:
         """Bytes by kind of traffic and node pair, as in `Result`; of coupled runs only."""

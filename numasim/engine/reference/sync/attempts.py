@@ -12,6 +12,7 @@ from numasim.draws import DrawClass, base, draw, turn_seed
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import ABORT, PUT
 from numasim.engine.reference.ledger import Held
+from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.object_owners import ObjectOwners
 from numasim.plan.plan import MIN_STEP_PS
@@ -44,13 +45,14 @@ class Attempt:
 class Transactions:
     """Begins, commits and aborts attempts; ``operations`` are the ops of transactions, as those of `SyncObjects`."""
 
-    def __init__(self, run: RunState) -> None:
+    def __init__(self, run: RunState, memory: MemorySystem) -> None:
         self._plan = run.plan
         self._seed = self._turn_seed = run.seed
         self._clock = run.clock
         self._recorder = run.recorder
         self._program = run.program
         self._node = run.plan.workers.node.tolist()
+        self._helpers = memory.helpers
         self._owners = ObjectOwners(run.plan)
         self._attempts: dict[int, Attempt] = {}  # by worker
         self.operations = {Op.BEGIN: self._begin, Op.LOAD: self._load, Op.STORE: self._store, Op.COMMIT: self._commit}
@@ -142,7 +144,8 @@ class Transactions:
         w.wasted_ps += self._clock.now - attempt.began_ps
         w.aborts += 1
         self._program.at[task], self._program.path_ps[task] = attempt.at, attempt.path_ps
-        self._clock.schedule_overhead(w, PUT, max(MIN_STEP_PS, int(self._plan.words.undo_ps[memory])))
+        restart_ps = self._helpers.restart_ps(w) if self._helpers else 0
+        self._clock.schedule_overhead(w, PUT, max(MIN_STEP_PS, int(self._plan.words.undo_ps[memory]) + restart_ps))
         attempt.number += 1
         self._start(w, attempt, w.due)
         return False

@@ -51,6 +51,13 @@ static inline void ns_host_begin(ns_search *s, ns_worker_state *w, uint32_t q, b
     ns_virtual_begin(searcher(w), pop(s, q, back));
 }
 
+/* Nobody holds a task in advance: plans with helpers are refused. */
+static inline bool ns_host_begin_reserved(ns_search *s, ns_worker_state *w) {
+    (void)s;
+    (void)w;
+    return false;
+}
+
 static inline int64_t ns_host_amount(ns_search *s, const ns_worker_state *w) {
     return ns_level_amount(&s->plan->steal.level[w->level], s->queues->length[w->target]);
 }

@@ -1,0 +1,138 @@
+"""Helper threads: what of a worker's next unit is in the last-level cache when it begins that (model 4.11).
+
+Readings of the model that are decided here:
+
+- A helper runs while its worker executes a segment, and gets as far as it would in the time of that, undisturbed. What
+  it then asks of controllers and links is asked for by the worker's flow, so that both are held back together.
+- An access that it has begun counts as brought in, as that of a segment does; the rest of its time is left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.memory.access_prices import AccessPricing, Brought
+from numasim.engine.reference.memory.caches import Place
+from numasim.engine.reference.run_state import RunState
+from numasim.parts.unit_factors import MILLION
+from numasim.plan.helpers import Helpers
+from numasim.plan.price import Price, Traffic
+from numasim.workload.graph import Mode, Op
+
+
+@dataclass(slots=True)
+class Helper:
+    """A worker's helper: what it has ``brought`` for the ``unit`` ahead, and for the one that the worker executes.
+
+    ``steps`` are the accesses of the unit ahead that are left, ``debt_ps`` what the last one takes longer than it had.
+    """
+
+    unit: int = -1
+    brought: Brought = field(default_factory=dict)
+    begun: int = -1
+    brought_before: Brought = field(default_factory=dict)
+    steps: Iterator[Step] = field(default_factory=lambda: iter(()))
+    debt_ps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An access of a unit: that of its op, and what the helper computes before it."""
+
+    op: int
+    access: int
+    compute_ps: int
+
+
+class HelperThreads:
+    """The helpers of all workers that have one."""
+
+    def __init__(self, run: RunState, helpers: Helpers, prices: AccessPricing, traffic: Traffic) -> None:
+        self._helpers = helpers
+        self._program = run.program
+        self._work = run.plan.workload
+        self._prices = prices
+        self._traffic = traffic
+        self._ledger = run.recorder.ledger
+        self._of = [Helper() if has else None for has in helpers.has]
+
+    def has(self, w: Worker) -> bool:
+        """Whether the worker has a helper."""
+        return self._of[w.id] is not None
+
+    def start_phase(self, w: Worker) -> None:
+        """The worker's helper starts anew, without a unit."""
+        if self._of[w.id] is not None:
+            self._of[w.id] = Helper()
+            w.owed_ps += self._helpers.start_ps
+
+    def follow(self, w: Worker) -> None:
+        """The worker begins the unit that its helper has run through; the helper turns to the one that it holds."""
+        helper = self._of[w.id]
+        assert helper is not None
+        helper.begun, helper.brought_before = helper.unit, helper.brought
+        helper.unit, helper.brought = w.reserved, {}
+        self._begin(helper)
+
+    def restart_ps(self, w: Worker) -> int:
+        """The worker's attempt has aborted: its helper begins anew; what that costs the worker."""
+        helper = self._of[w.id]
+        if helper is None:
+            return 0
+        self._begin(helper)
+        return self._helpers.restart_ps
+
+    def _begin(self, helper: Helper) -> None:
+        helper.debt_ps = 0
+        helper.steps = self._steps(helper.unit) if helper.unit >= 0 else iter(())
+
+    def _steps(self, task: int) -> Iterator[Step]:
+        """The accesses of a unit that read, as far as a helper lives."""
+        program, work, left = self._program, self._work, self._helpers.lifespan_bytes
+        start = at = program.start[task]
+        while program.code[at] < int(max(Op)) + 1:
+            if program.code[at] == Op.RUN:
+                segment = program.operand[at]
+                first, end = int(work.segment_accesses[segment]), int(work.segment_accesses[segment + 1])
+                mine_ps = int(work.segment_compute_ps[segment]) * self._helpers.work_ppm // MILLION
+                for number, j in enumerate(range(first, end)):
+                    size = int(work.accesses.row_bytes[j]) * int(work.accesses.rows[j])
+                    if work.accesses.mode[j] == Mode.WRITE or not size:
+                        continue
+                    left -= size
+                    if left < 0:
+                        return
+                    count = end - first
+                    part_ps = mine_ps * (number + 1) // count - mine_ps * number // count
+                    yield Step(at - start, j, part_ps)
+            at += 1
+
+    def brought_for(self, w: Worker, task: int) -> Brought | None:
+        """What the helper has brought for the unit that the worker executes, if that is ``task``."""
+        helper = self._of[w.id]
+        return helper.brought_before if helper is not None and helper.begun == task else None
+
+    def run_ahead(self, w: Worker, place: Place, time_ps: int, price: Price) -> None:
+        """Let the worker's helper run for a time; ``price`` uses what it does."""
+        helper = self._of[w.id]
+        if helper is None:
+            return
+        left_ps = time_ps - helper.debt_ps
+        while left_ps > 0:
+            step = next(helper.steps, None)
+            if step is None:
+                left_ps = 0
+                break
+            ahead = Price(step.compute_ps)
+            hit, total = self._prices.price_ahead(ahead, step.access, place)
+            place_of = (step.op, step.access)
+            helper.brought[place_of] = helper.brought.get(place_of, 0) + total - hit
+            self._traffic.prefetched_bytes += total - hit
+            self._ledger.page_faults += ahead.placed
+            self._ledger.pages_migrated += ahead.migrated
+            for resource, units in ahead.units.items():
+                price.use(resource, units)
+            left_ps -= ahead.compute_ps + ahead.wait_ps + ahead.queued_ps + ahead.fault_ps
+        helper.debt_ps = -left_ps

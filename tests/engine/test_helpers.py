@@ -1,0 +1,237 @@
+"""Helper threads: what they bring into caches, when, and what that changes (model 4.11), worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from engine_setup import NS, SEED, plan_of, runtime, stealing, toy_with
+from random_effects import model_document
+from random_graphs import Document
+from random_recipes import helped_parts, machine_document, plan_from
+from task_graphs import WAIT, Access, Run, Task, Use, graph, phase, task
+
+from numasim.engine.result import Result
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.errors import InputError
+from numasim.plan.effects import Effects
+from numasim.plan.plan import Plan
+from numasim.workload.graph import Deal, Mode, Op, Pattern, Region
+from numasim.workload.sync_parameters import Role, SyncObject
+
+CHUNK = 1 << 16
+CACHES = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 10, "llc_remote_hit_ns": 20}
+ALONE = Effects(cache="share", overlap_ppm=0)
+OBJECTS = (SyncObject("objects", Role.OBJECTS, parties=1, undo_ps=5 * NS),)
+
+
+def reads(*places: int, size: int = 320, mode: Mode = Mode.READ) -> tuple[Access, ...]:
+    """Accesses of chunks of their own: each line takes 100 ns from memory and 10 from the cache."""
+    return tuple(Access(0, place * CHUNK, size, mode=mode, pattern=Pattern.CHASE) for place in places)
+
+
+def helped(
+    *units: Task, workers: int = 1, cores: int = 2, effects: Effects = ALONE, gbs: float = 10, **keys: Any
+) -> Plan:
+    """The units in a worklist without a lock, where a look takes a nanosecond; ``keys`` are those of the helpers."""
+    strategy = stealing(
+        {"from": "own", "queue": "all"},
+        queues={"all": {"per": "machine", "own": "fifo"}},
+        dispatch=[{"to": "own", "queue": "all"}],
+        mapping="contiguous",
+        helpers={"lifespan": "1MiB", **keys} if keys.get("lifespan", 1) is not None else None,
+    )
+    roots = phase(*range(len(units)), deal=Deal.CYCLIC)
+    work = graph(*units, phases=(roots,), regions=(Region("data", 64 * CHUNK, True),), words=OBJECTS)
+    shape = {"sockets": 1, "cores": cores}
+    machine = toy_with(shape, caches=CACHES, nodes={"imc_bandwidth_gbs": gbs})
+    costs = {"probe_ns": 0, "probe_remote_ns": 0}
+    return plan_of(work, workers, strategy, runtime(costs=costs), machine, effects=effects)
+
+
+def ran(plan: Plan) -> Result:
+    """The result of a run, which is that of both engines."""
+    results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
+    first = seen(results[0])
+    assert all(seen(each) == first for each in results)
+    return results[0]
+
+
+def seen(result: Result) -> dict[str, Any]:
+    workers = {name: column.tolist() for name, column in result.workers.items()}
+    return {**result.counters, "events": 0, "workers": workers, "bytes": result.node_bytes.tolist()}
+
+
+def outcome(plan: Plan) -> tuple[int, int, int]:
+    """The makespan in ns, prefetched bytes, and those that were used."""
+    counters = ran(plan).counters
+    assert counters["makespan_ps"] % NS == 0
+    return counters["makespan_ps"] // NS, counters["bytes_prefetched"], counters["bytes_prefetched_used"]
+
+
+# ---- one worker ----------------------------------------------------------------------------------------------------
+
+
+def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
+    """The first unit was dealt. A look of a nanosecond brings both others: while the second runs, the helper has ten
+    lines of the third to fetch, and the second takes twice as long as that. The third finds them.
+    """
+    units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
+    assert outcome(helped(*units, lifespan=None)) == (2000 + 1 + 2000 + 1 + 2000, 0, 0)
+    assert outcome(helped(*units)) == (2000 + 1 + 2000 + 1 + 1100, 640, 640)
+
+
+def test_a_helper_lives_for_so_many_bytes() -> None:
+    """One of two accesses is within its lifespan."""
+    units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
+    assert outcome(helped(*units, lifespan=639)) == (2000 + 1 + 2000 + 1 + 1550, 320, 320)
+
+
+def test_a_helper_gets_as_far_as_its_worker_lets_it() -> None:
+    """While the second unit computes for 600 ns, the helper begins two accesses of 500 ns."""
+    units = [task(1000 * NS), task(600 * NS), task(Run(0, reads(1, 2, 3, 4)))]
+    assert outcome(helped(*units)) == (1000 + 1 + 600 + 1 + 100 + 1000, 640, 640)
+
+
+def test_what_an_access_takes_longer_is_missing_later() -> None:
+    """Of three segments of 300 ns, the first begins an access of 500, the second another, and the third none."""
+    units = [task(0), task(300 * NS, 300 * NS, 300 * NS), task(Run(0, reads(1, 2, 3, 4)))]
+    assert outcome(helped(*units)) == (1 + 900 + 1 + 100 + 1000, 640, 640)
+
+
+def test_a_helper_computes_its_share() -> None:
+    """Half of 1600 ns in four parts of 200: with an access, each takes 700, so that 1400 ns are enough for two."""
+    units = [task(0), task(1400 * NS), task(Run(1600 * NS, reads(1, 2, 3, 4)))]
+    assert outcome(helped(*units, work=0.5)) == (1 + 1400 + 1 + 1600 + 100 + 1000, 640, 640)
+
+
+def test_a_helper_passes_over_what_is_only_written() -> None:
+    units = [task(0), task(9000 * NS), task(Run(0, reads(1, 2, mode=Mode.WRITE)))]
+    assert outcome(helped(*units))[1:] == (0, 0)
+
+
+def test_a_helper_pollutes_the_cache() -> None:
+    """The third unit reads a megabyte, and the fourth again what the second has read: without a helper that is younger
+    than the cache is large.
+    """
+    big = Access(0, 32 * CHUNK, 1 << 19, mode=Mode.READ)
+    units = [task(0), task(Run(10**6 * NS, (big,))), task(Run(0, (Access(0, 0, 1 << 20),))), task(Run(0, (big,)))]
+    without, with_helper = (ran(helped(*units, lifespan=lifespan)).counters for lifespan in (None, "2MiB"))
+    assert with_helper["bytes_prefetched"] > 1 << 20
+    assert with_helper["bytes_prefetched_used"] <= with_helper["bytes_prefetched"]
+    assert with_helper["bytes_local"] >= without["bytes_local"]
+
+
+def test_a_helper_uses_bandwidth() -> None:
+    """The helper wants 640 bytes in the microsecond of the second unit, and the controller has half as many."""
+    fluid = replace(ALONE, contention="fluid")
+    units = [task(0), task(1000 * NS), task(Run(0, reads(1, 2)))]
+    assert outcome(helped(*units, effects=fluid, gbs=0.64)) == (1 + 1000 + 1 + 100, 640, 640)
+    assert outcome(helped(*units, effects=fluid, gbs=0.32)) == (1 + 2000 + 1 + 100, 640, 640)
+
+
+def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
+    """90 ns for every line, whatever it lives and does: never more than the unit waits for memory."""
+    units = [task(Run(300 * NS * (n % 3), reads(*range(3 * n, 3 * n + n % 4)))) for n in range(12)]
+    plain, *_ = outcome(helped(*units, lifespan=None))
+    for lifespan in (0, 320, 640, 10**6):
+        for work in (0, 0.3, 1):
+            time, _, used = outcome(helped(*units, lifespan=lifespan, work=work))
+            assert plain - time == used // 64 * 90
+
+
+def test_no_lifespan_no_helper() -> None:
+    units = [task(Run(1000 * NS, reads(n))) for n in range(5)]
+    none, dead = (ran(helped(*units, workers=2, lifespan=lifespan)) for lifespan in (None, 0))
+    assert seen(none) == seen(dead)
+
+
+# ---- who has one ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("workers", "cores", "has"),
+    [(1, 1, None), (1, 2, (True,)), (2, 3, (True, False)), (2, 4, (True, True)), (4, 4, None)],
+)
+def test_helpers_need_an_idle_core(workers: int, cores: int, has: tuple[bool, ...] | None) -> None:
+    plan = helped(task(Run(0, reads(1))), workers=workers, cores=cores)
+    assert (plan.helpers.has if plan.helpers else None) == has
+
+
+def test_helpers_need_a_cache() -> None:
+    assert helped(task(Run(0, reads(1))), effects=Effects(contention="fluid")).helpers is None
+
+
+def test_units_are_executed_one_after_the_other() -> None:
+    with pytest.raises(InputError, match="the program waits for children"):
+        helped(task(task(NS), WAIT))
+
+
+# ---- transactions --------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
+    """Worker 1 meets the other's object at 3 + 30 ns, and pays 5 + 7 before it begins anew."""
+    begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
+    units = [task(begin, 10 * NS, store, 50 * NS, commit), task(begin, 30 * NS, store, 20 * NS, commit)]
+    result = ran(helped(*units, task(Run(0, reads(1))), workers=2, cores=4, start_ns=3, restart_ns=7))
+    assert result.counters["aborts"] == 1
+    assert result.workers["overhead_ps"].tolist() == [3 * NS, (3 + 5 + 7) * NS]
+    assert result.workers["wasted_ps"].tolist() == [0, 30 * NS]
+
+
+def test_an_abort_lets_a_helper_begin_anew() -> None:
+    """The attempt of worker 1 aborts while the helper is in its first access: the debt is gone."""
+    begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
+    long = task(begin, store, 900 * NS, commit)
+    short = task(begin, 100 * NS, store, 100 * NS, commit)
+    last = task(Run(0, reads(1, 2, 3)))
+    counters = ran(helped(long, task(0), short, last, workers=2, cores=4)).counters
+    assert counters["aborts"] > 1
+    assert counters["bytes_prefetched"] >= 640  # no attempt is long enough for a second access, but each begins one
+
+
+# ---- both engines --------------------------------------------------------------------------------------------------
+
+
+def random_helped(chance: Random) -> Document:
+    """A recipe of units with helpers, most often beside a cache."""
+    machine = machine_document(chance)
+    while machine["shape"]["cores"] < 2 or not machine["effects"].get("caches", {}).get("llc"):
+        machine = machine_document(chance)
+    parts = helped_parts(chance)
+    model = {**model_document(chance), "cache": chance.choice(("share", "share", "lru"))}
+    seed = chance.getrandbits(64)
+    nodes = machine["shape"]["sockets"] * machine["shape"]["nodes"]
+    workers = chance.randint(1, nodes * (machine["shape"]["cores"] - 1))
+    parts["strategy"]["helpers"]["lifespan"] = chance.choice((300, 4000, "1MiB"))
+    return {
+        "machine": machine,
+        **parts,
+        "workers": workers,
+        "seed": seed,
+        "model": model,
+        "skip": True,
+        "folded": False,
+    }
+
+
+def test_engines_agree_on_random_plans_with_helpers() -> None:
+    """Also that helpers change nothing of what is done, and that some are there."""
+    with_helpers = 0
+    for number in range(60):
+        chance = Random(f"helpers {number}")
+        recipe = random_helped(chance)
+        try:
+            plan = plan_from(recipe)
+        except InputError:
+            continue
+        with_helpers += plan.helpers is not None
+        results = [simulate(plan, recipe["seed"], engine, check=True) for engine in ENGINES]
+        assert seen(results[0]) == seen(results[1]), number
+        without = simulate(replace(plan, helpers=None), recipe["seed"])
+        for name in ("tasks", "commits"):
+            assert without.counters[name] == results[0].counters[name]
+    assert with_helpers > 30
