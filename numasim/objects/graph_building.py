@@ -47,9 +47,9 @@ class GraphBuilding:
         self.version += 1
         return made
 
-    def objects(self, name: str, count: int, skew: Any, undo_ns: Any) -> Objects:
+    def objects(self, name: str, count: int, skew: Any, undo_ns: Any, same: bool) -> Objects:
         """Add a memory of objects."""
-        self.draft.words.append(memory_of(name, count, skew, undo_ns))
+        self.draft.words.append(memory_of(name, count, skew, undo_ns, same))
         self.version += 1
         return Objects(self, len(self.draft.words) - 1, name)
 

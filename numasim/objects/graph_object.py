@@ -207,13 +207,13 @@ class Graph(Held):
             raise InputError(f"{name!r} has {rows} x {columns} tiles", expected="at least one")
         return Tiles(self.region(name, rows * columns * tile_bytes, initialised=initialised), rows, columns, tile_bytes)
 
-    def objects(self, name: str, count: int, *, skew: Any = 0, undo_ns: Any = 0) -> Objects:
+    def objects(self, name: str, count: int, *, skew: Any = 0, undo_ns: Any = 0, same: bool = False) -> Objects:
         """A new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
 
         They are drawn by Zipf's law of exponent ``skew``; with 0 all are equally likely. An attempt that aborts takes
-        ``undo_ns`` more, at least a nanosecond.
+        ``undo_ns`` more, at least a nanosecond; the next one opens other objects, or the ``same`` ones again.
         """
-        return self._building.objects(name, count, skew, undo_ns)
+        return self._building.objects(name, count, skew, undo_ns, same)
 
     def task(
         self,

@@ -31,7 +31,7 @@ class Objects:
     name: str
 
 
-def memory_of(name: str, count: int, skew: Any, undo_ns: Any) -> SyncObject:
+def memory_of(name: str, count: int, skew: Any, undo_ns: Any, same: bool) -> SyncObject:
     """A memory of ``count`` objects; InputError for values that no memory has."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_PARTIES:
         raise InputError(f"{name!r} has {count} objects", expected=f"1 to {MAX_PARTIES}")
@@ -41,7 +41,8 @@ def memory_of(name: str, count: int, skew: Any, undo_ns: Any) -> SyncObject:
         skew_ppm = -1
     if not 0 <= skew_ppm <= MOST_SKEW_PPM:
         raise InputError(f"the skew of {name!r} is {skew}", expected=f"0 to {MOST_SKEW_PPM // MILLION}")
-    return SyncObject(name, Role.OBJECTS, parties=count, skew_ppm=skew_ppm, undo_ps=compute_ps(undo_ns))
+    undo_ps = compute_ps(undo_ns)
+    return SyncObject(name, Role.OBJECTS, parties=count, skew_ppm=skew_ppm, undo_ps=undo_ps, same=bool(same))
 
 
 class Transaction:

@@ -67,6 +67,15 @@ WORDS = Structure(
             note="after an attempt on a memory of objects that aborts",
         ),
         Array(
+            name="word_same",
+            type=U8,
+            shape="words",
+            size="len(word_role)",
+            high="1",
+            member="same",
+            note="the next attempt on a memory of objects opens the same ones",
+        ),
+        Array(
             name="word_weight",
             type=I64,
             shape="weights",

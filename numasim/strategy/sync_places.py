@@ -45,6 +45,7 @@ class SyncPlaces:
     worker_home: I32  # [workers] the home of an object that is owned by each worker
     parties: npt.NDArray[np.int64]  # [objects]
     undo_ps: npt.NDArray[np.int64]  # [objects]
+    same: npt.NDArray[np.uint8]  # [objects] whether the next attempt opens the same objects
     weights: tuple[npt.NDArray[np.int64], ...]  # [objects]
     declared: int  # number of objects of the program
     level_lock: I32  # [steal levels, queues]
@@ -91,6 +92,7 @@ def place_words(
         worker_home=_frozen(node, np.int32),
         parties=_frozen([word.parties for word in declared] + [1] * strategy_words, np.int64),
         undo_ps=_frozen([word.undo_ps for word in declared] + [0] * strategy_words, np.int64),
+        same=_frozen([word.same for word in declared] + [False] * strategy_words, np.uint8),
         weights=(*map(weights_of, declared), *[running_weights(0, 0)] * strategy_words),
         declared=len(declared),
         level_lock=level_lock,

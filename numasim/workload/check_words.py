@@ -54,8 +54,9 @@ def _check_words(words: Sequence[SyncObject]) -> None:
         if not 1 <= word.parties <= MAX_PARTIES:
             right = f"from 1 to {MAX_PARTIES}"
             raise InputError(f"the value is {word.parties}", path=("words", number, "parties"), expected=right)
-        if (word.skew_ppm or word.undo_ps) and word.role != Role.OBJECTS:
-            name = "skew_ppm" if word.skew_ppm else "undo_ps"
+        given = [name for name in ("skew_ppm", "undo_ps", "same") if getattr(word, name)]
+        if given and word.role != Role.OBJECTS:
+            name = given[0]
             problem = f"a synchronisation object of role {word.role.name.lower()} has no {name}"
             raise InputError(problem, path=("words", number, name), expected="the role objects")
 

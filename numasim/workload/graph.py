@@ -61,6 +61,7 @@ LATER_FIELDS = (  # no part of a digest where they say nothing
     "loops",
     "skew_ppm",
     "undo_ps",
+    "same",
     "compute",
     "node_accesses",
     "fresh",

@@ -28,8 +28,8 @@ class SyncObject:
 
     ``owner`` is a worker, counted modulo the workers of the run. ``parties`` is the number of workers that a barrier
     waits for, that a broadcast of a condition lets pass, or of objects that a memory has. Of a memory of objects,
-    ``skew_ppm`` is the exponent of Zipf's law by which they are drawn (0: all alike), and ``undo_ps`` what an attempt
-    takes to abort.
+    ``skew_ppm`` is the exponent of Zipf's law by which they are drawn (0: all alike), ``undo_ps`` what an attempt takes
+    to abort, and ``same`` whether the next attempt opens the same objects.
     """
 
     name: str
@@ -38,3 +38,4 @@ class SyncObject:
     parties: int = 1
     skew_ppm: int = 0
     undo_ps: int = 0
+    same: bool = False

@@ -310,6 +310,7 @@ def _words(plan: Plan) -> Fields:
         "worker_home": words.worker_home,
         "word_parties": words.parties,
         "word_undo": words.undo_ps,
+        "word_same": words.same,
         "word_weight": np.concatenate([NOTHING, *words.weights]),
         "word_weight_ptr": np.cumsum([0, *map(len, words.weights)], dtype=np.int64),
         "words_declared": words.declared,

@@ -429,8 +429,8 @@ class Thief:
         self._helpers.follow(w)
 
     def _begin_reserved(self, w: Worker) -> bool:
-        """Begin the unit that the worker holds, there being no other in the worklist."""
-        if w.reserved < 0:
+        """Begin the unit that the worker holds, there being no other in the worklist; it insists on a busy lock."""
+        if w.reserved < 0 or (w.probed and self._prober.amount(w.level, self._queues.length[w.target])):
             return False
         assert self._helpers is not None
         task, w.reserved = w.reserved, -1

@@ -123,6 +123,8 @@ void Thief::exchange(Worker& w) {
 
 bool Thief::begin_reserved(Worker& w) {
     if (w.reserved == NOTHING_RESERVED) return false;
+    // it insists on a queue whose lock somebody else has
+    if (w.probed && ns_level_amount(&plan->steal.level[w.level], queues->length[w.target]) != 0) return false;
     const Task unit = w.reserved;
     w.reserved = NOTHING_RESERVED;
     begin(w, unit);

@@ -46,7 +46,8 @@ void Transactions::begin(const Worker& w, const Frame& frame) {
 bool Transactions::open(Worker& w, Frame& frame, const Instruction& use) {
     const std::uint64_t base = ns_base(turn_seed_, NS_DRAW_CONFLICT, static_cast<std::uint64_t>(frame.id));
     const std::uint64_t op = run_.frames.op_number(frame, frame.at - 1);
-    const std::uint64_t number = ns_draw(base, std::uint64_t{attempts_[w.id].number} << 32 | op);
+    const std::uint64_t attempt = run_.plan.words.same[use.arg] != 0 ? 0 : attempts_[w.id].number;
+    const std::uint64_t number = ns_draw(base, attempt << 32 | op);
     const std::uint32_t object = ns_transactions_drawn(&objects_, use.arg, number);
     const ns_conflict conflict = ns_transactions_conflict(&objects_, object, w.id);
     if (conflict.other != NS_NOBODY) return abort(w, frame, use.arg, conflict);

@@ -80,6 +80,7 @@ LOCK_PROBE = Choices(
         "lock-first": "A probe waits for the lock and then looks.",
     }
 )
+PLACEMENT_ADDING = Choices({"first-touch": "It lives on the node of the worker that first touches it."})
 PLACEMENT_OVERFLOW = Choices(
     {
         "none": "Nodes are never full.",

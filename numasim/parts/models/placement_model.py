@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag,
 
 from numasim.parts.base import Bytes, CheckedModel, Count, Model, Nanoseconds, PositiveCount, SizeText, ps, size_bytes
 from numasim.parts.choices import Choices
-from numasim.parts.models.meanings import PLACEMENT_OVERFLOW
+from numasim.parts.models.meanings import PLACEMENT_ADDING, PLACEMENT_OVERFLOW
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
 # Fresh memory is placed by its touchers, initialised memory is on worker 0's node; `PageRule` says what else is done.
@@ -190,6 +190,8 @@ class PolicySpec(CheckedModel):
             contents.pop("scan", None)
         elif self.scan is None:
             contents["scan"] = ScanSpec().model_dump()
+        if contents.get("adding", "") is None:
+            contents.pop("adding")
         return contents
 
     @property
@@ -239,6 +241,11 @@ class PlacementSpec(PolicySpec):
         (),
         description="Phases from which another policy is in force. Default: none.",
     )
+    adding: Annotated[Literal["first-touch"], PLACEMENT_ADDING] | None = Field(
+        None,
+        description="What becomes of memory that is not written before the parallel part, in a program whose tasks "
+        "add tasks (SkelAff, section 4.3). Default: as the policy says.",
+    )
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
@@ -255,6 +262,8 @@ class PlacementSpec(PolicySpec):
     def _problems(self) -> Iterator[str]:
         yield from super()._problems()
         hashed = any(each.policy == "hash-home" for each in self.policies)
+        if hashed and self.adding:
+            yield "hash-home gives no page a single home, so it cannot be combined with adding"
         if hashed and (self.changes or self.overflow != "none"):
             yield "hash-home gives no page a single home, so it cannot be combined with changes or overflow: next"
 

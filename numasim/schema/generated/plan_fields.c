@@ -953,6 +953,8 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_require_i64s(reader, "word_parties", plan->words.parties, 1, NS_MOST_WORKERS)) return false;
     if (!ns_read_i64s(reader, "word_undo", (int64_t)plan->words.role.count, &plan->words.undo_ps)) return false;
     if (!ns_require_i64s(reader, "word_undo", plan->words.undo_ps, 0, NS_MOST_COST_PS)) return false;
+    if (!ns_read_u8s(reader, "word_same", (int64_t)plan->words.role.count, &plan->words.same)) return false;
+    if (!ns_require_u8s(reader, "word_same", plan->words.same, 0, 1)) return false;
     if (!ns_read_i64s(reader, "word_weight", NS_ANY_SIZE, &plan->words.weight)) return false;
     if (!ns_require_i64s(reader, "word_weight", plan->words.weight, 1, NS_MOST_BYTES)) return false;
     if (!ns_read_i64s(reader, "word_weight_ptr", (int64_t)plan->words.role.count + 1, &plan->words.weight_ptr)) return false;

@@ -383,6 +383,7 @@ typedef struct ns_plan_words {
     ns_i32s worker_home; /* [workers] where a word that is kept for each worker lives */
     ns_i64s parties; /* [words] */
     ns_i64s undo_ps; /* [words] after an attempt on a memory of objects that aborts */
+    ns_u8s same; /* [words] the next attempt on a memory of objects opens the same ones */
     ns_i64s weight; /* [weights] of the objects of memories that are not drawn uniformly, summed up to and with each object */
     ns_i64s weight_ptr; /* [words + 1] of each memory of objects; empty where its objects are equally likely */
     uint32_t declared;

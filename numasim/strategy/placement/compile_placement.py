@@ -8,6 +8,7 @@ Dynamic regions are
 - fresh regions under a policy that places by touch;
 - fresh regions under any policy but first-touch-master if the placement changes at a phase: pages not yet touched then
   follow the policy in force;
+- fresh regions that are placed by touch because tasks add tasks (`PlacementSpec.adding`);
 - all regions where a policy may migrate pages.
 
 Implicit ranges have no single accesses: fresh memory that they touch is placed by worker 0 before the run, or by the
@@ -38,7 +39,7 @@ from numasim.strategy.placement.byte_spans import Spans
 from numasim.strategy.placement.capacity import Capacity
 from numasim.strategy.placement.homes import NO_HOME, Homes, on_one, require_tabulated
 from numasim.strategy.placement.policies import POLICIES, Ground
-from numasim.workload.graph import Phase, Region, Workload
+from numasim.workload.graph import Op, Phase, Region, Workload
 
 I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
@@ -241,9 +242,15 @@ def _moving(spec: PlacementSpec) -> list[str]:
 
 def _unplaced(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
     """[regions] whether workers place the region during the run."""
-    waits = POLICIES[spec.policy].by_touch or (len(spec.policies) > 1 and spec.policy != "first-touch-master")
+    waits = _by_touch_as_added(spec, work)
+    waits = waits or POLICIES[spec.policy].by_touch or (len(spec.policies) > 1 and spec.policy != "first-touch-master")
     ranged = _regions_of_ranges(work)
     return np.array([waits and not each.initialised and r not in ranged for r, each in enumerate(work.regions)], bool)
+
+
+def _by_touch_as_added(spec: PlacementSpec, work: Workload) -> bool:
+    """Whether tasks add tasks, and fresh memory is with who touches it first because of that."""
+    return spec.adding is not None and bool((work.op_code == Op.SPAWN).any())
 
 
 def _dynamic(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
@@ -302,8 +309,11 @@ def _stage(
     dynamic: npt.NDArray[np.bool_],
 ) -> Stage:
     rule = POLICIES[policy.policy]
+    added = _by_touch_as_added(spec, work)
     wishes = [
-        rule.homes(policy, ground, r, region) if dynamic[r] and not rule.by_touch else None
+        None
+        if not dynamic[r] or rule.by_touch or (added and not region.initialised)
+        else rule.homes(policy, ground, r, region)
         for r, region in enumerate(work.regions)
     ]
     reads_place = spec.touch_on_read and policy.rule.reads_place

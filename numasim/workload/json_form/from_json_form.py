@@ -84,7 +84,8 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         successor=frozen(columns.successor),
         facts=file.facts,
         words=tuple(
-            SyncObject(w.name, member(Role, w.role), w.owner, w.parties, w.skew_ppm, w.undo_ps) for w in file.words
+            SyncObject(w.name, member(Role, w.role), w.owner, w.parties, w.skew_ppm, w.undo_ps, w.same)
+            for w in file.words
         ),
     )
 

@@ -249,6 +249,9 @@ class WordEntry(Model):
         0,
         description="Objects: what an attempt takes to abort; at least 1,000 ps count.",
     )
+    same: bool = Field(
+        False, description="Objects: whether the next attempt opens the same objects again, rather than others."
+    )
 
 
 class PhaseEntry(Model):

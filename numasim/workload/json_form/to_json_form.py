@@ -45,7 +45,10 @@ def around_tasks(workload: Workload) -> dict[str, Any]:
 
 def _word_entry(word: SyncObject) -> dict[str, Any]:
     entry = {"name": word.name, "role": member_name(word.role), "owner": word.owner, "parties": word.parties}
-    return {**entry, "skew_ppm": word.skew_ppm, "undo_ps": word.undo_ps} if word.role == Role.OBJECTS else entry
+    if word.role != Role.OBJECTS:
+        return entry
+    drawn = {"skew_ppm": word.skew_ppm, "undo_ps": word.undo_ps}
+    return {**entry, **drawn, **({"same": True} if word.same else {})}
 
 
 def access_entries(workload: Workload, accesses: Accesses) -> list[dict[str, Any]]:

@@ -112,7 +112,8 @@ class Transactions:
         task = w.stack[-1]
         op = self._program.at[task] - 1 - self._program.start[task]
         stream = base(self._turn_seed, DrawClass.CONFLICT, task)
-        return self._owners.drawn(memory, draw(stream, attempt.number << 32 | op))
+        number = 0 if self._plan.words.same[memory] else attempt.number
+        return self._owners.drawn(memory, draw(stream, number << 32 | op))
 
     # ---- attempts --------------------------------------------------------------------------------------------------
 

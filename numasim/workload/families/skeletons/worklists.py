@@ -18,6 +18,7 @@ from pydantic import Field
 
 from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_array
 from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
+from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.unit_factors import MILLION
 from numasim.workload.algorithms.heavy_tails import pareto, zipf
 from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM
@@ -71,6 +72,11 @@ class UnitParameters(TimedParameters):
         """The shares of the segments of a unit in its time."""
         return (Decimal(1),)
 
+    @property
+    def written_share(self) -> Decimal:
+        """The share of what its last part looks up that a unit writes, too."""
+        return Decimal(0)
+
     def program(self) -> tuple[list[int], int]:
         """The ops of a unit that adds none, and how many of them use the memory of objects."""
         return [Op.RUN], 0
@@ -112,12 +118,24 @@ class TransactionsParameters(UnitParameters):
         description="Share of a unit, of its time and of what it looks up, that is done before its transaction.",
     )
     undo_ns: Nanoseconds = Field(Decimal(0), description="What an attempt takes to abort; at least 1 ns counts.")
+    same: YesNo = Field(
+        False, description="Whether the next attempt opens the same objects again, rather than others (A-68)."
+    )
+
+    written: Fraction = Field(
+        Decimal(1), description="Share of what the last part of a transaction looks up that it writes, too."
+    )
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
         """What is done before the transaction, up to its loads, and behind each of its stores."""
         inside = (1 - self.outside) / (self.stores + 1)
         return (*([self.outside] if self.outside else []), *[inside] * (self.stores + 1))
+
+    @property
+    def written_share(self) -> Decimal:
+        """What a memory writes back at the commit; nothing where all is one part."""
+        return self.written if len(self.parts) > 1 else Decimal(0)
 
     def program(self) -> tuple[list[int], int]:
         """Plain work, then the transaction."""
@@ -165,7 +183,8 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
 def transactions(parameters: TransactionsParameters) -> Workload:
     """A worklist whose units open objects of one memory."""
     skew_ppm, undo_ps = round(parameters.object_skew * MILLION), ps(parameters.undo_ns)
-    return worklist(parameters, [SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps)])
+    objects = SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps, parameters.same)
+    return worklist(parameters, [objects])
 
 
 def _parents(streams: U64Array, seeds: int) -> I64:
@@ -204,7 +223,8 @@ def _fill(draft: Draft, shape: int, parameters: UnitParameters, streams: U64Arra
     draft.compute_runs(shape, np.diff(ends_ps, axis=1))
     places = _places(parameters)
     for part in range(parts):
-        writes = part == parts - 1 and parts > 1
+        count = int(first[part + 1] - first[part])
+        written = round(count * parameters.written_share) if part == parts - 1 else 0
         for lookup in range(first[part], first[part + 1]):
             keys = zipf(draw_array(streams[units], FIRST_KEY + lookup), parameters.records, parameters.skew)
             draft.access(
@@ -214,7 +234,7 @@ def _fill(draft: Draft, shape: int, parameters: UnitParameters, streams: U64Arra
                 region=DATA,
                 offset=places[keys] * parameters.record_bytes,
                 row_bytes=parameters.record_bytes,
-                mode=Mode.READ_WRITE if writes else Mode.READ,
+                mode=Mode.READ_WRITE if lookup - first[part] < written else Mode.READ,
                 pattern=Pattern.RANDOM,
             )
 
