@@ -235,3 +235,18 @@ def test_engines_agree_on_random_plans_with_helpers() -> None:
         for name in ("tasks", "commits"):
             assert without.counters[name] == results[0].counters[name]
     assert with_helpers > 30
+
+
+# ---- memory that tasks allocate ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("adds", [False, True])
+def test_fresh_memory_is_with_who_touches_it_first_where_tasks_add_tasks(adds: bool) -> None:
+    """Worker 0 writes a page of a fresh region that is dealt to two nodes in turn, and adds a unit or does not."""
+    write = Run(NS, (Access(0, 4096, 64, mode=Mode.WRITE),))
+    work = graph(task(write, *([task(NS)] if adds else [])), regions=(Region("fresh", 8192, False),))
+    placement = {"policy": "interleave", "adding": "first-touch"}
+    machine = toy_with({"sockets": 2, "cores": 1})
+    plan = plan_of(work, 1, stealing(placement=placement), runtime(), machine)
+    results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
+    assert [each.counters["bytes_remote"] for each in results] == [0 if adds else 128] * 2

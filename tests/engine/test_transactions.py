@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,15 @@ def test_a_retry_draws_other_objects() -> None:
     stream = base(SEED, DrawClass.CONFLICT, 1)
     expected = [below(draw(stream, attempt << 32 | 1), 4) for attempt in range(7)]
     assert [obj for *_, obj in aborts(seen)] == expected
+
+
+def test_a_retry_of_a_memory_that_is_the_same_opens_the_same_objects() -> None:
+    """Task 1 meets task 0 again and again, every 1 + 3 ns from 1 ns on, as long as that has the object."""
+    same = (replace(memory(4, undo_ns=3)[0], same=True),)
+    seen = ran(body(BEGIN, *[STORE] * 40, 20 * NS, COMMIT), body(BEGIN, NS, STORE, COMMIT), words=same)
+    expected = below(draw(base(SEED, DrawClass.CONFLICT, 1), 2), 4)
+    assert aborts(seen) == [(at, 1, 1, expected) for at in range(1, 20, 4)]
+    assert seen["makespan_ps"] == 21 * NS
 
 
 def test_weights_follow_zipf() -> None:

@@ -75,6 +75,16 @@ def test_what_is_handed_over_is_written_once_and_read_once() -> None:
         assert sum(mode == Mode.READ for _, mode in rows[mine]) == (row not in work.phases[0].roots)
 
 
+@pytest.mark.parametrize(("written", "writes"), [(1, 4), (0.5, 2), (0.3, 1), (0, 0)])
+def test_a_share_of_what_the_last_part_looks_up_is_written(written: float, writes: int) -> None:
+    """A transaction in two halves looks up four records in each."""
+    options = {"lookups": 8, "records": 100, "record_bytes": 32, "objects": 5, "loads": 0, "stores": 1}
+    work = make("transactions", **UNITS, **options, written=written)
+    modes = work.accesses.mode.reshape(-1, 8)
+    assert (modes[:, :4] == Mode.READ).all()
+    assert ((modes[:, 4:] == Mode.READ_WRITE).sum(axis=1) == writes).all()
+
+
 def test_a_unit_is_plain_work_and_a_transaction() -> None:
     """A fifth of each unit is outside; its 10 lookups are 2 outside, and 4 in each half of the transaction."""
     options = {"outside": 0.2, "lookups": 10, "records": 100, "record_bytes": 32}
