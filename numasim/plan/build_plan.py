@@ -19,7 +19,6 @@ from numasim.parts.models.runtime_model import CostSpec
 from numasim.plan.address_space import check_pages
 from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
-from numasim.plan.helpers import helpers_of
 from numasim.plan.node_bytes import check_nodes
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
@@ -30,6 +29,7 @@ from numasim.spec.workload_identity import workload_json
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
 from numasim.strategy.distribution.deal_items import deal_items
+from numasim.strategy.helpers import helpers_of
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
-from numasim.plan.helpers import Helpers
 from numasim.plan.tuning import Tuning
 from numasim.strategy.control.task_control import NO_CONTROL, TaskControl
+from numasim.strategy.helpers import Helpers
 from numasim.strategy.placement.compile_placement import PlacementRules
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SyncPlaces

@@ -17,8 +17,8 @@ from numasim.engine.reference.memory.access_prices import AccessPricing, Brought
 from numasim.engine.reference.memory.caches import Place
 from numasim.engine.reference.run_state import RunState
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.helpers import Helpers
 from numasim.plan.price import Price, Traffic
+from numasim.strategy.helpers import Helpers
 from numasim.workload.graph import Mode, Op
 
 

@@ -15,7 +15,13 @@ from numasim.parts.base import ppm, ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Op, Workload
 
-JOINING = {Op.WAIT: "waits for children", Op.CALL: "calls others", Op.BARRIER: "waits at a barrier", Op.AWAIT: "waits"}
+JOINING = {
+    Op.WAIT: "waits for children",
+    Op.END_GROUP: "waits for groups",
+    Op.CALL: "calls others",
+    Op.BARRIER: "waits at a barrier",
+    Op.AWAIT: "waits for conditions",
+}
 
 
 @dataclass(frozen=True)
