@@ -35,8 +35,10 @@ def same(result: Result) -> dict[str, Any]:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_worker_0_pays_for_the_pairs_before_all_begin(engine: str, name: str) -> None:
-    like = f"phoenix-{name}-none"
-    free, paid = (run(engine, {"like": like, "labels": {"deal": name, "pair_ns": cost}}) for cost in (0, 50))
+    like = f"phoenix-{name}-numa-aware"
+    free, paid = (
+        run(engine, {"like": like, "steal": [], "labels": {"deal": name, "pair_ns": cost}}) for cost in (0, 50)
+    )
     cost_ps = PAIRS.get(name, 2) * ROWS * WORKERS * 50_000
     assert paid.counters["makespan_ps"] - free.counters["makespan_ps"] == cost_ps
     assert paid.counters["serial_ps"] == free.counters["serial_ps"]
@@ -46,7 +48,9 @@ def test_worker_0_pays_for_the_pairs_before_all_begin(engine: str, name: str) ->
 @pytest.mark.parametrize("victims", VICTIMS)
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_engines_agree(name: str, victims: str) -> None:
-    found = [run(engine, f"phoenix-{name}-{victims}", key_filler="equal-prob") for engine in ENGINES]
+    steal = ns.Strategy.shipped(f"phoenix-locality-{victims}").specified()["steal"]
+    strategy = {"like": f"phoenix-{name}-numa-aware", "steal": steal}
+    found = [run(engine, strategy, key_filler="equal-prob") for engine in ENGINES]
     assert all(same(each) == same(found[0]) for each in found)
 
 

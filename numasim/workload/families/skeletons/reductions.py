@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -57,6 +57,8 @@ KeyFiller = Literal["equal-prob", "disjoint-subranges"]
 
 class ContainerParameters(ColumnParameters):
     """Values under keys, in rows by the hash of the key and in columns by the thread that emitted them."""
+
+    default_runtime: ClassVar[str] = "phoenix"
 
     emits: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(description="Values that all threads emit together.")
     rows: Annotated[Whole, Field(ge=1, le=MOST_ROWS)] = Field(
