@@ -14,7 +14,7 @@ from numasim.errors import InputError
 from numasim.record.event_files import ThreadEvents, read_events
 from numasim.record.openmp_library import OpenmpLibrary
 
-RECORDER = Path(__file__).with_name("numasim-recorder.so")
+RECORDER = Path(__file__).parent / "tool" / "numasim-recorder.so"
 FOLDER = "NUMASIM_RECORD"  # the variable by which the recorder learns where to write
 STACK = "256M"  # of the threads of a team: LLVM's runtime nests tasks deeper than others
 

@@ -224,7 +224,8 @@ STRATEGIES = [
         "unknown labels",
         "{steal: [{from: others}], dispatch: [{to: label}, {to: own}], labels: slics}",
         73,
-        "there is no function of labels 'slics'; expected slices, none, tune; did you mean 'slices'?",
+        "there is no function of labels 'slics'; expected slices, random, interleave, locality, balanced, "
+        "mixed-locality-balanced, mixed-locality-interleave, none, tune; did you mean 'slices'?",
     ),
     steal(
         "idle queue",

@@ -15,7 +15,7 @@ def test_every_shipped_name_is_found(kind: str) -> None:
 def test_the_papers_are_there() -> None:
     assert "xeon-e5-2620-2s" in catalog.names("machines")
     assert {"randomized", "threshold", "topology-aware"} <= set(catalog.names("strategies"))
-    assert set(catalog.names("runtimes")) == {"bare", "ompi", "own"}
+    assert set(catalog.names("runtimes")) == {"bare", "ompi", "own", "phoenix"}
 
 
 def test_unknown_names_propose_the_nearest() -> None:

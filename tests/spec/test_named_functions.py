@@ -158,7 +158,7 @@ def test_labels_are_those_of_a_function_that_is_registered(tmp_path: Path, monke
     file, run = tmp_path / "mine.yaml", tmp_path / "run.yaml"
     file.write_text(LABELLED.replace("LABELS", "of-mine"))
     run.write_text(RUN[: RUN.index("strategy")] + "strategy: ./mine.yaml\n")
-    told = "4:1: strategy.labels: there is no function of labels 'of-mine'; expected slices, none, tune"
+    told = "4:1: strategy.labels: there is no function of labels 'of-mine'; expected slices, random, interleave, "
     with pytest.raises(InputError) as caught:
         Strategy.read(file)
     assert str(caught.value).startswith(f"{file}:{told}")

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from numasim.parts.base import Bytes, Fraction, Nanoseconds, Seed, Whole, ppm, ps
+from numasim.parts.choices import Choices
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.algorithms.emitted_keys import (
@@ -42,6 +43,7 @@ from numasim.workload.graph import (
     Region,
     Workload,
 )
+from numasim.workload.json_form.access_names import PatternName
 from numasim.workload.parameters import ColumnParameters, NodeNumber
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
@@ -51,8 +53,28 @@ MOST_VALUES = 2**14  # of a row, on average: keys are found value by value
 KERNELS = ("reduce", "map")
 REDUCE, MAP = range(len(KERNELS))
 
-EmitFiller = Literal["equal", "one-numa-heavy"]
-KeyFiller = Literal["equal-prob", "disjoint-subranges"]
+EmitFiller = Annotated[
+    Literal["equal", "one-numa-heavy"],
+    Choices(
+        {
+            "equal": "All threads emit as many values.",
+            "one-numa-heavy": "The threads of one node emit the share heavy_share together.",
+        }
+    ),
+]
+KeyFiller = Annotated[
+    Literal["equal-prob", "disjoint-subranges"],
+    Choices(
+        {
+            "equal-prob": "All keys are equally likely for every thread.",
+            "disjoint-subranges": "Each thread emits the keys of rows of its own.",
+        }
+    ),
+]
+Combiner = Annotated[
+    Literal["associative", "buffer"],
+    Choices({"associative": "One value comes out under a key.", "buffer": "All values that were emitted come out."}),
+]
 
 
 class ContainerParameters(ColumnParameters):
@@ -82,7 +104,7 @@ class ContainerParameters(ColumnParameters):
         description="Which keys a thread emits: any, all equally likely (equal-prob), or those of rows of its own "
         "(disjoint-subranges). No thread emits a key twice.",
     )
-    combiner: Literal["associative", "buffer"] = Field(
+    combiner: Combiner = Field(
         "associative",
         description="What comes out under a key: one value (associative), or all that were emitted (buffer).",
     )
@@ -95,9 +117,7 @@ class ContainerParameters(ColumnParameters):
     copy_ns: Nanoseconds = Field(
         Decimal(1000), description="Compute time of copying a value when the vector that it is in grows; assumed."
     )
-    pattern: Literal["sequential", "strided", "random", "chase"] = Field(
-        "random", description="Order in which the values of a row are read."
-    )
+    pattern: PatternName = Field("random", description="Order in which the values of a row are read.")
     entries_returned: Fraction = Field(
         Decimal(1),
         description="Share of the memory of a row's entries, one for each key, that is given back when the row is "
