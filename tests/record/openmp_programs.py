@@ -12,7 +12,7 @@ from numasim.errors import InputError
 from numasim.record.openmp_library import OpenmpLibrary, find_openmp
 from numasim.record.program_runs import RECORDER
 
-INCLUDE = Path(RECORDER).parents[1] / "runtime" / "include"
+INCLUDE = Path(RECORDER).parents[2] / "runtime" / "include"
 
 FIB = """
 #include <stdlib.h>

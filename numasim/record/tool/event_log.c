@@ -89,8 +89,8 @@ void ns_log_open(void) {
 void ns_log_finish(void) {
     if (!ns_log_is_on()) return;
     finished = true;
-    if (!opened) return;
     for (ns_event_log *log = logs; log; log = log->others) {
+        if (!opened && log->file < 0) continue; /* OpenMP was not used, and nothing has been written so far */
         if (log->next >= log->full) ns_log_flush(log);
         ns_put(log, ns_ticks(), NS_EVENT_END, 0);
         ns_put_operand(log, ns_now_ns());
