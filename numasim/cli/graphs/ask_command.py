@@ -73,7 +73,7 @@ def ask(
     jobs: Jobs = None,
     engine: EngineName = None,
 ) -> None:
-    """Simulate a task graph on machines, under strategies, and say what differs.
+    """Simulate a task graph on machines under strategies.
 
     It is a sweep like any other: its directory has a page, the answers and the specification, and a stopped one
     resumes.
