@@ -55,6 +55,7 @@ Workers = Annotated[
 
 
 @examples(
+    "numasim workload export fib n=8 -o fib.json",
     "numasim ask fib.json --machine epyc-9654-2s --machine xeon-8480-2s-cxl -s randomized -s steal-half -o results/fib",
 )
 def ask(
