@@ -85,15 +85,15 @@ CONTROL_DEFECTS = (
     Defect(
         "who leapfrogs follows the child that was begun first",
         "numasim/engine/reference/join_rules.py",
-        "in reversed(children.values()) if",
-        "in children.values() if",
+        "in reversed(under_way.values()) if",
+        "in under_way.values() if",
         ("test_joins.py",),
     ),
     Defect(
         "a child that has ended is leapt after",
         "numasim/engine/reference/join_rules.py",
-        "        if children.pop(task, None) is not None and not children:",
-        "        if not children:",
+        "            if under_way.pop(task, None) is not None and not under_way:",
+        "            if not under_way:",
         ("test_joins.py",),
     ),
     Defect(

@@ -131,8 +131,8 @@ DEFECTS = (
     Defect(
         "a join opens with one child to go",
         "numasim/engine/reference/executor.py",
-        "        if program.pending[task]:\n",
-        "        if program.pending[task] > 1:\n",
+        "        if program.awaited(task):\n",
+        "        if program.awaited(task) > 1:\n",
         ("test_joins.py",),
     ),
     Defect(

@@ -99,4 +99,4 @@ def _state_bytes_per_live_task(plan: Plan) -> float | None:
     if not hasattr(native, "state_bytes"):
         return None
     state = native.state_bytes(Run(plan, SEED))
-    return float(state["engine"] / state["live_tasks"]) if plan.workload.tasks else None
+    return float(state["engine"] / state["live_tasks"]) if plan.workload.tasks and state["live_tasks"] else None

@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ppm, ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Op, Workload
 
-JOINING = {
-    Op.WAIT: "waits for children",
-    Op.END_GROUP: "waits for groups",
-    Op.CALL: "calls others",
-    Op.BARRIER: "waits at a barrier",
-    Op.AWAIT: "waits for conditions",
-}
+JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}
 
 
 @dataclass(frozen=True)
@@ -38,12 +31,11 @@ class Helpers:
 def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, work: Workload) -> Helpers | None:
     """The helpers of a run, or None where no worker has one; they also need caches (`completed`).
 
-    Raises InputError where the program is none of units that a worker executes one after the other.
+    There are none where the program is none of units that a worker executes one after the other, such as a worklist.
     """
     spec = strategy.helpers
-    if spec is None:
+    if spec is None or not _is_of_units(work):
         return None
-    _check(work)
     has = tuple(_has_helper(machine, workers))
     if not (spec.lifespan and any(has) and len(work.accesses)):
         return None
@@ -64,12 +56,6 @@ def _has_helper(machine: Machine, workers: WorkerMap) -> list[bool]:
     return found
 
 
-def _check(work: Workload) -> None:
-    codes = set(work.op_code.tolist())
-    what = next((what for op, what in JOINING.items() if op in codes), "has a range" if work.ranges else None)
-    if what is not None:
-        raise InputError(
-            f"helpers run ahead through units that a worker executes one after the other, but the program {what}",
-            path=("strategy", "helpers"),
-            expected="tasks that spawn others but do not wait for them, such as a worklist; or no helpers",
-        )
+def _is_of_units(work: Workload) -> bool:
+    """Whether a worker executes the tasks one after the other: none waits, calls, or is an item of a range."""
+    return not work.ranges and JOINING.isdisjoint(work.op_code.tolist())

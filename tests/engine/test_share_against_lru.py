@@ -88,8 +88,12 @@ def figures(name: str, domains: int, model: str) -> Figures:
     return Figures(*map(fmean, parts), fmean(c["makespan_ps"] for c in runs))
 
 
+# No cache serves what their items move (model 1.8).
+DEALT = {"reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"}
+
+
 def test_the_table_covers_the_registry() -> None:
-    assert set(SIZES) == set(PARAMETERS)
+    assert set(SIZES) | DEALT == set(PARAMETERS)
 
 
 @pytest.mark.parametrize("name", SIZES)

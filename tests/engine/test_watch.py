@@ -84,10 +84,12 @@ def plans() -> dict[str, Plan]:
 
 
 def ends_soon(plan: Plan) -> bool:
+    """Whether a run ends after few events, and no attempt aborts, of which a watch does not know that it was wasted."""
     try:
-        return simulate(event_by_event(plan), SEED).counters["events"] < MOST_WATCHED_EVENTS
+        counters = simulate(event_by_event(plan), SEED).counters
     except DeadlockError:
         return False
+    return counters["events"] < MOST_WATCHED_EVENTS and not counters["aborts"]
 
 
 def of_kind(rows: Rows, kind: Watched) -> list[tuple[int, ...]]:

@@ -110,7 +110,7 @@ def test_an_option_that_names_nothing_is_one_line(
 
 def test_a_study_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "thesys"]) == 2
-    assert "there is no study 'thesys'; expected one of home, laws, skelaff, thesis" in capsys.readouterr().err
+    assert "there is no study 'thesys'; expected one of home, laws, phoenix, skelaff, thesis" in capsys.readouterr().err
     assert main(["reproduce", str(tmp_path / "no")]) == 2
     assert "there is no folder" in capsys.readouterr().err
 

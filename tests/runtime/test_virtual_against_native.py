@@ -35,7 +35,7 @@ from numasim.workload.registry import PARAMETERS
 MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)
 RANGES = ("independent", "matmul")  # whose tasks are never materialised
-REFUSED = ("transactions",)
+REFUSED = ("transactions", "reduce", "map-reduce", "horizontal-tournament", "vertical-tournament")
 FAMILIES = tuple(name for name in SMALL if name not in RANGES + REFUSED)
 RANDOM_PLANS, SHARDS = 60, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}

@@ -31,7 +31,9 @@ def names_of(field: FieldInfo) -> tuple[Any, ...]:
 
 
 def _literals(annotation: Any) -> Iterator[Any]:
-    if get_origin(annotation) is Literal:
+    if annotation is bool:
+        yield from (False, True)
+    elif get_origin(annotation) is Literal:
         yield from get_args(annotation)
     else:
         for inner in get_args(annotation):

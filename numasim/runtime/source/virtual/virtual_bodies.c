@@ -14,11 +14,6 @@ enum { STACK_BYTES = 256 * 1024, LEAST_STACK_BYTES = 128 * 1024 };
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 
-enum ns_op ns_virtual_op_at(const virtual_pool *pool, const virtual_task *task) {
-    const bool ended = task->at >= (uint32_t)pool->plan->graph.op_ptr.at[task->row + 1];
-    return ended ? NS_OP_END : (enum ns_op)pool->plan->graph.op_code.at[task->at];
-}
-
 uint32_t ns_virtual_expect(virtual_worker *w, const virtual_task *task, enum ns_op op) {
     const virtual_pool *pool = pool_of(w);
     const enum ns_op there = ns_virtual_op_at(pool, task);

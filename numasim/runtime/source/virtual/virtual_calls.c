@@ -1,5 +1,8 @@
 /* What programs call in virtual time: each call is an op of the plan's graph. */
+#include <stdlib.h>
+
 #include "dependences/dependences.h"
+#include "virtual/virtual.h"
 #include "virtual/virtual_state.h"
 
 /* ---- spawning and joining ---------------------------------------------------------------------------------------- */
@@ -208,3 +211,26 @@ const ns_task_operations ns_virtual_calls = {
     .await = await,
     .signal = signal,
 };
+
+void ns_virtual_begin_group(ns_task *self) {
+    virtual_task *task = (virtual_task *)self;
+    virtual_worker *w = ns_virtual_end_segment(task);
+    ns_virtual_expect(w, task, NS_OP_GROUP);
+    virtual_group *begun = malloc(sizeof *begun);
+    if (!begun) ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for a group of task %u", task->row);
+    *begun = (virtual_group){.owner = task, .around = task->innermost};
+    task->innermost = begun;
+    task->at++;
+    ns_virtual_went_on(task);
+}
+
+void ns_virtual_end_group(ns_task *self) {
+    virtual_task *task = (virtual_task *)self;
+    virtual_worker *w = ns_virtual_end_segment(task);
+    ns_virtual_expect(w, task, NS_OP_END_GROUP);
+    virtual_group *ended = task->innermost;
+    ns_virtual_wait(w, task);
+    task->innermost = ended->around;
+    free(ended);
+    ns_virtual_went_on(task);
+}

@@ -1,7 +1,6 @@
 /* Groups of tasks in virtual time (model 3.1 and 3.2). Equal, event for event, to engine/reference/executor.py. */
 #include <stdlib.h>
 
-#include "virtual/virtual.h"
 #include "virtual/virtual_state.h"
 
 void ns_virtual_enter_group(virtual_task *task, const virtual_task *parent) {
@@ -22,27 +21,4 @@ bool ns_virtual_gathers(const virtual_task *task) {
 
 uint32_t ns_virtual_awaited(const virtual_task *task) {
     return ns_virtual_gathers(task) ? task->innermost->members : task->pending;
-}
-
-void ns_virtual_begin_group(ns_task *self) {
-    virtual_task *task = (virtual_task *)self;
-    virtual_worker *w = ns_virtual_end_segment(task);
-    ns_virtual_expect(w, task, NS_OP_GROUP);
-    virtual_group *begun = malloc(sizeof *begun);
-    if (!begun) ns_virtual_fail(w, NS_ERROR_MEMORY, "there is no memory for a group of task %u", task->row);
-    *begun = (virtual_group){.owner = task, .around = task->innermost};
-    task->innermost = begun;
-    task->at++;
-    ns_virtual_went_on(task);
-}
-
-void ns_virtual_end_group(ns_task *self) {
-    virtual_task *task = (virtual_task *)self;
-    virtual_worker *w = ns_virtual_end_segment(task);
-    ns_virtual_expect(w, task, NS_OP_END_GROUP);
-    virtual_group *ended = task->innermost;
-    ns_virtual_wait(w, task);
-    task->innermost = ended->around;
-    free(ended);
-    ns_virtual_went_on(task);
 }

@@ -157,6 +157,8 @@ _Noreturn void ns_virtual_fail(virtual_worker *w, int error, const char *sentenc
 void ns_virtual_switch(virtual_pool *pool, ns_fiber *to);
 /* Let the first event happen: false where none is pending. That of the end of a phase is `on_phase_end`. */
 bool ns_virtual_turn(virtual_pool *pool, void (*on_phase_end)(virtual_pool *pool));
+/* The next op of a task in the plan's graph. */
+enum ns_op ns_virtual_op_at(const virtual_pool *pool, const virtual_task *task);
 
 void ns_virtual_list_push(virtual_worker *w, task_list *list, virtual_task *task);
 virtual_task *ns_virtual_list_shift(task_list *list);
@@ -223,8 +225,7 @@ void ns_virtual_settle(virtual_worker *w, virtual_task *self);
 void ns_virtual_went_on(virtual_task *task);
 /* Let its work since then take its time; the worker that did it. */
 virtual_worker *ns_virtual_end_segment(virtual_task *task);
-/* The next op of the plan's graph; check that it is `op`: its argument. */
-enum ns_op ns_virtual_op_at(const virtual_pool *pool, const virtual_task *task);
+/* Check that the next op of the plan's graph is `op`: its argument. */
 uint32_t ns_virtual_expect(virtual_worker *w, const virtual_task *task, enum ns_op op);
 /* WAIT or END_GROUP, behind the last segment. */
 void ns_virtual_wait(virtual_worker *w, virtual_task *task);

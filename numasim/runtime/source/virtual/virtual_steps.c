@@ -148,3 +148,8 @@ void ns_virtual_record(virtual_pool *pool, enum ns_rank rank, uint64_t actor, ui
     for (uint32_t at = 0; at < RECORD_WORDS; at++) hash = ns_mix((hash + NS_GAMMA) ^ word[at]);
     pool->trace_hash += hash;
 }
+
+enum ns_op ns_virtual_op_at(const virtual_pool *pool, const virtual_task *task) {
+    const bool ended = task->at >= (uint32_t)pool->plan->graph.op_ptr.at[task->row + 1];
+    return ended ? NS_OP_END : (enum ns_op)pool->plan->graph.op_code.at[task->at];
+}
