@@ -23,7 +23,7 @@ from numasim.schema.enumerations import Kind, Op
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 
-TOOL = Path(event_kinds.__file__).with_name("tool")
+TOOL = Path(__file__).parents[2] / "numasim" / "record" / "tool"  # headers are in the sources alone
 IN, OUT, INOUT = 1, 2, 3
 BARRIER = 9
 

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FOLDER "NUMASIM_RECORD" /* the variable of the environment that has the folder for the files */
 
-enum { PATH_BYTES = 4096, MODE = 0600, MOST_THREADS = 4096 };
+enum { PATH_BYTES = 4096, MODE = 0600, MOST_THREADS = 4096, GRACE_NS = 20 * 1000 * 1000 };
 
 _Thread_local ns_event_log *ns_log;
 
@@ -89,6 +90,8 @@ void ns_log_open(void) {
 void ns_log_finish(void) {
     if (!ns_log_is_on()) return;
     finished = true;
+    /* Another thread may be putting an event that it began before: nothing else tells when it is done. */
+    if (threads > 1) nanosleep(&(struct timespec){.tv_nsec = GRACE_NS}, NULL);
     for (ns_event_log *log = logs; log; log = log->others) {
         if (!opened && log->file < 0) continue; /* OpenMP was not used, and nothing has been written so far */
         if (log->next >= log->full) ns_log_flush(log);
