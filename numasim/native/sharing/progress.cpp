@@ -154,12 +154,14 @@ void Progress::take_out(std::uint32_t worker) {
     flow.share = ONE;
 }
 
+// Also an end behind the first may change whose event comes first: it may be in the same instant, of a lower worker.
 void Progress::put_end(std::uint32_t worker) {
     const Flow& flow = flows_[worker];
-    EndHeap& ends = classes_[flow.number].ends;
-    const bool was_first = ends.is_first(worker);
-    ends.put({flow.left, worker}, flow_places_);
-    if (was_first || ends.is_first(worker)) put_first_end(flow.number);
+    Class& changed = classes_[flow.number];
+    const bool was_first = changed.ends.is_first(worker);
+    changed.ends.put({flow.left, worker}, flow_places_);
+    if (was_first || changed.ends.is_first(worker)) put_first_end(flow.number);
+    touch(changed.group);
 }
 
 // The first end of a class, which may be another, is among those of its group.
