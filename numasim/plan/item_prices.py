@@ -220,7 +220,7 @@ class PricedItems:
 
     def local_sum_ps(self) -> int:
         """The sum of all items' times if all their bytes are local."""
-        count, alike = self._family.count, self._family.like_bytes and self._family.low_ps == self._family.high_ps
+        count, alike = self._family.count, self._family.alike
         if alike and not self._effects.task_noise_ppm:
             each = self.price(0)
             return count * self._effects.combined_ps(each.compute_ps, each.local_wait_ps)

@@ -197,8 +197,7 @@ class RangeTimes:
         self._node_bytes = NodeBytes(plan, family, seed)
         self._blocks: list[dict[int, tuple[list[int], list[int]]]] = [{} for _ in range(plan.machine.nodes)]
         self.moves_bytes = family.moves_bytes
-        like_accesses = family.like_bytes and all(len(table.traffic) == 1 for table in self.tables)
-        self.uniform = family.low_ps == family.high_ps and like_accesses and family.like_pages
+        self.uniform = family.alike and family.like_pages and all(len(table.traffic) == 1 for table in self.tables)
 
     def item(self, node: int, item: int) -> tuple[int, int]:
         """(time, time if all bytes were local) of ``item`` on ``node``, in ps."""

@@ -8,6 +8,7 @@ property of the plan, so that all engines agree.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -135,8 +136,18 @@ def _settled_pages(plan: Plan) -> bool:
 
 
 def _one_local_time(plan: Plan) -> bool:
-    local = np.diag(plan.machine.latency_ps)[plan.workers.node]
-    return not len(plan.workload.accesses) or bool((local == local[0]).all())
+    """Whether it is known who has the longest chain: all workers wait equally long for local bytes, or items are alike,
+    of which each worker that begins a range executes one.
+    """
+    work, noise_ppm = plan.workload, plan.effects.task_noise_ppm
+    unlike = [family for family in work.ranges if family.moves_bytes and (noise_ppm or not family.alike)]
+    latency = np.diag(plan.machine.latency_ps)[plan.workers.node].tolist()
+    if (len(work.accesses) or unlike) and len(set(latency)) > 1:
+        return False
+    sharers = Counter(plan.workers.llc.tolist())
+    caches = {(plan.machine.llc_bytes_of_domain[domain], sharers[domain]) for domain in sharers}
+    serve = plan.effects.cache != "none" and any(len(family.accesses) for family in unlike)
+    return len(caches) == 1 or not serve
 
 
 def _no_synchronisation(plan: Plan) -> bool:
@@ -222,7 +233,9 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_no_dependences, "tasks depend on others than their children"),
     Condition(_no_synchronisation, "workers wait for synchronisation objects such as locks"),
     Condition(_settled_pages, "pages are placed by first touch while the tasks run"),
-    Condition(_one_local_time, "local latency differs between nodes, so the span depends on the worker of each task"),
+    Condition(
+        _one_local_time, "local memory or caches differ between workers, so the span depends on who executes what"
+    ),
     # the duration of a subtree must be the sum of its segments' durations
     Condition(_last_child_resumes, "joins are not continuations"),
     Condition(_boundless, "queues have a capacity"),

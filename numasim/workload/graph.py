@@ -169,6 +169,11 @@ class RangeFamily:
         return all(access.amounts.fixed for access in self.node_accesses)
 
     @property
+    def alike(self) -> bool:
+        """Whether all items compute equally long and access equally much."""
+        return self.low_ps == self.high_ps and self.like_bytes
+
+    @property
     def draws(self) -> bool:
         """Whether what items compute or move is drawn in every run."""
         times = self.low_ps < self.high_ps if self.compute is None else self.compute.drawn

@@ -62,7 +62,7 @@ def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
 
 def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64]:
     """Times of all items at one latency, block by block; one item stands for all where all are equal."""
-    count = 1 if family.low_ps == family.high_ps and family.like_bytes else family.count
+    count = 1 if family.alike else family.count
     for low in range(0, count, _BLOCK_ITEMS):
         items = np.arange(low, min(low + _BLOCK_ITEMS, count))
         compute_ps = item_compute_ps(family, items, seed)

@@ -6,7 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setup import NS, SEED, assert_agree, event_by_event, found, observe, plan_of, shipped_strategy, toy
+from engine_setup import (
+    NS,
+    SEED,
+    assert_agree,
+    event_by_event,
+    found,
+    observe,
+    plan_of,
+    shipped_strategy,
+    toy,
+    toy_with,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ragged_plans import each, on, ragged, table
@@ -14,7 +25,7 @@ from task_graphs import Access, Run, graph, items, phase, task
 
 from numasim.draws import DrawClass, base, below, draw
 from numasim.engine.result import Result
-from numasim.engine.simulate import ENGINES
+from numasim.engine.simulate import ENGINES, simulate
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.item_prices import ItemPrices, Seat
@@ -224,3 +235,17 @@ def test_times_are_combined_alike_one_by_one_and_together(
     compute, wait = (np.array(each, np.int64) for each in zip(*times, strict=True))
     assert effects.combined_array_ps(compute, wait).tolist() == [effects.combined_ps(*pair) for pair in times]
     assert exact_sum(compute) == sum(pair[0] for pair in times)
+
+
+@pytest.mark.parametrize("lines", [(100, 1, 1, 1), (5, 5, 5, 5)])
+def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...], engine: str) -> None:
+    """Worker 0 waits 300 ns for a line of its own node, and worker 1, which is dealt nothing, 100 ns. That steals the
+    first item while worker 0 executes the last. Like items are as long as that of worker 0.
+    """
+    machine = toy_with({"sockets": 2, "cores": 1}, latency_ns=[[300, 300], [100, 100]])
+    work = ragged(len(lines), 1, on(0, each(*(64 * line for line in lines))))
+    plan = plan_of(work, 2, machine=machine, effects=NO_EFFECTS)
+    alike = len(set(lines)) == 1
+    assert plan.skipping == alike
+    spans = {simulate(each_plan, SEED, engine).counters["span_ps"] for each_plan in (plan, event_by_event(plan))}
+    assert spans == {5 * 300 * NS if alike else 100 * 100 * NS}
