@@ -88,9 +88,10 @@ static int64_t first_ns, last_ns; /* when the first and the last task of a round
 
 static void count_run(void *data) {
     (void)data;
-    const int number = atomic_fetch_add_explicit(&ran, 1, memory_order_relaxed);
+    const int number = atomic_load_explicit(&ran, memory_order_relaxed);
     if (number == 0) first_ns = now_ns();
     if (number == TASKS - 1) last_ns = now_ns();
+    atomic_store_explicit(&ran, number + 1, memory_order_release); /* the times are there for who sees the count */
 }
 
 /* Thread 0 makes and executes tasks while the other thread, which takes none, works on its own. */
@@ -112,13 +113,14 @@ static void make_tasks(void *data) {
     }
 }
 
-/* Thread 1 takes all tasks, which thread 0 has made, while that is busy. */
+/* Thread 1 takes all tasks, which thread 0 has made, while that is busy. It may take the first ones while it is still
+ * in the barrier of the round before: tasks are counted from before the first of them is made. */
 static void steal_tasks(void *data) {
     (void)data;
     for (int round = 0; round < ROUNDS; round++) {
         if (openmp.thread() == 0) {
-            for (int i = 0; i < TASKS; i++) task(count_run);
             atomic_store(&ran, 0);
+            for (int i = 0; i < TASKS; i++) task(count_run);
             meet(2);
             for (int tries = 0; atomic_load(&ran) < TASKS;) pause_while_waiting(&tries);
             least(last_ns - first_ns);
