@@ -154,7 +154,7 @@ def test_watch_bits_of_owners(number: int, step: Callable[[TaskQueues, int], Non
 @example(first=1, factor=2, most=GREATEST, poll=0, scan=0, fails=63, probed=True)
 @example(first=1, factor=2, most=GREATEST, poll=0, scan=0, fails=64, probed=True)
 def test_wait(first: int, factor: int, most: int | None, poll: int, scan: int, fails: int, probed: bool) -> None:
-    expected = Waits(first, factor, most, poll, scan).wait_ps(fails, probed)
+    expected = Waits(first, factor, most, poll, scan, laps=False).wait_ps(fails, probed)
     struct = BackoffStruct(first, factor, -1 if most is None else most, poll, scan)
     assert library().ns_backoff_wait_ps(struct, fails, probed) == expected
 

@@ -16,6 +16,7 @@ typedef struct {
     bool idle, probed, round_goes_on, probes_nobody, thresholds_known;
     uint32_t level, target; /* of its probe */
     int64_t fails;          /* fruitless rounds (or probes) in a row */
+    uint64_t lap_begin;     /* how many victims it had drawn when the first of them had failed: ns_begin_lap */
     /* where its spawn order adapts: the present one, spawns and thefts when it was last decided */
     bool goes_first;
     int64_t spawns, robbed_before;

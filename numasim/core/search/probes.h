@@ -11,6 +11,9 @@
 /* After so many fruitless rounds in a row a worker asks whether any can succeed. */
 enum { NS_PATIENCE_ROUNDS = 256 };
 
+/* Picks of a search that lasts repeat after so many fruitless rounds. */
+enum { NS_LAP_ROUNDS = 65536, NS_LAP_QUEUES = 2048 };
+
 /* After so many steals into queues it is asked whether any has led to anything. */
 enum { NS_PATIENCE_PASSES = 65536 };
 
@@ -119,6 +122,21 @@ static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_
 static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w, uint32_t q, int64_t attempts) {
     w->failed += attempts;
     w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
+}
+
+/* Whether picks repeat: not where a lap might leave out a queue, or a level that is entered by chance. */
+static inline bool ns_has_laps(const ns_plan *steal) {
+    return steal->chances == 0 && steal->queue_count <= NS_LAP_QUEUES;
+}
+
+/* After that many fruitless rounds in a row. After the first one, and after every NS_LAP_ROUNDS more, a lap begins: the
+ * worker draws the same victims again. `begin`: how many it had drawn when the first lap began. */
+static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *begin, ns_stream *victims) {
+    if (fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(steal)) return;
+    if (fails == 1)
+        *begin = victims->drawn;
+    else
+        victims->drawn = *begin;
 }
 
 /* Rounds that probed nobody. */

@@ -162,7 +162,8 @@ static inline void ns_set_out(ns_search *s, const ns_worker_state *w) {
 
 /* Poll after a wait that grows; where nothing can be found before some time, the polls until then are passed over. */
 static inline bool ns_back_off(ns_search *s, ns_worker_state *w, bool probed) {
-    int64_t wait_ps = ns_backoff_wait_ps(&s->plan->backoff, ++w->fails, probed);
+    ns_begin_lap(&s->plan->steal, ++w->fails, &w->lap_begin, &s->actors[w->id].victims);
+    int64_t wait_ps = ns_backoff_wait_ps(&s->plan->backoff, w->fails, probed);
     w->counters.idle_backoff_ps += wait_ps;
     if (w->fails % NS_PATIENCE_ROUNDS == 0) ns_host_despair(s, w);
     ns_set_out(s, w);

@@ -73,6 +73,7 @@ class Worker:
     level: int = 0  # of the probe on its way
     target: int = 0  # its queue
     fails: int = 0  # fruitless rounds (or probes) in a row
+    lap_begin: int = 0  # how many victims it had drawn when the first of them had failed: backoff.py
     failed: int = 0  # failed attempts of the open idle episode
     failed_remote: int = 0
     thresholds_known: bool = False

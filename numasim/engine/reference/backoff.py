@@ -1,13 +1,22 @@
-"""How long a worker waits after fruitless rounds (thesis section 3.3.1; A-30)."""
+"""What follows fruitless rounds: how long a worker waits (thesis section 3.3.1; A-30), and when its picks repeat."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.tables import Tables
 from numasim.plan.run import Run
+from numasim.strategy.streams import Stream
 
 LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of them fit 63 bits
+LAP_ROUNDS = 65_536  # fruitless rounds in a row after which the picks of victims repeat
+LAP_QUEUES = 2_048  # at most, or one of them might be left out
+
+
+def rounds_to_lap(fails: int) -> int:
+    """How many rounds further the next lap begins, after ``fails`` (at least 1)."""
+    return LAP_ROUNDS - (fails - 1) % LAP_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +31,22 @@ class Waits:
     max_ps: int | None
     poll_ps: int
     scan_ps: int
+    laps: bool  # whether picks repeat: not where a lap might leave out a queue, or a level that is entered by chance
+
+    def count_failure(self, w: Worker, victims: Stream) -> None:
+        """One more round (or probe) in a row has failed.
+
+        After the first one, and after every LAP_ROUNDS more, a lap begins: the worker draws the same victims again.
+        """
+        w.fails += 1
+        if w.fails == 1:
+            w.lap_begin = victims.drawn
+        elif self.begins_lap(w.fails):
+            victims.drawn = w.lap_begin
+
+    def begins_lap(self, fails: int) -> bool:
+        """Whether a lap begins after so many fruitless rounds in a row."""
+        return fails % LAP_ROUNDS == 1 and self.laps
 
     def wait_ps(self, fails: int, probed: bool) -> int:
         """The wait after the ``fails``-th fruitless round in a row; one without a probe takes a local probe's time."""
@@ -37,5 +62,6 @@ class Waits:
 
 def waits_of(run: Run, tables: Tables) -> Waits:
     """The waits of a run."""
-    rule = run.plan.steal.backoff
-    return Waits(run.first_wait_ps, rule.factor, rule.max_ps, run.plan.poll_ps, tables.scan_ps)
+    steal = run.plan.steal
+    rule, laps = steal.backoff, not len(steal.chance) and len(steal.queues) <= LAP_QUEUES
+    return Waits(run.first_wait_ps, rule.factor, rule.max_ps, run.plan.poll_ps, tables.scan_ps, laps)

@@ -280,11 +280,12 @@ class Thief:
                 w.failed += 1
         if w.probed and self._backs_off_after_probes:
             return self._start_round(w)  # each probe has had its wait
-        w.fails += 1
-        return self._back_off(w, self._waits.wait_ps(w.fails, w.probed))
+        return self._back_off(w, w.probed)
 
-    def _back_off(self, w: Worker, wait_ps: int) -> bool:
-        """Poll after ``wait_ps``; where nothing can be found before some time, the polls until then are passed over."""
+    def _back_off(self, w: Worker, probed: bool) -> bool:
+        """Poll after a wait; where nothing can be found before some time, the polls until then are passed over."""
+        self._waits.count_failure(w, self._prober.victim_stream(w.id))
+        wait_ps = self._waits.wait_ps(w.fails, probed)
         w.idle_backoff_ps += wait_ps
         if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
             raise self._liveness.deadlock()
@@ -408,9 +409,8 @@ class Thief:
         if self._backs_off_after_probes:
             if w.held:
                 self._release_held(w)
-            w.fails += 1
             w.round_goes_on = True
-            return self._back_off(w, self._waits.wait_ps(w.fails, True))
+            return self._back_off(w, probed=True)
         return self._next_probe(w)
 
     # ---- units that are taken in advance ---------------------------------------------------------------------------

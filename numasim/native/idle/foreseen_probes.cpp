@@ -81,7 +81,8 @@ void ForeseenProbes::draw(const Worker& w, std::size_t rounds) {
     for (const std::uint32_t q : picks) probes_ps_.push_back(ns_probe_ps(&run_.plan, &w, q));
 }
 
-// The round whose picks begin at number `first`; false where it may find a task, or would be too late.
+// The round whose picks begin at number `first`; false where it may find a task, or would be too late, or where a lap
+// of the same picks begins behind it.
 bool ForeseenProbes::foresee_round(Worker& w, std::size_t first) {
     Sleeper& sleeper = sleepers_[w.id];
     const std::size_t probes = w.quiet.segments.size();
@@ -91,7 +92,7 @@ bool ForeseenProbes::foresee_round(Worker& w, std::size_t first) {
         if (run_.queues.length(sleeper.picks[i]) != 0) return false;
         look_ps += probes_ps_[i];
     }
-    if (wait == 0 || look_ps + wait > LATEST_PS) return false;
+    if (wait == 0 || look_ps + wait > LATEST_PS || (w.fails + 1) % NS_LAP_ROUNDS == 1) return false;
     std::int64_t at_ps = poll_ps;
     for (std::size_t i = 0; i < probes; ++i) {
         const std::uint32_t q = sleeper.picks[first + i];

@@ -206,7 +206,8 @@ inline void LockedRounds::look(Circle& circle) {
     ns_server_end_holding(&server, now_ps);
     if (ns_server_serve_next(&server, words.kind, &words.rules, &words.transfers, circle.line, w.id, now_ps))
         checked(server.due_ps);
-    const std::int64_t wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, ++w.fails, true);
+    ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
+    const std::int64_t wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, true);
     w.counters.idle_backoff_ps += wait_ps;
     circle.polls.add({checked(now_ps + wait_ps), wait_ps, w.id});
 }

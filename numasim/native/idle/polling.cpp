@@ -57,7 +57,8 @@ void Polling::learn(Worker& w) {
     quiet.longest_ps = longest_round_ps(w);
     quiet.choices = 0;
     for (const std::uint32_t segment : quiet.segments)
-        quiet.choices += run_.plan.steal.seg[segment + 1] - run_.plan.steal.seg[segment];
+        quiet.choices += static_cast<std::int64_t>(candidates(segment).size());
+    if (w.id < laps_.size()) laps_[w.id].times.clear();
 }
 
 std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
@@ -89,6 +90,8 @@ std::int64_t Polling::pass_over_waits(Worker& w, std::int64_t poll_ps, std::int6
         rounds += more;
         at += more * wait;
     }
+    if (rounds >= rounds_to_lap(w) && ns_has_laps(&run_.plan.steal))
+        run_.queues.actor(w.id).victims.drawn = w.lap_begin;
     w.fails += rounds;
     ns_count_empty_rounds(&run_.plan, &w, rounds);
     w.counters.idle_backoff_ps += at - poll_ps;
@@ -100,8 +103,9 @@ std::int64_t Polling::pass_over_probes(Worker& w, std::int64_t poll_ps, std::int
     std::int64_t at = poll_ps;
     for (std::int64_t turn = 1;; ++turn) {
         if (turn % TURNS_BETWEEN_PAUSES == 0) run_.pause();
-        const std::int64_t many_end = pass_over_many(w, at, until_ps);
-        if (many_end != at) {
+        if (const std::int64_t laps_end = pass_over_laps(w, at, until_ps); laps_end != at) {
+            at = laps_end;
+        } else if (const std::int64_t many_end = pass_over_many(w, at, until_ps); many_end != at) {
             at = many_end;
         } else if (const std::int64_t one_end = pass_over_one(w, at, until_ps); one_end != at) {
             at = one_end;
@@ -129,7 +133,8 @@ std::int64_t Polling::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_
     for (std::size_t i = 0; i < probes; ++i) {
         if (ns_is_attempt(&run_.plan, w.quiet.levels[i])) count_failed(w, picked_[i], 1);
     }
-    const std::int64_t wait = wait_ps(++w.fails, true);
+    ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &actor.victims);
+    const std::int64_t wait = wait_ps(w.fails, true);
     w.counters.idle_steal_ps += look - poll_ps;
     w.counters.idle_backoff_ps += wait;
     return look + wait;
@@ -143,15 +148,56 @@ std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64
         std::max(run_.plan.costs.least_probe_ps, std::min(run_.plan.costs.probe_near_ps, run_.plan.costs.probe_far_ps));
     const std::int64_t shortest_ps = static_cast<std::int64_t>(w.quiet.segments.size()) * probe;
     if (until_ps - poll_ps < MANY_ROUNDS * (shortest_ps + wait) || wait != wait_ps(w.fails + 63, true)) return poll_ps;
-    const std::int64_t rounds = std::min(MOST_ROUNDS, (until_ps - poll_ps - 1) / (w.quiet.longest_ps + wait));
+    const std::int64_t possible = (until_ps - poll_ps - 1) / (w.quiet.longest_ps + wait);
+    const std::int64_t rounds = std::min({MOST_ROUNDS, possible, rounds_to_lap(w)});
     if (rounds < MANY_ROUNDS || rounds * MOST_CHOICES < w.quiet.choices) return poll_ps;
     std::int64_t probing = 0;
     for (std::size_t i = 0; i < w.quiet.segments.size(); ++i) probing += pass_over_probe(w, i, rounds);
     run_.queues.actor(w.id).victims.drawn += static_cast<std::uint64_t>(rounds) * w.quiet.segments.size();
     w.fails += rounds;
+    ns_begin_lap(&run_.plan.steal, w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
     w.counters.idle_steal_ps += probing;
     w.counters.idle_backoff_ps += rounds * wait;
     return poll_ps + probing + rounds * wait;
+}
+
+// As many whole laps as end before `until_ps`, where one begins and the waits are alike: all of them pick as the first
+// one does, whose picks are kept.
+std::int64_t Polling::pass_over_laps(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
+    if (w.fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(&run_.plan.steal)) return poll_ps;
+    const std::int64_t wait = wait_ps(w.fails + 1, true);
+    if (wait != wait_ps(w.fails + 63, true)) return poll_ps;
+    if ((until_ps - poll_ps - 1) / NS_LAP_ROUNDS <= w.quiet.longest_ps + wait) return poll_ps;
+    const Lap& lap = lap_of(w);
+    const std::int64_t lap_ps = lap.probing_ps + NS_LAP_ROUNDS * wait;
+    const std::int64_t laps = (until_ps - poll_ps - 1) / lap_ps;
+    const std::int64_t* times = lap.times.data();
+    for (std::size_t i = 0; i < w.quiet.segments.size(); ++i) {
+        for (const std::uint32_t q : candidates(w.quiet.segments[i])) {
+            if (ns_is_attempt(&run_.plan, w.quiet.levels[i])) count_failed(w, q, laps * *times);
+            ++times;
+        }
+    }
+    w.fails += laps * NS_LAP_ROUNDS;
+    w.counters.idle_steal_ps += laps * lap.probing_ps;
+    w.counters.idle_backoff_ps += laps * NS_LAP_ROUNDS * wait;
+    return poll_ps + laps * lap_ps;
+}
+
+// How often each queue is picked in a lap of the worker, and the time that these probes take.
+const Polling::Lap& Polling::lap_of(const Worker& w) {
+    laps_.resize(run_.plan.workers);
+    Lap& lap = laps_[w.id];
+    if (!lap.times.empty() && lap.begin == w.lap_begin) return lap;
+    lap.begin = w.lap_begin;
+    lap.times.clear();
+    lap.probing_ps = 0;
+    for (std::size_t i = 0; i < w.quiet.segments.size(); ++i) {
+        count_picks(w, i, w.lap_begin, NS_LAP_ROUNDS);
+        lap.times.insert(lap.times.end(), times_picked_.begin(), times_picked_.end());
+        lap.probing_ps += probing_ps(w, i);
+    }
+    return lap;
 }
 
 void Polling::count_failed(Worker& w, std::uint32_t q, std::int64_t attempts) {
@@ -163,31 +209,42 @@ std::int64_t Polling::longest_round_ps(const Worker& w) const {
     std::int64_t sum = 0;
     for (const std::uint32_t segment : w.quiet.segments) {
         std::int64_t longest = 0;
-        for (std::uint32_t i = run_.plan.steal.seg[segment]; i < run_.plan.steal.seg[segment + 1]; ++i) {
-            longest = std::max(longest, ns_probe_ps(&run_.plan, &w, run_.plan.steal.queue[i]));
-        }
+        for (const std::uint32_t q : candidates(segment)) longest = std::max(longest, ns_probe_ps(&run_.plan, &w, q));
         sum += longest;
     }
     return sum;
 }
 
+// How often probe number `probe` of the `rounds` rounds from draw number `first` on picks each of its queues.
+void Polling::count_picks(const Worker& w, std::size_t probe, std::uint64_t first, std::int64_t rounds) {
+    const std::size_t step = w.quiet.segments.size();
+    const auto size = static_cast<std::uint32_t>(candidates(w.quiet.segments[probe]).size());
+    const std::uint64_t base = run_.queues.actor(w.id).victims.base;
+    picked_.resize(std::max(picked_.size(), static_cast<std::size_t>(MOST_ROUNDS)));
+    times_picked_.assign(size, 0);
+    for (std::int64_t done = 0; done < rounds; done += MOST_ROUNDS) {
+        const std::int64_t count = std::min(MOST_ROUNDS, rounds - done);
+        pick(base, first + probe + static_cast<std::uint64_t>(done) * step, step, size, count, picked_.data());
+        for (std::int64_t i = 0; i < count; ++i) ++times_picked_[picked_[static_cast<std::size_t>(i)]];
+    }
+}
+
+// The time of the probes that were counted.
+std::int64_t Polling::probing_ps(const Worker& w, std::size_t probe) const {
+    const std::span<const std::uint32_t> queues = candidates(w.quiet.segments[probe]);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < queues.size(); ++i) sum += times_picked_[i] * ns_probe_ps(&run_.plan, &w, queues[i]);
+    return sum;
+}
+
 // Count probe number `probe` of each of the next rounds; the time that they take.
 std::int64_t Polling::pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds) {
-    const std::uint32_t low = run_.plan.steal.seg[w.quiet.segments[probe]];
-    const std::uint32_t size = run_.plan.steal.seg[w.quiet.segments[probe] + 1] - low;
-    const ns_stream& victims = run_.queues.actor(w.id).victims;
-    picked_.resize(std::max(picked_.size(), static_cast<std::size_t>(rounds)));
-    pick(victims.base, victims.drawn + probe, w.quiet.segments.size(), size, rounds, picked_.data());
-    times_picked_.assign(size, 0);
-    for (std::int64_t i = 0; i < rounds; ++i) ++times_picked_[picked_[static_cast<std::size_t>(i)]];
-    std::int64_t probing = 0;
-    for (std::uint32_t i = 0; i < size; ++i) {
-        const std::int64_t times = times_picked_[i];
-        const std::uint32_t q = run_.plan.steal.queue[low + i];
-        probing += times * ns_probe_ps(&run_.plan, &w, q);
-        if (ns_is_attempt(&run_.plan, w.quiet.levels[probe])) count_failed(w, q, times);
+    count_picks(w, probe, run_.queues.actor(w.id).victims.drawn, rounds);
+    const std::span<const std::uint32_t> queues = candidates(w.quiet.segments[probe]);
+    if (ns_is_attempt(&run_.plan, w.quiet.levels[probe])) {
+        for (std::size_t i = 0; i < queues.size(); ++i) count_failed(w, queues[i], times_picked_[i]);
     }
-    return probing;
+    return probing_ps(w, probe);
 }
 
 }  // namespace numasim

@@ -120,6 +120,7 @@ bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start
                              const std::vector<std::int64_t>& step_ps) {
     ns_stream& draws = run_.queues.actor(w.id).victims;
     const ns_stream before = draws;
+    std::uint64_t lap_begin = before.drawn;
     search.probed.clear();
     search.waited_ps = 0;
     search.failed_remote = 0;
@@ -132,6 +133,7 @@ bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start
             if (long_[q] && search.time_ps < until_ps) return true;
             search.failed_remote += ns_is_remote(&run_.plan, &w, q);
         }
+        ns_begin_lap(&run_.plan.steal, rounds, &lap_begin, &draws);
         const std::int64_t wait = ns_backoff_wait_ps(&run_.plan.backoff, rounds, true);
         search.waited_ps += wait;
         search.time_ps += wait;

@@ -6,6 +6,7 @@ draws and durations are known in advance. Counters, draws and times come out as 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from numasim.draws import GAMMA, below_array, mix_array
 from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.backoff import LAP_ROUNDS, rounds_to_lap
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import RunState
 from numasim.strategy.probe import QuietRound
@@ -37,6 +39,16 @@ class Passed:
     probing_ps: int = 0
     waiting_ps: int = 0
 
+    def add_times(self, times: int, other: Passed) -> None:
+        """Count what ``other`` has counted so many times more; draws are left as they are."""
+        self.add(times * other.rounds, times * other.probing_ps, 0)
+        self.waiting_ps += times * other.waiting_ps
+        self.poll_ps += times * other.waiting_ps
+        self.attempts += times * other.attempts
+        self.attempts_remote += times * other.attempts_remote
+        for home, count in other.by_home.items():
+            self.by_home[home] = self.by_home.get(home, 0) + times * count
+
     def add(self, rounds: int, probing_ps: int, wait_ps: int) -> None:
         """Count ``rounds`` more, each followed by a wait."""
         self.rounds += rounds
@@ -54,7 +66,7 @@ class QuietRounds:
         self._probe_ps = np.array(probe_ps, np.int64)
         self._home = np.array(home, np.int64)
         self._node = node
-        self._shortest_ps = int(sum(self._probe_ps[c].min() for c in self._candidates))
+        self.shortest_ps = int(sum(self._probe_ps[c].min() for c in self._candidates))
 
     @property
     def probes(self) -> bool:
@@ -65,7 +77,7 @@ class QuietRounds:
         """Add the complete rounds (at most ``most``) whose every event comes before ``until_ps``, each followed by the
         same wait. ``stream`` is the worker's, with the counter that it had before the rounds in ``passed``.
         """
-        possible = max(0, until_ps - passed.poll_ps) // (self._shortest_ps + wait_ps) + 1
+        possible = max(0, until_ps - passed.poll_ps) // (self.shortest_ps + wait_ps) + 1
         if not self._candidates:
             rounds = min(most, max(0, -(-(until_ps - passed.poll_ps) // wait_ps)))
             passed.add(rounds, 0, wait_ps)
@@ -108,6 +120,7 @@ class Polling:
         self._counts_empty_rounds = backoff.empty == "count"
         self._goes_round_by_round = not run.plan.words.locks_probes and backoff.after != "probe"
         self._quiet: dict[int, QuietRounds | None] = {}  # by worker
+        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # the last one of each worker, and what it is of
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
         """Count the rounds from ``poll_ps`` on that end before ``until_ps``; the time that they take."""
@@ -121,10 +134,26 @@ class Polling:
         rounds = -1
         while rounds < passed.rounds:
             rounds = passed.rounds
-            wait, steady = self._waits.next_wait_ps(w.fails + rounds + 1, quiet.probes)
-            quiet.advance(passed, stream, wait, until_ps, CHUNK_ROUNDS if steady else 1)
+            fails = w.fails + rounds
+            wait, steady = self._waits.next_wait_ps(fails + 1, quiet.probes)
+            if self._waits.begins_lap(fails):
+                passed.draws = w.lap_begin - stream.drawn
+                if steady and (until_ps - passed.poll_ps) // LAP_ROUNDS > quiet.shortest_ps + wait:
+                    lap = self._lap(w, quiet, stream, wait)
+                    passed.add_times((until_ps - 1 - passed.poll_ps) // lap.poll_ps, lap)
+            quiet.advance(passed, stream, wait, until_ps, min(CHUNK_ROUNDS, rounds_to_lap(fails)) if steady else 1)
         self._count(w, quiet, passed)
         return passed.poll_ps - poll_ps
+
+    def _lap(self, w: Worker, quiet: QuietRounds, stream: Stream, wait_ps: int) -> Passed:
+        """All rounds of a lap of the worker, as if it began at time 0, with the same wait behind each."""
+        key = w.lap_begin, wait_ps
+        if w.id not in self._laps or self._laps[w.id][0] != key:
+            lap = Passed(0, draws=w.lap_begin - stream.drawn)
+            while lap.rounds < LAP_ROUNDS:
+                quiet.advance(lap, stream, wait_ps, sys.maxsize, min(CHUNK_ROUNDS, LAP_ROUNDS - lap.rounds))
+            self._laps[w.id] = key, lap
+        return self._laps[w.id][1]
 
     def _quiet_rounds(self, w: Worker) -> QuietRounds | None:
         """The fruitless rounds of the worker, or None where they have to be gone through probe by probe."""
@@ -133,6 +162,7 @@ class Polling:
         if w.id not in self._quiet or not self._tables.fixed_rounds:
             shape = self._prober.quiet_round(w.id)
             home = [self._tables.home(q, w.node) for q in range(len(w.probe_ps))]
+            self._laps.pop(w.id, None)
             self._quiet[w.id] = QuietRounds(shape, self._tables.attempt, w.probe_ps, home, w.node) if shape else None
         return self._quiet[w.id]
 
