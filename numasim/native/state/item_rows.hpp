@@ -44,7 +44,7 @@ void each_row(const ItemAccess& access, Items items, Visit visit) {
 // where many items share them.
 template <typename Count>
 void count_rows(const ItemAccess& access, std::int64_t rows, Items items, Count count) {
-    if (rows == 1) return count(std::int64_t{0}, items.count);
+    if (rows <= 1) return count(std::int64_t{0}, items.count);
     if (rows > items.count) {
         each_row(access, items, [&](std::int64_t row) { count(row, std::int64_t{1}); });
         return;

@@ -42,6 +42,7 @@ ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
 /* Arguments are mostly words that have just been written, and are soon read again: word by word they need not wait for
  * each other in the cache. */
 static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *arguments, size_t bytes) {
+    if (bytes > sizeof slot->arguments) __builtin_unreachable(); /* who calls has made sure */
     slot->body = body;
     size_t at = 0;
     for (; at + 8 <= bytes; at += 8) memcpy(slot->arguments + at, (const char *)arguments + at, 8);
