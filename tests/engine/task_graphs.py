@@ -183,3 +183,15 @@ def _drips(count: int, alone_ps: int) -> Task:
         steps += [alone_ps + 1_300 * ns * (at % 7), task((90 + 50 * (at % 5)) * ns)]
         steps += [task(task(60 * ns), 300 * ns, WAIT)]
     return task(*steps, WAIT)
+
+
+def layers(count: int, width: int, compute_ps: int) -> Workload:
+    """Layers of tasks that are all roots; each task waits for two of the layer before."""
+
+    def one(layer: int, i: int) -> Task:
+        before = {i, (2 * i + layer) % width} if layer else set()
+        after = tuple(f"{layer - 1}-{each}" for each in sorted(before))
+        return task(Run(compute_ps + i * 1000), name=f"{layer}-{i}", after=after)
+
+    tasks = [one(layer, i) for layer in range(count) for i in range(width)]
+    return graph(*tasks, phases=(phase(*range(len(tasks))),))

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are u
 from balanced_programs import CASES, PAGE, Balanced  # isort: skip
 from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
-from task_graphs import WAIT, Use, call, graph, task  # isort: skip
+from task_graphs import WAIT, Use, call, graph, layers, task  # isort: skip
 from registry_cells import SMALL, machine, workload  # isort: skip
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -144,6 +144,14 @@ def test_groups_whose_tasks_leave_children_unjoined(join: str, spawn: str, progr
     how = runtime(join=join, poll_ns=2, costs={"push_ns": 3, "join_ns": 1, "wait_ns": 2, "resume_ns": 5, "wake_ns": 9})
     for workers in (2, 3, 4):
         run = seeded(plan_of(graph(GROUPS), workers, strategy, how, toy(), skip=False))
+        assert not list(differences(program, run))
+
+
+@pytest.mark.parametrize("push_ns", [0, 3])
+def test_released_tasks_without_room_for_all_of_them(push_ns: int, program: Path) -> None:
+    for workers in (1, 2, 4):
+        how = runtime(join="help", capacity=3, on_full="inline", costs={"push_ns": push_ns})
+        run = seeded(plan_of(layers(6, 9, 50_000), workers, "randomized", how, toy(), skip=False))
         assert not list(differences(program, run))
 
 

@@ -60,6 +60,8 @@ class Worker:
     # the executor
     stack: list[int] = field(default_factory=list)  # the task in hand on top of tasks that wait in nested joins
     outbox: deque[int] = field(default_factory=deque)  # ready tasks that it has yet to put into queues
+    # (height, ready task): to be offered once its stack is lower than that, the last one first
+    backlog: list[tuple[int, int]] = field(default_factory=list)
     agenda: deque[int] = field(default_factory=deque)  # what it begins before it looks into its queue
     segment: int = 0
     reserved: int = -1  # the unit that it holds in advance, which its helper runs through; -1: none

@@ -2,8 +2,9 @@
 
 Readings of the model that are decided here:
 
-- A task for which no queue has room is executed at once by the worker that spawned it: a worker cannot wait for itself.
-  An extra producer waits for the next pop instead.
+- A task for which no queue has room is executed at once by the worker that spawned or released it: a worker cannot wait
+  for itself. Those that it has released, too, and not yet offered wait until that one is finished. An extra producer
+  waits for the next pop instead.
 """
 
 from __future__ import annotations
@@ -60,6 +61,20 @@ class Dispatcher:
         else:
             self._put(w, self._choose(w, task), task)
 
+    def offer_released(self, w: Worker) -> None:
+        """Put what is in the outbox into queues, where that takes no time."""
+        while w.outbox and not self._puts_take_time:
+            self.put_next(w)
+
+    def take_up(self, w: Worker) -> bool:
+        """Offer what has waited for a task to be finished that had found no room: one by one, and not in front of what
+        the worker begins first of all. Whether it takes a step to put the next one.
+        """
+        while not w.outbox and w.backlog and len(w.stack) < w.backlog[-1][0] and (w.stack or not w.agenda):
+            w.outbox.append(w.backlog.pop()[1])
+            self.offer_released(w)
+        return bool(w.outbox)
+
     def put_next(self, w: Worker) -> bool:
         """Put the next task of the outbox into a queue; False: the worker waits for the queue's lock."""
         q = self._choose(w, w.outbox[0])
@@ -86,6 +101,8 @@ class Dispatcher:
             w.stack.append(task)
             if self._joins.leaps:
                 self._joins.begun(w, task)
+            while w.outbox:
+                w.backlog.append((len(w.stack), w.outbox.pop()))
         else:
             self.push(w.id, q, task)
 

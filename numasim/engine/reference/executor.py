@@ -102,7 +102,7 @@ class Executor:
         program, stack, outbox = self._program, w.stack, w.outbox
         rows, place, codes, operands = program.rows, program.at, program.code, program.operand
         while True:
-            if outbox:
+            if outbox or (w.backlog and self._dispatcher.take_up(w)):
                 self._clock.schedule_overhead(w, PUT, self._tables.push_ps)
                 return
             if not stack and not self._seek(w):
@@ -284,7 +284,8 @@ class Executor:
             if self._begins_released and not w.stack and not w.agenda:
                 w.agenda.append(s)
             else:
-                self._offer(w, s)
+                w.outbox.append(s)
+        self._dispatcher.offer_released(w)
 
     # ---- joins -----------------------------------------------------------------------------------------------------
 

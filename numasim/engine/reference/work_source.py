@@ -105,11 +105,14 @@ class WorkSource:
         free = [root for root in phase.roots if not self._program.held[root]]
         for r, root in enumerate(free):
             w = self._workers[dealt_to(phase.deal, r, len(free), len(self._workers))]
-            q = -1 if self._is_begun(w, root, phase) else self._dispatcher.place(w.id, root)
-            if q < 0:
+            if self._is_begun(w, root, phase):
                 w.agenda.append(root)
-            else:
+            elif (q := self._dispatcher.place(w.id, root)) >= 0:
                 self._dispatcher.push(w.id, q, root, reported=False)
+            else:
+                w.backlog.append((1, root))
+        for w in self._workers:
+            w.backlog.reverse()
 
     def _is_begun(self, w: Worker, root: int, phase: Phase) -> bool:
         """Whether the worker begins a root that it is given before it looks into its queue, so that nobody steals it:

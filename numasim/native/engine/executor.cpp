@@ -25,6 +25,7 @@ Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* lis
 // registers: a fifth of the time.
 void Executor::proceed(Worker& w) {
     for (;;) {
+        if (!w.backlog.empty()) take_up(w);
         if (puts_take_time_ && !w.outbox.empty()) return run.clock.schedule_overhead(w, PUT, run.plan.costs.push_ps);
         if (w.stack.empty() && !thief.seek(w)) return;
         const Task task = w.stack.back();
@@ -125,7 +126,7 @@ void Executor::end_segment(Worker& w) {
         ns_count_task(run.queues.core(), &w);
         source.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
-        const bool free = w.stack.empty() && w.agenda.empty();
+        const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
         if (free && ns_pop_own(&thief, &w, thief.plan->refill) && run.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
@@ -241,9 +242,26 @@ void Executor::release(Worker& w, const Frame& frame) {
         if (ns_begins_released(&run.plan, w.stack.empty() && w.agenda.empty())) {
             w.agenda.push_back(successor);
         } else {
-            offer(w, successor);
+            w.outbox.push_back(successor);
         }
     });
+    offer_released(w);
+}
+
+// Put what is in the outbox into queues, where that takes no time.
+void Executor::offer_released(Worker& w) {
+    while (!puts_take_time_ && !w.outbox.empty()) put_next(w);
+}
+
+// Offer what has waited for a task to be finished that had found no room: one by one, and not in front of what the
+// worker begins first of all.
+void Executor::take_up(Worker& w) {
+    while (w.outbox.empty() && !w.backlog.empty() && w.stack.size() < w.backlog.back().first &&
+           (!w.stack.empty() || w.agenda.empty())) {
+        w.outbox.push_back(w.backlog.back().second);
+        w.backlog.pop_back();
+        offer_released(w);
+    }
 }
 
 // ---- spawning and placing -----------------------------------------------------------------------------------------
@@ -358,11 +376,19 @@ void Executor::put_locked(Worker& w) {
     if (room || put_next(w)) proceed(w);
 }
 
+// What a worker has released beside a task that found no room waits until that is finished.
+void Executor::hold_back(Worker& w) {
+    const auto first = static_cast<std::ptrdiff_t>(w.backlog.size());
+    for (; !w.outbox.empty(); w.outbox.pop_front()) w.backlog.emplace_back(w.stack.size(), w.outbox.front());
+    std::reverse(w.backlog.begin() + first, w.backlog.end());
+}
+
 inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
     if (q < 0) {
         w.stack.push_back(task);
         if (leaps_ && !run.frames.is_item(task)) run.note_taker(static_cast<std::uint32_t>(task), w.id);
         if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
+        if (!w.outbox.empty()) hold_back(w);
     } else {
         dispatcher.put(q, task);
         dispatcher.record_put(w.id, q, run.frames.id_of(task));

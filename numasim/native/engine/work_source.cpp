@@ -48,13 +48,15 @@ void WorkSource::give_roots() {
         const std::uint32_t worker = ns_dealt_to(phase().deal, r, free_roots_.size(), run_.plan.workers);
         give_root(run_.team[worker], free_roots_[r]);
     }
+    for (Worker& w : run_.team) std::ranges::reverse(w.backlog);
 }
 
 void WorkSource::give_root(Worker& w, std::uint32_t root) {
     const bool begun = ns_begins_root(phase().serial, run_.plan.graph.kind[run_.frames[root].row], w.agenda.empty());
-    const std::int32_t q = begun ? NS_UNKNOWN : dispatcher_.place(w.id, root);
+    if (begun) return w.agenda.push_back(root);
+    const std::int32_t q = dispatcher_.place(w.id, root);
     if (q < 0) {
-        w.agenda.push_back(root);
+        w.backlog.emplace_back(1, root);
     } else {
         dispatcher_.put(q, root);
     }

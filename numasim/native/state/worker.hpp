@@ -71,8 +71,10 @@ struct alignas(64) Worker : ns_worker_state {
     const std::int64_t* local_ps = nullptr;
     Ring<Task> agenda;  // what it begins before it looks into its queue
     Ring<Task> outbox;  // ready tasks that it has yet to put into queues (Executor)
-    ItemBlock items;    // (Executor)
-    QuietRound quiet;   // (Polling)
+    // (height, ready task): to be offered once its stack is lower than that, the last one first (Executor)
+    std::vector<std::pair<std::size_t, Task>> backlog;
+    ItemBlock items;   // (Executor)
+    QuietRound quiet;  // (Polling)
 
     // what a watch asks for (Recorder)
     std::int64_t reported_until_ps = 0;

@@ -137,6 +137,7 @@ static void destroy_worker(virtual_worker *w) {
     ns_virtual_list_free(&w->stack);
     ns_virtual_list_free(&w->outbox);
     ns_virtual_list_free(&w->agenda);
+    ns_virtual_list_free(&w->backlog);
     ns_virtual_list_free(&w->taken);
 }
 
@@ -199,6 +200,7 @@ static void give_roots(virtual_pool *pool, const ns_phase *phase, const ns_work_
             ns_virtual_give_root(w, root);
         }
     }
+    for (uint32_t id = 0; id < pool->base.workers; id++) ns_virtual_end_roots(&pool->workers[id]);
 }
 
 /* Close the books of a worker at the end of a phase: nothing of it is pending any more. */

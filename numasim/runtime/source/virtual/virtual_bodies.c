@@ -147,6 +147,7 @@ static void release_successors(virtual_worker *w, uint32_t row) {
         const uint32_t next = graph->successor.at[at];
         if (!--state->predecessors[next] && state->held[next]) ns_virtual_release(w, state->held[next]);
     }
+    ns_virtual_offer_released(w);
 }
 
 static void finish(virtual_worker *w, virtual_task *task) {

@@ -59,9 +59,10 @@ struct virtual_task {
     uint32_t taker;      /* in join `leapfrog`: the worker that has begun it */
     virtual_task *taken; /* likewise: of its children under way, the one begun last; */
     virtual_task *taken_before[WAYS_TO_WAIT], *taken_behind[WAYS_TO_WAIT]; /* its neighbours in that order */
-    virtual_worker *sleeper;                                               /* that is blocked in its join */
-    ns_fiber *fiber;                                                       /* its own, or NULL */
-    int64_t since_ps; /* measured costs: CPU time when it went on last */
+    uint32_t height;         /* in a backlog: the worker's stack has to be lower */
+    virtual_worker *sleeper; /* that is blocked in its join */
+    ns_fiber *fiber;         /* its own, or NULL */
+    int64_t since_ps;        /* measured costs: CPU time when it went on last */
     ns_body *body;
     ns_future *future;
     void *arguments; /* `copy`; of a call, the caller's */
@@ -82,6 +83,7 @@ struct virtual_worker {
     ns_fiber *fiber;                        /* its own loop */
     ns_fiber *suspended;                    /* what runs when its event happens */
     task_list stack, outbox, agenda, taken; /* `taken`: beside the first, by a steal */
+    task_list backlog;                      /* to be offered once its stack is low enough, the last one first */
     uint32_t requested;                     /* the lock that its search waits for */
     int64_t step_ps;                        /* the idle part of the pending step */
     int64_t blocked_until_ps;
@@ -207,8 +209,11 @@ void ns_virtual_push(virtual_worker *w, uint32_t q, virtual_task *task);
 void ns_virtual_offer(virtual_worker *w, virtual_task *task);
 /* Let a root that waits for no other task be begun by the worker that it is dealt to, or put it into a queue. */
 void ns_virtual_give_root(virtual_worker *w, virtual_task *root);
-/* The worker has finished the last predecessor of a spawned task. */
+/* All roots have been dealt. */
+void ns_virtual_end_roots(virtual_worker *w);
+/* The worker has finished the last predecessor of a spawned task; and of all that it releases with one. */
 void ns_virtual_release(virtual_worker *w, virtual_task *task);
+void ns_virtual_offer_released(virtual_worker *w);
 /* Take the steps that put what waits in the outbox. */
 void ns_virtual_settle_outbox(virtual_worker *w);
 

@@ -162,11 +162,32 @@ static void put_placed(virtual_worker *w, uint32_t q, virtual_task *task) {
     }
 }
 
+static void turn_round(task_list *list, uint32_t first) {
+    for (uint32_t low = first, high = list->count; low + 1 < high; low++) {
+        virtual_task *const task = list->task[--high];
+        list->task[high] = list->task[low];
+        list->task[low] = task;
+    }
+}
+
+static void add_to_backlog(virtual_worker *w, virtual_task *task, uint32_t height) {
+    task->height = height;
+    ns_virtual_list_push(w, &w->backlog, task);
+}
+
+/* What a worker has released beside a task that found no room waits until that is finished. */
+static void hold_back(virtual_worker *w) {
+    const uint32_t first = w->backlog.count;
+    while (w->outbox.count) add_to_backlog(w, ns_virtual_list_shift(&w->outbox), w->stack.count);
+    turn_round(&w->backlog, first);
+}
+
 /* Where no queue has room, the task is executed at once. */
 static void put_into(virtual_worker *w, int32_t q, virtual_task *task) {
     if (q == NS_UNKNOWN) {
         ns_virtual_note_taker(w, task);
         put_on_top(w, task);
+        hold_back(w);
     } else {
         put_placed(w, (uint32_t)q, task);
     }
@@ -186,11 +207,27 @@ static void put_next(virtual_worker *w) {
     }
 }
 
+void ns_virtual_offer_released(virtual_worker *w) {
+    while (!pool_of(w)->plan->puts_take_time && w->outbox.count) put_next(w);
+}
+
+/* Offer the next task that has waited for another to be finished, which had found no room; false: there is none. */
+static bool take_up(virtual_worker *w) {
+    task_list *backlog = &w->backlog;
+    if (!backlog->count || backlog->task[backlog->count - 1]->height <= w->stack.count) return false;
+    if (!w->stack.count && w->agenda.count) return false;
+    ns_virtual_list_push(w, &w->outbox, backlog->task[--backlog->count]);
+    ns_virtual_offer_released(w);
+    return true;
+}
+
 void ns_virtual_settle_outbox(virtual_worker *w) {
-    while (w->outbox.count) {
-        ns_virtual_step_overhead(w, NS_RANK_PUT, pool_of(w)->plan->costs.push_ps);
-        put_next(w);
-    }
+    do {
+        while (w->outbox.count) {
+            ns_virtual_step_overhead(w, NS_RANK_PUT, pool_of(w)->plan->costs.push_ps);
+            put_next(w);
+        }
+    } while (take_up(w));
 }
 
 void ns_virtual_offer(virtual_worker *w, virtual_task *task) {
@@ -204,20 +241,26 @@ void ns_virtual_offer(virtual_worker *w, virtual_task *task) {
 void ns_virtual_give_root(virtual_worker *w, virtual_task *root) {
     const virtual_pool *pool = pool_of(w);
     const uint8_t kind = pool->plan->graph.kind.at[root->row];
-    bool looked = false;
-    const int32_t q = ns_begins_root(pool->serial, kind, !w->agenda.count) ? NS_UNKNOWN : place(w, root, &looked);
-    if (q == NS_UNKNOWN) {
+    if (ns_begins_root(pool->serial, kind, !w->agenda.count)) {
         ns_virtual_list_push(w, &w->agenda, root);
+        return;
+    }
+    bool looked = false;
+    const int32_t q = place(w, root, &looked);
+    if (q == NS_UNKNOWN) {
+        add_to_backlog(w, root, 1);
     } else {
         put_placed(w, (uint32_t)q, root);
     }
 }
 
+void ns_virtual_end_roots(virtual_worker *w) { turn_round(&w->backlog, 0); }
+
 void ns_virtual_release(virtual_worker *w, virtual_task *task) {
     if (ns_begins_released(pool_of(w)->plan, !w->stack.count && !w->agenda.count)) {
         ns_virtual_list_push(w, &w->agenda, task);
     } else {
-        ns_virtual_offer(w, task);
+        ns_virtual_list_push(w, &w->outbox, task);
     }
 }
 
