@@ -145,7 +145,8 @@ def _one_local_time(plan: Plan) -> bool:
     if (len(work.accesses) or unlike) and len(set(latency)) > 1:
         return False
     sharers = Counter(plan.workers.llc.tolist())
-    caches = {(plan.machine.llc_bytes_of_domain[domain], sharers[domain]) for domain in sharers}
+    bytes_of = plan.machine.llc_bytes_of_domain
+    caches = {(bytes_of[domain], sharers[domain]) if bytes_of[domain] else None for domain in sharers}
     serve = plan.effects.cache != "none" and any(len(family.accesses) for family in unlike)
     return len(caches) == 1 or not serve
 
