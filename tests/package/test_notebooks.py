@@ -80,9 +80,8 @@ def kernel() -> Iterator[Any]:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"quickstart", "steals", "today", "remote_bytes", "contributions", "sensitivity", "packing"} == set(
-        NOTEBOOKS
-    )
+    names = {"quickstart", "steals", "today", "remote_bytes", "contributions", "sensitivity", "packing", "reduce"}
+    assert names == set(NOTEBOOKS)
     assert set(SMALLER) == set(keep.LONG)
 
 
