@@ -54,7 +54,7 @@ NOISE = 0.02  # standard deviation of a mean of two or three runs, relative: wha
 VALUE = Searched(Axis("value", 16, 0, 80, 4, 1), "workload.emit_ns", Decimal(500), "ns")
 PARAGON_KEY = Searched(Axis("key on paragon", 76, 10, 200, 4, 1), "workload.key_ns", Decimal(1000), "ns")
 PARADE_KEY = Searched(Axis("key on parade", 40, 4, 120, 4, 1), "workload.key_ns", Decimal(500), "ns")
-UNMAP = Searched(Axis("page given back", 10, 0, 40, 4, 1), "runtime.costs.unmap_ns", Decimal(20), "ns")
+UNMAP = Searched(Axis("page given back", 20, 0, 80, 4, 1), "runtime.costs.unmap_ns", Decimal(10), "ns")
 FLUSH = Searched(Axis("flush", 5, 0, 40, 4, 1), "runtime.costs.shootdown_ns", Decimal(50), "ns a thread")
 HEAVY = Searched(Axis("heavy share", 80, 30, 100, 10, 1), "workload.heavy_share", Decimal("0.01"), "1")
 

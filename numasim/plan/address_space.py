@@ -2,7 +2,8 @@
 
 A page fault takes the lock of the address space shared. Giving back memory takes it exclusively, so that nobody else
 faults or gives back memory meanwhile, and holds it for every page and for every flush of the translation look-aside
-buffers, which all other threads of the process are interrupted for.
+buffers, which all other threads of the process are interrupted for. A page takes the longer the farther its home is,
+where the kernel's record of it lies.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.plan.node_bytes import NodeBytes, placed_accesses
 from numasim.plan.plan import Plan
 from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import Resources, lock_ps_of_fault
@@ -24,13 +26,15 @@ I64 = npt.NDArray[np.int64]
 
 
 class PageCosts(NamedTuple):
-    """Times in ps: of a page that is touched first, of one that is given back, and of a flush, of which there is one
-    for every ``batch`` pages that an item gives back, or one an item where that is 0.
+    """Times in ps: of a page that is touched first, of one of the own node that is given back, of one of each home as
+    seen from each node (``unmap_far_ps`` [nodes, homes]), and of a flush, of which there is one for every ``batch``
+    pages that an item gives back, or one an item where that is 0.
     """
 
     page_bytes: int
     fault_ps: int
     unmap_ps: int
+    unmap_far_ps: I64
     flush_ps: int
     batch: int
 
@@ -42,6 +46,7 @@ class PageCosts(NamedTuple):
             page_bytes=plan.machine.page_bytes,
             fault_ps=costs.fault_ps,
             unmap_ps=costs.unmap_ps,
+            unmap_far_ps=_far_ps(costs.unmap_ps, plan.machine.latency_ps),
             flush_ps=costs.shootdown_ps * others,
             batch=costs.unmap_batch,
         )
@@ -50,52 +55,96 @@ class PageCosts(NamedTuple):
         """The pages of so many bytes."""
         return -(-amount // self.page_bytes)
 
-    def unmapping_ps(self, pages: int) -> int:
-        """How long giving back so many pages takes."""
-        flushes = -(-pages // self.batch) if self.batch else min(pages, 1)
-        return pages * self.unmap_ps + flushes * self.flush_ps
+    def unmapping_ps(self, pages: int, elsewhere: int = 0, elsewhere_ps: int = 0) -> int:
+        """How long giving back so many pages of the own node takes, beside pages elsewhere that take so long."""
+        together = pages + elsewhere
+        flushes = -(-together // self.batch) if self.batch else min(together, 1)
+        return pages * self.unmap_ps + elsewhere_ps + flushes * self.flush_ps
+
+
+def _far_ps(unmap_ps: int, latency_ps: I64) -> I64:
+    """[nodes, homes] what a page takes: as much longer than one of the own node as the latency of its home is."""
+    rows = (
+        [min(unmap_ps * far // row[node], LONGEST_PS) if row[node] else unmap_ps for far in row]
+        for node, row in enumerate(latency_ps.tolist())
+    )
+    return np.array(list(rows), np.int64)
+
+
+class PagesGivenBack(NamedTuple):
+    """Of an item, or [items] of several: pages of the own node, pages of given homes, and how long those take."""
+
+    near: I64
+    far: I64
+    far_ps: I64
 
 
 class ItemPages:
-    """The pages that the items of a family touch first and give back in a run with ``seed``."""
+    """The pages that the items of a family touch first and give back in a run with ``seed``, as seen from ``node``."""
 
-    def __init__(self, plan: Plan, family: RangeFamily, seed: int) -> None:
+    def __init__(self, plan: Plan, family: RangeFamily, seed: int, node: int) -> None:
         self._costs = PageCosts.of(plan)
+        self._on_nodes = NodeBytes(plan, family, seed)
+        self._far_ps = self._costs.unmap_far_ps[node]
         numbers = numbers_of_pages(len(family.node_accesses))
         self._amounts = tuple(zip((family.fresh, family.freed), numbers, strict=True))
         self._seed = seed
 
-    def pages(self, items: I64) -> tuple[I64, I64]:
-        """([items] pages that each touches first, [items] that it gives back)."""
-        fresh, freed = (self._of(amounts, number, items) for amounts, number in self._amounts)
-        return fresh, freed
+    def pages(self, items: I64) -> tuple[I64, PagesGivenBack]:
+        """([items] pages that each touches first, those that it gives back)."""
+        fresh, near = (self._of(amounts, number, items) for amounts, number in self._amounts)
+        far = self._on_nodes.returned_pages(items, self._costs.page_bytes)
+        return fresh, PagesGivenBack(near, far.sum(axis=1), far @ self._far_ps)
 
     def _of(self, amounts: Amounts | None, number: int, items: I64) -> I64:
         if amounts is None:
             return np.zeros(len(items), np.int64)
         return np.asarray(-(-amounts.of(items, self._seed, number) // self._costs.page_bytes))
 
-    def add_to(self, price: Price, placed: int, unmapped: int) -> None:
+    def add_to(self, price: Price, placed: int, near: int, far: int, far_ps: int) -> None:
         """Add so many pages to the price of an item."""
         price.placed += placed
-        price.unmapped += unmapped
-        price.fault_ps += placed * self._costs.fault_ps + self._costs.unmapping_ps(unmapped)
+        price.unmapped += near + far
+        price.fault_ps += placed * self._costs.fault_ps + self._costs.unmapping_ps(near, far, far_ps)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
         """Count the pages of ``items``, multiplied by ``times``."""
         fresh, freed = self.pages(items)
         traffic.placed += times * int(fresh.sum())
-        traffic.unmapped += times * int(freed.sum())
+        traffic.unmapped += times * (int(freed.near.sum()) + int(freed.far.sum()))
 
 
-def add_mean_pages(price: Price, plan: Plan, family: RangeFamily, resources: Resources) -> None:
-    """Add what the pages of a family's mean item cost, and ask for of the address space."""
+def add_mean_pages(
+    price: Price, plan: Plan, family: RangeFamily, resources: Resources, node: int, items: I64 | None
+) -> None:
+    """Add what the pages of the mean item, of some ``items`` or of all, cost a worker of ``node``, and ask for of the
+    address space.
+    """
     costs = PageCosts.of(plan)
-    placed, unmapped = (costs.pages(each.mean) if each is not None else 0 for each in (family.fresh, family.freed))
-    held_ps = costs.unmapping_ps(unmapped)
+    given = (family.fresh, family.freed)
+    placed, near = (costs.pages(each.mean_of(items)) if each is not None else 0 for each in given)
+    held_ps = costs.unmapping_ps(near, *_mean_far(plan, family, costs, node, items))
     price.fault_ps += placed * costs.fault_ps + held_ps
     if resources.faults >= 0:
         price.use(resources.faults, placed * resources.fault_units + held_ps)
+
+
+def _mean_far(plan: Plan, family: RangeFamily, costs: PageCosts, node: int, items: I64 | None) -> tuple[int, int]:
+    """(pages of given homes that the mean item gives back, how long those take a worker of ``node``)."""
+    pages = elsewhere_ps = 0
+    for access in placed_accesses(plan, family):
+        of_homes = access.returned_pages(np.array([access.given.amounts.mean_of(items)]), costs.page_bytes)[0]
+        pages += int(of_homes.sum())
+        elsewhere_ps += int(of_homes @ costs.unmap_far_ps[node, access.homes])
+    return pages, elsewhere_ps
+
+
+def _most_far(family: RangeFamily, costs: PageCosts) -> tuple[int, int]:
+    """(pages of given homes that an item gives back at most, how long those take at most)."""
+    most = sum(
+        costs.pages(access.amounts.most) + len(access.nodes) for access in family.node_accesses if access.returned_ppm
+    )
+    return most, most * int(costs.unmap_far_ps.max())
 
 
 def check_pages(plan: Plan) -> None:
@@ -103,9 +152,10 @@ def check_pages(plan: Plan) -> None:
     costs, fault_ps = PageCosts.of(plan), max(plan.costs.fault_ps, lock_ps_of_fault(plan.costs))
     for number, family in enumerate(plan.workload.ranges):
         fresh = costs.pages(family.fresh.most) * fault_ps if family.fresh is not None else 0
-        freed = costs.unmapping_ps(costs.pages(family.freed.most)) if family.freed is not None else 0
+        near = costs.pages(family.freed.most) if family.freed is not None else 0
+        freed = costs.unmapping_ps(near, *_most_far(family, costs))
         if fresh + freed > LONGEST_PS:
-            key = "fresh" if fresh > freed else "freed"
+            key = "fresh" if fresh > freed else "freed" if near else "node_accesses"
             raise InputError(
                 f"the pages of an item take {fresh + freed} ps",
                 path=("ranges", number, key),

@@ -94,7 +94,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         skip=spec.model.skip == "auto",
         effects=effects_of(spec.model),
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
-        control=compile_control(spec.strategy, workload, machine, workers, items.labels, items.segments),
+        control=compile_control(spec.strategy, workload, machine, workers, items.labels, items.nodes, items.segments),
         helpers=helpers_of(spec.strategy, machine, workers, workload),
     )
     check_pages(plan)

@@ -70,9 +70,19 @@ class AccessPrices:
 
 
 class ItemPrices:
-    """Memory times and traffic of the items of one family for workers at ``seat``, the same in all runs of a plan."""
+    """Memory times and traffic of the items of one family for workers at ``seat``, the same in all runs of a plan;
+    ``dealt`` are those that a distribution gives workers of its node, None without one.
+    """
 
-    def __init__(self, plan: Plan, placement: Placement, resources: Resources, family: RangeFamily, seat: Seat) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        placement: Placement,
+        resources: Resources,
+        family: RangeFamily,
+        seat: Seat,
+        dealt: I64 | None = None,
+    ) -> None:
         self._family = family
         self.node = seat.node
         self._llc = resources.llc[seat.domain]
@@ -92,7 +102,7 @@ class ItemPrices:
         self.local_wait_ps = 0
         tables = access_tables(plan, placement, family)
         self.accesses = [self._price(table, j) for j, table in enumerate(tables)]
-        self.mean = self._mean(plan)
+        self.mean = self._mean(plan, dealt)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
         """Add the traffic of ``items``, multiplied by ``times``."""
@@ -129,10 +139,11 @@ class ItemPrices:
         kind = OWNERSHIP if mode == Mode.WRITE else READ
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
-    def _mean(self, plan: Plan) -> Price:
+    def _mean(self, plan: Plan, dealt: I64 | None) -> Price:
         """The mean item, which gives a worker's demand while it runs the family."""
         count, family = self._family.count, self._family
-        price = Price((family.low_ps + family.high_ps) // 2 if family.compute is None else family.compute.mean)
+        compute = family.compute
+        price = Price((family.low_ps + family.high_ps) // 2 if compute is None else compute.mean_of(dealt))
         for access in self.accesses:
             often = how_often(access.table, count)
             price.wait_ps += int((often * access.wait_ps).sum()) // count
@@ -142,14 +153,16 @@ class ItemPrices:
             if self._llc >= 0:
                 price.use(self._llc, access.llc_bytes)
         for placed in placed_accesses(plan, family):
-            placed.use(price, self._resources, self.node)
-        add_mean_pages(price, plan, family, self._resources)
+            placed.use(price, self._resources, self.node, dealt)
+        add_mean_pages(price, plan, family, self._resources, self.node, dealt)
         return price
 
 
 @dataclass(frozen=True)
 class _Program:
-    """All that the prices of items depend on: plans that differ in their strategies alone have the same."""
+    """All that the prices of items depend on: plans that differ in their strategies alone have the same, but for the
+    nodes that items are dealt to.
+    """
 
     workload: Workload
     machine: Machine
@@ -157,12 +170,14 @@ class _Program:
     placement: Placement
     effects: Effects
     costs: Costs
+    item_nodes: bytes
     plan: Plan = field(compare=False)
 
 
 def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[ItemPrices]]:
     """[seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``."""
-    program = _Program(plan.workload, plan.machine, plan.workers, placement, plan.effects, plan.costs, plan)
+    nodes = plan.control.item_nodes.tobytes()
+    program = _Program(plan.workload, plan.machine, plan.workers, placement, plan.effects, plan.costs, nodes, plan)
     return _prices_of(program)
 
 
@@ -170,9 +185,21 @@ def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[Item
 def _prices_of(program: _Program) -> dict[Seat, list[ItemPrices]]:
     plan, resources = program.plan, resources_of(program.plan)
     return {
-        seat: [ItemPrices(plan, program.placement, resources, family, seat) for family in plan.workload.ranges]
-        for seat in seats_of(plan.workers)
+        seat: [
+            ItemPrices(plan, program.placement, resources, family, seat, dealt)
+            for family, dealt in zip(plan.workload.ranges, _dealt_to(plan, seat.node), strict=True)
+        ]
+        for seat in dict.fromkeys(seats_of(plan.workers))
     }
+
+
+def _dealt_to(plan: Plan, node: int) -> list[I64 | None]:
+    """[families] the items that a distribution gives units of ``node``, None without one."""
+    nodes, families = plan.control.item_nodes, plan.workload.ranges
+    if not len(nodes):
+        return [None] * len(families)
+    parts = np.split(nodes, np.cumsum([family.count for family in families])[:-1])
+    return [np.flatnonzero(part == node) for part in parts]
 
 
 class PricedItems:
@@ -182,7 +209,7 @@ class PricedItems:
         self.mean = prices.mean
         self._prices = prices
         self._node_bytes = NodeBytes(plan, family, seed)
-        self._pages = ItemPages(plan, family, seed)
+        self._pages = ItemPages(plan, family, seed, prices.node)
         self._family = family
         self._effects = plan.effects
         self._seed = seed
@@ -200,16 +227,19 @@ class PricedItems:
         block = self._blocks.get(item >> BLOCK_BITS)
         if block is None:
             block = self._blocks[item >> BLOCK_BITS] = self._block(item >> BLOCK_BITS << BLOCK_BITS)
-        compute, wait, local_wait, placed, unmapped = (column[item & BLOCK_ITEMS - 1] for column in block)
+        compute, wait, local_wait, *pages = (column[item & BLOCK_ITEMS - 1] for column in block)
         price = Price(compute, wait, local_wait)
-        self._pages.add_to(price, placed, unmapped)
+        self._pages.add_to(price, *pages)
         return price
 
     def _block(self, first: int) -> tuple[list[int], ...]:
-        """(compute times, memory times, those if all bytes were local, pages placed, pages unmapped) of some items."""
+        """(compute times, memory times, those if all bytes were local, pages placed, pages given back: of the own node,
+        of given homes, time of those) of some items.
+        """
         items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
         wait, local_wait = self._waits_ps(items)
-        columns = (self._compute_ps(items), self._prices.wait_ps(items) + wait, local_wait, *self._pages.pages(items))
+        placed, unmapped = self._pages.pages(items)
+        columns = (self._compute_ps(items), self._prices.wait_ps(items) + wait, local_wait, placed, *unmapped)
         return tuple(column.tolist() for column in columns)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine
+from numasim.parts.unit_factors import MILLION
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, mlp_of
 from numasim.plan.resources import Resources
@@ -63,9 +64,13 @@ class PlacedAccess:
         """[items] memory time if all bytes were local to ``node``."""
         return lines_ps(self.given.factor * amounts, int(self._latency_ps[node, node]), self.mlp)
 
-    def use(self, price: Price, resources: Resources, node: int) -> None:
-        """Add what the mean item costs a worker of ``node``, and asks for."""
-        mean = np.array([self.given.amounts.mean])
+    def returned_pages(self, amounts: I64, page_bytes: int) -> I64:
+        """[items, homes] pages that are given back."""
+        return np.asarray(-(-(self.cut(amounts) * self.given.returned_ppm // MILLION) // page_bytes))
+
+    def use(self, price: Price, resources: Resources, node: int, items: I64 | None) -> None:
+        """Add what the mean of some ``items``, or of all, costs a worker of ``node``, and asks for."""
+        mean = np.array([self.given.amounts.mean_of(items)])
         price.wait_ps += int(self.wait_ps(mean, node)[0])
         for home, amount in zip(self.homes.tolist(), self.cut(mean)[0].tolist(), strict=True):
             price.move(resources.reads[node][home], amount)
@@ -104,6 +109,14 @@ class NodeBytes:
         for number, access in enumerate(self._placed):
             np.add.at(total, access.homes, access.given.factor * self._sums(number, items))
         return total
+
+    def returned_pages(self, items: I64, page_bytes: int) -> I64:
+        """[items, nodes] pages of each home that they give back."""
+        pages = np.zeros((self._nodes, len(items)), np.int64)
+        for number, access in enumerate(self._placed):
+            if access.given.returned_ppm:
+                np.add.at(pages, access.homes, access.returned_pages(self._amounts(number, items), page_bytes).T)
+        return pages.T
 
     def count(self, items: I64, node: int, traffic: Traffic, times: int = 1) -> None:
         """Add the traffic of ``items`` that workers of ``node`` execute, multiplied by ``times``."""

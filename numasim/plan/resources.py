@@ -117,7 +117,7 @@ def resources_of(plan: Plan) -> Resources:
 
 def holds_lock(plan: Plan) -> bool:
     """Whether giving back memory takes time, so that the address space is shared out by the time of its lock."""
-    gives_back = any(family.freed is not None for family in plan.workload.ranges)
+    gives_back = any(family.gives_back for family in plan.workload.ranges)
     return gives_back and (plan.costs.unmap_ps > 0 or plan.costs.shootdown_ps > 0)
 
 

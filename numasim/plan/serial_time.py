@@ -123,7 +123,7 @@ def alone(plan: Plan) -> Plan:
         machine=replace(plan.machine, speed_of_core=fastest),
         workers=first,
         workload=work,
-        control=replace(plan.control, item_labels=NO_LABELS),
+        control=replace(plan.control, item_labels=NO_LABELS, item_nodes=NO_LABELS),
         steal=steal,
         words=place_words(strategy, steal, plan.machine, first, work.words),
         placement=placement_rules(local, plan.machine, first, work),

@@ -203,7 +203,15 @@ PAGE_COSTS = Structure(
     "PageCosts",
     "What items pay for touching memory first and for giving it back.",
     (
-        cost("unmap_ps", "of each page that is given back"),
+        cost("unmap_ps", "of each page of the own node that is given back"),
+        Array(
+            name="unmap_far_ps",
+            type=I64,
+            shape="nodes, homes",
+            size="nodes * nodes",
+            high="LONGEST_PS",
+            note="of each page of a given home that is given back, as seen from a node",
+        ),
         Integer(name="flush_ps", high="LONGEST_PS", note="of each flush, for all other threads together"),
         Integer(name="unmap_batch", high="MOST_BYTES", note="pages a flush; 0: all that an item gives back"),
     ),

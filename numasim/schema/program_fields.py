@@ -156,6 +156,7 @@ NODE_ACCESS = Structure(
         Flag(name="owned", note="what is fetched is fetched for ownership"),
         Flag(name="written", note="and written back"),
         Integer(name="misses", low="1", high="MOST_MISSES", note="under way at once, times 1000"),
+        Integer(name="returned_ppm", high="MILLION", note="the part of the bytes' memory that the item gives back"),
         Array(
             name="latency_ps", type=I64, shape="nodes, homes", size="nodes * len(home)", high="MOST_COST_PS",
             member="latency",

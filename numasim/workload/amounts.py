@@ -84,6 +84,12 @@ class Amounts:
         pairs = zip(self._starts, ends, self.low.tolist(), self.high.tolist(), strict=True)
         return int(sum((end - start) * (low + high) for start, end, low, high in pairs)) // (2 * WORD)
 
+    def mean_of(self, items: I64 | None) -> int:
+        """The mean of some items, rounded down: that of all where there are none, or where they are drawn."""
+        if items is None or not len(items) or not len(self.items):
+            return self.mean
+        return exact_sum(self.items[items]) // len(items)
+
     def most_of(self, count: int) -> int:
         """What ``count`` items add up to: exactly where they are given, else if all had the highest number."""
         return exact_sum(self.items) if len(self.items) else count * self.most

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from numasim.parts.unit_factors import MILLION
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Mode, RangeFamily, Workload
 from numasim.workload.one_worker import by_task, serial_ps
@@ -64,7 +65,8 @@ def _ragged(family: RangeFamily) -> Iterator[str]:
         mode = Mode(access.mode).name.lower().replace("_", "-")
         sizes = f"{amounts.least:,} to {amounts.most:,} bytes an item, {amounts.mean:,} on average"
         in_all = f", {amounts.most_of(family.count):,} in all" if not amounts.drawn else ""
-        yield f"    on nodes {nodes:<6}{mode}, {sizes}{in_all}"
+        back = f", {access.returned_ppm / MILLION:.4g} of their memory given back" if access.returned_ppm else ""
+        yield f"    on nodes {nodes:<6}{mode}, {sizes}{in_all}{back}"
     for what, pages in (("touched first", family.fresh), ("given back", family.freed)):
         if pages is not None:
             sizes = f"{pages.least:,} to {pages.most:,} bytes an item, {pages.mean:,} on average"

@@ -109,7 +109,8 @@ class Accesses:
 class NodeAccess:
     """Bytes that the items of a range read or write on given nodes, whatever region they are of (model 3.5).
 
-    Item i moves the i-th of ``amounts``, cut over ``nodes`` in proportion to ``shares``. No cache serves any of it.
+    Item i moves the i-th of ``amounts``, cut over ``nodes`` in proportion to ``shares``. No cache serves any of it. Of
+    the memory that these bytes fill on a node the item gives back the part ``returned_ppm`` when it is done.
     """
 
     nodes: tuple[int, ...]
@@ -117,6 +118,7 @@ class NodeAccess:
     mode: int  # Mode
     pattern: int  # Pattern
     amounts: Amounts
+    returned_ppm: int = 0
 
     @property
     def factor(self) -> int:
@@ -151,11 +153,18 @@ class RangeFamily:
     @property
     def changes_pages(self) -> bool:
         """Whether items touch memory for the first time, or give some back."""
-        return self.fresh is not None or self.freed is not None
+        return self.fresh is not None or self.gives_back
+
+    @property
+    def gives_back(self) -> bool:
+        """Whether items give back memory."""
+        return self.freed is not None or any(access.returned_ppm for access in self.node_accesses)
 
     @property
     def like_pages(self) -> bool:
-        """Whether all items touch equally much memory for the first time, and give back equally much."""
+        """Whether all items touch equally much memory for the first time, and give back equally much, but for that of
+        their accesses.
+        """
         return all(amounts is None or amounts.fixed for amounts in (self.fresh, self.freed))
 
     @property

@@ -84,6 +84,9 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "ranges with bytes on nodes": lambda plan: any(family.node_accesses for family in plan.workload.ranges),
     "ranges that touch fresh memory": lambda plan: any(family.fresh for family in plan.workload.ranges),
     "ranges that give memory back": lambda plan: any(family.freed for family in plan.workload.ranges),
+    "ranges that give memory back where it is": lambda plan: any(
+        access.returned_ppm for family in plan.workload.ranges for access in family.node_accesses
+    ),
     "giving back memory takes time": holds_lock,
     "ranges with accesses": lambda plan: any(len(family.accesses) for family in plan.workload.ranges),
     "repeated phases": lambda plan: any(phase.repeat > 1 for phase in plan.workload.phases),

@@ -27,10 +27,11 @@ def on(
     mode: Mode = Mode.READ,
     shares: Sequence[int] = (1,),
     pattern: Pattern = Pattern.CHASE,
+    returned_ppm: int = 0,
 ) -> NodeAccess:
     """An access to one node, or to several with such shares; its misses come one after the other."""
     names = (nodes,) if isinstance(nodes, int) else tuple(nodes)
-    return NodeAccess(names, tuple(shares), int(mode), int(pattern), amounts)
+    return NodeAccess(names, tuple(shares), int(mode), int(pattern), amounts, returned_ppm)
 
 
 def ragged(

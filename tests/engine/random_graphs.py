@@ -31,6 +31,7 @@ DEALS = ("master", "block", "cyclic")
 MOST_ITEMS = (12, 12, 60, 400)
 NODE_ACCESSES = (0, 0, 0, 1, 2)
 AMOUNTS = (0, 1, 64, 640, 9_999, 300_000)
+RETURNED = (1_000_000, 1, 333_333)
 PAGE_AMOUNTS = (0, 1, 4096, 4097, 65_536, 1_000_000)
 MOST_NODES = 6
 PHASES = (1, 1, 1, 2, 3)
@@ -221,6 +222,7 @@ class Draft:
             "mode": self.chance.choice(MODES),
             "pattern": self.chance.choice(PATTERNS),
             "bytes": self._amounts(count, lambda: self.chance.choice(AMOUNTS)),
+            **({"returned_ppm": self.chance.choice(RETURNED)} if happens(self.chance, 20) else {}),
         }
 
     def _pages(self, count: int) -> Document:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from engine_setup import NS, assert_agree, event_by_event, observe, plan_of, runtime, toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ragged_plans import each, ragged, table
+from ragged_plans import each, on, ragged, table
 
+from numasim.api import run
 from numasim.engine.simulate import ENGINES
 from numasim.machine.topology import Machine
 from numasim.plan.effects import NO_EFFECTS, Effects
@@ -124,6 +127,70 @@ def test_what_computes_beside_the_lock_hides_its_holders(engine: str) -> None:
     assert (makespan_ps(5), makespan_ps(8)) == (500 * NS, 800 * NS)
 
 
+# ---- memory that is given back where it is -------------------------------------------------------------------------
+
+NEAR_PS, FAR_PS = (int(TWO_NODES.latency_ps[0, home]) for home in (0, 1))
+
+
+@pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
+def test_a_page_takes_as_much_longer_as_its_home_is_farther(engine: str, effects: Effects) -> None:
+    # half of 5 pages and a byte of the far node are 3, of one page of the near one 1; with the two freed ones 6 pages
+    far, near = on(1, each(5 * PAGE + 1), returned_ppm=500_000), on(0, each(PAGE), returned_ppm=500_000)
+    work = ragged(1, 10**9 * NS, far, near, freed=of_pages(2))
+    seen = observe(space(work, 1, TWO_NODES, effects, unmap_ns=20, shootdown_ns=7000), engine)
+    assert (FAR_PS, seen["pages_unmapped"]) == (2 * NEAR_PS, 6)
+    assert seen["overhead_ps"] == (2 * 20 + 1 * 20 + 3 * 40) * NS
+    assert seen["makespan_ps"] == 10**9 * NS + seen["overhead_ps"]
+
+
+def test_memory_of_both_nodes_costs_both_workers_as_much_but_each_its_own(engine: str) -> None:
+    # each worker gives back a page here and three there, all one after the other under one lock, with one flush of both
+    both = on((0, 1), each(4 * PAGE, 4 * PAGE), shares=(1, 3), returned_ppm=10**6)
+    seen = observe(space(ragged(2, 0, both, deal=Deal.CYCLIC), 2, TWO_NODES, unmap_ns=100, shootdown_ns=64), engine)
+    alone_ps = [(100 + 3 * 200 + 64) * NS, (3 * 100 + 200 + 64) * NS]
+    assert seen.of_worker("overhead_ps") == alone_ps
+    assert seen["pages_unmapped"] == 8
+
+
+@pytest.mark.parametrize("workers", [2, 4, 8])
+def test_the_same_pages_take_longer_where_nobody_gives_back_his_own(engine: str, workers: int) -> None:
+    # item i is of worker i, whose node is i mod 2: P U(k) with one price or the other
+    def makespan_ps(own: bool) -> int:
+        of_node = [each(*[40 * PAGE * (i % 2 == node) for i in range(workers)]) for node in (0, 1)]
+        accesses = [on(node, of_node[node if own else 1 - node], returned_ppm=10**6) for node in (0, 1)]
+        plan = space(ragged(workers, 0, *accesses, deal=Deal.CYCLIC), workers, TWO_NODES, unmap_ns=10**4)
+        assert plan.workers.node.tolist() == [i % 2 for i in range(workers)]
+        return int(observe(plan, engine)["makespan_ps"])
+
+    once_ps = workers * 40 * 10**4 * NS
+    assert makespan_ps(own=True) == pytest.approx(once_ps, rel=0.01)  # beside it the bytes are read
+    assert makespan_ps(own=False) == pytest.approx(2 * once_ps, rel=0.01)
+
+
+@pytest.mark.parametrize(("deal", "remote"), [("locality", 0), ("interleave", Fraction(1, 2))])
+@pytest.mark.parametrize("workers", [8, 32])
+def test_dealing_by_locality_saves_what_pages_of_others_take_longer(
+    engine: str, workers: int, deal: str, remote: Fraction
+) -> None:
+    # nothing but the lock limits the phase: a page for each of 4,096 values, at 85 or 145 ns a load, and a flush a row.
+    # Each worker asks for the lock as long as the rows take that are dealt to its node, not those of the whole range.
+    flush_ps = 10 * NS * (workers - 1)
+    work = {"name": "reduce", "emits": 4096, "rows": 512, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
+    nothing = {"emit_ns": 0, "key_ns": 0, "copy_ns": 0, "entries_returned": 0}
+    found = run(
+        machine="xeon-6130-2s",
+        workload={**work, **nothing, "values_returned": 1},
+        runtime={"like": "phoenix", "costs": {"unmap_ns": 2000, "shootdown_ns": 10}},
+        strategy={"name": deal, "like": f"phoenix-{deal}-numa-aware", "labels": {"deal": deal, "pair_ns": 0}},
+        workers=workers,
+        seed=1,
+        engine=engine,
+    )
+    page_ps = 2000 * NS * (1 + remote * Fraction(60, 85))
+    assert found.counters["pages_unmapped"] == 4096
+    assert found.counters["makespan_ps"] == pytest.approx(float(4096 * page_ps + 512 * flush_ps), rel=0.03)
+
+
 pages = st.one_of(
     st.lists(st.integers(0, 20 * PAGE), min_size=12, max_size=12).map(lambda numbers: each(*numbers)),
     st.lists(
@@ -140,6 +207,8 @@ pages = st.one_of(
     shootdown_ns=st.sampled_from([0, 40]),
     batch=st.integers(0, 3),
     effects=st.sampled_from([FLUID, NO_EFFECTS, Effects(contention="snapshot")]),
+    where=pages,
+    part=st.sampled_from([0, 1, 333_333, 10**6]),
     seed=st.integers(0, 99),
 )
 def test_pages_are_counted_and_paid_for_whatever_is_skipped(
@@ -150,15 +219,26 @@ def test_pages_are_counted_and_paid_for_whatever_is_skipped(
     shootdown_ns: int,
     batch: int,
     effects: Effects,
+    where: Amounts,
+    part: int,
     seed: int,
 ) -> None:
-    work = ragged(12, 300 * NS, deal=Deal.BLOCK, repeat=2, fresh=fresh, freed=freed)
+    far = on((1, 0), where, shares=(2, 1), returned_ppm=part)
+    work = ragged(12, 10**9 * NS, far, deal=Deal.BLOCK, repeat=2, fresh=fresh, freed=freed)
     costs = {"fault_ns": 7, "unmap_ns": 3, "shootdown_ns": shootdown_ns, "unmap_batch": batch}
     plan = space(work, 3, TWO_NODES, effects, faults_per_s=faults_per_s, **costs)
     fast, slow = observe(plan, engine, seed), observe(event_by_event(plan), engine, seed)
     assert_agree(fast, slow)
     items = np.arange(12)
-    placed, unmapped = (-(-of.of(items, seed, number) // PAGE) for of, number in ((fresh, 4), (freed, 6)))
+    # an item's first numbers are for its time and for its access
+    placed, near = (-(-of.of(items, seed, number) // PAGE) for of, number in ((fresh, 6), (freed, 8)))
+    moved = where.of(items, seed, 4)
+    upto = moved * 2 // 3
+    away, home = (-(-(each_part * part // 10**6) // PAGE) for each_part in (upto, moved - upto))
+    unmapped = near + away + home
     flushes = -(-unmapped // batch) if batch else unmapped.clip(max=1)
     assert (slow["page_faults"], slow["pages_unmapped"]) == (2 * placed.sum(), 2 * unmapped.sum())
-    assert slow["overhead_ps"] == 2 * NS * int((7 * placed + 3 * unmapped + 2 * shootdown_ns * flushes).sum())
+    shared = 2 * int((7 * placed + 3 * near + 2 * shootdown_ns * flushes).sum())
+    executed = [(int(plan.workers.node[worker]), item) for worker, item, _, _ in slow.stretches]
+    by_place = sum(3 * int(away[item] * (2 - node) + home[item] * (1 + node)) for node, item in executed)
+    assert slow["overhead_ps"] == NS * (shared + by_place)

@@ -44,6 +44,16 @@ def test_a_file_of_ragged_items_comes_back_as_it_was(tmp_path: Path) -> None:
     assert other.digest() != work.digest()
 
 
+def test_what_accesses_give_back_comes_back_as_it_was(tmp_path: Path) -> None:
+    work = read_back(tmp_path, on_nodes(returned_ppm=250_000))
+    (family,) = work.ranges
+    assert (family.node_accesses[0].returned_ppm, family.gives_back, family.changes_pages) == (250_000, True, True)
+    assert "read, 1 to 3 bytes an item, 2 on average, 6 in all, 0.25 of their memory given back\n" in describe(work)
+    again = tmp_path / "again.json"
+    again.write_text(text_of(work))
+    assert read(again).digest() == work.digest() != read_back(tmp_path, on_nodes()).digest()
+
+
 def test_pages_come_back_as_they_were(tmp_path: Path) -> None:
     table = {"weight": [1, 3], "low": [0, 100], "high": [9, 100]}
     work = read_back(tmp_path, document(fresh=table, freed=BYTES))
@@ -104,6 +114,8 @@ MISTAKES: dict[str, dict[str, Any]] = {
         freed={"items": [1, 2**38 + 1, 2]}
     ),
     r"ranges\[0\].freed: input should be .*, not 7": document(freed=7),
+    r"node_accesses\[0\].returned_ppm: .*less than or equal to 1000000": on_nodes(returned_ppm=1_000_001),
+    r"node_accesses\[0\].returned_ppm: a whole number is needed here": on_nodes(returned_ppm=0.5),
     r"ranges\[0\].fred: .*did you mean 'freed'": document(fred=BYTES),
     r"node_accesses\[0\].bytes: 67108864 items of the highest amount add up to .*; expected at most": document(
         count=2**26,

@@ -57,7 +57,17 @@ def test_four_rows_of_two_threads() -> None:
     assert family.freed is not None
     assert family.fresh is not None
     assert (family.fresh.mean, family.freed.mean) == (8192, 8192)
+    assert [access.returned_ppm for access in family.node_accesses] == [0, 0]
     assert work.facts == {"emits": 8, "keys": 8}
+
+
+def test_values_are_given_back_where_they_are() -> None:
+    (family,) = make("reduce", **FOUR_ROWS, entries_returned=0, values_returned=0.25).ranges
+    assert family.freed is None
+    assert [(access.nodes, access.returned_ppm) for access in family.node_accesses] == [
+        ((0,), 250_000),
+        ((1,), 250_000),
+    ]
 
 
 def test_one_thread_emits_every_key() -> None:

@@ -351,7 +351,11 @@ static bool couples_by_events(const ns_full_plan *plan) {
 
 static bool changes_pages(const ns_full_plan *plan) {
     for (uint64_t f = 0; f < plan->families.count; f++) {
-        if (plan->families.at[f].fresh.count || plan->families.at[f].freed.count) return true;
+        const ns_family *family = &plan->families.at[f];
+        if (family->fresh.count || family->freed.count) return true;
+        for (uint64_t at = 0; at < family->node_accesses.count; at++) {
+            if (family->node_accesses.at[at].returned_ppm) return true;
+        }
     }
     return false;
 }

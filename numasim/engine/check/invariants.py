@@ -11,6 +11,8 @@ import numpy as np
 from numasim.engine.reference.ledger import Executed
 from numasim.engine.result import TIME, Result
 from numasim.errors import CheckError
+from numasim.parts.unit_factors import MILLION
+from numasim.plan.node_bytes import PlacedAccess, placed_accesses
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import traffic_factor
 from numasim.strategy.steal_plan import AmountKind
@@ -285,7 +287,9 @@ def pages_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         yield f"{_span(first, last)} pages were placed, but nodes hold {result.node_pages.tolist()}"
     if first > int(rules.pages.sum()):
         yield f"{_span(first, last)} pages were placed, but there are {int(rules.pages.sum())}"
-    least, most = _of_items([(family.freed, family.count) for family in work.ranges], work, page_bytes)
+    near = _of_items([(family.freed, family.count) for family in work.ranges], work, page_bytes)
+    far = _given_back_far(plan)
+    least, most = (sum(ends) for ends in zip(near, far, strict=True))
     if not least <= result.counters["pages_unmapped"] <= most:
         yield f"{result.counters['pages_unmapped']} pages were given back, but items have {_span(least, most)}"
 
@@ -306,6 +310,28 @@ def _of_items(amounts: Sequence[tuple[Amounts | None, int]], work: Workload, pag
             least += runs * count * -(-given.least // page_bytes)
             most += runs * count * -(-given.most // page_bytes)
     return least, most
+
+
+def _given_back_far(plan: Plan) -> tuple[int, int]:
+    """The least and the most pages that items give back where the bytes of their accesses are."""
+    least = most = 0
+    for phase, runs in zip(plan.workload.phases, plan.workload.runs, strict=True):
+        if phase.range_family is not None:
+            family = plan.workload.ranges[phase.range_family]
+            for access in placed_accesses(plan, family):
+                pages = _far_pages(access, family.count, plan.machine.page_bytes)
+                least, most = least + runs * pages[0], most + runs * pages[1]
+    return least, most
+
+
+def _far_pages(access: PlacedAccess, items: int, page_bytes: int) -> tuple[int, int]:
+    amounts, part_ppm = access.given.amounts, access.given.returned_ppm
+    if not amounts.drawn:
+        pages = exact_sum(access.returned_pages(amounts.of(np.arange(items), 0, 0), page_bytes).sum(axis=1))
+        return pages, pages
+    homes = len(access.homes)
+    least, most = (each * part_ppm // MILLION for each in (amounts.least, amounts.most))
+    return items * max(0, least - homes) // page_bytes, items * (most // page_bytes + homes if part_ppm else 0)
 
 
 def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:

@@ -113,7 +113,12 @@ def _speeds(plan: Plan) -> Fields:
 
 def _page_costs(plan: Plan) -> Fields:
     costs = PageCosts.of(plan)
-    return {"unmap_ps": costs.unmap_ps, "flush_ps": costs.flush_ps, "unmap_batch": costs.batch}
+    return {
+        "unmap_ps": costs.unmap_ps,
+        "unmap_far_ps": costs.unmap_far_ps.ravel(),
+        "flush_ps": costs.flush_ps,
+        "unmap_batch": costs.batch,
+    }
 
 
 def _helpers(plan: Plan) -> Fields:

@@ -63,6 +63,7 @@ def _node_access(plan: Plan, access: PlacedAccess) -> Fields:
         "owned": access.kind == OWNERSHIP,
         "written": access.written,
         "misses": access.mlp,
+        "returned_ppm": access.given.returned_ppm,
         "latency_ps": np.concatenate([access.latency_ps(node) for node in range(plan.machine.nodes)]),
         "local_latency_ps": np.ascontiguousarray(np.diag(plan.machine.latency_ps), np.int64),
     }

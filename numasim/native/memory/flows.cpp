@@ -20,7 +20,7 @@ std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::ve
         const auto& given = plan.effects.prices[plan.effects.price_class[w]].families;
         for (std::size_t family = 0; family < given.size(); ++family) {
             const NodeBytes& node_bytes = times[family].node_bytes();
-            const ItemPages pages(plan, plan.families[family], seed);
+            const ItemPages pages(plan, plan.families[family], node_bytes, seed, plan.node[w]);
             mine.emplace_back(plan.families[family], node_bytes, pages, given[family], plan.node[w], plan.nodes);
         }
     }

@@ -50,7 +50,7 @@ void ItemPrices::count_pages(std::int64_t item, std::int64_t times, Traffic& tra
     if (!pages_.any()) return;
     const PageCounts pages = pages_.of(item);
     traffic.placed += times * pages.placed;
-    traffic.unmapped += times * pages.unmapped;
+    traffic.unmapped += times * pages.unmapped();
 }
 
 void ItemPrices::count_regions(std::int64_t item, std::int64_t times, Traffic& traffic) const {

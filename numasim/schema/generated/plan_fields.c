@@ -78,6 +78,11 @@ static bool read_ns_node_access(ns_plan_reader *reader, ns_full_plan *plan, ns_n
         if (!ns_read_integer(reader, "misses", 1, NS_MOST_MISSES, &value)) return false;
         self->misses = (int64_t)value;
     }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "returned_ppm", 0, NS_MILLION, &value)) return false;
+        self->returned_ppm = (int64_t)value;
+    }
     if (!ns_read_i64s(reader, "latency_ps", (int64_t)plan->nodes * (int64_t)self->home.count, &self->latency)) return false;
     if (!ns_require_i64s(reader, "latency_ps", self->latency, 0, NS_MOST_COST_PS)) return false;
     if (!ns_read_i64s(reader, "local_latency_ps", (int64_t)plan->nodes, &self->local_latency)) return false;
@@ -612,6 +617,8 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             if (!ns_read_integer(reader, "unmap_ps", 0, NS_MOST_COST_PS, &value)) return false;
             plan->effects.pages.unmap_ps = (int64_t)value;
         }
+        if (!ns_read_i64s(reader, "unmap_far_ps", (int64_t)plan->nodes * (int64_t)plan->nodes, &plan->effects.pages.unmap_far_ps)) return false;
+        if (!ns_require_i64s(reader, "unmap_far_ps", plan->effects.pages.unmap_far_ps, 0, NS_LONGEST_PS)) return false;
         {
             int64_t value;
             if (!ns_read_integer(reader, "flush_ps", 0, NS_LONGEST_PS, &value)) return false;

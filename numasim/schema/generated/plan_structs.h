@@ -115,6 +115,7 @@ typedef struct ns_node_access {
     bool owned; /* what is fetched is fetched for ownership */
     bool written; /* and written back */
     int64_t misses; /* under way at once, times 1000 */
+    int64_t returned_ppm; /* the part of the bytes' memory that the item gives back */
     ns_i64s latency; /* [nodes, homes] */
     ns_i64s local_latency; /* [nodes] of each node's own memory */
 } ns_node_access;
@@ -190,7 +191,8 @@ typedef struct ns_speed_rules {
 
 /* What items pay for touching memory first and for giving it back. */
 typedef struct ns_page_costs {
-    int64_t unmap_ps; /* of each page that is given back */
+    int64_t unmap_ps; /* of each page of the own node that is given back */
+    ns_i64s unmap_far_ps; /* [nodes, homes] of each page of a given home that is given back, as seen from a node */
     int64_t flush_ps; /* of each flush, for all other threads together */
     int64_t unmap_batch; /* pages a flush; 0: all that an item gives back */
 } ns_page_costs;

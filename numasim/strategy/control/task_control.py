@@ -19,8 +19,8 @@ class TaskControl:
 
     ``tiers`` [tasks] is empty where all tasks are local, ``labels`` [tasks] where none has one. Item i of a range of n
     has the label ``i * item_units div n``, or none where ``item_units`` is 0, unless ``item_labels`` [items of all
-    ranges], which is empty otherwise, says it. The last ``dealing`` segments are those in which worker 0 finds
-    these. Bit k of ``switches`` is that of
+    ranges], which is empty otherwise, says it; then ``item_nodes`` has the node of the unit that the label names. The
+    last ``dealing`` segments are those in which worker 0 finds these. Bit k of ``switches`` is that of
     `numasim.strategy.steal_plan.StealPlan.switches` number k.
     """
 
@@ -29,6 +29,7 @@ class TaskControl:
     item_units: int = 0
     switches: int = 0
     item_labels: I32 = field(default_factory=lambda: NO_LABELS)
+    item_nodes: I32 = field(default_factory=lambda: NO_LABELS)
     dealing: int = 0
 
 
@@ -41,10 +42,12 @@ def compile_control(
     machine: Machine,
     workers: WorkerMap,
     item_labels: I32 = NO_LABELS,
+    item_nodes: I32 = NO_LABELS,
     dealing: int = 0,
 ) -> TaskControl:
     """The tiers and labels that ``spec`` gives the tasks of ``workload``, which is written out where it gives any.
-    ``item_labels`` are those that its distribution gives the items of ranges, in the last ``dealing`` segments.
+    ``item_labels`` are those that its distribution gives the items of ranges, in the last ``dealing`` segments, and
+    ``item_nodes`` the nodes of the units that they name.
 
     Raises InputError for labels by a function that is not registered.
     """
@@ -53,4 +56,11 @@ def compile_control(
     program = known_program(workload, machine, workers, label_unit(spec))
     labels = labels_of(spec, program)
     item_units = program.units if spec.labels == "slices" else 0
-    return TaskControl(tiers_of(spec, program, labels), labels, item_units, item_labels=item_labels, dealing=dealing)
+    return TaskControl(
+        tiers_of(spec, program, labels),
+        labels,
+        item_units,
+        item_labels=item_labels,
+        item_nodes=item_nodes,
+        dealing=dealing,
+    )

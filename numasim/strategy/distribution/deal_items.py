@@ -20,11 +20,13 @@ PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
 
 class DealtItems(NamedTuple):
-    """``labels`` [items of all families] is empty where the strategy has no distribution; ``workload`` has, before each
-    phase whose range is dealt at a cost, a serial phase in which worker 0 pays for it: its last ``segments`` segments.
+    """``labels`` [items of all families] is empty where the strategy has no distribution, and so is ``nodes``, the node
+    of the unit with that label; ``workload`` has, before each phase whose range is dealt at a cost, a serial phase in
+    which worker 0 pays for it: its last ``segments`` segments.
     """
 
     labels: I32
+    nodes: I32
     workload: Workload
     segments: int = 0
 
@@ -39,7 +41,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
     """
     distribution = spec.distribution
     if distribution is None or not workload.ranges:
-        return DealtItems(NO_ITEM_LABELS, workload)
+        return DealtItems(NO_ITEM_LABELS, NO_ITEM_LABELS, workload)
     node = unit_nodes(workers, label_unit(spec))
     deal, pair_ps = BY_NAME[distribution.deal], ps(distribution.pair_ns)
     dealt = [deal(known_items(family, machine, node), distribution) for family in workload.ranges]
@@ -49,5 +51,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
         if phase.range_family is not None and dealt[phase.range_family].pairs * pair_ps
     }
     labels = np.concatenate([each.units for each in dealt]).astype(np.int32)
+    nodes = node[labels].astype(np.int32)
     labels.setflags(write=False)
-    return DealtItems(labels, with_serial_parts(workload, before_ps, PHASE), len(before_ps))
+    nodes.setflags(write=False)
+    return DealtItems(labels, nodes, with_serial_parts(workload, before_ps, PHASE), len(before_ps))

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from numasim.errors import InputError
 from numasim.parts.base import Model
+from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import LONGEST_PS, MOST_NODES, MOST_SHARES, Mode
 from numasim.workload.amounts import Amounts
 from numasim.workload.graph import NodeAccess, Pattern
@@ -29,6 +30,7 @@ Amount = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]  # checked with
 Weight = Annotated[int, Field(strict=True, ge=1, le=MOST_WEIGHT)]
 Node = Annotated[int, BeforeValidator(whole), Field(ge=0, lt=MOST_NODES)]
 Share = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MOST_SHARES)]
+Part = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MILLION)]
 
 
 class AmountsEntry(Model):
@@ -57,6 +59,10 @@ class NodeAccessEntry(Model):
     mode: ModeName = Field("read", description=MODE_MEANS)
     pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
     bytes: AmountsEntry = Field(description="How many bytes each item accesses on all of these nodes together.")
+    returned_ppm: Part = Field(
+        0,
+        description="The part of the memory of these bytes, in millionths, that the item gives back where it is.",
+    )
 
 
 def amounts_of(entry: AmountsEntry, count: int, path: Path) -> Amounts:
@@ -92,7 +98,8 @@ def node_access_of(entry: NodeAccessEntry, count: int, path: Path) -> NodeAccess
             f"the shares add up to {sum(shares):,}", path=(*path, "shares"), expected=f"at most {MOST_SHARES:,}"
         )
     mode, pattern = Mode[entry.mode.upper().replace("-", "_")], Pattern[entry.pattern.upper()]
-    return NodeAccess(nodes, shares, int(mode), int(pattern), amounts_of(entry.bytes, count, (*path, "bytes")))
+    amounts = amounts_of(entry.bytes, count, (*path, "bytes"))
+    return NodeAccess(nodes, shares, int(mode), int(pattern), amounts, entry.returned_ppm)
 
 
 def amounts_entry(amounts: Amounts) -> dict[str, list[int]]:
@@ -104,10 +111,12 @@ def amounts_entry(amounts: Amounts) -> dict[str, list[int]]:
 
 def node_access_entry(access: NodeAccess) -> dict[str, Any]:
     """The entry of a node access."""
+    returned = {"returned_ppm": access.returned_ppm} if access.returned_ppm else {}
     return {
         "nodes": list(access.nodes),
         "shares": list(access.shares),
         "mode": Mode(access.mode).name.lower().replace("_", "-"),
         "pattern": Pattern(access.pattern).name.lower(),
         "bytes": amounts_entry(access.amounts),
+        **returned,
     }

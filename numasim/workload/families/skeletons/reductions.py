@@ -200,14 +200,14 @@ def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I6
         emitted.sum(axis=1) * ps(parameters.emit_ns) + out * ps(parameters.key_ns) + copies * ps(parameters.copy_ns)
     )
     pattern = PATTERNS[parameters.pattern]
+    values_ppm = ppm(parameters.values_returned)
     reads = [
-        NodeAccess((node,), (1,), Mode.READ, pattern, Amounts.of_items(values * parameters.value_bytes))
+        NodeAccess((node,), (1,), Mode.READ, pattern, Amounts.of_items(values * parameters.value_bytes), values_ppm)
         for node, values in enumerate(emitted.T)
         if values.any()
     ]
     entries = out * parameters.value_bytes
     returned = entries * ppm(parameters.entries_returned) // MILLION
-    returned += emitted.sum(axis=1) * parameters.value_bytes * ppm(parameters.values_returned) // MILLION
     return ragged_family(
         name,
         len(out),
