@@ -66,6 +66,7 @@ LATER_FIELDS = (  # no part of a digest where they say nothing
     "node_accesses",
     "fresh",
     "freed",
+    "returned_ppm",
 )
 
 
