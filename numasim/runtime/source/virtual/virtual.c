@@ -30,7 +30,7 @@ static int read_plan(virtual_pool *pool) {
         return ns_pool_fail(&pool->base, NS_ERROR_FIELD,
                             "virtual time has no caches, bandwidth, hardware threads or clocks: the plan's model has "
                             "to be {cache: none, contention: none, smt: none, clock: fixed}, and items of ranges "
-                            "may not have fresh or freed bytes");
+                            "may not touch fresh memory or give memory back");
     }
     const int undecided = ns_boundary_create(&pool->boundary, &pool->base, pool->fields, pool->plan);
     if (undecided) return undecided;
