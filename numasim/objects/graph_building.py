@@ -86,6 +86,7 @@ class GraphBuilding:
         count: Any,
         compute_ns: Any,
         on_nodes: Mapping[Mode, OnNodes],
+        returned: Any,
         pages: Mapping[str, Any],
         pattern: str,
         kernel: str,
@@ -94,7 +95,7 @@ class GraphBuilding:
         phase = self.phases.at.number
         if phase is not None and phase in self.draft.ranges:
             raise InputError("the phase has a range already", expected="barrier() or phase() before the next one")
-        family = range_family("items", count, compute_ns, on_nodes, pages, pattern, self._kernel(kernel))
+        family = range_family("items", count, compute_ns, on_nodes, returned, pages, pattern, self._kernel(kernel))
         self.draft.add_range(self.phases.number(), family)
         self.version += 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -244,6 +245,7 @@ class Graph(Held):
         updates: OnNodes = NOTHING,
         fresh: Any = None,
         freed: Any = None,
+        returned: float | Decimal = 0,
         pattern: str = "sequential",
         kernel: str = "",
     ) -> None:
@@ -255,10 +257,12 @@ class Graph(Held):
         a node that is named twice in it has two parts. No cache serves these bytes, and nothing waits for them.
         ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are the bytes of
         memory that an item touches for the first time, each page with a page fault, ``freed`` those that it gives back,
-        both as one number, an array of one for each, or a distribution. A phase has at most one range.
+        both as one number, an array of one for each, or a distribution. ``returned``, from 0 to 1, is the part that an
+        item gives back of the memory of its bytes on nodes (model 3.5). A phase has at most one range.
         """
         on_nodes = {Mode.READ: reads, Mode.WRITE: writes, Mode.READ_WRITE: updates}
-        self._building.range(count, compute_ns, on_nodes, {"fresh": fresh, "freed": freed}, pattern, kernel)
+        pages = {"fresh": fresh, "freed": freed}
+        self._building.range(count, compute_ns, on_nodes, returned, pages, pattern, kernel)
 
     def edge(self, before: Task, after: Task) -> None:
         """Let the task ``after`` wait for the end of ``before``."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from numasim.errors import InputError
 from numasim.objects.distributions import Distribution
 from numasim.objects.graph_arrays import costs_ps
+from numasim.parts.base import ppm
 from numasim.parts.unit_factors import PS_PER_NS
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED, MOST_NODES, Mode
 from numasim.workload.amounts import Amounts
@@ -26,6 +29,7 @@ def range_family(
     count: Any,
     compute_ns: Any,
     on_nodes: Mapping[Mode, OnNodes],
+    returned: Any,
     pages: Mapping[str, Any],
     pattern: str,
     kernel: int,
@@ -34,8 +38,9 @@ def range_family(
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST_ITEMS:
         raise InputError(f"the range has {count!r} items", expected=f"1 to {MOST_ITEMS:,}")
     items = int(count)
+    returned_ppm = _part_ppm(returned)
     accesses = [
-        _access(nodes, given, items, mode, _pattern(pattern))
+        replace(_access(nodes, given, items, mode, _pattern(pattern)), returned_ppm=returned_ppm)
         for mode, by_nodes in on_nodes.items()
         for nodes, given in by_nodes.items()
     ]
@@ -63,6 +68,12 @@ def _access(nodes: Any, given: Any, items: int, mode: Mode, pattern: Pattern) ->
         raise InputError("got no node", expected="the number of a node, or a tuple of some, such as (0, 1)")
     amounts = _bytes(given, items, f"the bytes on {nodes}")
     return NodeAccess(tuple(shares), tuple(shares.values()), int(mode), int(pattern), amounts)
+
+
+def _part_ppm(part: Any) -> int:
+    if isinstance(part, bool) or not isinstance(part, int | float | Decimal) or not 0 <= part <= 1:
+        raise InputError(f"{part!r} of the bytes' memory are given back", expected="a part from 0 to 1")
+    return ppm(Decimal(str(part)))
 
 
 def _bytes(given: Any, items: int, what: str) -> Amounts:

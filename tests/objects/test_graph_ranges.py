@@ -63,6 +63,8 @@ def test_a_range_is_run_and_comes_back_from_its_file(tmp_path: Path) -> None:
 
 
 MISTAKES: dict[str, Made] = {
+    r"2 of the bytes' memory are given back; expected a part from 0 to 1": lambda graph: graph.range(1, returned=2),
+    r"nan of the bytes' memory are given back": lambda graph: graph.range(1, returned=math.nan),
     r"the range has 0 items; expected 1 to": lambda graph: graph.range(0),
     r"the costs have the shape \(2,\); expected 3 costs": lambda graph: graph.range(3, [1, 2]),
     r"the cost of task 1 is -1 ns": lambda graph: graph.range(2, [1, -1]),
@@ -106,6 +108,22 @@ def test_items_that_touch_memory_first_and_give_it_back() -> None:
     graph = graph_of(10, 5, fresh=8192, freed=[4096] * 9 + [1])
     counters = ns.run(workload=graph, machine="xeon-e5-2620-2s", workers=2, strategy="randomized").counters
     assert (counters["page_faults"], counters["pages_unmapped"]) == (20, 10)
+
+
+def test_items_that_give_back_the_memory_of_what_they_read() -> None:
+    """On the other node a page takes as much longer as that is farther (model 2.5)."""
+    machine = ns.Machine.shipped("xeon-e5-2620-2s")
+    costs = {"like": "bare", "costs": {"unmap_ns": 1000}}
+
+    def makespan_ps(node: int, returned: float) -> int:
+        graph = graph_of(10, 5000, reads={node: 16_384}, returned=returned)
+        result = ns.run(workload=graph, machine=machine, workers=1, strategy="randomized", runtime=costs)
+        assert result.counters["pages_unmapped"] == 10 * 4 * returned
+        return int(result.counters["makespan_ps"])
+
+    near, far = (int(machine.built.latency_ps[0, node]) for node in (0, 1))
+    assert makespan_ps(0, 0.5) - makespan_ps(0, 0) == 10 * 2 * 10**6
+    assert makespan_ps(1, 1) - makespan_ps(1, 0) == 10 * 4 * (10**6 * far // near)
 
 
 def test_pages_that_take_longer_than_a_run_may() -> None:
