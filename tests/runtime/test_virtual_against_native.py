@@ -19,17 +19,19 @@ from virtual_equality import counts_of, differences, is_for_the_runtime, run_pla
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
 
 from balanced_programs import CASES, PAGE, Balanced  # isort: skip
-from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_strategy, stealing, toy  # isort: skip
+from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
-from task_graphs import WAIT, Use, call, graph, layers, task  # isort: skip
+from task_graphs import WAIT, Access, Use, call, graph, layers, phase, task  # isort: skip
+from task_graphs import Run as Segment  # isort: skip
 from registry_cells import SMALL, machine, workload  # isort: skip
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
+from numasim.plan.effects import Effects
 from numasim.plan.run import Run
 from numasim.runtime.fields_file import write_plan
-from numasim.workload.graph import Op
+from numasim.workload.graph import Op, Region
 from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
@@ -160,6 +162,25 @@ def test_threads_refuse_groups_with_a_sentence(program: Path, tmp_path: Path) ->
     told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
     assert (told.returncode, told.stdout) == (2, "")
     assert "the plan's program waits for groups of tasks, which threads do not do" in told.stderr
+
+
+@pytest.mark.parametrize("mode", ["native", "virtual"])
+def test_helpers_are_refused_with_a_sentence(mode: str, program: Path, tmp_path: Path) -> None:
+    strategy = stealing(
+        {"from": "own", "queue": "all"},
+        queues={"all": {"per": "machine", "own": "fifo"}},
+        dispatch=[{"to": "own", "queue": "all"}],
+        helpers={"lifespan": "1MiB"},
+    )
+    caches = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 10, "llc_remote_hit_ns": 20}
+    units = [task(Segment(5, (Access(0, 0, 64),))) for _ in range(4)]
+    work = graph(*units, phases=(phase(*range(4)),), regions=(Region("data", 4096, True),))
+    plan = plan_of(work, 2, strategy, machine=toy_with({"cores": 4}, caches=caches), effects=Effects(cache="share"))
+    assert plan.helpers is not None
+    write_plan(plan, 1, tmp_path / "plan")
+    told = run_program(program, str(tmp_path / "plan"), "--mode", mode)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "which the runtime does not start" in told.stderr
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
