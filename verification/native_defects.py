@@ -122,9 +122,30 @@ NATIVE_DEFECTS = (
     Defect(
         "the back-off does not grow",
         THIEF,
-        "ns_backoff_wait_ps(&s->plan->backoff, ++w->fails, probed)",
-        "ns_backoff_wait_ps(&s->plan->backoff, 1 + 0 * ++w->fails, probed)",
+        "ns_backoff_wait_ps(&s->plan->backoff, w->fails, probed)",
+        "ns_backoff_wait_ps(&s->plan->backoff, 1, probed)",
         ("test_search.py",),
+    ),
+    Defect(
+        "a lap begins a draw too late",
+        PROBES,
+        "        victims->drawn = *begin;",
+        "        victims->drawn = *begin + 1;",
+        ("test_laps.py",),
+    ),
+    Defect(
+        "whole laps are counted once too often",
+        "numasim/native/idle/polling.cpp",
+        "const std::int64_t laps = (until_ps - poll_ps - 1) / lap_ps;",
+        "const std::int64_t laps = (until_ps - poll_ps - 1) / lap_ps + 1;",
+        ("test_laps.py",),
+    ),
+    Defect(
+        "what is released beside a task without room is executed by the same worker",
+        EXECUTOR,
+        "        if (!w.outbox.empty()) hold_back(w);",
+        "        if (false) hold_back(w);",
+        ("test_full_queues.py",),
     ),
     Defect(
         "a probe that has its lock finds nothing any more",
