@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from numasim.schema.enumerations import MOST_PHASE_ROWS
+from numasim.workload.graph import Workload
 
 WELL_BELOW = 2  # times as long as the bound: a run of which something holds back the workers
 
@@ -35,6 +36,20 @@ def phases_left_out(phases_run: int) -> list[str]:
         return []
     kept = f"the result has a row for each of the first {MOST_PHASE_ROWS:,} runs of phases"
     return [f"{kept}; of {phases_run:,} the rest has none"]
+
+
+def memory_left_out(work: Workload, file: str) -> list[str]:
+    """A graph of a file that does not say what its tasks access."""
+    silent = not len(work.accesses) and not any(family.moves_bytes for family in work.ranges)
+    return [without_memory(file)] if silent else []
+
+
+def without_memory(file: str) -> str:
+    """The sentence about such a file."""
+    return (
+        f"{file} does not say what memory its tasks access: "
+        "where data lies, and how far and how fast memory is, plays no part"
+    )
 
 
 REMARKS = (nothing_to_steal,)

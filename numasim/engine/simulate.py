@@ -13,6 +13,7 @@ from numasim.engine.check.bounds import Bounded, Bounds, bounds_of, check_bounds
 from numasim.engine.observe.trace_hash import Listener
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed
+from numasim.engine.remarks import memory_left_out
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
@@ -20,6 +21,7 @@ from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.spec.run_spec import RunSpec
 from numasim.workload.graph import I64
+from numasim.workload.parameters import WorkloadFile
 
 ANY_SEED = 0  # of a run that is only asked what all runs of its plan have in common
 COMPILED = "numasim.native._engine"
@@ -122,4 +124,8 @@ def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
 
 def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:
     """Build the Plan of ``spec`` and run it with ``seed``."""
-    return simulate(build_plan(spec), seed, engine, check=check)
+    plan = build_plan(spec)
+    result = simulate(plan, seed, engine, check=check)
+    if isinstance(spec.workload, WorkloadFile) and plan.machine.nodes > 1:
+        result.left_out += tuple(memory_left_out(plan.workload, spec.workload.file))
+    return result

@@ -6,7 +6,7 @@ Tables and figures are imported where they are drawn: a run that only prints its
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +35,8 @@ def print_run(result: Result, as_json: bool) -> None:
         console.print(f"note: {remark}", highlight=False)
 
 
-def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
-    """Print the answer of a finished sweep, and where its tables and figures are."""
+def print_sweep(directory: Path, draw: bool, quiet: bool, graphs: Collection[str] = ()) -> None:
+    """Print the answer of a finished sweep, whose graphs are from the files ``graphs``, and where its tables are."""
     from rich.console import Console
 
     from numasim.report.answers.answer_table import render
@@ -47,7 +47,7 @@ def print_sweep(directory: Path, draw: bool, quiet: bool) -> None:
     if not quiet:
         frame = load(directory)
         render(frame, console, str(directory))
-        for remark in _remarks_of_sweep(frame):
+        for remark in (*_remarks_of_sweep(frame), *_without_memory(frame, graphs)):
             console.print(f"note: {remark}", highlight=False)
     if draw:
         save_sweep_plots(directory, directory / "figures")
@@ -67,6 +67,14 @@ def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
     first, sentence = found[0]
     where = f"{first['workload']} under {first['strategy']} with {first['workers']} workers"
     return [f"{len(found)} of {len(done)} runs, the first of them {where}: {sentence}"]
+
+
+def _without_memory(frame: pd.DataFrame, graphs: Collection[str]) -> list[str]:
+    """Which of the graphs move no bytes in any run."""
+    from numasim.engine.remarks import without_memory
+
+    moved = frame[["bytes_local", "bytes_remote", "bytes_cache"]].sum(axis=1).groupby(frame["workload"]).sum()
+    return [without_memory(file) for file in graphs if moved.get(Path(file).stem, 1) == 0]
 
 
 def require_plots(results: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import numasim as ns
 from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main, runs
 from numasim.cli.listing import KINDS
 from numasim.engine.result import COLUMNS
@@ -309,6 +310,21 @@ def test_bad_input_is_status_two_and_no_traceback(here: Path, arguments: tuple[s
 
 def _raise(error: BaseException) -> None:
     raise error
+
+
+def test_a_graph_that_says_nothing_of_memory_is_said_to_be_one(here: Path, capsys: Capture) -> None:
+    silent, told = ns.Graph("silent"), ns.Graph("told")
+    for graph, reads in ((silent, {}), (told, {"reads": [told.region("block", 65_536)]})):
+        for _ in range(4):
+            graph.task(1000, **reads)
+        graph.save(here / f"{graph.name}.json")
+    for name, many in (("silent", 1), ("told", 0)):
+        spec = SPEC.replace("{name: fib, n: 8}", f"{{file: {name}.json}}")
+        (here / "one.yaml").write_text(spec)
+        (here / "many.yaml").write_text(spec + "sweep: {workers: [2, 4]}\n")
+        for command in (("run", "one.yaml"), ("sweep", "many.yaml", "-o", name)):
+            said = " ".join(printed(capsys, *command).split())
+            assert said.count(f"{name}.json does not say what memory its tasks access") == many
 
 
 @pytest.mark.parametrize(

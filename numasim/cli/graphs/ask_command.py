@@ -102,18 +102,14 @@ def ask(
 
 def _program(file: Path, **choices: Any) -> "Graph":
     """The graph in ``file``; says what was left out, and so where the file does not say what its tasks access."""
+    from numasim.engine.remarks import memory_left_out
     from numasim.objects.graph_object import Graph
 
     program = Graph.imported(file, **choices)
     for remark in program.remarks:
         say(f"numasim: {remark}", err=True)
-    work = program.workload
-    if not len(work.accesses) and not any(family.moves_bytes for family in work.ranges):
-        say(
-            f"numasim: {file} does not say what memory its tasks access: "
-            "where data lies, and how far and how fast memory is, plays no part",
-            err=True,
-        )
+    for remark in memory_left_out(program.workload, str(file)):
+        say(f"numasim: {remark}", err=True)
     return program
 
 
