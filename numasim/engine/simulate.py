@@ -126,6 +126,6 @@ def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check:
     """Build the Plan of ``spec`` and run it with ``seed``."""
     plan = build_plan(spec)
     result = simulate(plan, seed, engine, check=check)
-    if isinstance(spec.workload, WorkloadFile) and plan.machine.nodes > 1:
+    if isinstance(spec.workload, WorkloadFile):
         result.left_out += tuple(memory_left_out(plan.workload, spec.workload.file))
     return result

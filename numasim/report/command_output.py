@@ -73,7 +73,8 @@ def _without_memory(frame: pd.DataFrame, graphs: Collection[str]) -> list[str]:
     """Which of the graphs move no bytes in any run."""
     from numasim.engine.remarks import without_memory
 
-    moved = frame[["bytes_local", "bytes_remote", "bytes_cache"]].sum(axis=1).groupby(frame["workload"]).sum()
+    done = frame[frame["error"].isna()]
+    moved = done[["bytes_local", "bytes_remote", "bytes_cache"]].sum(axis=1).groupby(done["workload"]).sum()
     return [without_memory(file) for file in graphs if moved.get(Path(file).stem, 1) == 0]
 
 
