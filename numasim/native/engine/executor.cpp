@@ -237,20 +237,21 @@ void Executor::resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
 }
 
 // Release the spawned successors whose last predecessor this was: into queues, or the first of them to be begun next.
+// Where putting takes no time, they are put one by one, up to one that finds no room.
 void Executor::release(Worker& w, const Frame& frame) {
+    bool waits = puts_take_time_;
     run.frames.release(frame, [&](std::uint32_t successor) {
         if (ns_begins_released(&run.plan, w.stack.empty() && w.agenda.empty())) {
             w.agenda.push_back(successor);
-        } else {
+        } else if (waits) {
             w.outbox.push_back(successor);
+        } else {
+            const std::int32_t q = dispatcher.choose(w, successor);
+            put_into(w, q, successor);
+            waits = q < 0;
         }
     });
-    offer_released(w);
-}
-
-// Put what is in the outbox into queues, where that takes no time.
-void Executor::offer_released(Worker& w) {
-    while (!puts_take_time_ && !w.outbox.empty()) put_next(w);
+    if (waits && !puts_take_time_) hold_back(w);
 }
 
 // Offer what has waited for a task to be finished that had found no room: one by one, and not in front of what the
@@ -260,7 +261,7 @@ void Executor::take_up(Worker& w) {
            (!w.stack.empty() || w.agenda.empty())) {
         w.outbox.push_back(w.backlog.back().second);
         w.backlog.pop_back();
-        offer_released(w);
+        if (!puts_take_time_) put_next(w);
     }
 }
 

@@ -40,7 +40,6 @@ private:
     [[gnu::always_inline]] void end_join(std::uint32_t frame);
     void resume(Worker& w, std::uint32_t task, std::int64_t joined_ps);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
-    void offer_released(Worker& w);
     [[gnu::noinline]] void take_up(Worker& w);
     [[gnu::noinline]] void hold_back(Worker& w);
     [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
