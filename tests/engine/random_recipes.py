@@ -9,8 +9,9 @@ from functools import lru_cache
 from random import Random
 
 from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
+from random_dealing import dealt_program
 from random_effects import machine_effects, model_document, with_effects
-from random_grammar import Habits, dispatching_by_data, runtime_document, strategy_document
+from random_grammar import Habits, dealing_items, dispatching_by_data, runtime_document, strategy_document
 from random_graphs import Document, graph_document, happens, workload_of
 from random_placement import placement_document
 from random_terms import Options, one, some
@@ -252,6 +253,16 @@ def produced_parts(chance: Random) -> Document:
     return {"workload": program, "strategy": chance.choice(STRATEGIES), "runtime": runtime}
 
 
+def dealt_parts(chance: Random) -> Document:
+    """Items of ranges that are dealt by where their data lies."""
+    strategy, runtime = dealing_items(chance), runtime_document(chance)
+    if happens(chance, 70):  # the others often end in a deadlock: many items are dealt at once
+        runtime["join"] = chance.choice(("help", "continuation"))
+        for queue in (runtime, *strategy["queues"].values()):
+            queue.pop("capacity", None)
+    return {"workload": dealt_program(chance), "strategy": strategy, "runtime": runtime}
+
+
 def helped_parts(chance: Random) -> Document:
     """Units of a worklist, of which most workers have helpers that run ahead where there is a cache."""
     helpers = {"lifespan": chance.choice((0, 300, 4000, "1MiB")), **some(chance, HELPING)}
@@ -351,4 +362,5 @@ PARTS: tuple[Maker, ...] = (
     learning_parts,
     learning_parts,
     helped_parts,
+    dealt_parts,
 )
