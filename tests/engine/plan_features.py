@@ -98,6 +98,9 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "memory that is full": _is_full,
     "pages decided one by one": lambda plan: _moves_pages(plan) and 1 in _units(plan),
     "ranges": lambda plan: len(plan.workload.ranges) > 0,
+    "ragged ranges": lambda plan: any(
+        family.compute or family.node_accesses or family.fresh or family.freed for family in plan.workload.ranges
+    ),
     "ranges of unlike times": lambda plan: any(family.compute for family in plan.workload.ranges),
     "ranges with bytes on nodes": lambda plan: any(family.node_accesses for family in plan.workload.ranges),
     "ranges that touch fresh memory": lambda plan: any(family.fresh for family in plan.workload.ranges),
@@ -128,6 +131,8 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "dispatch by the data of items": lambda plan: (
         plan.steal.looks_at_data and any(len(family.accesses) for family in plan.workload.ranges)
     ),
+    "attempts": lambda plan: bool((plan.workload.op_code == Op.BEGIN).any()),
+    "followers": lambda plan: plan.helpers is not None,
     "folded programs": lambda plan: plan.workload.folded,
     "locks held in a search": lambda plan: len(plan.words.level_lock) > 0,
     "locked queues": lambda plan: len(plan.words.queue_lock) > 0,
