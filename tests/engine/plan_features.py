@@ -214,6 +214,7 @@ DEALT: dict[str, Callable[[Plan, StrategySpec], bool]] = {
         f"items dealt to a queue per {unit}": lambda plan, spec, unit=unit: label_unit(spec) == unit
         for unit in get_args(UnitName)
     },
+    "items dealt to several units": lambda plan, spec: len(np.unique(plan.control.item_labels)) > 1,
     "items dealt in some time": lambda plan, spec: plan.control.dealing > 0,
     "items dealt with bytes on nodes": lambda plan, spec: any(f.node_accesses for f in plan.workload.ranges),
     "items dealt whose times are drawn": lambda plan, spec: any(_draws_times(f) for f in plan.workload.ranges),

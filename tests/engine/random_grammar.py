@@ -292,7 +292,9 @@ def dispatching_by_data(chance: Random) -> Document:
 def dealing_items(chance: Random) -> Document:
     """A strategy that deals the items of ranges to workers, nodes or other units, or to all together."""
     families = _families(chance)
-    by_label = {"to": "label", "queue": [chance.choice([*families])], **some(chance, RULE), **_switched(chance)}
+    by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
+    if happens(chance, 40):  # else every item comes to its unit
+        by_label |= {**some(chance, RULE), **_switched(chance)}
     written = happens(chance, 40)
     levels = [_level(chance, families) for _ in range(chance.choice((1, 2, 3)))] if written else []
     document = {
