@@ -2,13 +2,14 @@
 
     python verification/long_equality.py --plans 10000
     python verification/long_equality.py --plans 10000 --first 7500
+    python verification/long_equality.py --plans 10000 --with "attempts, followers, ragged ranges"
     python verification/long_equality.py --cells
 
 Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. With
-``--cells`` the plans are those of the registries instead: every workload family under every shipped strategy on every
-shipped machine. A process that dies or needs more than a minute of processor time for one plan, however busy the
-machine is, counts as a difference. At the end come tables of how many plans have which feature. Exit status 0 where all
-plans are equal, else 1.
+``--with`` it is the first of its draws that has one of these features at least. With ``--cells`` the plans are those of
+the registries instead: every workload family under every shipped strategy on every shipped machine. A process that dies
+or needs more than a minute of processor time for one plan, however busy the machine is, counts as a difference. At the
+end come tables of how many plans have which feature. Exit status 0 where all plans are equal, else 1.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine"))
 
 from equality import OTHERS, Verdict, judge  # isort: skip
-from plan_features import FEATURES, LEARNING  # isort: skip
+from plan_features import LEARNING, NAMES, features_of  # isort: skip
 from random_recipes import RandomRun, numbered_run  # isort: skip
 from registry_cells import SMALL, every_cell, run_of_cell  # isort: skip
 
@@ -39,20 +40,38 @@ WORKERS = get_context("spawn")
 CELLS = list(every_cell())
 
 
-def numbered(seed: int | None, number: int) -> RandomRun:
-    """Plan ``number`` of ``seed``; without a seed, of the cells of the registries."""
-    if seed is not None:
-        return numbered_run(seed, number)
-    cell, run = CELLS[number], run_of_cell(CELLS[number])
-    recipe = {**cell._asdict(), "workload": {"name": cell.family, **SMALL[cell.family]}, "seed": run.seed}
-    return RandomRun(run.plan, run.seed, recipe)
+@dataclass(frozen=True)
+class Source:
+    """Where plans come from: a ``seed``, or None for the cells of the registries; if there are features ``wanted``, a
+    seed's plans are those with one of them at least.
+    """
+
+    seed: int | None
+    wanted: tuple[str, ...] = ()
+
+    def plan(self, number: int) -> RandomRun:
+        """Plan ``number``."""
+        if self.seed is not None:
+            return numbered_run(self.seed, number, self._fits)
+        cell, run = CELLS[number], run_of_cell(CELLS[number])
+        recipe = {**cell._asdict(), "workload": {"name": cell.family, **SMALL[cell.family]}, "seed": run.seed}
+        return RandomRun(run.plan, run.seed, recipe)
+
+    def _fits(self, run: RandomRun) -> bool:
+        return not self.wanted or not {*self.wanted}.isdisjoint(features_of(run))
+
+    def __str__(self) -> str:
+        """As the command line says it."""
+        if self.seed is None:
+            return "--cells"
+        return f"--seed {self.seed}" + (f' --with "{", ".join(self.wanted)}"' if self.wanted else "")
 
 
-def serve(pipe: Connection, seed: int | None, numbers: range) -> None:
+def serve(pipe: Connection, source: Source, numbers: range) -> None:
     """Judge plans and send a verdict for each."""
     for number in numbers:
         signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # ends this process, wherever it is
-        pipe.send((number, judge(numbered(seed, number))))
+        pipe.send((number, judge(source.plan(number))))
     pipe.close()
 
 
@@ -60,7 +79,7 @@ def serve(pipe: Connection, seed: int | None, numbers: range) -> None:
 class Share:
     """The plans that one process judges, in order; a new process goes on where one has died."""
 
-    seed: int | None
+    source: Source
     numbers: range
     process: BaseProcess = field(init=False)
     pipe: Connection = field(init=False)
@@ -70,7 +89,7 @@ class Share:
 
     def _start(self) -> None:
         self.pipe, sending = WORKERS.Pipe(duplex=False)
-        self.process = WORKERS.Process(target=serve, args=(sending, self.seed, self.numbers), daemon=True)
+        self.process = WORKERS.Process(target=serve, args=(sending, self.source, self.numbers), daemon=True)
         self.process.start()
         sending.close()
 
@@ -98,9 +117,9 @@ def _fate(status: int | None) -> str:
     return f"the process died with exit status {status}"
 
 
-def verdicts(seed: int | None, numbers: range, jobs: int) -> Iterator[tuple[int, Verdict]]:
+def verdicts(source: Source, numbers: range, jobs: int) -> Iterator[tuple[int, Verdict]]:
     """(number, verdict) of every plan, in the order in which they are done."""
-    shares = [Share(seed, numbers[first::jobs]) for first in range(min(jobs, len(numbers)))]
+    shares = [Share(source, numbers[first::jobs]) for first in range(min(jobs, len(numbers)))]
     while shares:
         ready = wait([share.pipe for share in shares])
         for share in shares:
@@ -139,7 +158,7 @@ class Tally:
 
     def summary(self) -> str:
         """Tables of what plans consist of and how they ended, and the result."""
-        words = {f"with: {name}" for name in (*FEATURES, *LEARNING)}
+        words = {f"with: {name}" for name in NAMES}
         lines = [f"{self.labels[label]:8,}  {label}" for label in sorted({*self.labels} | words)]
         lines.append("\nplans with what belongs to loops and controllers, and the rarest companions of each")
         lines += [f"{self.labels[f'with: {name}']:8,}  {name:42}  {self._rarest_companions(name)}" for name in LEARNING]
@@ -154,12 +173,29 @@ class Tally:
         return ", ".join(f"{count:,} {other}" for count, other in others[:3])
 
 
+def feature_names(text: str) -> tuple[str, ...]:
+    """Names of features between commas."""
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in NAMES:
+            raise argparse.ArgumentTypeError(f"there is no feature {name!r}; expected some of {', '.join(NAMES)}")
+    return names
+
+
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description="Hold every engine against the reference engine on random plans.")
     parser.add_argument("--plans", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, metavar="K", help="leave out the plans before plan K")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--with",
+        type=feature_names,
+        default=(),
+        dest="wanted",
+        metavar="A,B",
+        help="plans that have one of these features",
+    )
     parser.add_argument("--cells", action="store_true", help="the cells of the registries instead of random plans")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int, metavar="K", help="show and judge plan K alone")
@@ -169,20 +205,20 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Judge the plans that the command line asks for."""
     given = arguments()
-    seed, plans = (None, len(CELLS)) if given.cells else (given.seed, given.plans)
+    source, plans = (Source(None), len(CELLS)) if given.cells else (Source(given.seed, given.wanted), given.plans)
     if given.only is not None:
-        run = numbered(seed, given.only)
+        run = source.plan(given.only)
         verdict = judge(run)
         print(run, *verdict.labels, verdict.problem or "no problem", sep="\n")
         return verdict.problem is not None
     numbers = range(given.first, plans)
     tally = Tally(len(numbers))
-    for number, verdict in verdicts(seed, numbers, given.jobs):
+    for number, verdict in verdicts(source, numbers, given.jobs):
         tally.add(verdict)
         tally.progress()
         if verdict.problem:
-            again = f"{sys.argv[0]} {'--cells' if given.cells else f'--seed {seed}'} --only {number}"
-            print(f"plan {number}: {verdict.problem}\nagain: python {again}", flush=True)
+            print(f"plan {number}: {verdict.problem}")
+            print(f"again: python {sys.argv[0]} {source} --only {number}", flush=True)
     print(tally.summary())
     return tally.problems > 0 or tally.done < len(numbers)
 

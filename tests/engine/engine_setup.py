@@ -28,6 +28,7 @@ from numasim.plan.tuning import tuning_of
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
+from numasim.strategy.distribution.deal_items import deal_items
 from numasim.strategy.helpers import helpers_of
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
@@ -125,9 +126,11 @@ def plan_of(
     work = unfolded(work) if strategy.needs_every_task else work
     given = shipped_runtime(how) if isinstance(how, str) else how
     places = map_workers(machine, workers, strategy.mapping)
+    work = unfolded(work) if strategy.tune else work
+    items = deal_items(strategy, work, machine, places)
+    work = items.workload
     effective = effective_runtime(strategy, given)
     steal = compile_strategy(strategy, given, machine, places, task_ps=500 * NS)
-    work = unfolded(work) if strategy.tune else work
     return completed(
         machine=machine,
         workers=places,
@@ -144,7 +147,7 @@ def plan_of(
         skip=skip,
         effects=effects,
         tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),
-        control=compile_control(strategy, work, machine, places),
+        control=compile_control(strategy, work, machine, places, items.labels, items.nodes, items.segments),
         helpers=helpers_of(strategy, machine, places, work),
     )
 

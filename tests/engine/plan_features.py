@@ -8,17 +8,22 @@ from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
-from engine_setup import SEED
+from engine_setup import SEED, shipped_strategy
+from random_graphs import Document
 from random_recipes import RandomRun
 
+from numasim.parts.models.distribution_model import DistributionName
 from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.parts.models.placement_model import PageRule
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.models.strategy_terms import UnitName
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import holds_lock
+from numasim.strategy.control.known_program import label_unit
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Tier
-from numasim.workload.graph import Op
+from numasim.workload.graph import Op, RangeFamily
 from numasim.workload.sync_parameters import Role
 
 
@@ -37,9 +42,22 @@ def features(random: RandomRun) -> Iterator[tuple[str, str]]:
         value = getattr(plan.effects, effect.name)
         if value != effect.default:
             yield "effect", f"{effect.name} {value}" if isinstance(value, str) else effect.name
-    for name, has in (FEATURES | LEARNING).items():
-        if has(plan):
-            yield "with", name
+    for name in features_of(random):
+        yield "with", name
+
+
+def features_of(random: RandomRun) -> Iterator[str]:
+    """The names in `FEATURES`, `LEARNING` and `DEALT` of what a plan has."""
+    yield from (name for name, has in (FEATURES | LEARNING).items() if has(random.plan))
+    if len(random.plan.control.item_labels):
+        spec = strategy_of(random.recipe)
+        yield from (name for name, is_so in DEALT.items() if is_so(random.plan, spec))
+
+
+def strategy_of(recipe: Document) -> StrategySpec:
+    """The strategy of a recipe, which is written out or names one that is shipped."""
+    given = recipe["strategy"]
+    return shipped_strategy(given) if isinstance(given, str) else StrategySpec.model_validate(given)
 
 
 def placement_of(plan: Plan) -> Placement:
@@ -80,6 +98,9 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "memory that is full": _is_full,
     "pages decided one by one": lambda plan: _moves_pages(plan) and 1 in _units(plan),
     "ranges": lambda plan: len(plan.workload.ranges) > 0,
+    "ragged ranges": lambda plan: any(
+        family.compute or family.node_accesses or family.fresh or family.freed for family in plan.workload.ranges
+    ),
     "ranges of unlike times": lambda plan: any(family.compute for family in plan.workload.ranges),
     "ranges with bytes on nodes": lambda plan: any(family.node_accesses for family in plan.workload.ranges),
     "ranges that touch fresh memory": lambda plan: any(family.fresh for family in plan.workload.ranges),
@@ -110,6 +131,8 @@ FEATURES: dict[str, Callable[[Plan], bool]] = {
     "dispatch by the data of items": lambda plan: (
         plan.steal.looks_at_data and any(len(family.accesses) for family in plan.workload.ranges)
     ),
+    "attempts": lambda plan: bool((plan.workload.op_code == Op.BEGIN).any()),
+    "followers": lambda plan: plan.helpers is not None,
     "folded programs": lambda plan: plan.workload.folded,
     "locks held in a search": lambda plan: len(plan.words.level_lock) > 0,
     "locked queues": lambda plan: len(plan.words.queue_lock) > 0,
@@ -180,3 +203,30 @@ LEARNING: dict[str, Callable[[Plan], bool]] = {  # what programs that iterate, a
     "caches": lambda plan: plan.effects.cache != "none",
     "contention": lambda plan: plan.effects.contention != "none",
 }
+
+# Of plans whose items have labels by a distribution, and their strategies.
+DEALT: dict[str, Callable[[Plan, StrategySpec], bool]] = {
+    **{
+        f"items dealt by {name}": lambda plan, spec, name=name: spec.distribution.deal == name
+        for name in get_args(DistributionName)
+    },
+    **{
+        f"items dealt to a queue per {unit}": lambda plan, spec, unit=unit: label_unit(spec) == unit
+        for unit in get_args(UnitName)
+    },
+    "items dealt to several units": lambda plan, spec: len(np.unique(plan.control.item_labels)) > 1,
+    "items dealt in some time": lambda plan, spec: plan.control.dealing > 0,
+    "items dealt with bytes on nodes": lambda plan, spec: any(f.node_accesses for f in plan.workload.ranges),
+    "items dealt whose times are drawn": lambda plan, spec: any(_draws_times(f) for f in plan.workload.ranges),
+    "items dealt again in loops": lambda plan, spec: len(plan.workload.loops) > 0,
+    "items dealt to where nobody steals": lambda plan, spec: not spec.steal,
+    "items dealt to locked queues": lambda plan, spec: any(
+        spec.queues[name].lock for rule in spec.labelled_rules for name in spec.families(rule)
+    ),
+    "items dealt under controllers": lambda plan, spec: plan.tuning is not None,
+}
+NAMES = (*FEATURES, *LEARNING, *DEALT)
+
+
+def _draws_times(family: RangeFamily) -> bool:
+    return family.compute.drawn if family.compute else family.low_ps < family.high_ps

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, get_args
 
+from random_dealing import distribution, victims
 from random_graphs import Document, happens
 from random_placement import a_policy, placement_document
 from random_terms import FRACTIONS, NANOSECONDS, SIGNED, TINY, Options, either, mapping, one, some
@@ -253,12 +254,12 @@ def _tell_apart(chance: Random, document: Document) -> None:
     if happens(chance, 60):
         by_label = {"to": "label", "queue": [chance.choice([*families])], **some(chance, RULE), **_switched(chance)}
         rules.insert(chance.randrange(len(rules)), by_label)
-        document["labels"] = "slices"
+        document["labels"] = distribution(chance) if happens(chance, 30) else "slices"
         document["tiers"] = chance.choice((document["tiers"], "slices"))
     if "tune" in document and happens(chance, 50):
         document["tiers"] = "tune"
         if "labels" in document:
-            document["labels"] = chance.choice(("slices", "tune"))
+            document["labels"] = chance.choice((document["labels"], "tune"))
     some_tiers = [["root", "local"], ["root"], ["free", "root"], "local", ["local", "free"]]
     if document["tiers"] == {"depth": 0}:
         some_tiers.pop(2)
@@ -286,6 +287,31 @@ def dispatching_by_data(chance: Random) -> Document:
     others = document["dispatch"] if told_apart else _rules(chance, families)
     rules = [{**first, "rank": "most"} if "share" in first else first, *others]
     return {**document, "dispatch": rules}
+
+
+def dealing_items(chance: Random) -> Document:
+    """A strategy that deals the items of ranges to workers, nodes or other units, or to all together."""
+    families = _families(chance)
+    by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
+    if happens(chance, 40):  # else every item comes to its unit
+        by_label |= {**some(chance, RULE), **_switched(chance)}
+    written = happens(chance, 40)
+    levels = [_level(chance, families) for _ in range(chance.choice((1, 2, 3)))] if written else []
+    document = {
+        "name": "dealing",
+        "queues": families,
+        "labels": distribution(chance),
+        "dispatch": [by_label, *_rules(chance, families)],
+        "steal": [*levels, *_catch_all(chance, families)] if written else victims(chance, families),
+        **some(chance, STRATEGY),
+    }
+    if [*families] != ["deque"]:
+        document.get("thresholds", {}).pop("announce", None)
+    if happens(chance, 25):
+        document["tune"] = _controller(chance, document.get("placement", "first-touch"))
+    if happens(chance, 15):
+        _leave_copies(document)
+    return document
 
 
 def _families(chance: Random) -> Document:

@@ -30,7 +30,9 @@ PATTERNS = ("sequential", "strided", "random", "chase")
 DEALS = ("master", "block", "cyclic")
 MOST_ITEMS = (12, 12, 60, 400)
 NODE_ACCESSES = (0, 0, 0, 1, 2)
+DEALT_ACCESSES = (1, 1, 2, 3, 0)
 AMOUNTS = (0, 1, 64, 640, 9_999, 300_000)
+DEALT_AMOUNTS = (0, 1, 64, 640, 2_000)  # little, so that runs are over before those who search have tested patience
 RETURNED = (1_000_000, 1, 333_333)
 PAGE_AMOUNTS = (0, 1, 4096, 4097, 65_536, 1_000_000)
 MOST_NODES = 6
@@ -56,6 +58,7 @@ class Draft:
     grain_ps: int
     moves_bytes: bool
     has_groups: bool = False
+    dealt: bool = False  # whether items are to be dealt by their data, which has to be known before the run
     tasks: list[Document] = field(default_factory=list)
     segments: list[Document] = field(default_factory=list)
     regions: list[Document] = field(default_factory=list)
@@ -200,7 +203,8 @@ class Draft:
         times: Document = {"low_ps": low, "high_ps": low if same else high}
         if happens(self.chance, 30):
             times = {"compute_ps": self._amounts(count, self.time_ps)}
-        on_nodes = [self._node_access(count) for _ in range(self.chance.choice(NODE_ACCESSES))]
+        accesses = DEALT_ACCESSES if self.dealt else NODE_ACCESSES
+        on_nodes = [self._node_access(count) for _ in range(self.chance.choice(accesses))]
         self.ranges.append(
             {
                 "name": f"items{len(self.ranges)}",
@@ -216,12 +220,13 @@ class Draft:
     def _node_access(self, count: int) -> Document:
         """Draw an access that names nodes; those that a machine does not have are counted round."""
         nodes = self.chance.randint(1, 3)
+        amounts = DEALT_AMOUNTS if self.dealt else AMOUNTS
         return {
             "nodes": [self.chance.randrange(MOST_NODES) for _ in range(nodes)],
             "shares": [self.chance.choice((1, 1, 3, 1000)) for _ in range(nodes)],
             "mode": self.chance.choice(MODES),
             "pattern": self.chance.choice(PATTERNS),
-            "bytes": self._amounts(count, lambda: self.chance.choice(AMOUNTS)),
+            "bytes": self._amounts(count, lambda: self.chance.choice(amounts), drawn=not self.dealt),
             **({"returned_ppm": self.chance.choice(RETURNED)} if happens(self.chance, 20) else {}),
         }
 
@@ -229,9 +234,9 @@ class Draft:
         """Draw bytes of memory that items touch first, or give back."""
         return self._amounts(count, lambda: self.chance.choice(PAGE_AMOUNTS))
 
-    def _amounts(self, count: int, number: Callable[[], int]) -> Document:
-        """Draw numbers for all items, or a table that they are drawn from."""
-        if happens(self.chance, 50):
+    def _amounts(self, count: int, number: Callable[[], int], drawn: bool = True) -> Document:
+        """Draw numbers for all items, or where they may be ``drawn`` by the run, a table that they are drawn from."""
+        if happens(self.chance, 50) or not drawn:
             return {"items": [number() for _ in range(count)]}
         parts = self.chance.randint(1, 5)
         ends = [sorted((number(), number())) for _ in range(parts)]
@@ -274,7 +279,7 @@ class Draft:
     def phase(self, roots: list[int]) -> Document:
         """Draw the phase of ``roots``, with a range where there are none."""
         chance = self.chance
-        ranged = not roots or happens(chance, 15)
+        ranged = not roots or happens(chance, 60 if self.dealt else 15)
         serial = happens(chance, 15)
         return {
             "roots": roots,
@@ -303,9 +308,12 @@ def looped(chance: Random, phases: list[Document]) -> list[Document]:
     return [*phases[:first], {"loop": inside, "repeat": chance.choice(PASSES)}, *phases[end:]]
 
 
-def graph_document(chance: Random) -> Document:
-    """A program of one to four phases, some in loops; dependences that would be circular are left out."""
-    draft = Draft(chance, chance.choice(GRAINS_PS), happens(chance, 50), happens(chance, 30))
+def graph_document(chance: Random, dealt: bool = False) -> Document:
+    """A program of one to four phases, some in loops; dependences that would be circular are left out. Where items are
+    to be ``dealt``, there are more ranges, and what most of their items have on nodes is given item by item.
+    """
+    moves_bytes = happens(chance, 50) or dealt
+    draft = Draft(chance, chance.choice(GRAINS_PS), moves_bytes, happens(chance, 30), dealt)
     for _ in range(chance.randint(1, 3) if draft.moves_bytes else 0):
         draft.add_region()
     if happens(chance, 30):

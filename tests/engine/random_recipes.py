@@ -9,8 +9,9 @@ from functools import lru_cache
 from random import Random
 
 from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
+from random_dealing import dealt_program
 from random_effects import machine_effects, model_document, with_effects
-from random_grammar import Habits, dispatching_by_data, runtime_document, strategy_document
+from random_grammar import Habits, dealing_items, dispatching_by_data, runtime_document, strategy_document
 from random_graphs import Document, graph_document, happens, workload_of
 from random_placement import placement_document
 from random_terms import Options, one, some
@@ -66,21 +67,25 @@ def random_run(chance: Random) -> RandomRun:
             continue  # such as a producer for whose items no rule has a queue
 
 
-def numbered_run(seed: int, number: int) -> RandomRun:
-    """Run ``number`` of ``seed``."""
-    return random_run(Random(f"numasim {seed} {number}"))
+def numbered_run(seed: int, number: int, fits: Callable[[RandomRun], bool] = lambda run: True) -> RandomRun:
+    """Run ``number`` of ``seed``: the first that fits of those that follow from the two."""
+    chance = Random(f"numasim {seed} {number}")
+    return next(run for run in iter(lambda: random_run(chance), None) if fits(run))
 
 
 def random_recipe(chance: Random) -> Document:
     """A machine, a program, a strategy, a runtime, a number of workers and a seed."""
-    machine = machine_document(chance)
+    parts = one(chance, PARTS)(chance)
+    cached = parts.pop("model", {})  # where helpers need caches, and idle cores
+    machine = machine_document(chance, has_effects=bool(cached))
     threads = machine_from(json.dumps(machine)).threads
+    most = min(MOST_WORKERS, max(1, threads // 2) if cached else threads)
     return {
         "machine": machine,
-        **one(chance, PARTS)(chance),
-        "workers": threads if threads > MANY_THREADS else chance.randint(1, min(MOST_WORKERS, threads)),
+        **parts,
+        "workers": threads if threads > MANY_THREADS else chance.randint(1, most),
         "seed": chance.getrandbits(64),
-        "model": model_document(chance),
+        "model": model_document(chance) | cached,
         "skip": happens(chance, 75),
         "folded": happens(chance, 50),
     }
@@ -137,7 +142,7 @@ def machine_from(recipe: str) -> Machine:
     return build(MachineSpec.model_validate(document))
 
 
-def machine_document(chance: Random) -> Document:
+def machine_document(chance: Random, has_effects: bool = False) -> Document:
     """A machine of up to six nodes, a few with many cores; some have latencies of any kind, nearer than local too."""
     largest = {"sockets": 3, "cores": 3, "threads": 2, "nodes": 2}
     shape = {name: chance.randint(1, most) for name, most in largest.items()}
@@ -153,7 +158,7 @@ def machine_document(chance: Random) -> Document:
         times["page"] = chance.choice((64, 65536))
     if happens(chance, 50):
         times["nodes"] = {"memory": chance.choice(("16KiB", "64KiB", "256KiB"))}
-    effects = machine_effects(chance, shape["cores"] * shape["nodes"]) if happens(chance, 60) else {}
+    effects = machine_effects(chance, shape["cores"] * shape["nodes"]) if happens(chance, 60) or has_effects else {}
     return {"shape": shape, "times": times, "effects": effects}
 
 
@@ -252,6 +257,16 @@ def produced_parts(chance: Random) -> Document:
     return {"workload": program, "strategy": chance.choice(STRATEGIES), "runtime": runtime}
 
 
+def dealt_parts(chance: Random) -> Document:
+    """Items of ranges that are dealt by where their data lies."""
+    strategy, runtime = dealing_items(chance), runtime_document(chance)
+    if happens(chance, 70):  # the others often end in a deadlock: many items are dealt at once
+        runtime["join"] = chance.choice(("help", "continuation"))
+        for queue in (runtime, *strategy["queues"].values()):
+            queue.pop("capacity", None)
+    return {"workload": dealt_program(chance), "strategy": strategy, "runtime": runtime}
+
+
 def helped_parts(chance: Random) -> Document:
     """Units of a worklist, of which most workers have helpers that run ahead where there is a cache."""
     helpers = {"lifespan": chance.choice((0, 300, 4000, "1MiB")), **some(chance, HELPING)}
@@ -267,7 +282,8 @@ def helped_parts(chance: Random) -> Document:
     program = units_of_work(chance)
     costs = some(chance, dict.fromkeys(("push_ns", "take_ns", "move_ns", "fault_ns"), (40, (0, 60))))
     runtime = {"name": "helped", "backoff": {"first_ns": chance.choice((70, 900)), "factor": 2}, "costs": costs}
-    return {"workload": program, "strategy": strategy, "runtime": runtime}
+    model = {"cache": chance.choice(("share", "lru"))} if happens(chance, 90) else {}
+    return {"workload": program, "strategy": strategy, "runtime": runtime, "model": model}
 
 
 def units_of_work(chance: Random) -> Document:
@@ -351,4 +367,5 @@ PARTS: tuple[Maker, ...] = (
     learning_parts,
     learning_parts,
     helped_parts,
+    dealt_parts,
 )

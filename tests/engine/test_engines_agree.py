@@ -25,6 +25,8 @@ from engine_setup import (
 )
 from equality import OTHERS, REFERENCE, judge
 from hypothesis import event, given, note, settings
+from plan_features import features_of
+from random_dealing import NAMES as DISTRIBUTIONS
 from random_effects import effect_values, with_effects
 from random_graphs import Document
 from random_plans import JOINS, RUNTIMES, STRATEGIES, any_runs, with_join
@@ -35,6 +37,7 @@ from numasim.engine.check.engine_difference import difference
 from numasim.engine.simulate import ENGINES
 from numasim.machine.build_machine import build
 from numasim.parts.base import Model
+from numasim.parts.models.distribution_model import DistributionSpec
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import FullRule, JoinKind, ProducerKind, RuntimeSpec
@@ -145,6 +148,15 @@ def test_a_number_gives_one_plan() -> None:
     assert plan_from(one.recipe).workload.digest() == one.plan.workload.digest()
 
 
+def test_a_number_gives_one_plan_that_fits() -> None:
+    def fits(run: RandomRun) -> bool:
+        return "followers" in features_of(run)
+
+    run = numbered_run(1, 3, fits)
+    assert fits(run)
+    assert numbered_run(1, 3, fits).recipe == run.recipe
+
+
 Part = Literal["strategy", "level", "rule", "runtime", "model"]
 
 
@@ -197,3 +209,11 @@ def test_random_plans_use_every_key_of_the_grammars(grammar: type[Model], part: 
 )
 def test_random_plans_use_every_name(key: str, names: tuple[str, ...], part: Part) -> None:
     assert {each[key] for each in written(part) if isinstance(each.get(key), str)} == set(names)
+
+
+def test_random_plans_deal_items_by_every_distribution() -> None:
+    labels = [each["labels"] for each in written("strategy") if "labels" in each]
+    names = {each if isinstance(each, str) else each["deal"] for each in labels}
+    assert names == {*DISTRIBUTIONS, "slices", "tune"}
+    keys = set().union(*(each for each in labels if not isinstance(each, str)))
+    assert keys == {*DistributionSpec.model_fields}

@@ -194,6 +194,14 @@ def test_a_lie_is_seen(plan: Plan, good: Seen, lie: str) -> None:
         assert_valid(plan, seen.result, seen.log)
 
 
+def test_one_worker_alone_meets_nobody() -> None:
+    plan = plan_of(graph(task(10 * NS)), 1)
+    seen = observe(plan)
+    assert violations(plan, seen.result, seen.log) == []
+    seen.result.counters["aborts"] = 2
+    assert "2 attempts aborted, but there is one worker alone" in violations(plan, seen.result, seen.log)
+
+
 def test_every_invariant_is_shown_to_fail(plan: Plan, good: Seen) -> None:
     failed = set()
     for falsify, _ in LIES.values():

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from itertools import combinations, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, SEED, Seen, plan_of, run, runtime, stealing, toy
+from engine_setup import NS, SEED, Seen, event_by_event, observe, plan_of, run, runtime, stealing, toy, toy_with
 from task_graphs import Access, Run, Task, Use, body, graph, phase, task
 
 from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
+from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.workload.algorithms.object_memories import running_weights
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
 from numasim.workload.graph_rules import validate
@@ -263,6 +267,61 @@ def test_one_worker_never_aborts_and_readers_never_do(workers: int) -> None:
     assert simulate(plan_of(readers, workers, machine=toy(cores=8)), SEED, check=True).counters["aborts"] == 0
 
 
+Opening = tuple[int, bool]  # an object, and whether it is written
+
+
+def openings(task_id: int, attempt: int, objects: int, seed: int = SEED) -> list[Opening]:
+    """What an attempt of `READS_AND_WRITES` opens, by the definition of the draws."""
+    stream = base(seed, DrawClass.CONFLICT, task_id)
+    found = [(at, below(draw(stream, attempt << 32 | at), objects)) for at in (2, 4, 6)]
+    return [(obj, at != 2) for at, obj in found]
+
+
+def meet(one: Opening, other: Opening) -> bool:
+    """Whether two have the same object, which one of them writes."""
+    return one[0] == other[0] and (one[1] or other[1])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("workers", "objects"), [(2, 4), (3, 8), (8, 8), (8, 40)])
+def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objects: int, engine: str) -> None:
+    """Known from the times at which tasks end and how often each has aborted, and nothing else of the run: attempts
+    open their objects 15, 10 and 5 ns before they commit.
+    """
+    plan = plan_of(busy(80, *READS_AND_WRITES, words=memory(objects)), workers, machine=toy(cores=8))
+    seen = observe(event_by_event(plan), engine)
+    tries = Counter(task_id for _, _, task_id, _ in aborts(seen))
+    ends = {task_id: (end_ps, worker) for worker, task_id, _, end_ps in sorted(seen.stretches, key=itemgetter(3))}
+    assert len(ends) == 80
+    assert len(tries) > 5
+    had = [
+        (end_ps - before_ns * NS, end_ps, worker, opening)
+        for task_id, (end_ps, worker) in ends.items()
+        for before_ns, opening in zip((15, 10, 5), openings(task_id, tries[task_id], objects), strict=True)
+    ]
+    overlap = [
+        (one, other)
+        for (start, end, on, one), (begin, stop, where, other) in combinations(had, 2)
+        if on != where and start < stop and begin < end
+    ]
+    assert len(overlap) > 50
+    assert not [pair for pair in overlap if meet(*pair)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_who_writes_what_no_other_opens_never_aborts(engine: str) -> None:
+    """Of three transactions that open objects of one memory: whoever aborts has met another."""
+    work = bodies(*[body(*READS_AND_WRITES)] * 3, words=memory(20))
+    plan, apart = plan_of(work, 3), []
+    for seed in range(60):
+        each = [openings(task_id, 0, 20, seed) for task_id in range(3)]
+        disjoint = not any(meet(*pair) for one, other in combinations(each, 2) for pair in product(one, other))
+        found = simulate(plan, seed, engine, check=True).counters["aborts"]
+        assert not (disjoint and found)
+        apart.append((disjoint, found > 0))
+    assert min(apart.count((True, False)), apart.count((False, True))) > 10
+
+
 def test_disjoint_write_sets_never_abort() -> None:
     """Each worker's bodies write a memory of their own and read one that nobody writes."""
     words = (*memory(3) * 3, *memory(2))
@@ -272,11 +331,15 @@ def test_disjoint_write_sets_never_abort() -> None:
     assert simulate(plan_of(work, 3), SEED, check=True).counters["aborts"] == 0
 
 
-def test_the_share_of_aborts_rises_with_the_workers() -> None:
+@pytest.mark.parametrize("effects", [NO_EFFECTS, Effects(contention="fluid", clock="turbo")])
+def test_the_share_of_aborts_rises_with_the_workers(effects: Effects) -> None:
     """64 objects: more workers have more of them open at a time. Also in the flow model, where cores slow down."""
     ratios = []
+    turbo = [{"active": active, "ghz": 4 - active / 16} for active in (1, 2, 4, 8)]
+    machine = toy_with({"cores": 16}, clock={"base_ghz": 2, "turbo": turbo})
     for workers in (1, 2, 4, 8, 16):
-        plan = plan_of(busy(2000, *READS_AND_WRITES, words=memory(64)), workers, machine=toy(cores=16))
+        plan = plan_of(busy(2000, *READS_AND_WRITES, words=memory(64)), workers, machine=machine, effects=effects)
+        assert plan.coupled == (effects is not NO_EFFECTS)
         ratios.append(simulate(plan, SEED).row()["abort_ratio"])
     assert ratios == sorted(ratios)
     assert ratios[0] == 0 < ratios[1] < ratios[-1] / 4

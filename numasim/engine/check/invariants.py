@@ -403,10 +403,12 @@ def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def objects_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """Aborts add up; with a log, of two transactions that ended no one opened an object while the other wrote it (model
-    4.11).
+    """Aborts add up, and with one worker there are none; with a log, of two transactions that ended no one opened an
+    object while the other wrote it (model 4.11).
     """
     aborts = result.counters["aborts"]
+    if aborts and plan.workers.workers == 1:
+        yield f"{aborts} attempts aborted, but there is one worker alone"
     if not int(result.node_conflicts.sum()) == int(result.object_conflicts.sum()) == aborts:
         yield f"{aborts} attempts aborted, but node pairs and objects have other sums"
     if result.held is None:
