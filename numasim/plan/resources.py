@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
+from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Costs, Plan
@@ -33,6 +35,7 @@ class Use(NamedTuple):
 
 
 Path = tuple[Use, ...]
+Paths = tuple[tuple[Path, ...], ...]
 
 
 class ResourceKind(StrEnum):
@@ -71,9 +74,9 @@ class Resources:
 
     listed: tuple[Resource, ...]
     capacity: tuple[int, ...]
-    reads: tuple[tuple[Path, ...], ...]
-    writes: tuple[tuple[Path, ...], ...]
-    moves: tuple[tuple[Path, ...], ...]
+    reads: Paths
+    writes: Paths
+    moves: Paths
     llc: tuple[int, ...]
     faults: int
     fault_units: int  # of the address space that a page fault takes
@@ -92,27 +95,36 @@ def resources_of(plan: Plan) -> Resources:
     first = {resource.kind: at for at, resource in reversed(list(enumerate(listed)))}
     domains = machine.cache_domains
     port = first.get(ResourceKind.CACHE, -1)
-    nodes = range(machine.nodes)
-
-    def controller(node: int, home: int) -> Path:
-        used = (home, machine.nodes + home) if share_ppm and node != home else (home,)
-        return tuple(Use(resource, LINE_BYTES) for resource in used)
-
-    def links(loads: OnLinks) -> Path:
-        return tuple(Use(first[ResourceKind.LINK] + link, per_line) for link, per_line in loads.items())
-
-    fetches = [[links(fetched(machine, a, h)) for h in nodes] for a in nodes]
+    reads, writes, moves = _paths(machine, share_ppm > 0, first.get(ResourceKind.LINK, -1))
     return Resources(
         listed=listed,
         capacity=tuple(resource.capacity for resource in listed),
-        reads=tuple(tuple(controller(a, h) + fetches[a][h] for h in nodes) for a in nodes),
-        writes=tuple(tuple(controller(a, h) + links(written(machine, a, h)) for h in nodes) for a in nodes),
-        moves=tuple(map(tuple, fetches)),
+        reads=reads,
+        writes=writes,
+        moves=moves,
         llc=tuple(range(port, port + domains)) if port >= 0 else (-1,) * domains,
         faults=first.get(ResourceKind.FAULTS, first.get(ResourceKind.LOCK, -1)),
         fault_units=lock_ps_of_fault(plan.costs) if ResourceKind.LOCK in first else 1,
         fault_alpha_ppm=plan.costs.fault_alpha_ppm,
     )
+
+
+@lru_cache(maxsize=4)  # of each plan both engines and the prices of its items ask
+def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Paths, Paths]:
+    """What reads, writes and moves of a line use; ``shares``: a part of each controller is kept for its own node."""
+    nodes = range(machine.nodes)
+
+    def controller(node: int, home: int) -> Path:
+        used = (home, machine.nodes + home) if shares and node != home else (home,)
+        return tuple(Use(resource, LINE_BYTES) for resource in used)
+
+    def links(loads: OnLinks) -> Path:
+        return tuple(Use(first_link + link, per_line) for link, per_line in loads.items())
+
+    fetches = tuple(tuple(links(fetched(machine, a, h)) for h in nodes) for a in nodes)
+    reads = tuple(tuple(controller(a, h) + fetches[a][h] for h in nodes) for a in nodes)
+    writes = tuple(tuple(controller(a, h) + links(written(machine, a, h)) for h in nodes) for a in nodes)
+    return reads, writes, fetches
 
 
 def holds_lock(plan: Plan) -> bool:

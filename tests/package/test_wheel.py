@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -21,6 +22,8 @@ VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["versi
 NATIVE = ROOT / "numasim" / "native"
 RUNTIME = ROOT / "numasim" / "runtime"
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
+LARGE = (".venv", "build", "results")  # at the root of the tree, and in no archive
+CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 
 
 @pytest.fixture(scope="session")
@@ -118,8 +121,21 @@ def test_the_runtime_of_the_wheel_starts(wheel: Path, tmp_path: Path) -> None:
     assert done.stderr.startswith("numasim-runtime: ")
 
 
-def test_the_source_archive_holds_what_builds_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+@pytest.fixture
+def beside_little(tmp_path: Path) -> Path:
+    """A copy of the tree in which environments and builds, whose files take long to look through, are one file each."""
+    large = shutil.ignore_patterns(".git", *LARGE, *CACHES)
+    tree = shutil.copytree(ROOT, tmp_path / "tree", ignore=large)
+    for name in LARGE:
+        (tree / name / "lib").mkdir(parents=True)
+        (tree / name / "lib" / "library.so").touch()
+    return tree
+
+
+def test_the_source_archive_holds_what_builds_both(
+    tmp_path: Path, beside_little: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(beside_little)
     archive = tmp_path / build.build_sdist(str(tmp_path))
     with tarfile.open(archive) as opened:
         names = {name.removeprefix(f"numasim-{VERSION}/") for name in opened.getnames()}

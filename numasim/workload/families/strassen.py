@@ -293,4 +293,4 @@ def _facts(tree: _Tree) -> dict[str, int]:
     }
 
 
-FAMILIES = (Family(StrassenParameters, strassen, small={"n": 128}, benchmark={"n": 512}),)
+FAMILIES = (Family(StrassenParameters, strassen, small={"n": 64, "cutoff": 32}, benchmark={"n": 512}),)
