@@ -115,6 +115,7 @@ def _caches(spec: MachineSpec) -> Caches:
         llc_remote_hit_ps=ps(caches.llc_remote_hit_ns),
         llc_bytes_per_s=bytes_per_s(caches.llc_bandwidth_gbs) if caches.llc_bandwidth_gbs else 0,
         llc_sizes=caches.llc_sizes or (),
+        forwards=caches.forward,
     )
 
 

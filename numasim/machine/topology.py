@@ -29,7 +29,7 @@ class Coherence:
 class Caches:
     """Cache sizes in bytes (0: none), the latencies of last-level hits in picoseconds, the bandwidth of one last-level
     cache (0: no limit). ``llc_bytes`` is the largest last-level cache; where they are unlike, ``llc_sizes`` has them by
-    cache domain.
+    cache domain. ``forwards`` says that clean lines, too, come from other caches.
     """
 
     l1_bytes: int
@@ -39,6 +39,7 @@ class Caches:
     llc_remote_hit_ps: int
     llc_bytes_per_s: int = 0
     llc_sizes: tuple[int, ...] = ()
+    forwards: bool = False
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,7 @@ CACHE_SIZES = Structure(
         Integer(name="l2_bytes", low="-1", high="MOST_BYTES", note="-1: none that counts"),
         cost("llc_hit_ps", member="hit_ps"),
         cost("llc_remote_hit_ps", member="remote_hit_ps"),
+        Flag(name="llc_forwards", member="forwards", note="clean lines, too, come from other caches"),
         Integer(name="llc_domains", low="1", high="MOST_WORKERS", c_type="uint64_t", member="domains"),
         Array(
             name="llc_bytes",

@@ -70,6 +70,8 @@ def _caches(chance: Random) -> Document:
         }
     if "llc" in caches and happens(chance, 40):
         caches["llc_bandwidth_gbs"] = chance.choice(GIGABYTES_PER_S)
+    if "llc" in caches and caches["l2"] == 600:  # no draw of its own, so that all others stay as they are
+        caches["forward"] = "yes"
     return caches
 
 

@@ -183,6 +183,18 @@ def test_a_clean_chunk_is_not_taken_from_another_cache(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", REAL)
+def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: str) -> None:
+    """Domain 1 has one of three parts, the domain behind it another, and the one before it both others."""
+    cache = CACHES[model]([10 * CHUNK] * 3, forwards=True)
+    for domain, parts in ((1, {0}), (2, {1}), (0, {1, 2})):
+        walk_parts(cache, (domain, 7, parts, False))
+    found = walk_parts(cache, (1, 7, {0, 1, 2}, False))
+    assert (found.hit, found.moved) == (PART, {2: PART, 0: PART})
+    again = walk_parts(cache, (1, 7, {0, 1, 2}, False))
+    assert (again.hit, again.moved) == (3 * PART, {})
+
+
+@pytest.mark.parametrize("model", REAL)
 def test_a_dirty_chunk_that_was_pushed_out_is_in_memory(model: str) -> None:
     cache = CACHES[model]([4 * CHUNK] * 2)
     walk(cache, 0, (0,), writes=True)
@@ -302,6 +314,16 @@ def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str,
     }
     assert (seen["bytes_c2c"], seen["bytes_cache"], seen["bytes_remote"]) == (6400, 6400, 0)
     assert seen.of_worker("inflation_numa_ps") == [0, (600 - 200) * NS]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", REAL)
+def test_clean_lines_come_from_caches_that_forward(model: str, engine: str) -> None:
+    """16 KiB are 256 lines: 5,120 ns from the other node's memory, ten at a time, and 1,536 ns from the other cache."""
+    work = in_turn((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
+    forwarding = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "forward": "yes"})
+    assert times(cached(work, model, engine))[1] == 5120
+    assert times(cached(work, model, engine, forwarding))[1] == 1536
 
 
 @pytest.mark.parametrize("engine", ENGINES)

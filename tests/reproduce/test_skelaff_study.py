@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import math
+import sys
 from statistics import fmean
 
 import pytest
@@ -13,22 +16,30 @@ from numasim.reproduce.study.contents import Study
 from numasim.reproduce.study.study import read_study
 from numasim.reproduce.table_cells import Role
 from numasim.spec.overrides import from_mapping
+from numasim.workload.generate import generate
 from numasim.workload.parameters import WorkloadParameters
 
 PRINTED = "skelaff_gain_percent"
 GAINS = ("gains-numa16", "gains-numa32")
-SHORT, MEDIUM = (2000, 20_000), (20_000, 200_000)
-TABLE_2 = {  # length of transactions in ns, MiB of data, and whether aborts are many
-    "intruder": (SHORT, 35, True),
-    "kmeans": (MEDIUM, 60, True),
-    "vacation": (SHORT, 26, False),
-    "yada": (MEDIUM, 35, True),
+VARIANTS = ("baseline", "skelaff")
+COUNTED = {  # of a unit: mean time at an instruction a cycle of 2.27 GHz in ns, lines that it reads, MiB of data
+    "intruder": (2146, 64, 51),
+    "kmeans": (4985, 2, None),
+    "vacation": (7217, 64, 36),
+    "yada": (33_134, 48, None),
 }
+SCALE = 16  # data and caches of the study are this part of the real ones
 
 
 @pytest.fixture(scope="module")
 def study() -> Study:
     return read_study("skelaff")
+
+
+def workload_of(study: Study, row: str) -> WorkloadParameters:
+    units = Setting(study).spec(Wanted(study.programs["stamp"], row, "numa32 baseline")).workload
+    assert isinstance(units, WorkloadParameters)
+    return units
 
 
 def test_the_null_model_knows_the_other_five_gains(study: Study) -> None:
@@ -41,26 +52,61 @@ def test_the_null_model_knows_the_other_five_gains(study: Study) -> None:
             assert null == pytest.approx(fmean(value for key, value in gains.items() if key != (table, row)))
 
 
-def test_nothing_is_fitted_but_the_objects_and_these_to_table_2(study: Study) -> None:
-    assert not study.parameters
+def test_only_the_objects_of_programs_that_abort_often_are_fitted_and_these_to_table_2(study: Study) -> None:
+    assert {each.field for each in (*study.parameters, *study.refused)} == {"workload.objects"}
+    assert {each.table for each in (*study.parameters, *study.refused)} == {"2"}
+    assert [each.rows for each in study.parameters] == [("intruder",), ("yada",)]
+    assert [each.rows for each in study.refused] == [("kmeans",)]
     columns = [(name, spec) for name, table in study.tables.items() for spec in table.file.columns.values()]
-    assert not [spec for _, spec in columns if spec.fitted]
     assert [name for name, spec in columns if spec.role == Role.FITTED] == ["2"]
 
 
-@pytest.mark.parametrize("row", TABLE_2)
-def test_a_word_of_table_2_is_one_number(study: Study, row: str) -> None:
-    """All programs of a class have its number; how often they abort is fitted, and many where the word is high."""
-    (low, high), data, many = TABLE_2[row]
-    spec = Setting(study).spec(Wanted(study.programs["stamp"], row, "numa32 baseline"))
-    units = spec.workload
-    assert isinstance(units, WorkloadParameters)
+def test_the_fitted_objects_are_the_most_that_come_nearest(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `calibrate.py` found them: one more step, and the program is fastest further from what is printed."""
+    spec = importlib.util.spec_from_file_location("calibrate_skelaff", study.folder / "calibrate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "calibrate_skelaff", script)
+    spec.loader.exec_module(script)
+    printed = study.published("2", "scalable_up_to_cores")
+    for fitted in study.parameters:
+        (row,), tried = fitted.rows, script.TRIED
+        at = tried.index(fitted.value)
+        here, next_one = (
+            abs(math.log2(script.fastest_at(study, row, objects) / printed[row])) for objects in tried[at : at + 2]
+        )
+        assert here == fitted.residual < next_one
+
+
+@pytest.mark.parametrize("row", COUNTED)
+def test_units_are_what_was_counted(study: Study, row: str) -> None:
+    mean_ns, lines, data = COUNTED[row]
+    units = workload_of(study, row)
+    graph = generate(units)
     given = units.model_dump()
-    assert (given["low_ns"], given["high_ns"]) == (low, high)
-    assert given["records"] * given["record_bytes"] == data << 20
-    assert given["lookups"] == {SHORT: 7, MEDIUM: 73}[low, high]
+    mean = graph.segment_compute_ps.sum() / 1000 / given["units"]
+    assert mean - float(given["alone_ns"]) / given["units"] == pytest.approx(mean_ns, rel=0.05)
+    assert given["lookups"] * given["record_bytes"] == 64 * lines
+    if data:
+        assert given["records"] * given["record_bytes"] * SCALE == pytest.approx(data * 2**20, rel=0.01)
+
+
+@pytest.mark.parametrize(("row", "missed"), [("intruder", 36), ("vacation", 23)])
+def test_a_cache_of_24_mib_misses_what_was_counted(study: Study, row: str, missed: int) -> None:
+    """Of the 64 lines that a unit reads where 68 were counted, once caches are full."""
+    changes = {"workers": 1, "workload.units": 40_000}
+    spec = Setting(study).spec(Wanted(study.programs["stamp"], row, "numa32 baseline", tuple(from_mapping(changes))))
+    counters = simulate_spec(spec, spec.seed).counters
+    lines = (counters["bytes_local"] + counters["bytes_remote"]) / 64 / 40_000
+    assert lines == pytest.approx(missed * 64 / 68, rel=0.06)
+
+
+@pytest.mark.parametrize(("row", "many"), [("intruder", True), ("kmeans", False), ("vacation", False), ("yada", True)])
+def test_programs_abort_as_often_as_table_2_says_but_kmeans(study: Study, row: str, many: bool) -> None:
+    spec = Setting(study).spec(Wanted(study.programs["stamp"], row, "numa32 baseline"))
     ratio = simulate_spec(spec, spec.seed).row()["abort_ratio"]
-    assert ratio > 0.6 if many else ratio < 0.07
+    assert ratio > 0.6 if many else ratio < 0.2
 
 
 @pytest.mark.parametrize(("row", "published"), [("intruder", 4), ("kmeans", 8), ("vacation", 16), ("yada", 16)])
@@ -88,17 +134,11 @@ def test_the_heuristic_is_figure_7(study: Study) -> None:
             assert (plan.helpers is not None) == ((machine, workers) == ("numa32", 16))
 
 
-def test_kmeans_gains_by_cyclic_pages_on_numa16(study: Study) -> None:
-    """Printed are 14 %; both policies are fastest with all workers of the machine. So it is where conflicts do not hold
-    the program back: with 40 objects, of which a retry opens others.
-    """
-    program = study.programs["stamp"]
-
-    def fastest_ps(variant: str) -> int:
-        free = {"workload.objects": 40, "workload.same": False}
-        curve = [tuple(from_mapping({"workers": workers, **free})) for workers in (8, 16)]
-        specs = [Setting(study).spec(Wanted(program, "kmeans", variant, workers)) for workers in curve]
-        return min(simulate_spec(spec, spec.seed).counters["makespan_ps"] for spec in specs)
-
-    gain = 100 * (fastest_ps("numa16 baseline") / fastest_ps("numa16 skelaff") - 1)
-    assert abs(gain - study.published("gains-numa16", PRINTED)["kmeans"]) < 6
+def test_vacation_gains_by_cyclic_pages_on_numa16(study: Study) -> None:
+    """Sixteen workers ask more of the first node than it has. Printed are 46 %: half of that comes out."""
+    changes = tuple(from_mapping({"workers": 16}))
+    program, setting = study.programs["stamp"], Setting(study)
+    baseline, skelaff = (setting.spec(Wanted(program, "vacation", f"numa16 {name}", changes)) for name in VARIANTS)
+    rows = [simulate_spec(spec, spec.seed) for spec in (baseline, skelaff)]
+    gain = 100 * (rows[0].counters["makespan_ps"] / rows[1].counters["makespan_ps"] - 1)
+    assert 15 < gain < study.published("gains-numa16", PRINTED)["vacation"] / 2

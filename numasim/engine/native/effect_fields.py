@@ -66,6 +66,7 @@ def _caches(plan: Plan) -> Fields:
         "l2_bytes": caches.l2_bytes if cached else -1,
         "llc_hit_ps": caches.llc_hit_ps,
         "llc_remote_hit_ps": caches.llc_remote_hit_ps,
+        "llc_forwards": caches.forwards,
         "llc_domains": plan.machine.cache_domains,
         "llc_domain": plan.workers.llc.astype(np.uint32),
     }

@@ -27,6 +27,21 @@ std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t byte
     return std::min(found, bytes);
 }
 
+// What of `piece` a cache has not that holds `parts` of the chunk and gave `found` bytes.
+Piece missing_of(const Piece& piece, std::uint64_t parts, std::int64_t found) {
+    Piece missing = piece;
+    missing.bytes -= found;
+    missing.parts &= ~parts;
+    return missing;
+}
+
+// Move what another cache has of `piece`, which `node` sends; what is missing still.
+Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64_t held, Found& found) {
+    const std::int64_t here = found_of(piece, parts, held);
+    if (here != 0) found.move(node, here);
+    return missing_of(piece, parts, here);
+}
+
 // ---- share: chunks age with what their domain brings in -------------------------------------------------------------
 
 // A domain's time is in bytes: all that is brought in, and of what is touched again the share of the cache that is
@@ -102,6 +117,9 @@ private:
             kept += mine.bytes - here;
             parts |= mine.parts;
             passed += floor_ratio(mine.bytes, time - mine.stamp, sizes_.llc_bytes[place.domain]) - here;
+            if (sizes_.forwards) forward(chunk, place.domain, missing_of(piece, mine.parts, here), found);
+        } else if (sizes_.forwards) {
+            forward(chunk, place.domain, piece, found);
         } else {
             fetch(chunk, place, piece, found);
         }
@@ -121,6 +139,15 @@ private:
         if (!is_present(other, chunk.dirty - 1)) return;
         found.move(other.node, found_of(piece, other.parts, other.bytes));
         chunk.dirty = owner(place);
+    }
+
+    // Take what other domains have of a piece from there, those that follow the own one first.
+    void forward(Chunk chunk, std::size_t domain, Piece piece, Found& found) {
+        for (std::size_t step = 1; step < sizes_.domains && piece.parts != 0; ++step) {
+            const std::size_t sender = (domain + step) % sizes_.domains;
+            const Copy& other = chunk.copies[sender];
+            if (is_present(other, sender)) piece = take(piece, other.node, other.parts, other.bytes, found);
+        }
     }
 
     static std::uint64_t owner(const Place& place) { return place.domain + 1; }
@@ -211,8 +238,9 @@ private:
             found.hit += here;
         } else {
             line = &mine.add({piece.chunk, 0, 0, place.node, false});
-            here = fetch(mine, *line, piece, found);
+            if (!sizes_.forwards) here = fetch(mine, *line, piece, found);
         }
+        if (sizes_.forwards) forward(place.domain, missing_of(piece, line->parts, here), found);
         mine.grow(*line, std::min(CHUNK_BYTES, line->bytes + piece.bytes - here));
         line->parts |= piece.parts;
         line->node = place.node;
@@ -236,6 +264,15 @@ private:
             return here;
         }
         return 0;
+    }
+
+    // Take what other domains have of a piece from there, those that follow the own one first.
+    void forward(std::size_t domain, Piece piece, Found& found) {
+        for (std::size_t step = 1; step < domains_.size() && piece.parts != 0; ++step) {
+            const Line* const other = domains_[(domain + step) % domains_.size()].find(piece.chunk);
+            if (other == nullptr) continue;
+            piece = take(piece, static_cast<std::size_t>(other->node), other->parts, other->bytes, found);
+        }
     }
 
     void drop_elsewhere(const LruDomain& mine, std::int64_t chunk) {

@@ -14,6 +14,7 @@ from numasim.errors import InputError
 from numasim.parts.base import Bytes, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
 from numasim.parts.models.meanings import CACHES_LLC_SCOPE
 from numasim.parts.models.nodes_model import NodeShape
+from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.number_lists import as_list, number_list
 
 
@@ -67,6 +68,11 @@ class CachesSpec(Model):
         None,
         description="Bandwidth of one last-level cache, which the cores of its domain share. Default: no limit.",
     )
+    forward: YesNo = Field(
+        False,
+        description="Whether last-level caches hand on clean lines, too, to other cache domains that ask for them, "
+        "rather than only what they alone have (Intel's MESIF).",
+    )
 
     @model_validator(mode="after")
     def _sharers_fit_size(self) -> Self:
@@ -87,9 +93,10 @@ class CachesSpec(Model):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without the ways to say who shares a cache, and of which size, that are not used."""
+        """The contents without the ways to say who shares a cache, of which size, and what it hands on, not used."""
         contents: dict[str, Any] = contents_of(self)
         unused = [name for name in ("cores_per_llc", "llc_cores", "llc_sizes") if getattr(self, name) is None]
+        unused += [] if self.forward else ["forward"]
         return {name: value for name, value in contents.items() if name not in unused}
 
 

@@ -533,6 +533,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             if (!ns_read_integer(reader, "llc_remote_hit_ps", 0, NS_MOST_COST_PS, &value)) return false;
             plan->effects.caches.remote_hit_ps = (int64_t)value;
         }
+        if (!ns_read_flag(reader, "llc_forwards", &plan->effects.caches.forwards)) return false;
         {
             int64_t value;
             if (!ns_read_integer(reader, "llc_domains", 1, NS_MOST_WORKERS, &value)) return false;

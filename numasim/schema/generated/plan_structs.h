@@ -157,6 +157,7 @@ typedef struct ns_cache_sizes {
     int64_t l2_bytes; /* -1: none that counts */
     int64_t hit_ps;
     int64_t remote_hit_ps;
+    bool forwards; /* clean lines, too, come from other caches */
     uint64_t domains;
     ns_i64s llc_bytes; /* [llc domains] 0: none */
     ns_u32s domain; /* [workers] the last-level cache of each worker */

@@ -14,7 +14,8 @@ Three models:
 
 A write takes the chunk from all other domains. Writing fetches what is written first (read for ownership) and writes it
 back some time; both count as traffic where the chunk was not found. A dirty chunk that another domain has comes from
-there and stays dirty in the reader's cache.
+there and stays dirty in the reader's cache. Where caches forward, clean chunks come from other domains, too: of what is
+missing each has its part, those that follow the reader's own domain first.
 """
 
 from __future__ import annotations
@@ -57,6 +58,13 @@ class Found:
     hit: int = 0
     moved: dict[int, int] = field(default_factory=dict)
 
+    def take(self, piece: Piece, node: int, parts: int, held: int) -> Piece:
+        """Move what another cache has of ``piece``, which ``node`` sends; what is missing still."""
+        here = found_of(piece, parts, held)
+        if here:
+            self.moved[node] = self.moved.get(node, 0) + here
+        return missing_of(piece, parts, here)
+
 
 class Cache(Protocol):
     """The last-level caches of a machine."""
@@ -84,6 +92,11 @@ def found_of(piece: Piece, parts: int, held: int) -> int:
     """The bytes of ``piece`` that a cache has which holds ``held`` bytes of the chunk, in ``parts`` of it."""
     here = piece.bytes * (piece.parts & parts).bit_count() // piece.parts.bit_count()
     return min(here, held)
+
+
+def missing_of(piece: Piece, parts: int, found: int) -> Piece:
+    """What of ``piece`` a cache has not that holds ``parts`` of the chunk and gave so many bytes."""
+    return Piece(piece.chunk, piece.bytes - found, piece.parts & ~parts)
 
 
 class ChunkCache(ABC):
@@ -128,8 +141,9 @@ class ShareCache(ChunkCache):
     enough would hold more than its size.
     """
 
-    def __init__(self, llc_bytes: Sequence[int]) -> None:
+    def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
         self._llc_bytes = llc_bytes
+        self._forwards = forwards
         self._time = [0] * len(llc_bytes)
         self._chunks: defaultdict[tuple[int, int], Chunk] = defaultdict(Chunk)
 
@@ -142,12 +156,24 @@ class ShareCache(ChunkCache):
             found.hit += here
             kept, parts = copy.bytes + piece.bytes - here, copy.parts | piece.parts
             passed = piece.bytes - here + copy.bytes * self._age(copy, mine) // self._llc_bytes[mine]
+            if self._forwards:
+                self._forward(chunk, missing_of(piece, copy.parts, here), mine, found)
+        elif self._forwards:
+            self._forward(chunk, piece, mine, found)
         else:
             self._fetch(chunk, piece, mine, found)
         self._time[mine] += passed
         if writes:
             chunk.copies, chunk.dirty = {}, mine
         chunk.copies[mine] = Copy(self._time[mine], min(CHUNK_BYTES, kept), parts, place.node)
+
+    def _forward(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
+        """Take what other domains have of a piece from there."""
+        domains = len(self._llc_bytes)
+        for step in range(1, domains):
+            other = self._present(chunk, (mine + step) % domains) if piece.parts else None
+            if other is not None:
+                piece = found.take(piece, other.node, other.parts, other.bytes)
 
     def _fetch(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
         """Take a chunk that is dirty in another domain from there."""
@@ -181,8 +207,9 @@ class Line:
 class LruCache(ChunkCache):
     """Every domain keeps chunks in order of use."""
 
-    def __init__(self, llc_bytes: Sequence[int]) -> None:
+    def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
         self._llc_bytes = llc_bytes
+        self._forwards = forwards
         self._chunks: list[OrderedDict[tuple[int, int], Line]] = [OrderedDict() for _ in llc_bytes]
         self._filled = [0] * len(llc_bytes)
 
@@ -195,7 +222,9 @@ class LruCache(ChunkCache):
             found.hit += here
         else:
             line = mine[key] = Line(0, 0, False, place.node)
-            here = self._fetch(place, key, piece, line, found)
+            here = 0 if self._forwards else self._fetch(place, key, piece, line, found)
+        if self._forwards:
+            self._forward(place.domain, key, missing_of(piece, line.parts, here), found)
         grown = min(CHUNK_BYTES, line.bytes + piece.bytes - here)
         self._filled[place.domain] += grown - line.bytes
         line.bytes, line.parts, line.node = grown, line.parts | piece.parts, place.node
@@ -215,6 +244,13 @@ class LruCache(ChunkCache):
                 line.bytes, line.dirty, other.dirty = here, True, False
                 return here
         return 0
+
+    def _forward(self, domain: int, key: tuple[int, int], piece: Piece, found: Found) -> None:
+        """Take what other domains have of a piece from there."""
+        for step in range(1, len(self._chunks)):
+            other = self._chunks[(domain + step) % len(self._chunks)].get(key) if piece.parts else None
+            if other is not None:
+                piece = found.take(piece, other.node, other.parts, other.bytes)
 
     def _drop_elsewhere(self, domain: int, key: tuple[int, int]) -> None:
         for other, chunks in enumerate(self._chunks):
@@ -237,8 +273,8 @@ class LruCache(ChunkCache):
         return found.hit, max(1, whole)
 
 
-CACHES: dict[str, Callable[[Sequence[int]], Cache]] = {  # of the sizes of the last-level caches by domain
-    "none": lambda llc_bytes: NoCache(),
+CACHES: dict[str, Callable[..., Cache]] = {  # of the sizes of the last-level caches by domain, and whether they forward
+    "none": lambda llc_bytes, forwards=False: NoCache(),
     "share": ShareCache,
     "lru": LruCache,
 }
@@ -247,4 +283,6 @@ CACHES: dict[str, Callable[[Sequence[int]], Cache]] = {  # of the sizes of the l
 def cache_of(plan: Plan) -> Cache:
     """The last-level caches of the plan's machine; a machine without any finds nothing."""
     machine = plan.machine
-    return CACHES[plan.effects.cache](machine.llc_bytes_of_domain) if machine.caches.llc_bytes else NoCache()
+    if not machine.caches.llc_bytes:
+        return NoCache()
+    return CACHES[plan.effects.cache](machine.llc_bytes_of_domain, forwards=machine.caches.forwards)

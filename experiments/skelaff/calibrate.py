@@ -1,0 +1,75 @@
+"""Fit the abort rates of the four programs to where each stops scaling (Table 2), and to nothing else.
+
+    python experiments/skelaff/calibrate.py
+
+writes calibrated.yaml beside this file. Transactions of a program conflict on a number of objects: with few of them
+more workers only waste more time, with many it scales to all cores. Programs whose ratio of aborts Table 2 calls high
+are fitted. Numbers are tried in powers of two, two for each doubling. An error is how many doublings of the number of
+workers lie between the fastest run and the printed one; of the numbers with the least error the largest is taken, which
+conflicts least. Where that is the end of the range, Table 2 cannot tell the number from more: then it keeps what the
+file of the programs has. The other end, one object, is none that was chosen: there are no fewer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+from numasim.engine.simulate import simulate_spec
+from numasim.files.writer import write_text
+from numasim.reproduce.calibration.identification import Verdict
+from numasim.reproduce.calibration.parameter_search import Axis
+from numasim.reproduce.calibration.record import Calibration, calibration_yaml
+from numasim.reproduce.calibration.roots import Root
+from numasim.reproduce.calibration.searched import Searched, Source, calibration_of_root
+from numasim.reproduce.plan.setting import Setting, Wanted
+from numasim.reproduce.study.contents import Study
+from numasim.reproduce.study.study import read_study
+from numasim.spec.overrides import from_mapping
+
+HERE = Path(__file__).resolve().parent
+OUTPUT = HERE / "calibrated.yaml"
+COMMENT = """Written by calibrate.py; do not edit. How many objects transactions conflict on, fitted to Table 2.
+An error is in doublings of the number of workers with which a program is fastest."""
+PROGRAM, TABLE, COLUMN, BASELINE = "stamp", "2", "scalable_up_to_cores", "numa32 baseline"
+WORKERS = (1, 2, 4, 8, 16, 32)
+HIGH = ("intruder", "kmeans", "yada")  # Table 2: "Transaction Abort Ratio"; that of Vacation is low
+TRIED = (1, *(round(2 ** (half / 2)) for half in range(2, 21)))  # to 1024
+OBJECTS = Searched(Axis("objects", TRIED[0], 0, TRIED[-1], 1, 1), "workload.objects", Decimal(1), "1")
+
+
+def fastest_at(study: Study, row: str, objects: int) -> int:
+    """The number of workers with which the baseline is fastest, of several the least."""
+    program, times = study.programs[PROGRAM], {}
+    for workers in WORKERS:
+        changes = tuple(from_mapping({"workers": workers, OBJECTS.sets: objects}))
+        spec = Setting(study).spec(Wanted(program, row, BASELINE, changes))
+        times[workers] = simulate_spec(spec, spec.seed).counters["makespan_ps"]
+    return min(times, key=times.__getitem__)
+
+
+def fitted(doublings: Callable[[int], float]) -> Root:
+    """The largest number of objects of those with the least error; refused where they reach an end of the range."""
+    errors = {objects: doublings(objects) for objects in TRIED}
+    least = min(map(abs, errors.values()))
+    best = [objects for objects in TRIED if abs(errors[objects]) == least]
+    return Root(Verdict(OBJECTS.axis, best[-1], best[0], best[-1], least), errors[best[-1]])
+
+
+def calibrate(study: Study) -> Calibration:
+    """The objects of each program."""
+    found = Calibration()
+    published = study.published(TABLE, COLUMN)
+    for row in HIGH:
+        printed = published[row]
+        root = fitted(lambda objects, row=row, printed=printed: math.log2(fastest_at(study, row, objects) / printed))
+        source = Source(2, (PROGRAM,), TABLE, (COLUMN,), (row,))
+        found = found.joined(calibration_of_root(OBJECTS, root, source, rows=(row,)))
+        print(f"{row}: {root.verdict}", flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    write_text(OUTPUT, calibration_yaml(calibrate(read_study(str(HERE))), COMMENT))
