@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from numasim.reproduce.figures.ablation_figure import BETTER_COLOUR, FULL_COLOUR, WORSE_COLOUR, ablation_figure
+from numasim.reproduce.figures.chain_figure import chain_figure
 from numasim.reproduce.figures.palette import HATCHES
 from numasim.reproduce.figures.score_figure import MISSED_COLOUR, score_figure
 from numasim.reproduce.figures.table_figure import table_figure
@@ -195,3 +196,18 @@ def test_an_ablation_is_coloured_by_what_it_does_to_the_score() -> None:
     expected = [FULL_COLOUR, WORSE_COLOUR, BETTER_COLOUR]
     assert [to_hex(bar.get_facecolor()).upper() for bar in bars(axes)] == expected
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["as modelled", "no 0.2", "no 0.05"]
+
+
+# ---- from strategy to strategy ----
+
+
+@pytest.mark.parametrize(("last", "lines"), [(3.0, 2), (-2.0, 3)])
+def test_all_points_of_a_chain_are_in_sight_those_below_zero_too(last: float, lines: int) -> None:
+    figure = chain_figure({"vacation": [cell("vacation", 46.0, 20.0), cell("vacation", 7.0, last)]}, score(5.0))
+    (axes,) = figure.axes
+    bottom, top = axes.get_ylim()
+    assert bottom <= min(0.0, last)
+    assert top > 46.0
+    assert (bottom < 0.0) == (last < 0.0)
+    # beside the two series a line at zero
+    assert len([line for line in axes.lines if len(line.get_xdata()) == 2]) == lines

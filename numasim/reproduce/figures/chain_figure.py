@@ -23,7 +23,7 @@ COLUMNS = 3
 PANEL_WIDTH, PANEL_HEIGHT = 2.7, 1.9  # inches
 PUBLISHED_COLOUR, SIMULATED_COLOUR = "black", line_colour(0)
 BAND_COLOUR = "#D9D9D9"
-HEADROOM = 1.08  # over the largest value
+HEADROOM = 1.08  # over the largest value, and below the smallest if it is negative
 
 
 def chains(tables: Sequence[Table], score: str) -> dict[str, list[Cell]]:
@@ -73,7 +73,11 @@ def _chain(axes: Axes, cells: Sequence[Cell], ceiling: float) -> None:
     margins = [values - [each.low for each in found], [each.high for each in found] - values]
     axes.errorbar(places, values, np.nan_to_num(margins), fmt="none", ecolor=ERROR_COLOUR, elinewidth=1, zorder=4)
     axes.plot(places, values, color=SIMULATED_COLOUR, linewidth=2, marker="s", zorder=3)
-    axes.set_ylim(0, HEADROOM * float(np.nanmax([published, values])))
+    drawn = np.append(published, values)
+    lowest = float(np.nanmin(drawn))
+    if lowest < 0:
+        axes.axhline(0, color=ERROR_COLOUR, linewidth=0.8)
+    axes.set_ylim(HEADROOM * min(0.0, lowest), HEADROOM * float(np.nanmax(drawn)))
 
 
 def _label_variants(panels: Sequence[Axes], rows: Sequence[Sequence[Cell]]) -> None:
