@@ -97,7 +97,7 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     found, load, least = given.copy(), [0] * known.units, int(size.min(initial=0))
     members = [np.flatnonzero(known.node == node).tolist() for node in known.groups]
     open_from = [0] * len(members)
-    ranks = [_ties(row) for row in known.cost.tolist()] if len(members) > 1 else None
+    ranks = _ties(known.cost) if len(members) > 1 else None
     for item in np.argsort(-size, kind="stable").tolist():
         amount = int(size[item])
         unit = int(given[item])
@@ -111,12 +111,20 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     return found
 
 
-def _ties(costs: list[int]) -> tuple[tuple[int, ...], ...]:
-    """Groups in the order of their cost; those of equal cost together."""
-    by_cost: dict[int, list[int]] = {}
-    for group, cost in enumerate(costs):
-        by_cost.setdefault(cost, []).append(group)
-    return tuple(tuple(by_cost[cost]) for cost in sorted(by_cost))
+def _ties(cost: I64) -> list[tuple[tuple[int, ...], ...]]:
+    """[items] the groups in the order of their cost, those of equal cost together; ``cost`` is [items, groups]."""
+    order = np.argsort(cost, axis=1, kind="stable")
+    ordered = np.take_along_axis(cost, order, axis=1)
+    dearer = ordered[:, 1:] != ordered[:, :-1]  # than the group before
+    orders, which = np.unique(np.hstack([order, dearer]), axis=0, return_inverse=True)
+    groups = cost.shape[1]
+    tiers = [_tiers(row[:groups], np.flatnonzero(row[groups:]) + 1) for row in orders]
+    return [tiers[number] for number in which.ravel().tolist()]
+
+
+def _tiers(order: I64, starts: I64) -> tuple[tuple[int, ...], ...]:
+    """The groups in ``order``, cut before each of ``starts``."""
+    return tuple(tuple(tier.tolist()) for tier in np.split(order, starts))
 
 
 def _first_with_room(
