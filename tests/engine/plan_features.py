@@ -86,6 +86,9 @@ def _units(plan: Plan) -> list[int]:
 FEATURES: dict[str, Callable[[Plan], bool]] = {
     "coupled workers": lambda plan: plan.coupled,
     "last-level caches": lambda plan: plan.coupled and plan.machine.caches.llc_bytes > 0,
+    "caches that hand on clean lines": lambda plan: (
+        plan.effects.cache != "none" and plan.machine.caches.forwards and plan.machine.cache_domains > 1
+    ),
     "page faults that wait": lambda plan: plan.coupled and plan.costs.faults_per_s > 0,
     "calls": lambda plan: bool((plan.workload.op_code == Op.CALL).any()),
     "dependences": lambda plan: len(plan.workload.successor) > 0,
