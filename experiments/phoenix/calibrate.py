@@ -11,10 +11,16 @@ writes calibrated.yaml beside this file. Steps:
 
 A parameter is refused where the data cannot tell its value from an end of the range that is searched; its field then
 keeps the value of its own file.
+
+    python experiments/phoenix/calibrate.py --entries 0.235
+
+says what step 2 finds if rows give back that share of the memory of their entries, as other readings of the study have
+it (study.yaml, "memory of entries"), and writes nothing.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -100,6 +106,14 @@ def set_by(found: Calibration, program: str) -> dict[str, object]:
     return {each.field: each.value for each in found.parameters if program in each.programs}
 
 
+def on_parade(study: Study, readings: Readings, base: Mapping[str, object]) -> Calibration:
+    """Step 2, with these values of other fields."""
+    table = "parade-32-equal-prob"
+    column = Column(study, readings, "parade", table, (4, 12, 24, 36, 64, 128))
+    source = Source(2, PARADE, table, (COLUMN,), column.counts)
+    return searched(column, (PARADE_KEY, UNMAP, FLUSH), base, source)
+
+
 def calibrate(study: Study) -> Calibration:
     """All steps, each with what the ones before it found."""
     readings = Readings(study)
@@ -108,11 +122,7 @@ def calibrate(study: Study) -> Calibration:
     source = Source(1, PARAGON, table, (COLUMN,), column.counts)
     found = searched(column, (VALUE, PARAGON_KEY), {UNMAP.sets: 0, FLUSH.sets: 0}, source)
 
-    table = "parade-32-equal-prob"
-    column = Column(study, readings, "parade", table, (4, 12, 24, 36, 64, 128))
-    source = Source(2, PARADE, table, (COLUMN,), column.counts)
-    found = found.joined(searched(column, (PARADE_KEY, UNMAP, FLUSH), {}, source))
-    found = for_all_machines(found)
+    found = for_all_machines(found.joined(on_parade(study, readings, {})))
 
     table = "parade-32-heavy"
     column = Column(study, readings, "parade", table, (4,))
@@ -143,5 +153,17 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
+def main() -> None:
+    """Fit and write, or only say what step 2 finds."""
+    parser = argparse.ArgumentParser(description="Fit what the thesis does not print.")
+    parser.add_argument("--entries", type=Decimal, metavar="SHARE", help="say what step 2 finds with entries_returned")
+    entries = parser.parse_args().entries
+    study = read_study(str(HERE))
+    if entries is None:
+        write_text(OUTPUT, calibration_yaml(calibrate(study), COMMENT))
+    else:
+        on_parade(study, Readings(study), {"workload.entries_returned": entries})
+
+
 if __name__ == "__main__":
-    write_text(OUTPUT, calibration_yaml(calibrate(read_study(str(HERE))), COMMENT))
+    main()
