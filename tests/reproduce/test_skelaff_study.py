@@ -10,6 +10,7 @@ from statistics import fmean
 import pytest
 
 from numasim.engine.simulate import simulate_spec
+from numasim.machine.build_machine import build
 from numasim.plan.build_plan import build_plan
 from numasim.reproduce.plan.setting import Setting, Wanted
 from numasim.reproduce.study.contents import Study
@@ -102,11 +103,11 @@ def test_a_cache_of_24_mib_misses_what_was_counted(study: Study, row: str, misse
     assert lines == pytest.approx(missed * 64 / 68, rel=0.06)
 
 
-@pytest.mark.parametrize(("row", "many"), [("intruder", True), ("kmeans", False), ("vacation", False), ("yada", True)])
-def test_programs_abort_as_often_as_table_2_says_but_kmeans(study: Study, row: str, many: bool) -> None:
+@pytest.mark.parametrize(("row", "many"), [("intruder", True), ("vacation", False), ("yada", True)])
+def test_programs_abort_as_often_as_table_2_says(study: Study, row: str, many: bool) -> None:
     spec = Setting(study).spec(Wanted(study.programs["stamp"], row, "numa32 baseline"))
     ratio = simulate_spec(spec, spec.seed).row()["abort_ratio"]
-    assert ratio > 0.6 if many else ratio < 0.2
+    assert ratio > 0.6 if many else ratio < 0.07
 
 
 @pytest.mark.parametrize(("row", "published"), [("intruder", 4), ("kmeans", 8), ("vacation", 16), ("yada", 16)])
@@ -134,11 +135,18 @@ def test_the_heuristic_is_figure_7(study: Study) -> None:
             assert (plan.helpers is not None) == ((machine, workers) == ("numa32", 16))
 
 
-def test_vacation_gains_by_cyclic_pages_on_numa16(study: Study) -> None:
-    """Sixteen workers ask more of the first node than it has. Printed are 46 %: half of that comes out."""
+def test_vacation_gains_by_cyclic_pages_on_numa16_what_one_node_cannot_serve(study: Study) -> None:
+    """Sixteen workers ask more of the first node than it has, so that the baseline takes the time of its controller at
+    least; with pages on all nodes they are faster than that.
+    """
     changes = tuple(from_mapping({"workers": 16}))
     program, setting = study.programs["stamp"], Setting(study)
-    baseline, skelaff = (setting.spec(Wanted(program, "vacation", f"numa16 {name}", changes)) for name in VARIANTS)
-    rows = [simulate_spec(spec, spec.seed) for spec in (baseline, skelaff)]
-    gain = 100 * (rows[0].counters["makespan_ps"] / rows[1].counters["makespan_ps"] - 1)
-    assert 15 < gain < study.published("gains-numa16", PRINTED)["vacation"] / 2
+    specs = [setting.spec(Wanted(program, "vacation", f"numa16 {name}", changes)) for name in VARIANTS]
+    found = [simulate_spec(spec, spec.seed).counters for spec in specs]
+    served_ps = [
+        (each["bytes_local"] + each["bytes_remote"]) * 10**12 // int(build(spec.machine).imc_bytes_per_s[0])
+        for each, spec in zip(found, specs, strict=True)
+    ]
+    (baseline, cyclic), makespans = served_ps, [each["makespan_ps"] for each in found]
+    assert baseline <= makespans[0] < 1.1 * baseline
+    assert makespans[1] < cyclic
