@@ -44,9 +44,10 @@ def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
         drawn = plan.effects.task_noise_ppm > 0 or draws_durations(plan.workload)
         return _alone_ps(_program_of(plan), run.seed if drawn else ANY_SEED, makespan_ps)
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
-    if (local_ps == local_ps[0]).all() or not _moves_bytes(plan.workload):
+    alike = bool((local_ps == local_ps[0]).all()) or not _moves_bytes(plan.workload)
+    if alike and not plan.control.dealing:
         return work_ps  # local work takes equally long on every worker
-    return declared_serial_ps(plan.workload, int(local_ps[0]), run.seed)
+    return declared_serial_ps(_undealt(plan.workload, plan.control.dealing), int(local_ps[0]), run.seed)
 
 
 def _moves_bytes(work: Workload) -> bool:
