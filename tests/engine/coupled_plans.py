@@ -9,7 +9,7 @@ from typing import Any
 from engine_setup import NS, plan_of, runtime, shipped_strategy, toy_with
 from hypothesis import strategies as st
 from ragged_plans import table
-from random_plans import STRATEGIES
+from random_plans import STRATEGIES, that_end
 from task_graphs import Access, items
 
 from numasim.machine.topology import Machine
@@ -117,7 +117,7 @@ def coupled_plans(
     """Plans of work that always ends, bandwidths of ``gbs``; ``fixed`` are those of `effects`."""
     machine = draw(machines(gbs))
     strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
-    join = "continuation" if strategy.spawn == "work-first" else draw(st.sampled_from(["help", "continuation"]))
+    join = draw(st.sampled_from(that_end(strategy)))
     costs = {
         "probe_remote_ns": 100,
         "fault_ns": draw(st.sampled_from([0, 50])),

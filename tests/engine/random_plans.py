@@ -15,6 +15,7 @@ from numasim.machine.topology import Machine
 from numasim.parts import catalog
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.parts.models.runtime_model import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.plan import Plan
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
@@ -25,7 +26,7 @@ RUNTIMES = catalog.names("runtimes")
 
 seeds = st.integers(0, 2**64 - 1)
 JOINS: tuple[JoinKind, ...] = ("help", "own", "strict", "continuation", "block", "leapfrog")
-SELF_SUFFICIENT: tuple[JoinKind, ...] = ("help", "continuation")  # always end, see `plans`
+SELF_SUFFICIENT: tuple[JoinKind, ...] = ("help", "continuation")  # always end, see `that_end`
 
 machines: st.SearchStrategy[Machine] = st.builds(
     toy, sockets=st.integers(1, 3), cores=st.integers(1, 3), threads=st.integers(1, 2), nodes=st.integers(1, 2)
@@ -64,13 +65,18 @@ def with_join(name: str, join: JoinKind) -> RuntimeSpec:
     return shipped_runtime(name).model_copy(update={"join": join})
 
 
+def that_end(strategy: StrategySpec) -> tuple[JoinKind, ...]:
+    """The joins under which work always ends. Where a continuation may be stolen, a nested join may steal that of a
+    parent and then wait for itself.
+    """
+    return SELF_SUFFICIENT if strategy.spawn == "help-first" else ("continuation",)
+
+
 @st.composite
 def plans(draw: st.DrawFn, joins: tuple[JoinKind, ...] = SELF_SUFFICIENT) -> Plan:
     machine = draw(machines)
     strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
-    join = draw(st.sampled_from(joins))
-    if strategy.spawn == "work-first" and joins == SELF_SUFFICIENT:
-        join = "continuation"  # nested joins may steal the continuation of a parent and then wait for themselves
+    join = draw(st.sampled_from(that_end(strategy) if joins == SELF_SUFFICIENT else joins))
     return plan_of(
         draw(workloads()),
         draw(st.integers(1, min(8, machine.threads))),
