@@ -73,10 +73,10 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))
     check_nodes(workload, machine)
     workers = _places(machine, spec.workers, spec.strategy.mapping)
-    items = deal_items(spec.strategy, workload, machine, workers)
-    workload = items.workload
     runtime = effective_runtime(spec.strategy, spec.runtime)
     task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None
+    items = deal_items(spec.strategy, workload, machine, workers)
+    workload = items.workload
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
     plan = completed(
         machine=machine,

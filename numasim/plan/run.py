@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from numasim.plan.plan import Plan
+from numasim.strategy.distribution.deal_items import undealt
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.one_worker import mean_task_ps
 
@@ -29,7 +30,8 @@ class Run:
         if known_ps is not None:
             return known_ps
         node = self.plan.workers.node[0]
-        return mean_task_ps(self.plan.workload, int(self.plan.machine.latency_ps[node, node]), self.seed)
+        program = undealt(self.plan.workload, self.plan.control.dealing)
+        return mean_task_ps(program, int(self.plan.machine.latency_ps[node, node]), self.seed)
 
     def unfolded(self) -> Run:
         """The same run of the plan with a row for every task; InputError where they do not fit in memory."""

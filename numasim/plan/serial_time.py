@@ -22,9 +22,9 @@ from numasim.plan.plan import Costs, Plan
 from numasim.plan.run import Run
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.control.labels import NO_LABELS
+from numasim.strategy.distribution.deal_items import undealt
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
-from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import RangeFamily, Workload
 from numasim.workload.one_worker import draws_durations
@@ -47,7 +47,7 @@ def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
     alike = bool((local_ps == local_ps[0]).all()) or not _moves_bytes(plan.workload)
     if alike and not plan.control.dealing:
         return work_ps  # local work takes equally long on every worker
-    return declared_serial_ps(_undealt(plan.workload, plan.control.dealing), int(local_ps[0]), run.seed)
+    return declared_serial_ps(undealt(plan.workload, plan.control.dealing), int(local_ps[0]), run.seed)
 
 
 def _moves_bytes(work: Workload) -> bool:
@@ -73,24 +73,12 @@ class _Program:
 
 def _program_of(plan: Plan) -> _Program:
     return _Program(
-        _undealt(plan.workload, plan.control.dealing),
+        undealt(plan.workload, plan.control.dealing),
         plan.machine,
         int(plan.workers.thread[0]),
         _effects_alone(plan.effects),
         plan,
     )
-
-
-@lru_cache(maxsize=2)
-def _undealt(work: Workload, dealing: int) -> Workload:
-    """The workload without what finds the labels of its items, which is the strategy's and not the program's: the last
-    ``dealing`` segments.
-    """
-    if not dealing:
-        return work
-    compute_ps = work.segment_compute_ps.copy()
-    compute_ps[-dealing:] = 0
-    return replace(work, segment_compute_ps=frozen(compute_ps))
 
 
 @lru_cache(maxsize=16)

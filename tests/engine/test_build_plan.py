@@ -4,6 +4,7 @@ run.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,21 @@ def test_a_back_off_of_a_task_is_known_with_the_plan_where_no_duration_is_drawn(
     tasks = {"name": "independent", "tasks": 50, "low_ns": 400, "high_ns": 400}
     plan = build_plan(spec(strategy=WAITS_FOR_A_TASK, workload=tasks))
     assert plan.steal.backoff.first_ps == Run(plan, 7).first_wait_ps == 400_000
+
+
+def test_a_back_off_of_a_task_leaves_out_what_its_strategy_pays_to_deal_items() -> None:
+    rows = {"name": "reduce", "emits": 60, "rows": 6, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
+
+    def waits(pair_ns: int) -> tuple[int | None, int]:
+        dealt = {"like": "phoenix-locality-numa-aware", "labels": {"deal": "locality", "pair_ns": pair_ns}}
+        plan = build_plan(spec(workload=rows, strategy={**dealt, "backoff": WAITS_FOR_A_TASK["backoff"]}))
+        assert plan.control.dealing == (pair_ns > 0)
+        drawn = replace(plan, steal=replace(plan.steal, backoff=replace(plan.steal.backoff, first_ps=None)))
+        return plan.steal.backoff.first_ps, Run(drawn, 7).first_wait_ps
+
+    known_ps, drawn_ps = waits(50)
+    assert known_ps == drawn_ps
+    assert (known_ps, drawn_ps) == waits(0)
 
 
 def test_only_homes_that_are_drawn_depend_on_the_seed() -> None:

@@ -24,9 +24,17 @@ ROWS, WORKERS = 60, 6
 WORK = {"name": "reduce", "emits": 600, "rows": ROWS, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
 
 
-def run(engine: str, strategy: Any, **work: Any) -> Result:
+UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+
+
+def run(engine: str, strategy: Any, model: dict[str, str] | None = None, **work: Any) -> Result:
     found: Result = ns.run(
-        machine="xeon-6130-2s", workload={**WORK, **work}, strategy=strategy, workers=WORKERS, engine=engine
+        machine="xeon-6130-2s",
+        workload={**WORK, **work},
+        strategy=strategy,
+        workers=WORKERS,
+        engine=engine,
+        model=model or {},
     )
     return found
 
@@ -37,15 +45,17 @@ def same(result: Result) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("model", [{}, UNCOUPLED], ids=["coupled", "uncoupled"])
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_worker_0_pays_for_the_pairs_before_all_begin(engine: str, name: str) -> None:
+def test_worker_0_pays_for_the_pairs_before_all_begin(engine: str, model: dict[str, str], name: str) -> None:
     like = f"phoenix-{name}-numa-aware"
     free, paid = (
-        run(engine, {"like": like, "steal": [], "labels": {"deal": name, "pair_ns": cost}}) for cost in (0, 50)
+        run(engine, {"like": like, "steal": [], "labels": {"deal": name, "pair_ns": cost}}, model) for cost in (0, 50)
     )
     cost_ps = PAIRS.get(name, 2) * ROWS * WORKERS * 50_000
     assert paid.counters["makespan_ps"] - free.counters["makespan_ps"] == cost_ps
     assert paid.counters["serial_ps"] == free.counters["serial_ps"]
+    assert paid.counters["work_ps"] - free.counters["work_ps"] == cost_ps
     assert paid.counters["tasks"] == free.counters["tasks"] == ROWS
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from numasim.strategy.control.known_program import label_unit
 from numasim.strategy.distribution.dealing import BY_NAME
 from numasim.strategy.distribution.known_items import known_items, unit_nodes
 from numasim.workload.algorithms.serial_parts import with_serial_parts
+from numasim.workload.builder import frozen
 from numasim.workload.graph import Workload
 
 PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
@@ -55,3 +58,15 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
     labels.setflags(write=False)
     nodes.setflags(write=False)
     return DealtItems(labels, nodes, with_serial_parts(workload, before_ps, PHASE), len(before_ps))
+
+
+@lru_cache(maxsize=2)
+def undealt(work: Workload, segments: int) -> Workload:
+    """The workload of `DealtItems` without what finds the labels of its items, which is the strategy's and not the
+    program's: the last ``segments`` take no time.
+    """
+    if not segments:
+        return work
+    compute_ps = work.segment_compute_ps.copy()
+    compute_ps[-segments:] = 0
+    return replace(work, segment_compute_ps=frozen(compute_ps))
