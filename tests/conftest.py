@@ -8,13 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from compiling import install_library
 from hypothesis import HealthCheck, settings
 from shared_builds import built_once, open_folder
-from tiers import asked_for, rank_of, tier_of
+from tiers import LONG_SECONDS, TESTS, asked_for, is_slow, rank_of, tier_of
 
 import numasim
 from numasim.runtime.runtime_program import PROGRAM
@@ -28,6 +29,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 settings.load_profile("numasim")
+
+SECONDS: Counter[str] = Counter()  # [module] that its tests took which are not slow
 
 
 gc.disable()  # what is imported and collected stays, and looking through it takes a fifth of the time of collecting
@@ -53,19 +56,37 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no module of a tier that is not asked for."""
+    """Import no module without a test that is asked for."""
     is_module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
-    return True if is_module and tier_of(collection_path) not in asked_for(config.option.markexpr) else None
+    return True if is_module and not asked_for(collection_path, config.option.markexpr) else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark a test with the tier of its module."""
+    """Mark a test with the tier of its module, and as slow where it is."""
     item.add_marker(tier_of(item.path))
+    if is_slow(item.path, item.nodeid.partition("::")[2]):
+        item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest."""
     items.sort(key=lambda item: rank_of(item.path))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Add up what the tests of each module take that are not slow."""
+    if "slow" not in report.keywords:
+        SECONDS[report.nodeid.partition("::")[0]] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the modules that take long without being marked as slow. Nothing fails for it: machines differ."""
+    for module, seconds in SECONDS.most_common():
+        if seconds > LONG_SECONDS:
+            terminalreporter.write_line(
+                f"{module}: {seconds:.0f} s for tests that are not slow; more than {LONG_SECONDS} s is long: "
+                f"{TESTS.name}/tiers.py, SLOW, says what to do"
+            )
 
 
 def pytest_report_header() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tiers import FOLDERS, LONGEST, MODULES, TESTS, TIERS, asked_for, tier_of
+from tiers import FOLDERS, LONGEST, MODULES, SLOW, TESTS, TIERS, asked_for, is_slow, tier_of
 
 ALL = sorted(TESTS.rglob("test_*.py"))
 OWN_MARKER = re.compile(rf"pytest\.mark\.({'|'.join(TIERS)})\b")
@@ -34,15 +34,41 @@ def test_every_test_has_one_marker_of_a_tier(request: pytest.FixtureRequest) -> 
         assert [marker.name for marker in item.iter_markers() if marker.name in TIERS] == [tier_of(item.path)]
 
 
+def test_slow_tests_exist() -> None:
+    """An entry of a test that was renamed would put that test among the fast ones."""
+    sources = {module.relative_to(TESTS).as_posix(): module.read_text() for module in ALL}
+    for entry in SLOW:
+        module, _, test = entry.partition("::")
+        assert f"def {test.partition('[')[0]}" in sources[module], entry
+
+
+def test_a_slow_test_is_one_that_begins_with_an_entry() -> None:
+    assert is_slow(TESTS / "runtime/test_refused_pools.py", "test_every_request_for_memory_may_fail[2]")
+    assert not is_slow(TESTS / "runtime/test_refused_pools.py", "test_a_program_that_is_refused_leaves_nothing[1]")
+
+
 @pytest.mark.parametrize(
-    ("expression", "tiers"),
+    ("expression", "module", "selected"),
     [
-        ("unit", {"unit"}),
-        ("unit or theory", {"unit", "theory"}),
-        ("", TIERS),
-        ("not system", TIERS),
-        ("unit and not theory", TIERS),
+        ("unit", "engine/test_joins.py", True),
+        ("equality", "engine/test_joins.py", False),
+        ("unit or equality", "engine/test_joins.py", True),
+        ("equality or theory", "engine/test_joins.py", False),
+        ("slow", "engine/test_joins.py", False),
+        ("not slow", "engine/test_joins.py", True),
+        ("not slow", "package/test_wheel.py", False),
+        ("slow", "package/test_wheel.py", True),
+        ("slow", "runtime/test_threads.py", True),
+        ("not slow", "runtime/test_threads.py", True),
+        ("(unit or theory) and not slow", "package/test_wheel.py", False),
+        ("(equality or theory) and not slow", "engine/test_joins.py", False),
+        (
+            "equality or theory and not slow",
+            "package/test_wheel.py",
+            True,
+        ),  # not of the usual forms: nothing is left out
+        ("", "package/test_wheel.py", True),
     ],
 )
-def test_only_what_cannot_be_selected_is_left_out(expression: str, tiers: set[str]) -> None:
-    assert asked_for(expression) == set(tiers)
+def test_only_modules_that_cannot_be_selected_are_left_out(expression: str, module: str, selected: bool) -> None:
+    assert asked_for(TESTS / module, expression) == selected

@@ -1,9 +1,12 @@
-"""Which tier each module of tests belongs to: the only place that says so.
+"""Which tier each module of tests belongs to, and which tests are slow: the only place that says so.
 
 unit      One module against what was worked out by hand. Nothing is built, no process is started, no figure is drawn.
 equality  Two ways to one result: engines against each other, a shortcut against its plain definition, C against Python.
 theory    The model against what is published about it: closed forms, bounds, tables.
 system    What a user runs, installs or looks at: commands, processes, threads, clusters, figures, pages, wheels.
+
+Pytest leaves slow tests out unless it is called with `-m slow`. A test is slow if it takes seconds and a faster test
+holds the same rule in fewer cases, or if it needs a build, a browser, a cluster or processes that are killed.
 """
 
 from __future__ import annotations
@@ -130,6 +133,62 @@ MODULES = {
     "workload/test_synchronisation_programs.py": "theory",
 }
 
+SLOW = (  # modules, tests of a module, or some parameters of a test: whatever begins with one of these
+    "benchmark/test_lace_comparison.py",
+    "defects/test_seeded_defects.py::test_a_few_are_caught",
+    "docs/test_site.py",
+    "engine/test_every_pair.py::test_engines_agree_on_the_strategies_between",
+    "engine/test_every_value.py",
+    "engine/test_skippable.py::test_folding_is_only_a_matter_of_memory",
+    "engine/test_skipping_speeds.py::test_skipping_changes_nothing",
+    "engine/test_steady_production.py::test_the_last_takes_tell_what_all_of_them_do",
+    "engine/test_unlike_nodes.py::test_engines_agree_on_random_runs_on_unlike_nodes[1]",
+    "engine/test_unlike_nodes.py::test_engines_agree_on_random_runs_on_unlike_nodes[2]",
+    "engine/test_unlike_nodes.py::test_engines_agree_on_random_runs_on_unlike_nodes[3]",
+    "files/test_folders_of_commands.py",
+    "files/test_killed_commands.py",
+    "files/test_legible_text.py::test_a_terminal_of_ascii_gets_ascii",
+    "files/test_legible_text.py::test_other_paths_that_are_not_utf_8_are_one_sentence",
+    "files/test_legible_text.py::test_paths_that_are_not_utf_8_work",
+    "files/test_one_rule.py",
+    "files/test_standard_streams.py",
+    "machine/test_import_to_run.py::test_every_kind_of_machine",
+    "native/test_binding_fuzz.py",
+    "package/test_notebooks.py::test_a_long_one_runs_with_less_to_do",
+    "package/test_notebooks.py::test_a_quick_one_prints_and_draws_what_is_kept",
+    "package/test_python_interface.py::test_every_name_works_whatever_came_before",
+    "package/test_sanitized_build.py::test_no_sanitizer_objects_to_the_engine",
+    "package/test_startup.py",
+    "package/test_wheel.py",
+    "package/test_without_compiler.py",
+    "report/test_sweep_page_in_chromium.py",
+    "reproduce/test_killed_reproduction.py",
+    "reproduce/test_page_in_chromium.py",
+    "runtime/test_interleavings.py",
+    "runtime/test_kernels_in_virtual_time.py::test_a_kernel_counts_what_the_simulator_counts",
+    "runtime/test_no_circles.py",
+    "runtime/test_numa_locks.py",
+    "runtime/test_refused_pools.py::test_every_request",
+    "runtime/test_serial_orders.py",
+    "runtime/test_tasks_told_apart.py::test_no_task_begins_before_those_that_it_waits_for",
+    "runtime/test_threads.py::test_every_strategy_runs_every_task_once",
+    "runtime/test_threads.py::test_ten_thousand_random_graphs_lose_and_repeat_no_task",
+    "runtime/test_virtual_against_native.py::test_every_family_under_every_shipped_strategy",
+    "sweep/test_cluster_sweep.py::test_a_",
+    "sweep/test_cluster_sweep.py::test_processes",
+    "sweep/test_failing_files.py",
+    "sweep/test_killed_sweep.py::test_an_interrupt",
+    "sweep/test_killed_sweep.py::test_no_room",
+    "sweep/test_run_sweep.py::test_a_failed_run_has_its_message_and_the_others_their_results",
+    "theory/test_cache_domains.py",
+    "workload/test_limits.py::test_no_program_has_more_than_its_totals",
+    "workload/test_limits.py::test_the_value_that_is_proposed_fits_and_no_larger_one_does",
+    "workload/test_published_counts.py::test_sort_at_the_published_size",
+    "workload/test_random_ranks.py",
+    "workload/test_synchronisation_programs.py::test_affinity_makes_every_construct_of_table_6_4_cheaper",
+)
+LONG_SECONDS = 15  # a run names each module whose tests that are not slow take longer than that together
+
 LONGEST = (  # modules that begin the tests, so that no process ends with one of them alone
     "package/test_sanitized_build.py",
     "package/test_wheel.py",
@@ -149,7 +208,26 @@ def tier_of(module: Path) -> str:
     return MODULES.get(name.as_posix()) or FOLDERS[name.parent.as_posix()]
 
 
-def asked_for(expression: str) -> frozenset[str]:
-    """The tiers that a `pytest -m` expression can select: all of them, unless it is a list of tiers joined by "or"."""
-    named = {word.strip() for word in expression.split(" or ")}
-    return frozenset(named if named <= set(TIERS) else TIERS)
+def is_slow(module: Path, test: str) -> bool:
+    """Whether a test of a module, by its name with parameters, is slow."""
+    return f"{module.relative_to(TESTS).as_posix()}::{test}".startswith(SLOW)
+
+
+def asked_for(module: Path, expression: str) -> bool:
+    """Whether ``pytest -m expression`` may select a test of the module; True for an expression not of the usual forms.
+
+    The usual forms are "slow", "not slow" and tiers with "or" between them, in parentheses where more follows by "and".
+    """
+    name = module.relative_to(TESTS).as_posix()
+    parts = expression.split(" and ")
+    if len(parts) > 1 and any(" or " in part and not part.startswith("(") for part in parts):
+        return True
+    for part in parts:
+        words = {word.strip(" ()") for word in part.split(" or ")}
+        if words <= set(TIERS) and tier_of(module) not in words:
+            return False
+        if words == {"slow"} and not any(entry.startswith(name) for entry in SLOW):
+            return False
+        if words == {"not slow"} and name in SLOW:
+            return False
+    return True

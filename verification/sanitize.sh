@@ -37,4 +37,4 @@ export PYTHONPATH=$site PYTHONSAFEPATH=1 NUMASIM_TEST_SANITIZED=1
 # Memory that is not to be had is refused, by an error of Python, as it is without the sanitizer.
 export ASAN_OPTIONS=detect_leaks=0:handle_abort=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libubsan.so) $(runtime libstdc++.so.6)"
-exec "$python" -m pytest -p no:cacheprovider --capture=sys "$@" # what a sanitizer writes is not captured
+exec "$python" -m pytest -m "" -p no:cacheprovider --capture=sys "$@" # what a sanitizer writes is not captured

@@ -1,9 +1,10 @@
 """Seed each defect of the tables into a copy of the package and show that the engine's tests catch it.
 
-    python verification/seed_defects.py [--native] [WORDS]    # all defects, or those whose names contain WORDS
+    python verification/seed_defects.py [--native] [--fast] [WORDS]    # all defects, or those whose names contain WORDS
 
 Without --native the defects are those of the reference engine, which its tests run alone. With it they are in C and
-C++: after each the compiled engine is built again, without optimisation, and the same tests run on it.
+C++: after each the compiled engine is built again, without optimisation, and the same tests run on it. With --fast
+the slow tests are left out, as by the test command of the README.
 
 Exit status 1 where a defect is not caught. The working tree is never touched.
 """
@@ -23,9 +24,14 @@ from control_defects import CONTROL_DEFECTS
 from defect_table import DEFECTS, Defect
 from native_defects import NATIVE_DEFECTS
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from tiers import SLOW  # isort: skip
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 REFERENCE_DEFECTS = (*DEFECTS, *CONTROL_DEFECTS)
 COPIED = ("numasim", "configs", "tests/engine", "pyproject.toml")
+NO_TESTS = 5  # the exit status of pytest where none is left
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 
 
@@ -61,8 +67,8 @@ def _command(*words: str | Path) -> None:
         raise SandboxError(done.stdout + done.stderr)
 
 
-def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
-    """The first of the tests that fails in ``folder``, or None when all pass."""
+def failing_test(folder: Path, tests: Sequence[str], fast: bool = False) -> str | None:
+    """The first of the tests that fails in ``folder``, or None when all pass; without the slow tests if ``fast``."""
     command = [
         sys.executable,
         "-m",
@@ -72,6 +78,7 @@ def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
         "-p",
         "no:cacheprovider",
         "--hypothesis-profile=ci",  # which draws the same examples each time, and knows no deadline
+        *(f"--deselect=tests/{entry}" for entry in SLOW if fast),
         *(f"tests/engine/{t}" for t in tests),
     ]
     # without byte code a source that was changed twice within a second cannot be mistaken for the one before
@@ -79,13 +86,15 @@ def failing_test(folder: Path, tests: Sequence[str]) -> str | None:
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1800
     )
+    if fast and done.returncode == NO_TESTS:
+        return None
     found = FAILURE.search(done.stdout)
     if done.returncode not in (0, 1) or bool(done.returncode) != bool(found):
         raise SandboxError(done.stdout + done.stderr)
     return found[1] if found else None
 
 
-def catch(defect: Defect, folder: Path, native: bool = False) -> str | None:
+def catch(defect: Defect, folder: Path, native: bool = False, fast: bool = False) -> str | None:
     """Seed one defect into the copy in ``folder``, and take it out again; the test that caught it, or None."""
     file = folder / defect.file
     source = file.read_text()
@@ -95,7 +104,7 @@ def catch(defect: Defect, folder: Path, native: bool = False) -> str | None:
     try:
         if native:
             build(folder)
-        return failing_test(folder, defect.tests)
+        return failing_test(folder, defect.tests, fast)
     finally:
         file.write_text(source)
 
@@ -109,8 +118,8 @@ def passes_without_defect(defects: Sequence[Defect], folder: Path) -> None:
 
 def main(*arguments: str) -> int:
     """Print one line a defect."""
-    native = "--native" in arguments
-    words = " ".join(word for word in arguments if word != "--native")
+    native, fast = "--native" in arguments, "--fast" in arguments
+    words = " ".join(word for word in arguments if word not in ("--native", "--fast"))
     chosen = [defect for defect in (NATIVE_DEFECTS if native else REFERENCE_DEFECTS) if words in defect.name]
     if not chosen:
         print(f"no defect has a name with {words!r}", file=sys.stderr)
@@ -123,7 +132,7 @@ def main(*arguments: str) -> int:
             build(folder)
         passes_without_defect(chosen, folder)
         for defect in chosen:
-            caught_by = catch(defect, folder, native)
+            caught_by = catch(defect, folder, native, fast)
             survivors += caught_by is None
             print(
                 f"{'caught ' if caught_by else 'MISSED '} {defect.name}\n         {caught_by or defect.file}",

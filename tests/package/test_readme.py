@@ -53,22 +53,29 @@ def test_test_it_is_one_line_that_checks_everything(tool: str) -> None:
     assert f"/{tool}" in command("Test it")
 
 
-def test_ci_runs_the_test_command(tmp_path: Path) -> None:
-    """The script runs, in a copy of the tree, the line below the heading: here one that says where it is."""
+@pytest.mark.parametrize(("first", "slow"), [(0, 0), (3, 0), (0, 4)])
+def test_ci_runs_the_test_command_and_then_the_slow_tests(tmp_path: Path, first: int, slow: int) -> None:
+    """Both run in a copy of the tree, the second also after a failure of the first; the script fails if either does."""
     tree = tmp_path / "tree"
     (tree / ".ci").mkdir(parents=True)
     (tree / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
+    (tree / "made").write_text(f"#!/bin/sh\necho with $*\nexit {slow}\n")
+    made = "mkdir -p .venv/bin && cp made .venv/bin/pytest && chmod +x .venv/bin/pytest"
+    command = f"pwd && ls && cat && {made} && (exit {first})"
     (tree / "README.md").write_text(
-        "## Run it\n\n```sh\nfalse\n```\n\n## Test it\n\n```sh\npwd && ls && cat\n```\n\n## More\n"
+        f"## Run it\n\n```sh\nfalse\n```\n\n## Test it\n\n```sh\n{command}\n```\n\n## More\n"
     )
     browser = tmp_path / "browser" / "chromium"  # so that the script has no reason to install one
     browser.parent.mkdir()
     browser.symlink_to("/bin/true")
     environment = {**os.environ, "PATH": f"{browser.parent}:{os.environ['PATH']}"}
-    command = ["bash", str(tree / ".ci" / "run")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    where, *files = done.stdout.split()
-    assert files == ["README.md"]
+    script = ["bash", str(tree / ".ci" / "run")]
+    done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+    where, *said = done.stdout.splitlines()
+    assert said[:2] == ["README.md", "made"]
+    assert said[2].startswith(f"the test command: status {first},")
+    assert said[3] == "with -n 2 -m slow"
+    assert done.returncode == (first or slow)
     assert Path(where) != tree
     assert not Path(where).exists(), "the copy is removed"
 
