@@ -44,6 +44,7 @@ def build(spec: MachineSpec) -> Machine:
         smt=Smt(spec.smt.busy_ppm, spec.smt.poll_ppm) if spec.smt else Smt(LONE, LONE),
         probe_ps=(ps(spec.probe.same_node_ns), ps(spec.probe.other_node_ns)) if spec.probe else None,
         snoop=Snoop(spec.snoop.request_bytes, spec.snoop.answer_bytes) if spec.snoop else None,
+        core_steps_per_s=spec.core_steps_per_s or 0,
     )
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from numasim.machine.topology import IntArray, Machine, Snoop
 from numasim.parts.models.nodes_model import LONE
 from numasim.parts.number_lists import as_list
-from numasim.parts.unit_factors import GIGA, PS_PER_NS
+from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 
 MATRIX_NODES = 16  # up to this many nodes the latencies are printed as a matrix
 _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def describe(machine: Machine) -> str:
-    """Summarise the machine in lines of text: shape, caches, memory, clock, latencies and links."""
+    """Summarise the machine in lines of text: shape, caches, memory, clock, rate of a core, latencies and links."""
     return "\n".join(
         f"{name:<11}{text}"
         for name, text in (
@@ -27,6 +27,7 @@ def describe(machine: Machine) -> str:
             ("caches", caches(machine)),
             ("memory", memory(machine)),
             ("clock", clock(machine)),
+            *([("core", core_rate(machine.core_steps_per_s))] if machine.core_steps_per_s else []),
             ("latency", latency(machine)),
             *(("", row) for row in _matrix(machine)),
             ("links", links(machine)),
@@ -106,6 +107,11 @@ def clock(machine: Machine) -> str:
     given = machine.clock
     steps = [f"{_short(Fraction(int(hz), GIGA))} to {n} busy" for n, hz in zip(given.active, given.hz, strict=True)]
     return f"{_short(Fraction(given.base_hz, GIGA))} GHz" + (f"; turbo {', '.join(steps)}" if steps else "")
+
+
+def core_rate(steps_per_s: int) -> str:
+    """Give the rate of a core in units of 10**6 steps per second, such as 250.4 million steps per second."""
+    return f"{steps_per_s / MILLION:.1f} million steps per second"
 
 
 def latency(machine: Machine) -> str:

@@ -106,6 +106,7 @@ class Machine:
     smt: Smt
     probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) if the machine file gives it
     snoop: Snoop | None = None  # the messages of coherence, where they count
+    core_steps_per_s: int = 0  # the rate of a core of the fastest kind (`MachineSpec.core_steps_per_s`); 0: not known
 
     @property
     def nodes(self) -> int:

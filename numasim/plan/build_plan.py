@@ -2,7 +2,8 @@
 
 Runs whose specifications differ in seeds and repeats alone share their plan. Plans share the parts that have equal
 contents: machines, workloads, the places of workers, and the homes of pages. They are the same objects then, so that
-what follows from them alone, such as the times of segments (`numasim.plan.segment_times`), is computed once, too.
+what follows from them alone, such as the times of segments (`numasim.plan.segment_times`), is computed once, too. So
+are recorded workloads at the rate of a machine's cores.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
 from numasim.workload.parameters import AnyWorkload, ColumnParameters, TeamParameters, WorkloadParameters
+from numasim.workload.recorded import at_rate
 from numasim.workload.unfold import unfolded
 
 DERIVED = ("coupled", "skippable")
@@ -66,7 +68,7 @@ def built_workload(parameters: AnyWorkload) -> Workload:
 def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
     """The Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
     machine, parameters, spec = _machine(of_machine), program.spec, rest.spec
-    workload = _workload(program)
+    workload = at_rate(_workload(program), machine.core_steps_per_s)
     if spec.strategy.needs_every_task:
         workload = unfolded(workload)
     if _is_larger_than_told(workload, parameters):

@@ -15,17 +15,34 @@ from numasim.machine.inventory import Inventory, Thread
 from numasim.runtime.probe_findings import Finding, Probe, short
 
 Matrix = list[list[Finding]]
+STEPS_PER_KILOSTEP = 1000
+NS_PER_S = 10**9
 
 
 def calibrate_machine(draft: Draft, inventory: Inventory, probe: Probe) -> None:
     """Replace assumed values of ``draft`` by measured ones; add a remark for each that could not be measured."""
     head = f"{draft.values['name']}: {inventory.origin}, measured."
     draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
+    _put_core_rate(draft, probe)
     _put_latency(draft, probe)
     _put_bandwidth(draft, probe)
     _put_cache(draft, probe)
     _put_coherence(draft, inventory, probe)
     draft.remarks += [f"not measured: {gap}" for gap in probe.gaps]
+
+
+def _put_core_rate(draft: Draft, probe: Probe) -> None:
+    found = core_rate(probe)
+    if found:
+        steps_per_s, best = found
+        method = "1,000 steps of the fixed loop, alone on the fastest core, in ns"
+        draft.put("core_steps_per_s", steps_per_s, f"measured: {method}; {best.interval()}")
+
+
+def core_rate(probe: Probe) -> tuple[int, Finding] | None:
+    """(the steps per second of the fastest core, what was measured on that core); None where nothing was."""
+    best = min(probe.all("kilostep"), key=lambda each: each.median, default=None)
+    return (round(STEPS_PER_KILOSTEP * NS_PER_S / best.median), best) if best else None
 
 
 def _matrix(draft: Draft, probe: Probe, name: str) -> Matrix | None:

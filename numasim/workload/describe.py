@@ -37,6 +37,9 @@ def _lines(workload: Workload) -> Iterator[str]:
     yield from _regions(workload)
     for family in workload.ranges:
         yield from _ragged(family)
+    if workload.recorded:
+        yield f"  recorded         {workload.recorded.place}"
+        yield from (f"  {sentence}" for sentence in workload.recorded.guesses(workload.name))
     for name, value in workload.facts.items():
         if (name, value) != ("tasks", workload.tasks):
             yield f"  {name:<16} {value:,}"

@@ -25,6 +25,7 @@ from numasim.schema.enumerations import Deal, Kind, Mode, Op
 from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.phases import Loop, Phase, runs_of
+from numasim.workload.recorded import Recorded
 from numasim.workload.sync_parameters import SyncObject
 
 __all__ = [
@@ -67,6 +68,7 @@ LATER_FIELDS = (  # no part of a digest where they say nothing
     "fresh",
     "freed",
     "returned_ppm",
+    "recorded",
 )
 
 
@@ -225,6 +227,7 @@ class Workload:
     folded: bool = False  # rows are classes of equal subtrees
     words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops of `SHARED` refer
     loops: tuple[Loop, ...] = ()  # by their first phase, outer ones before the loops in them
+    recorded: Recorded | None = None  # where a recorded program is from
 
     @property
     def rows(self) -> int:

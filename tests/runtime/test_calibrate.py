@@ -84,6 +84,17 @@ def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
     assert "# latency of node 1 reading each node, 95 % intervals in ns: 150 to 152, 90.5 to 92.0\n" in found.machine
 
 
+def test_the_rate_is_that_of_the_fastest_core(tmp_path: Path) -> None:
+    """1,000 steps in 2,500 ns are 400 million a second; the mean of both cores, or the first one, would be others."""
+    probe = canned()
+    probe["findings"] += [finding("kilostep", ns, **{"from": cpu}) for cpu, ns in ((0, 4000), (6, 2500))]
+    found, machine, _ = files(tmp_path, probe)
+    assert machine.core_steps_per_s == 400_000_000
+    assert machine.sources["core_steps_per_s"].startswith("measured: 1,000 steps of the fixed loop")
+    assert unsourced(machine) == []
+    assert files(tmp_path / "other", canned())[1].core_steps_per_s is None
+
+
 def test_medians_are_the_costs_of_the_runtime(tmp_path: Path) -> None:
     found, _, runtime = files(tmp_path, canned())
     costs = runtime.costs

@@ -21,6 +21,7 @@ from numasim.schema.enumerations import LockName
 
 RUNTIME = Path(__file__).resolve().parents[2] / "numasim" / "runtime"
 NANOSECONDS = {
+    "kilostep",
     "clock_read",
     "pause",
     "yield",
@@ -89,10 +90,19 @@ def test_one_core_has_nobody_to_measure_against(program: Path) -> None:
     assert not BETWEEN_CORES & names(alone["findings"])
 
 
+def test_cores_are_measured_one_by_one_without_the_rest(program: Path) -> None:
+    command = [program, "probe", "--quick", "--cores"]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert names(found["findings"]) == {"kilostep"}
+    places = [each["from"] for each in found["findings"]]
+    assert len(set(places)) == len(places)
+    assert all(100 < each["median"] < 100_000 for each in found["findings"])  # 0.1 to 100 ns a step
+
+
 def test_mistakes_are_one_sentence(program: Path) -> None:
     said = subprocess.run([program, "probe", "--fast"], capture_output=True, text=True, check=False)
     assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr == "numasim-runtime: probe: --fast is no option here; expected --quick\n"
+    assert said.stderr == "numasim-runtime: probe: --fast is no option here; expected --quick or --cores\n"
 
 
 # ---- intervals

@@ -44,11 +44,13 @@ from numasim.parts.models.nodes_model import (
     node_shapes,
 )
 from numasim.parts.models.sources import check_source_fields
+from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
 
 Row = tuple[Nanoseconds, ...]
 MOST_MESSAGE_BYTES = 64
 """Of a message of coherence: it has no line in it."""
+CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 
 
 class CoherenceSpec(Model):
@@ -179,6 +181,12 @@ class MachineSpec(Model):
         "move without messages.",
     )
     clock: ClockSpec = Field(description="Clocks of the cores.")
+    core_steps_per_s: CoreRate | None = Field(
+        None,
+        description="How fast a core of the fastest kind computes, alone on its socket: steps per second of the fixed "
+        "loop that `numasim calibrate` times (`numasim-runtime probe --cores`). Compute times of a program that was "
+        "recorded on cores of another known rate are scaled by it. Default: not known, times are not scaled.",
+    )
     smt: SmtSpec | None = Field(
         None,
         description="Speed of hardware threads that share a core; needed where cores have more than one thread.",
@@ -225,9 +233,11 @@ class MachineSpec(Model):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without the usual bandwidth of links and the messages of coherence where there are none."""
+        """The contents without the usual bandwidth of links, the messages of coherence and the rate of a core where
+        there are none.
+        """
         contents: dict[str, Any] = contents_of(self)
-        for field in ("link_bandwidth_gbs", "snoop"):
+        for field in ("link_bandwidth_gbs", "snoop", "core_steps_per_s"):
             if getattr(self, field) is None:
                 contents.pop(field, None)
         return contents

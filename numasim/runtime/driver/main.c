@@ -21,7 +21,7 @@ static const char USAGE[] =
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
     "numasim-runtime bare independent TASKS|fib N WORKERS NODES\n"
-    "numasim-runtime probe [--quick]\n"
+    "numasim-runtime probe [--quick] [--cores]\n"
     "numasim-runtime [--cflags] [--libs] [--cmake-dir]\n"
     "\n"
     "Runs a kernel and compares its result with that of its serial twin. --record writes the task graph of a serial\n"
@@ -29,7 +29,8 @@ static const char USAGE[] =
     "serial copies of the program on all workers at once: what it takes where hardware threads take speed from each\n"
     "other. --warm-up goes through the first run once before, unseen. In mode emulated, memory is on the node that\n"
     "touched it first, whatever placement the plan's strategy has. topology says what the running system is made of,\n"
-    "or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it.\n"
+    "or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it,\n"
+    "with --cores how fast its cores compute and nothing else.\n"
     "--cflags, --libs and --cmake-dir say what compilers and CMake need to build programs against the library that is\n"
     "installed with the Python package: cc fib.c $(numasim-runtime --cflags --libs).\n"
     "Status 0: correct, 1: wrong, 2: bad input, or what cannot be written; 141: nobody reads the output.\n";

@@ -9,8 +9,8 @@
 #include "numasim/runtime.h"
 
 static void (*const PROBE[])(ns_probe *self) = {
-    ns_probe_clock, ns_probe_memory, ns_probe_cache,  ns_probe_faults, ns_probe_migration, ns_probe_lines,
-    ns_probe_wakes, ns_probe_locks,  ns_probe_fibers, ns_probe_queues, ns_probe_tasks,
+    ns_probe_cores, ns_probe_clock, ns_probe_memory, ns_probe_cache,  ns_probe_faults, ns_probe_migration,
+    ns_probe_lines, ns_probe_wakes, ns_probe_locks,  ns_probe_fibers, ns_probe_queues, ns_probe_tasks,
 };
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -59,8 +59,10 @@ static int parse(ns_probe *self, int argc, char **argv) {
     for (int at = 1; at < argc; at++) {
         if (strcmp(argv[at], "--quick") == 0) {
             self->quick = true;
+        } else if (strcmp(argv[at], "--cores") == 0) {
+            self->cores_alone = true;
         } else if (strcmp(argv[at], "--json") != 0) { /* it always is */
-            fprintf(stderr, "numasim-runtime: probe: %s is no option here; expected --quick\n", argv[at]);
+            fprintf(stderr, "numasim-runtime: probe: %s is no option here; expected --quick or --cores\n", argv[at]);
             return NS_EXIT_BAD_INPUT;
         }
     }
@@ -74,7 +76,8 @@ int ns_probe_command(int argc, char **argv) {
     const int status = parse(&self, argc, argv);
     if (status) return status;
     int error = ns_topology_detect(&topology);
-    for (size_t at = 0; !error && at < sizeof PROBE / sizeof *PROBE; at++) PROBE[at](&self);
+    const size_t count = self.cores_alone ? 1 : sizeof PROBE / sizeof *PROBE;
+    for (size_t at = 0; !error && at < count; at++) PROBE[at](&self);
     if (!error) error = self.error;
     if (error) {
         fprintf(stderr, "numasim-runtime: probe: %s\n", ns_error_sentence(error));

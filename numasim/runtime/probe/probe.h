@@ -41,6 +41,7 @@ typedef struct {
     const ns_topology *topology;
     uint32_t wanted; /* samples */
     bool quick;
+    bool cores_alone;    /* nothing but the first probe */
     ns_finding *finding; /* [finding_count] */
     ns_gap *gap;         /* [gap_count] */
     uint32_t finding_count, gap_count;
@@ -79,6 +80,7 @@ int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu);
 extern const char *const NS_PROBE_ONE_CORE;
 
 /* The probes, each in a file by what it measures. */
+void ns_probe_cores(ns_probe *self);
 void ns_probe_clock(ns_probe *self);
 void ns_probe_memory(ns_probe *self);
 void ns_probe_cache(ns_probe *self);

@@ -29,6 +29,7 @@ from numasim.workload.graph_rules import parents
 from numasim.workload.json_form.amount_models import AmountsEntry, amounts_of, node_access_of
 from numasim.workload.json_form.graph_models import MOST_PHASES, GraphFile, PhaseEntry, RangeEntry, member
 from numasim.workload.phases import places
+from numasim.workload.recorded import Recorded
 from numasim.workload.sync_parameters import Role, SyncObject
 
 
@@ -83,6 +84,7 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         successor_ptr=frozen(columns.then_ptr),
         successor=frozen(columns.successor),
         facts=file.facts,
+        recorded=Recorded(**dict(file.recorded)) if file.recorded else None,
         words=tuple(
             SyncObject(w.name, member(Role, w.role), w.owner, w.parties, w.skew_ppm, w.undo_ps, w.same)
             for w in file.words

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from numasim.parts.base import Model
 from numasim.parts.choices import Choices
+from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import (
     LONGEST_PS,
     MOST_ACCESS_ROWS,
@@ -286,6 +287,24 @@ class PhaseEntry(Model):
     )
 
 
+class RecordedEntry(Model):
+    """Where a program was recorded; what is left out is not known."""
+
+    processor: str = Field("", description="The name of the processor.")
+    clock_hz: Annotated[int, BeforeValidator(whole), Field(ge=0, le=10**12)] = Field(
+        0, description="The highest clock that the system names, in Hz."
+    )
+    core_steps_per_s: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_STEPS_PER_S)] = Field(
+        0,
+        description="How fast its cores compute, as in a machine file. On a machine whose rate is known, too, compute "
+        "times are multiplied by this rate over that of the machine.",
+    )
+    sizes: Bytes = Field(0, description="Number of sizes of accesses that were recorded.")
+    guessed_sizes: Bytes = Field(
+        0, description="How many of these are guesses, made from the addresses of other dependences."
+    )
+
+
 class GraphFile(Model):
     """A whole file."""
 
@@ -328,6 +347,7 @@ class GraphFile(Model):
         default_factory=dict,
         description="Whole numbers that a generator knows of its program, for its readers.",
     )
+    recorded: RecordedEntry | None = Field(None, description="Where a recorded program is from.")
 
     @classmethod
     def known_keys(cls, path: Sequence[str | int]) -> list[str]:
@@ -351,6 +371,7 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
     ("segments",): SegmentEntry,
     ("segments", "accesses"): AccessEntry,
     ("words",): WordEntry,
+    ("recorded",): RecordedEntry,
 }
 
 

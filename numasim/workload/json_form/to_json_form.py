@@ -40,6 +40,7 @@ def around_tasks(workload: Workload) -> dict[str, Any]:
         "segments": [],
         "words": [_word_entry(word) for word in workload.words],
         "facts": workload.facts,
+        **({"recorded": workload.recorded.document()} if workload.recorded else {}),
     }
 
 
