@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
 from numasim.engine.result import Result
-from numasim.engine.simulate import DEFAULT_ENGINE, NOT_BUILT, require_engine, simulate_spec
+from numasim.engine.simulate import DEFAULT_ENGINE, NOT_BUILT, left_out, require_engine, simulate_spec
 from numasim.engine.simulate import simulate as simulate_plan
 from numasim.html.shown import show_as
 from numasim.plan.build_plan import build_plan
@@ -95,7 +95,9 @@ def run_spec(
     else:
         from numasim.report.trace.watched_run import simulate_watched
 
-        result = simulate_watched(build_plan(spec), seed, engine, check, trace, over_time, schedule)
+        plan = build_plan(spec)
+        result = simulate_watched(plan, seed, engine, check, trace, over_time, schedule)
+        result.left_out += left_out(spec, plan)
     result.identity = identity(spec, seed, engine)
     return result
 

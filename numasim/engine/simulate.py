@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol
 
 from numasim.engine.check.bounds import Bounded, Bounds, bounds_of, check_bounds
@@ -22,6 +23,7 @@ from numasim.plan.run import Run
 from numasim.spec.run_spec import RunSpec
 from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile
+from numasim.workload.recorded import scaled_on
 
 ANY_SEED = 0  # of a run that is only asked what all runs of its plan have in common
 COMPILED = "numasim.native._engine"
@@ -126,6 +128,17 @@ def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check:
     """Build the Plan of ``spec`` and run it with ``seed``."""
     plan = build_plan(spec)
     result = simulate(plan, seed, engine, check=check)
-    if isinstance(spec.workload, WorkloadFile):
-        result.left_out += tuple(memory_left_out(plan.workload, spec.workload.file))
+    result.left_out += left_out(spec, plan)
     return result
+
+
+def left_out(spec: RunSpec, plan: Plan) -> tuple[str, ...]:
+    """What the program of a run does not say, and what is taken for granted of where it was recorded."""
+    work = plan.workload
+    file = spec.workload.file if isinstance(spec.workload, WorkloadFile) else None
+    memory = memory_left_out(work, file) if file else []
+    name = Path(file).stem if file else work.name
+    if not work.recorded:
+        return tuple(memory)
+    factor = work.recorded.factor(plan.machine.core_steps_per_s)
+    return (*memory, *work.recorded.remarks(name), *scaled_on(name, {plan.machine.name: factor}))

@@ -242,7 +242,7 @@ def _clock(root: Path, cpu: int, running: bool) -> Clock | None:
         khz = _integer(_cpu(root, cpu) / "cpufreq" / name, 0)
         if khz > 0:
             return Clock(Decimal(khz) / 1_000_000, f"cpufreq/{name}")
-    text = _cpu_info() if running else None
+    text = cpu_info() if running else None
     named = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", text or "")
     if named:
         return Clock(Decimal(named[1]), "the model name in /proc/cpuinfo")
@@ -250,7 +250,8 @@ def _clock(root: Path, cpu: int, running: bool) -> Clock | None:
     return Clock(round(Decimal(now[1]) / 1000, 3), "/proc/cpuinfo, as it was then") if now else None
 
 
-def _cpu_info() -> str:
+def cpu_info() -> str:
+    """What the running system says of its processors; nothing where it does not let that be read."""
     try:
         return read_bytes(Path("/proc/cpuinfo"), CPU_INFO).decode(errors="replace")
     except UnreadableError:

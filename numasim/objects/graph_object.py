@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import numpy.typing as npt
 
+    from numasim.objects.machine_object import Machine
+    from numasim.parts.models.machine_model import MachineSpec
+
 DEALS = {deal.name.lower(): deal for deal in Deal}
 NOTHING: OnNodes = {}
 MOST_DRAWN = 60  # tasks
@@ -185,6 +188,46 @@ class Graph(Held):
         found = imported(Path(path), Choices.of(unit, usual, cost, bytes, memory))
         made = cls._of(found.workload)
         made.names, made.remarks = tuple(found.names), tuple(found.remarks)
+        return made
+
+    @classmethod
+    def recorded(
+        cls,
+        program: str | Path,
+        *arguments: object,
+        threads: int = 1,
+        repeats: int | None = None,
+        openmp: str | Path | None = None,
+        name: str | None = None,
+        on: Machine | str | Path | None = None,
+    ) -> Self:
+        """The graph of an OpenMP program, which is run with ``arguments``, as `numasim record` does.
+
+        ``threads`` are those of the program, ``repeats`` its runs (default: 3 to 30, until they change nothing more),
+        ``openmp`` the file of LLVM's OpenMP runtime. ``on`` is the machine at hand, an object or a file with
+        ``core_steps_per_s``; by default the rate of its cores is measured. ``remarks`` say how the graph came about.
+        InputError where the program cannot be recorded.
+        """
+        from numasim.record.recording import Order, record
+        from numasim.record.recording_text import lines_of
+
+        command = (str(program), *map(str, arguments))
+        library = None if openmp is None else Path(openmp)
+        machine = None if on is None else _machine_spec(on)
+        found = record(Order(command, threads, repeats, library, name or "", machine))
+        made = cls._of(found.workload)
+        made.remarks = tuple(lines_of(found))
+        return made
+
+    def recorded_on(self, machine: Machine | str | Path) -> Graph:
+        """The graph with its times as those of the cores of ``machine``, an object, a shipped name or a file.
+
+        On another machine with ``core_steps_per_s`` they are scaled by both rates. InputError for one without.
+        """
+        from numasim.workload.recorded import recorded_on
+
+        made = Graph._of(recorded_on(self.specified().workload, _machine_spec(machine)))
+        made.names, made.remarks = self.names, self.remarks
         return made
 
     # ---- building ----
@@ -450,3 +493,10 @@ def _edges(workload: Workload) -> tuple[Any, Any]:
 
     source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
     return source, workload.successor.astype(np.int64)
+
+
+def _machine_spec(machine: Machine | str | Path) -> MachineSpec:
+    """The machine that is an object, or that a shipped name or a file names."""
+    from numasim.spec.single_part import read_machine
+
+    return read_machine(str(machine)) if isinstance(machine, str | Path) else machine.spec

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from numasim.errors import InputError
 from numasim.record.event_kinds import Dependence
@@ -18,6 +18,7 @@ from numasim.record.event_walk import Walked
 from numasim.record.memory_blocks import Block, blocks_at, memory_events
 from numasim.record.recorded_rows import Rows
 from numasim.workload.graph import Mode, Op, Region
+from numasim.workload.recorded import Recorded
 
 LINE_BYTES = 64
 ARGUMENT_MASK = (1 << 32) - 1
@@ -38,6 +39,11 @@ class RecordedData:
     accesses: Mapping[int, list[Access]] = field(default_factory=dict)
     source: str = ""
     unknown: int = 0
+    guessed: int = 0
+
+    def counted(self, place: Recorded) -> Recorded:
+        """``place`` with how many sizes there are, and how many of them are guesses."""
+        return replace(place, sizes=sum(map(len, self.accesses.values())), guessed_sizes=self.guessed)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from numasim.parts.models.machine_model import MachineSpec
 from numasim.record.declared_marks import require_declared
 from numasim.record.event_files import ThreadEvents
 from numasim.record.event_kinds import Event
@@ -22,8 +23,10 @@ from numasim.record.program_runs import recorded_run
 from numasim.record.recorded_data import RecordedData, data_of
 from numasim.record.recorded_rows import rows_of
 from numasim.record.recorded_workload import workload_of
+from numasim.record.recording_place import this_place
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
+from numasim.workload.recorded import Recorded, recorded_on
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3
@@ -35,6 +38,7 @@ EVEN = 0.02  # every other recording differs from the others by less than this s
 class Order:
     """What is to be recorded: a command, with so many threads, in so many runs (None: as many as it takes).
 
+    ``on`` is the machine that it is recorded on (None: the running one, whose rate is measured).
     ``quiet``: what the program prints is dropped in the first run, too, as it is in all others.
     """
 
@@ -43,6 +47,7 @@ class Order:
     repeats: int | None = None
     openmp: Path | None = None
     name: str = ""
+    on: MachineSpec | None = None
     quiet: bool = False
 
 
@@ -84,6 +89,8 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     data = data_of(rows, walked, chosen)
     require_declared(order.command[0], data)
     workload = workload_of(rows, data, kernel_names(rows, walked), order.name or Path(order.command[0]).name)
+    workload = replace(workload, recorded=data.counted(this_place() if order.on is None else Recorded()))
+    workload = workload if order.on is None else recorded_on(workload, order.on)
     validate(workload)
     events = sum(len(thread.events) for thread in chosen)
     return Recording(

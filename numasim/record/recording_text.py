@@ -21,6 +21,9 @@ def lines_of(found: Recording) -> Iterator[str]:
     yield f"{tasks:,} tasks, {calls:,} calls, {len(work.phases)} phases, {total_ms:,.3f} ms of work"
     yield f"recorded with {found.threads} {'thread' if found.threads == 1 else 'threads'} through {found.openmp}"
     yield _runs(found)
+    if work.recorded:
+        unknown = "" if work.recorded.core_steps_per_s else "; how fast its cores compute was not measured"
+        yield f"recorded on {work.recorded.place}{unknown}"
     if found.status:
         yield f"the program ended with status {found.status}"
     yield _data(found)

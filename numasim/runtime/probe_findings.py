@@ -78,9 +78,13 @@ def short(value: Decimal) -> str:
     return f"{round(value, digits):f}"
 
 
-def run_probe(*, quick: bool, program: Path | None = None) -> Probe:
-    """Measure this machine: seconds, or a minute on many cores. InputError where the runtime is not built."""
-    return parse_probe(answer([program or find_program(), "probe", *(["--quick"] if quick else [])]))
+def run_probe(*, quick: bool, cores_alone: bool = False, program: Path | None = None) -> Probe:
+    """Measure this machine: seconds, or a minute on many cores; ``cores_alone`` how fast they compute and no more.
+
+    InputError where the runtime is not built.
+    """
+    options = ["--quick"] * quick + ["--cores"] * cores_alone
+    return parse_probe(answer([program or find_program(), "probe", *options]))
 
 
 def parse_probe(found: Any) -> Probe:

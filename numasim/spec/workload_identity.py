@@ -1,12 +1,14 @@
-"""The contents of a workload as text, and what it is called in tables."""
+"""The contents of a workload as text, what it is called in tables, and where it was recorded."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from numasim.parts.base import canonical_json
-from numasim.workload.graph_files.forms import digest_of_file
+from numasim.workload.graph import Workload
+from numasim.workload.graph_files.forms import digest_of_file, read_graph
 from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
+from numasim.workload.recorded import Recorded
 
 
 def workload_name(workload: AnyWorkload) -> str:
@@ -26,3 +28,11 @@ def workload_json(workload: AnyWorkload) -> str:
     if isinstance(workload, WorkloadFile):
         return canonical_json({"file": digest_of_file(Path(workload.file))})
     return workload.whole_json
+
+
+def recording_of(workload: AnyWorkload) -> Recorded | None:
+    """Where the program was recorded; None of one that was not. InputError where its file can no longer be read."""
+    if isinstance(workload, WorkloadGraph):
+        held: Workload = workload.workload
+        return held.recorded
+    return read_graph(Path(workload.file)).recorded if isinstance(workload, WorkloadFile) else None

@@ -7,7 +7,7 @@ fixed loop (`MachineSpec.core_steps_per_s`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.parts.unit_factors import GIGA
 from numasim.schema.enumerations import LONGEST_PS
 
 if TYPE_CHECKING:
+    from numasim.parts.models.machine_model import MachineSpec
     from numasim.workload.graph import RangeFamily, Workload
 
 I64 = npt.NDArray[np.int64]
+MOST_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -53,16 +56,9 @@ class Recorded:
         known = self.core_steps_per_s and core_steps_per_s
         return self.core_steps_per_s / core_steps_per_s if known else None
 
-    def remarks(self, program: str, machine: str, core_steps_per_s: int) -> Iterator[str]:
-        """What a reader of a run of ``program`` on ``machine`` should know of the recording."""
-        factor = self.factor(core_steps_per_s)
-        recorded = f"{program} was recorded on {self.place}"
-        if factor is None:
-            missing = machine if self.core_steps_per_s else "the recording"
-            yield f"{recorded}; the rate of a core of {missing} is not known: cores are taken to be equally fast"
-        else:
-            rate = f"{core_steps_per_s / 10**6:.1f} million steps per second"
-            yield f"{recorded}; its compute times are multiplied by {factor:.4g} on {machine}, {rate}"
+    def remarks(self, program: str) -> Iterator[str]:
+        """What a reader of a run of ``program`` should know of the recording."""
+        yield f"{program} was recorded on {self.place}"
         yield from self.guesses(program)
 
     def guesses(self, program: str) -> Iterator[str]:
@@ -72,6 +68,44 @@ class Recorded:
                 f"bytes of {program} are partly guesses: {self.guessed_sizes:,} of {self.sizes:,} sizes of accesses "
                 "follow from the addresses of dependences"
             )
+
+
+def scaled_on(program: str, factors: Mapping[str, float | None]) -> Iterator[str]:
+    """By what the compute times of a recorded program are multiplied on each of some machines, and where they are not.
+
+    ``factors`` has `Recorded.factor` by the name of the machine.
+    """
+    known = [f"{factor:.4g} on {name}" for name, factor in factors.items() if factor is not None]
+    unknown = [name for name, factor in factors.items() if factor is None]
+    if known:
+        yield f"compute times of {program} are multiplied by {listed(known)}: by the rates of cores (core_steps_per_s)"
+    if unknown:
+        yield (
+            f"compute times of {program} are not scaled on {listed(unknown)}: cores are taken to be as fast as "
+            "those of the recording, since a rate of a core (core_steps_per_s) is not known"
+        )
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; of many the first ones."""
+    shown = [*parts[:MOST_LISTED], f"{len(parts) - MOST_LISTED:,} more"] if len(parts) > MOST_LISTED + 1 else parts
+    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+
+
+def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
+    """``workload`` as recorded on ``machine``, whose rate is that of its compute times.
+
+    InputError for a machine without a rate.
+    """
+    if machine.core_steps_per_s is None:
+        raise InputError(
+            f"the machine {machine.name} has no core_steps_per_s",
+            expected="a machine file that numasim calibrate wrote, or one with a measured rate",
+        )
+    clocks = [machine.clock.base_ghz, *(step.ghz for step in machine.clock.turbo)]
+    known = workload.recorded or Recorded()
+    clock_hz, rate = int(max(clocks) * GIGA), machine.core_steps_per_s
+    return replace(workload, recorded=replace(known, processor=machine.name, clock_hz=clock_hz, core_steps_per_s=rate))
 
 
 @lru_cache(maxsize=4)

@@ -332,3 +332,55 @@ def test_a_field_is_asked_about_before_programs_with_their_runtimes():
         for poll in (1, 2)
     ]
     assert compare(table(*cells)).axis == "runtime.poll_ns"
+
+
+def on_machines(**columns):
+    """A machine `b` whose runs take a fifth less than those of `a`; ``columns`` have a value for each machine."""
+    cells = []
+    for at, (machine, works) in enumerate((("a", (200, 220, 180)), ("b", (160, 176, 144)))):
+        rows = cell(busy(*works), machine=machine)
+        cells.append([{**row, **{name: values[at] for name, values in columns.items()}} for row in rows])
+    return table(*cells)
+
+
+def test_no_machine_is_called_faster_by_assumption():
+    """A recorded task takes the same time on every machine: `faster` would be said of memory and links alone."""
+    found = compare(on_machines(), "machine")
+    assert found.sentences == (
+        "With cores taken to be equally fast, makespan is 20.0 % lower on b than on a on fib with 2 workers "
+        "(20.0 to 20.0).",
+    )
+    assert found.notes[0] == "no machine is called faster: cores of all machines are taken to be equally fast"
+    unsure = compare(table(cell(busy(200, 220), machine="a"), cell(busy(200, 220), machine="b")), "machine")
+    assert unsure.sentences[0].startswith(
+        "With cores taken to be equally fast, makespan is not surely lower or higher on b than on a"
+    )
+    other = compare(on_machines(), "machine", column="steal_attempts")
+    assert other.sentences[0].startswith("With cores taken to be equally fast, steal attempts are not surely")
+
+
+def test_a_machine_on_which_times_are_scaled_is_called_faster():
+    text = "fib was recorded on somewhere"
+    found = compare(on_machines(time_factor=(0.5, 0.25), recording=(text, text)), "machine")
+    assert found.sentences[0].startswith("b is 20.0 % faster than a on fib")
+    assert found.notes[:2] == (
+        text,
+        "compute times of fib are multiplied by 0.5 on a and 0.25 on b: by the rates of cores (core_steps_per_s)",
+    )
+    assert not any("equally fast" in note for note in found.notes)
+
+
+def test_machines_with_and_without_scaled_times_say_which():
+    found = compare(on_machines(time_factor=(math.nan, 0.25), recording=("r", "r")), "machine")
+    assert found.sentences[0].startswith(
+        "With cores of a taken to be as fast as those of the recording, makespan is 20.0 % lower on b than on a"
+    )
+    assert "are not scaled on a: cores are taken to be as fast as those of the recording" in found.notes[2]
+    assert found.notes[3].startswith("no machine is called faster than one on which times are not scaled")
+
+
+def test_answers_to_other_questions_say_it_where_machines_stand_side_by_side():
+    frame = pd.concat([on_machines(), on_machines().assign(strategy="steal-half")], ignore_index=True)
+    found = compare(frame, "strategy")
+    assert "faster" in found.sentences[0]  # of a strategy
+    assert found.notes[0] == "no machine is called faster: cores of all machines are taken to be equally fast"

@@ -60,3 +60,51 @@ def test_what_cannot_be_asked_is_one_sentence(
     assert asked(graph, *words, "-o", tmp_path / "r") == 2
     assert sentence in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "r").exists()
+
+
+def machine(folder: Path, name: str, rate: int) -> Path:
+    file = folder / f"{name}.yaml"
+    file.write_text(f"{{like: xeon-e5-2620-2s, name: {name}, core_steps_per_s: {rate}}}")
+    return file
+
+
+def test_times_are_those_of_the_machine_s_cores_where_both_rates_are_known(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """7 us on cores of 250 million steps per second are 3.5 us at 500 and 1.75 us at 1,000; the factors are printed."""
+    here, a, b = (machine(tmp_path, *each) for each in (("here", 250 * 10**6), ("a", 500 * 10**6), ("b", 10**9)))
+    words = ("-s", "randomized", "-w", "2", *TIMES, "-o", tmp_path / "r")
+    assert asked(graph, "-m", a, "-m", b, "--recorded-on", here, *words) == 0
+    frame = SweepResult(tmp_path / "r").to_frame()
+    assert frame.groupby("machine")["makespan_ps"].unique().map(list).to_dict() == {"a": [3_500_000], "b": [1_750_000]}
+    said = " ".join(capsys.readouterr().out.split())
+    assert "b is 50.0 % faster than a" in said
+    assert "multiplied by 0.5 on a and 0.25 on b" in said
+    assert "multiplied by 0.5 on a and 0.25 on b" in (tmp_path / "r" / "index.html").read_text()
+    single = ns.Graph.imported(graph, unit="1us", cost="us").recorded_on(here)
+    result = ns.run(machine=a, workload=single, strategy="randomized", workers=2)
+    assert "multiplied by 0.5 on a" in " ".join(result.remarks)
+
+
+def test_where_a_rate_is_missing_every_page_says_that_cores_are_taken_to_be_equal(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("-m", "xeon-e5-2620-2s", "-m", "altra-q80-30-2s", "-s", "randomized", *TIMES, "-o", tmp_path / "r")
+    assert asked(graph, *words) == 0
+    page, said = (tmp_path / "r" / "index.html").read_text(), " ".join(capsys.readouterr().out.split())
+    for text in (page, said):
+        assert "With cores taken to be equally fast, makespan is" in text
+        assert "no machine is called faster" in text
+        assert "% faster" not in text
+    assert main(["compare", str(tmp_path / "r"), "--axis", "machine"]) == 0
+    assert "taken to be equally fast" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_machine_without_a_rate_is_no_place_of_a_recording(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("-m", "altra-q80-30-2s", "--recorded-on", "altra-q80-30-2s", *TIMES, "-o", tmp_path / "r")
+    assert asked(graph, *words) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "the machine altra-q80-30-2s has no core_steps_per_s; expected a machine file that numasim calibrate" in said
+    assert not (tmp_path / "r").exists()

@@ -8,7 +8,7 @@ import typer
 
 from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import examples
-from numasim.cli.graphs.import_command import GRAPHS, Bytes, Cost, Unit, Usual
+from numasim.cli.graphs.import_command import GRAPHS, Bytes, Cost, RecordedOn, Unit, Usual
 from numasim.cli.runs import swept
 from numasim.cli.shared import EngineName, Jobs, Results, chosen_engine, say
 from numasim.errors import InputError
@@ -70,6 +70,7 @@ def ask(
     usual: Usual = None,
     cost: Cost = None,
     bytes_name: Bytes = None,
+    recorded_on: RecordedOn = None,
     output: Results = None,
     jobs: Jobs = None,
     engine: EngineName = None,
@@ -89,6 +90,7 @@ def ask(
             "no machine is given", place="--machine", expected="one of those of numasim machine list, or a file"
         )
     program = _program(graph, unit=unit, usual=usual, cost=cost, bytes=bytes_name)
+    program = program if recorded_on is None else program.recorded_on(recorded_on)
     axes: dict[str, list[Any]] = {
         "machine": machine,
         "strategy": strategy or list(STRATEGIES),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from numasim.cli.completion import files
+from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import examples
 from numasim.cli.shared import say
 
@@ -48,6 +48,16 @@ Names = Annotated[
     Path | None, typer.Option("--names", help="write the names of the tasks, a line each", autocompletion=files())
 ]
 
+RecordedOn = Annotated[
+    str | None,
+    typer.Option(
+        "--recorded-on",
+        help="the machine whose cores took these times: a file with core_steps_per_s, as numasim calibrate writes it",
+        metavar="MACHINE",
+        autocompletion=shipped("machines", *YAML),
+    ),
+]
+
 
 @examples(
     "numasim workload import fib.json",
@@ -63,6 +73,7 @@ def workload_import(
     bytes_name: Bytes = None,
     memory: Memory = True,
     names: Names = None,
+    recorded_on: RecordedOn = None,
 ) -> None:
     """Read, check and describe a task graph.
 
@@ -74,16 +85,22 @@ def workload_import(
     from numasim.workload.imports.import_graph import imported
 
     found = imported(file, Choices.of(unit, usual, cost, bytes_name, memory))
+    workload = found.workload
+    if recorded_on is not None:
+        from numasim.spec.single_part import read_machine
+        from numasim.workload.recorded import recorded_on as on_machine
+
+        workload = on_machine(workload, read_machine(recorded_on))
     if output is not None:
         from numasim.workload.graph_files.forms import write_graph
 
-        write_graph(found.workload, output)
+        write_graph(workload, output)
     if names is not None:
         from numasim.files.writer import write_text
 
         write_text(names, found.names_as_csv())
     if found.foreign:
-        say(f"{found.format}, {found.workload.tasks:,} tasks, {found.dependences:,} dependences")
+        say(f"{found.format}, {workload.tasks:,} tasks, {found.dependences:,} dependences")
     for remark in found.remarks:
         say(f"numasim: {remark}", err=True)
-    say(describe(found.workload))
+    say(describe(workload))

@@ -7,6 +7,7 @@ import typer
 
 from numasim.cli.completion import files
 from numasim.cli.examples import examples
+from numasim.cli.graphs.import_command import RecordedOn
 from numasim.cli.shared import say
 
 if TYPE_CHECKING:
@@ -41,14 +42,17 @@ def record(
     name: Annotated[
         str | None, typer.Option("--name", help="the name of the graph; default that of the program")
     ] = None,
+    recorded_on: RecordedOn = None,
 ) -> None:
     """Run an OpenMP program and write its tasks as a task graph."""
     from numasim.files.writer import require_writable
     from numasim.record.recording import Order
+    from numasim.spec.single_part import read_machine
 
     file = output or Path(f"{Path(command[0]).name}.json")
     require_writable(file)  # before the runs, not after them
-    _record(Order(tuple(command), threads, repeats, openmp, name or ""), file)
+    machine = None if recorded_on is None else read_machine(recorded_on)
+    _record(Order(tuple(command), threads, repeats, openmp, name or "", machine), file)
 
 
 def _record(order: "Order", file: Path) -> None:

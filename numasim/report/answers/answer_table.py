@@ -15,6 +15,7 @@ from numasim.report.answers.cell_estimates import cell_estimates
 from numasim.report.answers.effect_sentences import label_of
 from numasim.report.answers.effect_table import ROW_LIMIT, Line, Row, print_effects
 from numasim.report.answers.question import Comparison, compare
+from numasim.report.answers.stated_inputs import stated_inputs
 from numasim.report.answers.summary import WIDTH
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.answers.varying_axes import value_text, varying_axes
@@ -104,7 +105,7 @@ def _print_cells(cells: pd.DataFrame, frame: pd.DataFrame, console: Console) -> 
         where = label(columns, [cell[name] for name in columns])
         table.add_row(f"{where}{failures}", *_estimates(cell))
     console.print(table, width=WIDTH)
-    _print_notes(["±: 95 % intervals over the repeats; ratios are ratios of sums"], console)
+    _print_notes(["±: 95 % intervals over the repeats; ratios are ratios of sums", *stated_inputs(frame)], console)
 
 
 def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:

@@ -24,20 +24,30 @@ LONGEST_VALUE = 60  # characters of a value in a sentence
 
 @dataclass(frozen=True)
 class Question:
-    """A value of an axis against its baseline, in a column."""
+    """A value of an axis against its baseline, in a column.
+
+    ``assumed`` is what is taken for granted of the cores of machines that are compared: then none is called faster.
+    """
 
     axis: Axis
     value: int
     baseline: int
     column: str
+    assumed: str = ""
+
+    @property
+    def names_column(self) -> bool:
+        """Whether the sentence is about a column by its name."""
+        return self.column != MAKESPAN or bool(self.assumed)
 
     def compared(self, what: str) -> str:
         """``steal-half is WHAT than randomized``; for other columns than the makespan, whose difference is."""
         value, baseline = (_shortened(self.axis.texts[each]) for each in (self.value, self.baseline))
-        if self.column != MAKESPAN:
+        if self.names_column:
             label = label_of(self.column)
+            given = f"{self.assumed}, " if self.assumed else ""
             verb = "are" if any(word.endswith("s") and not word.endswith("ss") for word in label.split()) else "is"
-            return f"{label} {verb} {what} {self._with(value)} than {self._with(baseline)}"
+            return f"{given}{label} {verb} {what} {self._with(value)} than {self._with(baseline)}"
         if self.axis.columns == ("workers",):
             return f"{value} {'worker is' if value == '1' else 'workers are'} {what} than {baseline}"
         return f"{f'{self.axis.name}={value}' if self._names_axis else value} is {what} than {baseline}"
@@ -45,7 +55,7 @@ class Question:
     @property
     def words(self) -> tuple[str, str]:
         """What a positive and a negative difference are called."""
-        return ("slower", "faster") if self.column == MAKESPAN else ("higher", "lower")
+        return ("higher", "lower") if self.names_column else ("slower", "faster")
 
     def size(self, shown: Estimate, relative: bool) -> str:
         """``9.0 % faster``, ``0.120 higher``."""
@@ -101,7 +111,7 @@ class Answered:
 def answer_sentence(question: Question, answers: Sequence[Answered]) -> str:
     """The answer of a question in one sentence: of its only setting, or a summary of several."""
     text = _single(question, answers[0]) if len(answers) == 1 else _summary(question, answers)
-    return f"{text}." if question.column == MAKESPAN else f"{text[0].upper()}{text[1:]}."
+    return f"{text[0].upper()}{text[1:]}." if question.names_column else f"{text}."
 
 
 def _single(question: Question, answer: Answered) -> str:

@@ -29,6 +29,7 @@ from numasim.report.answers.effect_sentences import (
 )
 from numasim.report.answers.estimated_effects import Effect, effects
 from numasim.report.answers.part_details import detail
+from numasim.report.answers.stated_inputs import assumed_cores, stated_inputs
 from numasim.report.answers.statistics import Estimate
 from numasim.report.answers.time_parts import PART_COLUMNS, PartChange, causes, part_changes, parts_per_worker
 from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, value_text, varying_axes
@@ -222,7 +223,8 @@ class _Answer:
         for value in range(len(self._axis.values)):
             cells = [cell for cell in self._cells if cell.contrast.value == value]
             if cells:
-                question = Question(self._axis, value, self._baseline, self._column)
+                assumed = assumed_cores(self._frame, self._axis, value, self._baseline)
+                question = Question(self._axis, value, self._baseline, self._column, assumed)
                 answers = [Answered(cell.effect, cell.causes, self._where(cell.contrast)) for cell in cells]
                 sentences.append(answer_sentence(question, answers))
         return sentences
@@ -234,6 +236,9 @@ class _Answer:
         return setting_text([self._columns[at] for at in shown], [contrast.setting[at] for at in shown])
 
     def _notes(self) -> list[str]:
+        return [*stated_inputs(self._frame), *self._statistical_notes()]
+
+    def _statistical_notes(self) -> list[str]:
         shared = "repeat" if "seed" in self._axis.columns else "seed"
         varied = " and the tasks' times (task_noise)" if self._times_vary() else ""
         same = "" if varied else "; tasks take the same times in all repeats"

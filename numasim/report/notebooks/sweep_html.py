@@ -10,6 +10,7 @@ import pandas as pd
 from numasim.html import pieces
 from numasim.html.pieces import Html
 from numasim.report.answers.question import compare
+from numasim.report.answers.stated_inputs import stated_inputs
 from numasim.report.answers.varying_axes import Axis, value_text, varying_axes
 from numasim.report.comparison_cells import failed, finished
 from numasim.report.unit_text import time_text
@@ -29,6 +30,7 @@ def sweep_html(frame: pd.DataFrame, directory: Path) -> str:
         *_failures(frame),
         _axes(axes, frame["repeat"].nunique()),
         *(_answer(done) if axes and not done.empty else ()),
+        *map(pieces.note, stated_inputs(frame)),
         _files(directory),
     )
 

@@ -1,6 +1,7 @@
 """The tables of a results directory, made from its shards: the same rows always give the same bytes.
 
-results.parquet      a row for each cell and repeat: the columns of a result, the sweep axes, the error
+results.parquet      a row for each cell and repeat: the columns of a result, the sweep axes, the error; of recorded
+                     programs those of `numasim.sweep.recording_columns`, too
 workers.parquet      a row for each run and worker
 node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
 iterations.parquet   a row for each run of a phase, of the runs that have more than one
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 from numasim.engine.result import COLUMNS
 from numasim.sweep.axis_columns import axis_column, named_column
 from numasim.sweep.planned_runs import PlannedRow
+from numasim.sweep.recording_columns import recording_columns
 from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, table_bytes
 from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
 from numasim.sweep.store.shard import read_shards
@@ -47,17 +49,19 @@ def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], 
 
 def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> pa.Table:
     """Build the results table; ``runs`` has the run of every row, in the same order."""
+    names = {part: named_column(rows, part) for part in NAMED}
     identity = {
         "spec_hash": [spec_hash] * len(rows),
         "seed": [row.cell.spec.seed for row in rows],
         "repeat": [row.repeat for row in rows],
         "workers": [row.cell.spec.workers for row in rows],
-        **{part: named_column(rows, part) for part in NAMED},
+        **names,
     }
     columns = {
         name: pa.array(identity[name], column_type(name)) if name in identity else runs[name] for name in COLUMNS
     }
     columns |= {name: axis_column(rows, name) for name in axes if name not in COLUMNS}
+    columns |= recording_columns(rows, names["workload"])
     return pa.table({**columns, "error": runs["error"]})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from numasim import __version__
 from numasim.html.page_templates import page_environment
+from numasim.report.answers.stated_inputs import stated_inputs
 from numasim.report.chosen_axes import varying_columns
 from numasim.report.comparison_cells import failed, finished, groups, label, plain_value
 from numasim.report.figures.embedded import embedded
@@ -18,7 +19,7 @@ from numasim.report.figures.heading import common_heading
 from numasim.spec.identity import MODEL_VERSION
 from numasim.sweep_report.page.page_cells import page_cells, page_iterations
 from numasim.sweep_report.page.page_pictures import page_pictures
-from numasim.sweep_report.page.page_questions import page_questions
+from numasim.sweep_report.page.page_questions import PageQuestion, page_questions
 from numasim.sweep_report.page.page_scripts import content_policy, page_scripts
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def sweep_page(
     cells = page_cells(frame)
     by_iteration = None if cells is None or iterations is None else page_iterations(frame, iterations)
     questions, not_asked = page_questions(frame)
+    stated = stated_inputs(frame)
     scripts = page_scripts() if cells else []
-    notices = [*(note for each in (cells, by_iteration) if each for note in each.left_out), *not_asked]
+    notices = [*stated, *(note for each in (cells, by_iteration) if each for note in each.left_out), *not_asked]
     return (
         page_environment(TEMPLATES)
         .get_template("sweep.html.jinja")
@@ -65,7 +67,7 @@ def sweep_page(
             axes=[(name, _values_text(frame, name)) for name in varying_columns(frame)],
             cells=cells,
             by_iteration=by_iteration,
-            questions=questions,
+            questions=[_without(question, stated) for question in questions],
             notices=notices,
             failures=_failures(frame),
             pictures=[(picture.caption, embedded(picture.svg)) for picture in page_pictures(frame, node_pairs, sweep)],
@@ -75,6 +77,11 @@ def sweep_page(
             policy=content_policy(scripts),
         )
     )
+
+
+def _without(question: PageQuestion, stated: Sequence[str]) -> PageQuestion:
+    """A question without the notes that stand above all of them."""
+    return replace(question, notes=tuple(note for note in question.notes if note not in stated))
 
 
 def _values_text(frame: pd.DataFrame, name: str) -> str:
