@@ -19,13 +19,14 @@ I64 = npt.NDArray[np.int64]
 
 EVENTS = FileKind("the events of a program that makes fewer tasks: a smaller input", 768 * MIB)
 SUFFIX = ".events"
-OPERANDS = {  # of the kinds that have operands; those of DEPENDENCES are as many as its argument says
+COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # have as many operands as their argument says
+OPERANDS = {  # of all other kinds that have operands
     Event.CREATE: 1,
     Event.BEGIN: 1,
     Event.SWITCH: 1,
     Event.PARALLEL: 1,
     Event.IMPLICIT: 3,
-    Event.ACCESS: 2,
+    Event.ACCESS: 4,
     Event.ALLOCATE: 2,
     Event.RELEASE: 1,
     Event.TOUCHED: 1,
@@ -123,7 +124,7 @@ def _check(found: dict[str, Any], name: str) -> None:
     needed = np.zeros(128, np.int64)
     for event, count in OPERANDS.items():
         needed[event] = count
-    expected = np.where(kind == Event.DEPENDENCES, found["argument"], needed[kind])
+    expected = np.where(np.isin(kind, COUNTED), found["argument"], needed[kind])
     wrong = np.flatnonzero((counts != expected) | (kind < Event.CREATE) | (kind > max(Event)))
     if not len(kind) or kind[-1] != Event.END:
         raise InputError(

@@ -37,6 +37,7 @@ class Event(IntEnum):
     PAUSE = 22
     END = 23
     START = 24
+    GLOBAL = 31
 
 
 class TaskFlag(IntFlag):

@@ -17,7 +17,7 @@ from numasim.record.event_files import I64, ThreadEvents
 from numasim.record.event_kinds import Event
 from numasim.workload.forest_arrays import offsets, ragged
 
-ASIDE = (Event.ALLOCATE, Event.RELEASE, Event.TOUCHED, Event.PAUSE)  # they end no segment
+ASIDE = (Event.ALLOCATE, Event.RELEASE, Event.TOUCHED, Event.PAUSE, Event.GLOBAL)  # they end no segment
 NAMED = (Event.CREATE, Event.BEGIN, Event.SWITCH, Event.PARALLEL, Event.IMPLICIT)  # whose operands are no addresses
 _PICOSECONDS = 1000
 

@@ -37,7 +37,7 @@ class Step(IntEnum):
     GROUP_WAIT = 4  # (GROUP_WAIT,)
     BARRIER = 5  # (BARRIER,)
     REGION = 6  # (REGION, number of the region)
-    ACCESS = 7  # (ACCESS, tick, address, bytes, mode)
+    ACCESS = 7  # (ACCESS, tick, address, bytes, mode, rows, stride)
 
 
 @dataclass
@@ -270,7 +270,8 @@ class _ThreadWalk:
     def _access(self, mode: int, operands: list[int]) -> None:
         self._split(Event.ACCESS)
         if self._current != NOBODY:
-            self._task.steps.append((Step.ACCESS, self._tick, operands[0], operands[1], mode))
+            address, row_bytes, rows, stride = operands
+            self._task.steps.append((Step.ACCESS, self._tick, address, row_bytes, mode, rows, stride))
 
     def _end(self, argument: int, operands: list[int]) -> None:
         self._close(Event.END)

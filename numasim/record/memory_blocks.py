@@ -15,12 +15,13 @@ LARGE_BYTES = 65536  # the blocks of which it does
 
 @dataclass
 class Block:
-    """An allocated block, and whether the program wrote it before it was in a parallel region."""
+    """An allocated block or a variable, and whether the program wrote it before it was in a parallel region."""
 
     number: int
     address: int
     bytes: int
     initialised: bool
+    name: str = ""  # of a variable
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,15 @@ class MemoryEvent:
     kind: int
     address: int
     value: int = 0
+    name: str = ""
 
 
 QUESTION = 0
+FROM_THE_START = -1  # before all ticks: when the variables come to exist
 
 
 def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
-    """Allocations, releases, looks at pages and begins of parallel regions of all threads."""
+    """Variables, allocations, releases, looks at pages and begins of parallel regions of all threads."""
     found = []
     for thread in threads:
         for events in (thread.aside, thread.events):
@@ -45,6 +48,9 @@ def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
             rows = zip(events.kind.tolist(), events.argument.tolist(), events.ticks.tolist(), first[:-1], strict=True)
             for kind, argument, tick, at in rows:
                 match kind:
+                    case Event.GLOBAL:
+                        address, size, *words = operands[at : at + argument]
+                        found.append(MemoryEvent(FROM_THE_START, kind, address, size, _text(words)))
                     case Event.ALLOCATE:
                         found.append(MemoryEvent(tick, kind, operands[at], operands[at + 1]))
                     case Event.RELEASE:
@@ -56,6 +62,11 @@ def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
     return found
 
 
+def _text(words: Sequence[int]) -> str:
+    """The name whose bytes are in ``words``, seven in each."""
+    return b"".join(word.to_bytes(8, "little")[:7] for word in words).rstrip(b"\0").decode(errors="replace")
+
+
 def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]]) -> list[Block | None]:
     """For each of ``questions``, (tick, address), the block that the address was in, or None.
 
@@ -63,7 +74,7 @@ def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]
     began in which it is asked for first; a small one, if it was allocated before the first region.
     """
     asked = [MemoryEvent(tick, QUESTION, address, at) for at, (tick, address) in enumerate(questions)]
-    order = {Event.ALLOCATE: 0, Event.TOUCHED: 1, Event.PARALLEL: 2, QUESTION: 3, Event.RELEASE: 4}
+    order = {Event.GLOBAL: 0, Event.ALLOCATE: 0, Event.TOUCHED: 1, Event.PARALLEL: 2, QUESTION: 3, Event.RELEASE: 4}
     live = _Live()
     found: list[Block | None] = [None] * len(questions)
     for event in sorted([*events, *asked], key=lambda each: (each.tick, order[each.kind])):
@@ -87,13 +98,11 @@ class _Live:
     def change(self, event: MemoryEvent) -> None:
         """Take an event that is no question."""
         match event.kind:
-            case Event.ALLOCATE:
+            case Event.ALLOCATE | Event.GLOBAL:
                 if event.address not in self._blocks:
                     insort(self._addresses, event.address)
-                small = event.value < LARGE_BYTES
-                self._blocks[event.address] = Block(
-                    self._made, event.address, event.value, small and not self._parallel
-                )
+                written = event.value < LARGE_BYTES and not self._parallel
+                self._blocks[event.address] = Block(self._made, event.address, event.value, written, event.name)
                 self._made += 1
             case Event.RELEASE:
                 if self._blocks.pop(event.address, None):

@@ -1,22 +1,26 @@
 """Regions of memory and which segments access them: as the program declares it, or else by its dependences.
 
 A program declares accesses with `numasim/record.h`. Where it declares none, a task is taken to access what its
-dependences name: from the address to the next one of another dependence in the same block of memory, or to the end of
-the block. An address in no block that was recorded stands for one cache line.
+dependences name. A dependence names an address and no size. The size is then that of the block of memory or of the
+variable, if no other dependence names an address in it; else it is a guess (`footprints`). An address in no block and
+no variable that was recorded stands for one cache line, which is a guess, too.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from numasim.errors import InputError
 from numasim.record.event_kinds import Dependence
 from numasim.record.event_times import TimedEvents
 from numasim.record.event_walk import Walked
+from numasim.record.footprints import footprints
 from numasim.record.memory_blocks import Block, blocks_at, memory_events
 from numasim.record.recorded_rows import Rows
+from numasim.schema.enumerations import MOST_ACCESS_ROWS
 from numasim.workload.graph import Mode, Op, Region
 from numasim.workload.recorded import Recorded
 
@@ -24,15 +28,25 @@ LINE_BYTES = 64
 ARGUMENT_MASK = (1 << 32) - 1
 OUTSIDE = "static and stack memory"
 _MODES = {Dependence.IN: Mode.READ, Dependence.OUT: Mode.WRITE}
-Access = tuple[int, int, int, int]  # region, offset, bytes, mode
+
+
+class Access(NamedTuple):
+    """``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart, from ``offset`` on in a region, by its number."""
+
+    region: int
+    offset: int
+    row_bytes: int
+    rows: int
+    stride: int
+    mode: int
 
 
 @dataclass(frozen=True)
 class RecordedData:
     """The regions, and by segment its accesses.
 
-    ``source`` says where they are from, "" where there are none; ``unknown`` counts addresses of dependences whose
-    bytes are not known, each of which stands for a cache line.
+    ``source`` says where they are from, "" where there are none; ``guessed`` counts accesses whose size is a guess,
+    ``unknown`` the addresses among them that are in no block and in no variable.
     """
 
     regions: tuple[Region, ...] = ()
@@ -48,18 +62,26 @@ class RecordedData:
 
 @dataclass(frozen=True)
 class _Use:
-    """An access of a segment to ``bytes`` from ``address`` on, at some time; of a dependence the bytes are 0."""
+    """An access of a segment from ``address`` on, at some time; of a dependence ``row_bytes`` are 0."""
 
     segment: int
     tick: int
     address: int
-    bytes: int
+    row_bytes: int
     mode: int
+    rows: int = 1
+    stride: int = 0
+
+    @property
+    def extent(self) -> int:
+        """Bytes from the first one to the last one; those of a line where nothing is said."""
+        return (self.rows - 1) * self.stride + self.row_bytes or LINE_BYTES
 
 
 def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> RecordedData:
-    """The data of a recording. InputError for a declared access that runs beyond its block of memory."""
+    """The data of a recording. InputError for declared rows that overlap, and for those beyond their memory block."""
     declared = [_Use(at, *each) for at, accesses in rows.accesses.items() for each in accesses]
+    _check_rows(declared)
     uses = declared or _by_dependences(rows, walked)
     if not uses:
         return RecordedData()
@@ -71,7 +93,7 @@ def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> Recor
         accesses.setdefault(use.segment, []).append(regions.access(use, block))
     source = "declared accesses" if declared else "dependences"
     unknown = 0 if declared else len({use.address for use, block in placed if block is None})
-    return RecordedData(tuple(regions.found), accesses, source, unknown)
+    return RecordedData(tuple(regions.found), accesses, source, unknown, regions.guessed)
 
 
 def _by_dependences(rows: Rows, walked: Walked) -> list[_Use]:
@@ -90,20 +112,34 @@ def _by_dependences(rows: Rows, walked: Walked) -> list[_Use]:
     return found
 
 
+def _check_rows(declared: Iterable[_Use]) -> None:
+    for use in declared:
+        if use.rows > 1 and use.stride < use.row_bytes:
+            problem = f"the program declares rows of {use.row_bytes:,} bytes that begin every {use.stride:,} bytes"
+            raise InputError(
+                problem, expected="a stride, the last but one argument of ns_record_tile, of at least that"
+            )
+        if use.rows > MOST_ACCESS_ROWS:
+            problem = f"the program declares a tile of {use.rows:,} rows"
+            raise InputError(problem, expected=f"at most {MOST_ACCESS_ROWS:,} rows, the second argument")
+
+
 class _Regions:
     """A region for each block that is used, and one for each span of memory in no block."""
 
     def __init__(self, placed: Sequence[tuple[_Use, Block | None]]) -> None:
         self.found: list[Region] = []
+        self.guessed = 0
         self._of_block: dict[int, int] = {}
-        self._starts: dict[int, list[int]] = {}  # by block, the addresses of dependences
+        named: dict[int, set[int]] = {}  # by block, the addresses of dependences in it
+        blocks: dict[int, Block] = {}
         for use, block in placed:
             if block is not None:
                 self._add_block(block)
-                self._starts.setdefault(block.number, []).append(use.address)
-        for number, starts in self._starts.items():
-            self._starts[number] = sorted(set(starts))
-        spans = [(use.address, use.address + (use.bytes or LINE_BYTES)) for use, block in placed if block is None]
+                blocks[block.number] = block
+                named.setdefault(block.number, set()).add(use.address - block.address)
+        self._footprints = {at: footprints(sorted(each), blocks[at].bytes) for at, each in named.items()}
+        spans = [(use.address, use.address + use.extent) for use, block in placed if block is None]
         self._spans = merged(spans)
         self._first_span = len(self.found)
         for at, (begin, end) in enumerate(self._spans):
@@ -112,25 +148,27 @@ class _Regions:
     def _add_block(self, block: Block) -> None:
         if block.number not in self._of_block:
             self._of_block[block.number] = len(self.found)
-            self.found.append(Region(f"block {len(self.found) + 1}", block.bytes, block.initialised))
+            taken = {region.name for region in self.found}
+            name = block.name or f"block {len(self.found) + 1}"
+            name = name if name not in taken else f"{name} {len(self.found) + 1}"
+            self.found.append(Region(name, block.bytes, block.initialised))
 
     def access(self, use: _Use, block: Block | None) -> Access:
         """The access as numbers of its region."""
         if block is None:
             span = bisect_right(self._spans, (use.address, 1 << 64)) - 1
             offset = use.address - self._spans[span][0]
-            return self._first_span + span, offset, use.bytes or LINE_BYTES, use.mode
-        offset = use.address - block.address
-        size = use.bytes or self._to_next(use.address, block)
-        if offset + size > block.bytes:
-            problem = f"the program declares an access of {use.bytes:,} bytes, {offset:,} bytes into a block"
+            self.guessed += not use.row_bytes
+            return Access(self._first_span + span, offset, use.row_bytes or LINE_BYTES, use.rows, use.stride, use.mode)
+        offset, region = use.address - block.address, self._of_block[block.number]
+        if not use.row_bytes:
+            own = self._footprints[block.number][offset]
+            self.guessed += own.guessed
+            return Access(region, offset, own.row_bytes, own.rows, own.stride, use.mode)
+        if offset + use.extent > block.bytes:
+            problem = f"the program declares an access of {use.extent:,} bytes, {offset:,} bytes into a block"
             raise InputError(problem, expected=f"at most {block.bytes - offset:,} bytes: the block has {block.bytes:,}")
-        return self._of_block[block.number], offset, size, use.mode
-
-    def _to_next(self, address: int, block: Block) -> int:
-        starts = self._starts[block.number]
-        after = bisect_right(starts, address)
-        return (starts[after] if after < len(starts) else block.address + block.bytes) - address
+        return Access(region, offset, use.row_bytes, use.rows, use.stride, use.mode)
 
 
 def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from numasim.record.piece_costs import PieceCosts
 from numasim.schema.enumerations import Kind, Op
 
 ARGUMENT = 32  # bits of an op's argument, below its code
-Declared = tuple[int, int, int, int]  # tick, address, bytes, mode
+Declared = tuple[int, ...]  # tick, address, bytes, mode, rows, stride
 Steps = Sequence[tuple[int, ...]]
 
 
@@ -122,7 +122,7 @@ class _RowMaker:
                 case Step.WORK:
                     segment.add(step[1] - self._costs[step[2], step[3]])
                 case Step.ACCESS:
-                    segment.accesses.append((step[1], step[2], step[3], step[4]))
+                    segment.accesses.append(step[1:])
                 case Step.SPAWN:
                     segment.end(ops)
                     children.append(step[1])

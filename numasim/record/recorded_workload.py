@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from numasim.record.recorded_data import RecordedData
+from numasim.record.recorded_data import LINE_BYTES, Access, RecordedData
 from numasim.record.recorded_rows import ARGUMENT, Rows
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.workload.builder import accesses_of, frozen
 from numasim.workload.forest_arrays import offsets, preorder, ragged
-from numasim.workload.graph import I64, Deal, Op, Phase, Workload
+from numasim.workload.graph import I64, Deal, Op, Pattern, Phase, Workload
 
 MOST_KERNELS = 256
 
@@ -93,8 +93,8 @@ def _phases(rows: Rows, position: I64) -> tuple[Phase, ...]:
 
 def _accesses(data: RecordedData, segments: I64) -> dict[str, Any]:
     found = [access for segment in segments.tolist() for access in data.accesses.get(segment, ())]
-    columns = np.array(found, np.int64).reshape(-1, 4)
-    ones = np.ones(len(columns), np.int64)
-    values = dict.fromkeys(ACCESS_TYPES, 0 * ones)
-    values |= {name: columns[:, at] for at, name in enumerate(("region", "offset", "row_bytes", "mode"))}
-    return values | {"rows": ones, "passes": ones}
+    columns = np.array(found, np.int64).reshape(-1, len(Access._fields))
+    values = {name: columns[:, at] for at, name in enumerate(Access._fields)}
+    scattered = (values["rows"] > 1) & (values["row_bytes"] < LINE_BYTES)
+    pattern = np.where(scattered, Pattern.STRIDED, Pattern.SEQUENTIAL)
+    return values | {"pattern": pattern, "passes": np.ones(len(columns), np.int64)}

@@ -39,9 +39,15 @@ def _data(found: Recording) -> str:
             "declare them with numasim/record.h"
         )
     count = sum(map(len, data.accesses.values()))
-    moved = sum(access[2] for each in data.accesses.values() for access in each)
+    moved = sum(access.row_bytes * access.rows for each in data.accesses.values() for access in each)
     said = f"{count:,} accesses to {moved:,} bytes in {len(data.regions):,} regions, by {data.source}"
-    return said + (f"; {data.unknown:,} addresses in no block stand for a cache line each" if data.unknown else "")
+    if not data.guessed:
+        return said
+    lines = f", {data.unknown:,} addresses in no block as a cache line each" if data.unknown else ""
+    return (
+        f"{said}; {data.guessed:,} of {count:,} sizes are guesses{lines}, made of the addresses of dependences: "
+        "declare accesses with numasim/record.h (ns_record_access, ns_record_tile)"
+    )
 
 
 def _runs(found: Recording) -> str:

@@ -64,8 +64,9 @@ class Recorded:
     def guesses(self, program: str) -> Iterator[str]:
         """A sentence about the sizes that are guessed, if there are any."""
         if self.guessed_sizes:
+            partly = "" if self.guessed_sizes == self.sizes else "partly "
             yield (
-                f"bytes of {program} are partly guesses: {self.guessed_sizes:,} of {self.sizes:,} sizes of accesses "
+                f"bytes of {program} are {partly}guesses: {self.guessed_sizes:,} of {self.sizes:,} sizes of accesses "
                 "follow from the addresses of dependences"
             )
 

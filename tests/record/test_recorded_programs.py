@@ -82,6 +82,7 @@ def test_dependences_say_which_bytes_of_which_block(tmp_path: Path) -> None:
     ]
     assert [region.bytes for region in found.workload.regions] == [2 * half, 2 * half]
     assert len(found.workload.successor) == 1  # the third task waits for the first
+    assert found.data.guessed == 3  # both halves of `new`; of `old` nothing but the beginning is named
 
 
 def test_declared_accesses_are_those_of_the_graph(tmp_path: Path) -> None:

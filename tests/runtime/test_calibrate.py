@@ -88,7 +88,7 @@ def test_the_rate_is_that_of_the_fastest_core(tmp_path: Path) -> None:
     """1,000 steps in 2,500 ns are 400 million a second; the mean of both cores, or the first one, would be others."""
     probe = canned()
     probe["findings"] += [finding("kilostep", ns, **{"from": cpu}) for cpu, ns in ((0, 4000), (6, 2500))]
-    found, machine, _ = files(tmp_path, probe)
+    _, machine, _ = files(tmp_path, probe)
     assert machine.core_steps_per_s == 400_000_000
     assert machine.sources["core_steps_per_s"].startswith("measured: 1,000 steps of the fixed loop")
     assert unsourced(machine) == []

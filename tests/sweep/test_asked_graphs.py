@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 import numasim as ns
 from numasim.cli.entrance import main
 from numasim.sweep_report.sweep_result import SweepResult
+from numasim.workload.graph_files.forms import write_graph
+from numasim.workload.recorded import Recorded
 
 DOT = "digraph pair { a [us=3]; b [us=4]; a -> b }"
 TIMES = ("--unit", "1us", "--cost", "us")
@@ -98,6 +101,25 @@ def test_where_a_rate_is_missing_every_page_says_that_cores_are_taken_to_be_equa
         assert "% faster" not in text
     assert main(["compare", str(tmp_path / "r"), "--axis", "machine"]) == 0
     assert "taken to be equally fast" in " ".join(capsys.readouterr().out.split())
+
+
+def test_guessed_bytes_are_said_to_be_guesses_wherever_bytes_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = ns.Graph("tiles")
+    graph.task(1000, reads=graph.region("a", 4096))
+    work = replace(graph.specified().workload, recorded=Recorded("a processor", sizes=64, guessed_sizes=8))
+    write_graph(work, tmp_path / "tiles.json")
+    words = ("-m", "xeon-e5-2620-2s", "-s", "randomized", "-w", "1", "-w", "2", "--repeat", "1", "-o", tmp_path / "r")
+    assert asked(tmp_path / "tiles.json", *words) == 0
+    run = tmp_path / "run.yaml"
+    run.write_text("{machine: xeon-e5-2620-2s, workload: {file: tiles.json}, strategy: randomized, workers: 1}")
+    by_ask = capsys.readouterr().out
+    assert main(["run", str(run)]) == 0
+    by_run = capsys.readouterr().out
+    assert main(["run", str(run), "--trace", str(tmp_path / "trace.json")]) == 0
+    for text in (by_ask, by_run, capsys.readouterr().out, (tmp_path / "r" / "index.html").read_text()):
+        assert "bytes of tiles are partly guesses: 8 of 64 sizes of accesses" in " ".join(text.split())
 
 
 def test_a_machine_without_a_rate_is_no_place_of_a_recording(

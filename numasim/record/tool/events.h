@@ -36,13 +36,14 @@ enum ns_event_kind {
     NS_EVENT_MUTEX = 15,       /* a lock, critical or ordered region is entered: its kind */
     NS_EVENT_CANCEL = 16,      /* a cancellation */
     NS_EVENT_TARGET = 17,      /* an offload to a device */
-    NS_EVENT_ACCESS = 18,      /* a declared access: 1 read, 2 write, 3 both; operands: address, bytes */
+    NS_EVENT_ACCESS = 18,      /* a declared access: 1 read, 2 write, 3 both; operands: address, bytes, rows, stride */
     NS_EVENT_ALLOCATE = 19,    /* memory is allocated; operands: address, bytes */
     NS_EVENT_RELEASE = 20,     /* memory is released; operand: address */
     NS_EVENT_TOUCHED = 21,     /* of 16 pages of a block at the begin of a region, how many exist; operand: address */
     NS_EVENT_PAUSE = 22,       /* the recorder itself worked from here on; operand: ticks */
     NS_EVENT_END = 23,         /* the recording is complete; operand: ns */
     NS_EVENT_START = 24,       /* the program begins: all that was before is not its own */
+    NS_EVENT_GLOBAL = 31,      /* a variable exists; argument: operands: address, bytes, its name, 7 bytes in each */
 };
 
 enum {

@@ -1,6 +1,7 @@
 #include "pages.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,12 +54,21 @@ static void note(ns_event_log *log, block *self) {
     ns_put_operand(log, self->address);
 }
 
-void ns_note_touched(ns_event_log *log) {
+uint64_t ns_make_room(ns_event_log *log) {
     const uint64_t begin = ns_ticks();
-    if (log->next >= log->full) ns_log_flush(log);
+    if (log->next < log->full) return 0;
+    ns_log_flush(log);
+    return ns_ticks() - begin;
+}
+
+void ns_note_touched(ns_event_log *log) {
+    static atomic_flag noted = ATOMIC_FLAG_INIT;
+    const uint64_t begin = ns_ticks();
+    uint64_t flushed = atomic_flag_test_and_set(&noted) ? 0 : ns_note_globals(log);
+    flushed += ns_make_room(log);
     pthread_mutex_lock(&changing);
     for (size_t i = 0; i < count; i++) note(log, &blocks[i]);
     pthread_mutex_unlock(&changing);
     ns_put(log, begin, NS_EVENT_PAUSE, 0);
-    ns_put_operand(log, ns_ticks() - begin);
+    ns_put_operand(log, ns_ticks() - begin - flushed);
 }

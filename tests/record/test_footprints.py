@@ -1,0 +1,184 @@
+"""Sizes of accesses by dependences, which name addresses alone: true values by hand, and what stays a guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from event_writer import EventWriter
+from openmp_programs import compiled, openmp_or_skip
+
+from numasim.errors import InputError
+from numasim.record.event_files import parse_events
+from numasim.record.event_kinds import Event
+from numasim.record.event_times import tick_ps, timed
+from numasim.record.event_walk import walk
+from numasim.record.footprints import Footprint, footprints
+from numasim.record.piece_costs import PieceCosts
+from numasim.record.recorded_data import Access, RecordedData, data_of
+from numasim.record.recorded_rows import rows_of
+from numasim.record.recording import Order, Recording, record
+from numasim.record.recording_text import lines_of
+from numasim.schema.enumerations import Mode
+
+MIB, N, TILE, DOUBLE = 1 << 20, 1024, 128, 8
+TILES = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, N, TILE)]
+OF_A_TILE = Footprint(TILE * DOUBLE, TILE, N * DOUBLE)  # 128 rows of 1,024 bytes, 8,192 apart: 131,072 bytes
+
+PROGRAM = """
+#include <stdlib.h>
+#ifdef DECLARED
+#include <numasim/record.h>
+#endif
+enum { N = 1024, T = 128, ROW = 4096 };
+static double x[64][ROW];
+int main(void) {
+    double *a = calloc(N * N, sizeof *a);
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < N; i += T) {
+            for (int j = 0; j < N; j += T) {
+#ifdef DECLARED
+#pragma omp task
+                ns_record_tile(&a[i * N + j], T, T * sizeof *a, N * sizeof *a, NS_RECORD_BOTH);
+#else
+#pragma omp task depend(inout : a[i * N + j])
+                a[i * N + j]++;
+#endif
+            }
+        }
+        for (int r = 0; r < 64; r++) {
+#ifdef DECLARED
+#pragma omp task
+            ns_record_access(x[r], sizeof x[r], NS_RECORD_BOTH);
+#else
+#pragma omp task depend(inout : x[r][0])
+            x[r][0]++;
+#endif
+        }
+    }
+    free(a);
+    return 0;
+}
+"""
+
+
+def test_tiles_of_a_row_major_matrix_have_their_rows() -> None:
+    """From address to address, 56 of 64 tiles had 1,024 bytes and 8 had 1,041,408."""
+    found = footprints(TILES, 8 * MIB)
+    assert found == dict.fromkeys(TILES, OF_A_TILE)
+    assert sum(each.row_bytes * each.rows for each in found.values()) == 8 * MIB
+
+
+def test_tiles_below_a_diagonal_are_those_of_the_whole_matrix() -> None:
+    below = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, i + 1, TILE)]
+    assert footprints(below, 8 * MIB) == dict.fromkeys(below, OF_A_TILE)
+
+
+def test_the_whole_block_is_no_guess() -> None:
+    assert footprints([0], 4096) == {0: Footprint(4096, guessed=False)}
+    assert footprints([64], 4096) == {64: Footprint(4032)}
+
+
+@pytest.mark.parametrize(
+    ("offsets", "size"),
+    [
+        (list(range(0, 2 * MIB, 32768)), 2 * MIB),  # rows, one behind the other
+        ([0, 8, 100, 108], 256),  # groups that do not fill the block evenly
+        ([0, 8, 128, 136], 250),  # the block is no multiple of the distance of groups
+        ([0, 8, 16, 64, 72, 80], 128),  # 64 bytes are not whole rows of 24
+        ([64, 72, 128, 136], 192),  # the first group is not at the beginning
+        ([0, 100, 150], 400),
+    ],
+)
+def test_other_addresses_reach_to_the_next_one(offsets: list[int], size: int) -> None:
+    ends = [*offsets[1:], size]
+    found = footprints(offsets, size)
+    assert found == {start: Footprint(end - start) for start, end in zip(offsets, ends, strict=True)}
+
+
+# ---- events by hand
+
+
+def data(writer: EventWriter) -> RecordedData:
+    threads = [parse_events(writer.data(), "hand")]
+    times = [timed(each, tick_ps(threads), 0) for each in threads]
+    walked = walk(times)
+    return data_of(rows_of(walked, PieceCosts()), walked, times)
+
+
+def variable(writer: EventWriter, name: bytes, address: int, size: int) -> EventWriter:
+    words = [int.from_bytes(name[at : at + 7], "little") for at in range(0, len(name), 7)]
+    return writer.add(Event.GLOBAL, 2 + len(words), address, size, *words)
+
+
+def test_variables_are_regions_of_their_names_and_sizes() -> None:
+    """They exist from the beginning, though they are noted at the first region."""
+    writer = EventWriter().program().create().depend((1 << 20, 3)).begin_new().done(5).region(3)
+    variable(variable(writer, b"a_long_name_of_one", 1 << 20, 4096), b"x", 1 << 21, 640)
+    writer.create().depend(((1 << 21) + 320, 3)).begin_new().done(5).end_region()
+    found = data(writer)
+    assert [(each.name, each.bytes) for each in found.regions] == [("a_long_name_of_one", 4096), ("x", 640)]
+    assert [each for one in found.accesses.values() for each in one] == [
+        Access(0, 0, 4096, 1, 0, Mode.READ_WRITE),
+        Access(1, 320, 320, 1, 0, Mode.READ_WRITE),
+    ]
+    assert (found.guessed, found.unknown) == (1, 0)
+
+
+def declared(*numbers: int, block: int = 1024) -> RecordedData:
+    writer = EventWriter().program().region(2).add(Event.ALLOCATE, 0, 4096, block).create().begin_new()
+    return data(writer.add(Event.ACCESS, Mode.READ, *numbers, after=1).done(5).end_region())
+
+
+def test_declared_tiles_are_what_they_say() -> None:
+    found = declared(
+        4096 + 16, 16, 8, 128
+    )  # address, bytes, rows, stride: 7 x 128 + 16 bytes from the first to the last
+    assert list(found.accesses.values()) == [[Access(0, 16, 16, 8, 128, Mode.READ)]]
+    assert (found.source, found.guessed) == ("declared accesses", 0)
+    declared(4096 + 112, 16, 8, 128)  # ends with the block
+    with pytest.raises(InputError, match="an access of 912 bytes, 113 bytes into a block; expected at most 911 bytes"):
+        declared(4096 + 113, 16, 8, 128)
+    with pytest.raises(InputError, match="rows of 16 bytes that begin every 8 bytes"):
+        declared(4096, 16, 8, 8)
+
+
+# ---- programs
+
+
+def recorded(program: Path) -> Recording:
+    return record(Order((str(program),), repeats=1, quiet=True), PieceCosts())
+
+
+def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
+    """(bytes, rows, stride) of the accesses to each region of at least a MiB."""
+    table, regions = found.workload.accesses, found.workload.regions
+    rows = zip(table.region, table.row_bytes, table.rows, table.stride, strict=True)
+    by_name: dict[str, set[tuple[int, int, int]]] = {}
+    for region, *shape in rows:
+        by_name.setdefault(regions[region].name, set()).add(tuple(map(int, shape)))
+    return by_name
+
+
+@pytest.mark.parametrize(("flags", "guessed"), [(("-DDECLARED",), 0), ((), 128)])
+def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int, tmp_path: Path) -> None:
+    """Declared, or guessed and said so: 64 tiles of 131,072 bytes, and 64 rows of 32,768 of a variable."""
+    openmp_or_skip()
+    found = recorded(compiled(tmp_path, "tiles", PROGRAM, *flags))
+    assert tables(found) == {"block 1": {(1024, 128, 8192)}, "x": {(32768, 1, 0)}}
+    assert [region.bytes for region in found.workload.regions] == [8 * MIB, 64 * 4096 * 8]
+    said = found.workload.recorded
+    assert said is not None
+    assert (said.sizes, said.guessed_sizes) == (128, guessed)
+    text = "\n".join(lines_of(found))
+    assert ("128 of 128 sizes are guesses" in text) == bool(guessed)
+    assert f"recorded on {said.place}" in text
+
+
+def test_a_stripped_program_says_that_lines_are_guesses(tmp_path: Path) -> None:
+    openmp_or_skip()
+    found = recorded(compiled(tmp_path, "stripped", PROGRAM, "-s"))
+    assert found.data.unknown == 64
+    assert "64 addresses in no block as a cache line each" in "\n".join(lines_of(found))
