@@ -7,7 +7,9 @@ file. In this order the files become a task graph:
 2. `event_times`: how long it was from event to event, without what the recorder did in between; of several recordings
    with the same events, the shortest times.
 3. `event_walk`: which task did what, in which order.
-4. `recorded_rows`, `recorded_data`, `recorded_workload`: the arrays of a `Workload`.
+4. `recorded_rows`, `recorded_data`, `recorded_workload`: the arrays of a `Workload`. `memory_blocks` and `footprints`
+   say which memory an address is in and how many bytes are meant.
+5. `recording_place`: the processor of the recording and the rate of its cores.
 
 `openmp_library` finds LLVM's OpenMP runtime, `program_runs` runs the program, `recording` puts all of it together.
 """

@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 from openmp_programs import DATA, FIB, KINDS, compiled, openmp_or_skip
 
+import numasim as ns
 from numasim.cli import main
 from numasim.errors import InputError
 from numasim.record.own_costs import measure_own_costs
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
 from numasim.record.recording import Order, Recording, record
+from numasim.record.recording_place import this_place
 from numasim.schema.enumerations import Kind, Mode, Op
 from numasim.workload.graph_files.forms import read_graph
+from numasim.workload.recorded import Recorded
 
 COMPILERS = ("gcc", "clang-14", "clang")
 
@@ -112,6 +115,22 @@ def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.Capt
     assert read_graph(file).tasks == 176
     spec.write_text(f"{{machine: opteron-6161-2s, workload: {{file: {file}}}, strategy: ring, workers: 4}}")
     assert main(["run", str(spec), "--check", "--json"]) == 0
+
+
+def test_a_recording_keeps_where_it_was_made(tmp_path: Path) -> None:
+    program, here = compiled(tmp_path, "fib", FIB), tmp_path / "here.yaml"
+    here.write_text("{like: epyc-9654-2s, core_steps_per_s: 123000000}")
+    graph = ns.Graph.recorded(program, 10, repeats=1, on=here)
+    assert graph.specified().workload.recorded == Recorded("here", 3_700_000_000, 123_000_000)  # its highest clock
+    assert "recorded on here, 123.0 million steps per second" in graph.remarks
+    with pytest.raises(InputError, match="has no core_steps_per_s"):
+        ns.Graph.recorded(program, 10, on="epyc-9654-2s")
+
+
+def test_the_machine_at_hand_is_measured() -> None:
+    """A step is a few cycles: 10 million to 2,000 million a second on anything that can build this."""
+    place = this_place()
+    assert 10**7 < place.core_steps_per_s < 2 * 10**9
 
 
 def test_what_cannot_be_recorded_is_said(tmp_path: Path) -> None:
