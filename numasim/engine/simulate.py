@@ -23,7 +23,7 @@ from numasim.plan.run import Run
 from numasim.spec.run_spec import RunSpec
 from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile
-from numasim.workload.recorded import scaled_on
+from numasim.workload.recording.recorded import scaled_on
 
 ANY_SEED = 0  # of a run that is only asked what all runs of its plan have in common
 COMPILED = "numasim.native._engine"

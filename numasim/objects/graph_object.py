@@ -224,7 +224,7 @@ class Graph(Held):
 
         On another machine with ``core_steps_per_s`` they are scaled by both rates. InputError for one without.
         """
-        from numasim.workload.recorded import recorded_on
+        from numasim.workload.recording.core_rates import recorded_on
 
         made = Graph._of(recorded_on(self.specified().workload, _machine_spec(machine)))
         made.names, made.remarks = self.names, self.remarks

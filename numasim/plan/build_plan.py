@@ -37,7 +37,7 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
 from numasim.workload.parameters import AnyWorkload, ColumnParameters, TeamParameters, WorkloadParameters
-from numasim.workload.recorded import at_rate
+from numasim.workload.recording.core_rates import at_rate
 from numasim.workload.unfold import unfolded
 
 DERIVED = ("coupled", "skippable")

@@ -9,7 +9,6 @@ file. In this order the files become a task graph:
 3. `event_walk`: which task did what, in which order.
 4. `recorded_rows`, `recorded_data`, `recorded_workload`: the arrays of a `Workload`. `memory_blocks` and `footprints`
    say which memory an address is in and how many bytes are meant.
-5. `recording_place`: the processor of the recording and the rate of its cores.
 
 `openmp_library` finds LLVM's OpenMP runtime, `program_runs` runs the program, `recording` puts all of it together.
 """

@@ -22,7 +22,7 @@ from numasim.record.memory_blocks import Block, blocks_at, memory_events
 from numasim.record.recorded_rows import Rows
 from numasim.schema.enumerations import MOST_ACCESS_ROWS
 from numasim.workload.graph import Mode, Op, Region
-from numasim.workload.recorded import Recorded
+from numasim.workload.recording.recorded import Recorded
 
 LINE_BYTES = 64
 ARGUMENT_MASK = (1 << 32) - 1

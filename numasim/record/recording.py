@@ -23,10 +23,11 @@ from numasim.record.program_runs import recorded_run
 from numasim.record.recorded_data import RecordedData, data_of
 from numasim.record.recorded_rows import rows_of
 from numasim.record.recorded_workload import workload_of
-from numasim.record.recording_place import this_place
+from numasim.runtime.recording_place import this_place
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.recorded import Recorded, recorded_on
+from numasim.workload.recording.core_rates import recorded_on
+from numasim.workload.recording.recorded import Recorded
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3

@@ -8,7 +8,7 @@ from numasim.parts.base import canonical_json
 from numasim.workload.graph import Workload
 from numasim.workload.graph_files.forms import digest_of_file, read_graph
 from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
-from numasim.workload.recorded import Recorded
+from numasim.workload.recording.recorded import Recorded
 
 
 def workload_name(workload: AnyWorkload) -> str:

@@ -25,7 +25,7 @@ from numasim.schema.enumerations import Deal, Kind, Mode, Op
 from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.phases import Loop, Phase, runs_of
-from numasim.workload.recorded import Recorded
+from numasim.workload.recording.recorded import Recorded
 from numasim.workload.sync_parameters import SyncObject
 
 __all__ = [

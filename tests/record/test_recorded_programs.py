@@ -17,10 +17,10 @@ from numasim.record.own_costs import measure_own_costs
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
 from numasim.record.recording import Order, Recording, record
-from numasim.record.recording_place import this_place
+from numasim.runtime.recording_place import this_place
 from numasim.schema.enumerations import Kind, Mode, Op
 from numasim.workload.graph_files.forms import read_graph
-from numasim.workload.recorded import Recorded
+from numasim.workload.recording.recorded import Recorded
 
 COMPILERS = ("gcc", "clang-14", "clang")
 

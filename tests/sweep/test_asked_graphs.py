@@ -11,7 +11,7 @@ import numasim as ns
 from numasim.cli.entrance import main
 from numasim.sweep_report.sweep_result import SweepResult
 from numasim.workload.graph_files.forms import write_graph
-from numasim.workload.recorded import Recorded
+from numasim.workload.recording.recorded import Recorded
 
 DOT = "digraph pair { a [us=3]; b [us=4]; a -> b }"
 TIMES = ("--unit", "1us", "--cost", "us")

@@ -14,7 +14,8 @@ from numasim.spec.single_part import read_machine
 from numasim.workload.describe import describe
 from numasim.workload.graph import Workload
 from numasim.workload.graph_files.forms import read_graph, write_graph
-from numasim.workload.recorded import Recorded, at_rate
+from numasim.workload.recording.core_rates import at_rate
+from numasim.workload.recording.recorded import Recorded
 
 
 def recorded(times_ns: list[float], rate: int = 250_000_000, **more: int) -> Workload:

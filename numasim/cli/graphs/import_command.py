@@ -88,7 +88,7 @@ def workload_import(
     workload = found.workload
     if recorded_on is not None:
         from numasim.spec.single_part import read_machine
-        from numasim.workload.recorded import recorded_on as on_machine
+        from numasim.workload.recording.core_rates import recorded_on as on_machine
 
         workload = on_machine(workload, read_machine(recorded_on))
     if output is not None:

@@ -11,7 +11,7 @@ import pandas as pd
 from numasim.report.answers.varying_axes import Axis
 from numasim.report.comparison_cells import finished
 from numasim.sweep.recording_columns import RECORDING, TIME_FACTOR
-from numasim.workload.recorded import scaled_on
+from numasim.workload.recording.recorded import scaled_on
 
 EQUAL_CORES = "no machine is called faster: cores of all machines are taken to be equally fast"
 SOME_EQUAL = (

@@ -29,7 +29,7 @@ from numasim.workload.graph_rules import parents
 from numasim.workload.json_form.amount_models import AmountsEntry, amounts_of, node_access_of
 from numasim.workload.json_form.graph_models import MOST_PHASES, GraphFile, PhaseEntry, RangeEntry, member
 from numasim.workload.phases import places
-from numasim.workload.recorded import Recorded
+from numasim.workload.recording.recorded import Recorded
 from numasim.workload.sync_parameters import Role, SyncObject
 
 

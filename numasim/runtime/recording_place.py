@@ -12,7 +12,7 @@ from numasim.machine.sysfs import cpu_info, read_sysfs
 from numasim.parts.unit_factors import GIGA
 from numasim.runtime.calibrated_machine import core_rate
 from numasim.runtime.probe_findings import run_probe
-from numasim.workload.recorded import Recorded
+from numasim.workload.recording.recorded import Recorded
 
 _NAME = re.compile(r"^(?:model name|cpu model|cpu)\s*: *(\S.*?)\s*$", re.MULTILINE)
 LONGEST_NAME = 200

@@ -1,0 +1,1 @@
+"""Where recorded programs were recorded, and their times on cores of another rate."""

@@ -1,0 +1,83 @@
+"""Compute times of recorded programs on cores of another rate.
+
+Compute times of a recorded program are those of the cores that it was recorded on. On a machine whose cores compute at
+another rate they are multiplied by the rate there over the rate here, if both are known: steps per second of the same
+fixed loop (`MachineSpec.core_steps_per_s`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from numasim.errors import InputError
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.unit_factors import GIGA
+from numasim.schema.enumerations import LONGEST_PS
+from numasim.workload.graph import I64, RangeFamily, Workload
+from numasim.workload.recording.recorded import Recorded
+
+
+def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
+    """``workload`` as recorded on ``machine``, whose rate is that of its compute times.
+
+    InputError for a machine without a rate.
+    """
+    if machine.core_steps_per_s is None:
+        raise InputError(
+            f"the machine {machine.name} has no core_steps_per_s",
+            expected="a machine file that numasim calibrate wrote, or one with a measured rate",
+        )
+    clocks = [machine.clock.base_ghz, *(step.ghz for step in machine.clock.turbo)]
+    known = workload.recorded or Recorded()
+    clock_hz, rate = int(max(clocks) * GIGA), machine.core_steps_per_s
+    return replace(workload, recorded=replace(known, processor=machine.name, clock_hz=clock_hz, core_steps_per_s=rate))
+
+
+@lru_cache(maxsize=4)
+def at_rate(workload: Workload, core_steps_per_s: int) -> Workload:
+    """``workload`` with its compute times on cores of that rate: itself, unless it was recorded at another known one.
+
+    Times are rounded to whole ps. InputError for one that becomes longer than a run may be.
+    """
+    here = workload.recorded.core_steps_per_s if workload.recorded else 0
+    if not here or not core_steps_per_s or here == core_steps_per_s:
+        return workload
+    scale = _Scale(here, core_steps_per_s)
+    times = scale.of(workload.segment_compute_ps)
+    return replace(workload, segment_compute_ps=times, ranges=tuple(map(scale.of_range, workload.ranges)))
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Multiplies times by ``here`` over ``there``, both at most `MOST_STEPS_PER_S`, in integers."""
+
+    here: int
+    there: int
+
+    def of(self, times_ps: I64) -> I64:
+        """[times] the times, rounded to the nearest ps."""
+        longest = int(times_ps.max(initial=0))
+        if longest * self.here // self.there >= LONGEST_PS:
+            raise InputError(
+                f"a time of {longest:,} ps, on cores of {self.there:,} steps per second in place of {self.here:,}, is "
+                "too long for a run",
+                expected="a rate of a core nearer to that of the recording",
+            )
+        whole, rest = np.divmod(times_ps, self.there)  # the parts of the product have at most 63 bits each
+        scaled: I64 = whole * self.here + (rest * self.here + self.there // 2) // self.there
+        scaled.setflags(write=False)
+        return scaled
+
+    def of_range(self, family: RangeFamily) -> RangeFamily:
+        """A range whose items compute for such times."""
+        low, high = self.of(np.array([family.low_ps, family.high_ps])).tolist()
+        given = family.compute
+        compute = (
+            None
+            if given is None
+            else replace(given, items=self.of(given.items), low=self.of(given.low), high=self.of(given.high))
+        )
+        return replace(family, low_ps=low, high_ps=high, compute=compute)
