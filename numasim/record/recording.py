@@ -26,7 +26,7 @@ from numasim.record.recorded_workload import workload_of
 from numasim.runtime.recording_place import this_place
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.recording.core_rates import recorded_on
+from numasim.workload.recording.core_rates import rate_of, recorded_on
 from numasim.workload.recording.recorded import Recorded
 
 MOST_REPEATS = 30
@@ -78,6 +78,8 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
 
     InputError where that cannot be done, or the program does what no graph can say.
     """
+    if order.on is not None:
+        rate_of(order.on)  # before the runs, not after them
     openmp = find_openmp(order.openmp)
     costs = costs or measure_own_costs(openmp)
     runs = _Runs(costs)

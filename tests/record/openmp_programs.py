@@ -108,6 +108,44 @@ int main(void) {
 }
 """
 
+TILES = """
+#include <stdlib.h>
+#ifdef DECLARED
+#include <numasim/record.h>
+#endif
+enum { N = 1024, T = 128, ROW = 4096 };
+static double x[64][ROW];
+int main(void) {
+    double *a = calloc(N * N, sizeof *a);
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < N; i += T) {
+            for (int j = 0; j < N; j += T) {
+#ifdef DECLARED
+#pragma omp task
+                ns_record_tile(&a[i * N + j], T, T * sizeof *a, N * sizeof *a, NS_RECORD_BOTH);
+#else
+#pragma omp task depend(inout : a[i * N + j])
+                a[i * N + j]++;
+#endif
+            }
+        }
+        for (int r = 0; r < 64; r++) {
+#ifdef DECLARED
+#pragma omp task
+            ns_record_access(x[r], sizeof x[r], NS_RECORD_BOTH);
+#else
+#pragma omp task depend(inout : x[r][0])
+            x[r][0]++;
+#endif
+        }
+    }
+    free(a);
+    return 0;
+}
+"""
+
 
 def openmp_or_skip() -> OpenmpLibrary:
     """LLVM's runtime; without it, or without the recorder, the test is skipped."""

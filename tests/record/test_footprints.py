@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from event_writer import EventWriter
-from openmp_programs import compiled, openmp_or_skip
 
 from numasim.errors import InputError
 from numasim.record.event_files import parse_events
@@ -17,51 +14,11 @@ from numasim.record.footprints import Footprint, footprints
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.recorded_data import Access, RecordedData, data_of
 from numasim.record.recorded_rows import rows_of
-from numasim.record.recording import Order, Recording, record
-from numasim.record.recording_text import lines_of
 from numasim.schema.enumerations import Mode
 
 MIB, N, TILE, DOUBLE = 1 << 20, 1024, 128, 8
 TILES = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, N, TILE)]
 OF_A_TILE = Footprint(TILE * DOUBLE, TILE, N * DOUBLE)  # 128 rows of 1,024 bytes, 8,192 apart: 131,072 bytes
-
-PROGRAM = """
-#include <stdlib.h>
-#ifdef DECLARED
-#include <numasim/record.h>
-#endif
-enum { N = 1024, T = 128, ROW = 4096 };
-static double x[64][ROW];
-int main(void) {
-    double *a = calloc(N * N, sizeof *a);
-#pragma omp parallel
-#pragma omp single
-    {
-        for (int i = 0; i < N; i += T) {
-            for (int j = 0; j < N; j += T) {
-#ifdef DECLARED
-#pragma omp task
-                ns_record_tile(&a[i * N + j], T, T * sizeof *a, N * sizeof *a, NS_RECORD_BOTH);
-#else
-#pragma omp task depend(inout : a[i * N + j])
-                a[i * N + j]++;
-#endif
-            }
-        }
-        for (int r = 0; r < 64; r++) {
-#ifdef DECLARED
-#pragma omp task
-            ns_record_access(x[r], sizeof x[r], NS_RECORD_BOTH);
-#else
-#pragma omp task depend(inout : x[r][0])
-            x[r][0]++;
-#endif
-        }
-    }
-    free(a);
-    return 0;
-}
-"""
 
 
 def test_tiles_of_a_row_major_matrix_have_their_rows() -> None:
@@ -143,42 +100,3 @@ def test_declared_tiles_are_what_they_say() -> None:
         declared(4096 + 113, 16, 8, 128)
     with pytest.raises(InputError, match="rows of 16 bytes that begin every 8 bytes"):
         declared(4096, 16, 8, 8)
-
-
-# ---- programs
-
-
-def recorded(program: Path) -> Recording:
-    return record(Order((str(program),), repeats=1, quiet=True), PieceCosts())
-
-
-def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
-    """(bytes, rows, stride) of the accesses to each region of at least a MiB."""
-    table, regions = found.workload.accesses, found.workload.regions
-    rows = zip(table.region, table.row_bytes, table.rows, table.stride, strict=True)
-    by_name: dict[str, set[tuple[int, int, int]]] = {}
-    for region, *shape in rows:
-        by_name.setdefault(regions[region].name, set()).add(tuple(map(int, shape)))
-    return by_name
-
-
-@pytest.mark.parametrize(("flags", "guessed"), [(("-DDECLARED",), 0), ((), 128)])
-def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int, tmp_path: Path) -> None:
-    """Declared, or guessed and said so: 64 tiles of 131,072 bytes, and 64 rows of 32,768 of a variable."""
-    openmp_or_skip()
-    found = recorded(compiled(tmp_path, "tiles", PROGRAM, *flags))
-    assert tables(found) == {"block 1": {(1024, 128, 8192)}, "x": {(32768, 1, 0)}}
-    assert [region.bytes for region in found.workload.regions] == [8 * MIB, 64 * 4096 * 8]
-    said = found.workload.recorded
-    assert said is not None
-    assert (said.sizes, said.guessed_sizes) == (128, guessed)
-    text = "\n".join(lines_of(found))
-    assert ("128 of 128 sizes are guesses" in text) == bool(guessed)
-    assert f"recorded on {said.place}" in text
-
-
-def test_a_stripped_program_says_that_lines_are_guesses(tmp_path: Path) -> None:
-    openmp_or_skip()
-    found = recorded(compiled(tmp_path, "stripped", PROGRAM, "-s"))
-    assert found.data.unknown == 64
-    assert "64 addresses in no block as a cache line each" in "\n".join(lines_of(found))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from openmp_programs import DATA, FIB, KINDS, compiled, openmp_or_skip
+from openmp_programs import DATA, FIB, KINDS, TILES, compiled, openmp_or_skip
 
 import numasim as ns
 from numasim.cli import main
@@ -17,6 +17,7 @@ from numasim.record.own_costs import measure_own_costs
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
 from numasim.record.recording import Order, Recording, record
+from numasim.record.recording_text import lines_of
 from numasim.runtime.recording_place import this_place
 from numasim.schema.enumerations import Kind, Mode, Op
 from numasim.workload.graph_files.forms import read_graph
@@ -93,6 +94,36 @@ def test_declared_accesses_are_those_of_the_graph(tmp_path: Path) -> None:
     assert accesses(found) == [(False, 0, 2000, Mode.WRITE), (True, 64, 1000, Mode.READ)]
 
 
+def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
+    """(bytes, rows, stride) of the accesses to each region."""
+    table, regions = found.workload.accesses, found.workload.regions
+    rows = zip(table.region, table.row_bytes, table.rows, table.stride, strict=True)
+    by_name: dict[str, set[tuple[int, int, int]]] = {}
+    for region, *shape in rows:
+        by_name.setdefault(regions[region].name, set()).add(tuple(map(int, shape)))
+    return by_name
+
+
+@pytest.mark.parametrize(("flags", "guessed"), [(("-DDECLARED",), 0), ((), 128)])
+def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int, tmp_path: Path) -> None:
+    """Declared, or guessed and said so: 64 tiles of 131,072 bytes, and 64 rows of 32,768 of a variable."""
+    found = recorded(compiled(tmp_path, "tiles", TILES, *flags), repeats=1)
+    assert tables(found) == {"block 1": {(1024, 128, 8192)}, "x": {(32768, 1, 0)}}
+    assert [region.bytes for region in found.workload.regions] == [8 << 20, 64 * 4096 * 8]
+    said = found.workload.recorded
+    assert said is not None
+    assert (said.sizes, said.guessed_sizes) == (128, guessed)
+    text = "\n".join(lines_of(found))
+    assert ("128 of 128 sizes are guesses" in text) == bool(guessed)
+    assert f"recorded on {said.place}" in text
+
+
+def test_a_stripped_program_says_that_lines_are_guesses(tmp_path: Path) -> None:
+    found = recorded(compiled(tmp_path, "stripped", TILES, "-s"), repeats=1)
+    assert found.data.unknown == 64
+    assert "64 addresses in no block as a cache line each" in "\n".join(lines_of(found))
+
+
 def test_accesses_that_are_declared_and_not_recorded_are_an_error(tmp_path: Path) -> None:
     program = compiled(tmp_path, "fixed", DATA, "-DDECLARED", "-no-pie", "-fno-pie")
     subprocess.run([program], check=True)  # by itself it runs
@@ -117,14 +148,15 @@ def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.Capt
     assert main(["run", str(spec), "--check", "--json"]) == 0
 
 
-def test_a_recording_keeps_where_it_was_made(tmp_path: Path) -> None:
+def test_a_recording_keeps_where_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numasim.record.recording.measure_own_costs", lambda openmp: PieceCosts())
     program, here = compiled(tmp_path, "fib", FIB), tmp_path / "here.yaml"
     here.write_text("{like: epyc-9654-2s, core_steps_per_s: 123000000}")
     graph = ns.Graph.recorded(program, 10, repeats=1, on=here)
     assert graph.specified().workload.recorded == Recorded("here", 3_700_000_000, 123_000_000)  # its highest clock
     assert "recorded on here, 123.0 million steps per second" in graph.remarks
-    with pytest.raises(InputError, match="has no core_steps_per_s"):
-        ns.Graph.recorded(program, 10, on="epyc-9654-2s")
+    with pytest.raises(InputError, match="has no core_steps_per_s"):  # before a program is looked for
+        ns.Graph.recorded(tmp_path / "none", on="epyc-9654-2s")
 
 
 def test_the_machine_at_hand_is_measured() -> None:

@@ -20,20 +20,22 @@ from numasim.workload.graph import I64, RangeFamily, Workload
 from numasim.workload.recording.recorded import Recorded
 
 
-def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
-    """``workload`` as recorded on ``machine``, whose rate is that of its compute times.
-
-    InputError for a machine without a rate.
-    """
+def rate_of(machine: MachineSpec) -> int:
+    """Steps per second of a core of ``machine``. InputError where the rate is not known."""
     if machine.core_steps_per_s is None:
         raise InputError(
             f"the machine {machine.name} has no core_steps_per_s",
             expected="a machine file that numasim calibrate wrote, or one with a measured rate",
         )
-    clocks = [machine.clock.base_ghz, *(step.ghz for step in machine.clock.turbo)]
+    return machine.core_steps_per_s
+
+
+def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
+    """``workload`` as recorded on ``machine``, whose rate is that of its compute times; InputError as `rate_of`."""
+    rate, clocks = rate_of(machine), [machine.clock.base_ghz, *(step.ghz for step in machine.clock.turbo)]
+    place = Recorded(machine.name, int(max(clocks) * GIGA), rate)
     known = workload.recorded or Recorded()
-    clock_hz, rate = int(max(clocks) * GIGA), machine.core_steps_per_s
-    return replace(workload, recorded=replace(known, processor=machine.name, clock_hz=clock_hz, core_steps_per_s=rate))
+    return replace(workload, recorded=replace(place, sizes=known.sizes, guessed_sizes=known.guessed_sizes))
 
 
 @lru_cache(maxsize=4)
