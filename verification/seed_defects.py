@@ -31,6 +31,9 @@ from tiers import SLOW  # isort: skip
 REPOSITORY = Path(__file__).resolve().parents[1]
 REFERENCE_DEFECTS = (*DEFECTS, *CONTROL_DEFECTS)
 COPIED = ("numasim", "configs", "tests/engine", "pyproject.toml")
+LONGEST_S = (
+    600  # of the tests of one defect, far above what they take: a defect that lets an engine run on for ever is seen
+)
 NO_TESTS = 5  # the exit status of pytest where none is left
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 
@@ -83,9 +86,12 @@ def failing_test(folder: Path, tests: Sequence[str], fast: bool = False) -> str 
     ]
     # without byte code a source that was changed twice within a second cannot be mistaken for the one before
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1800
-    )
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST_S
+        )
+    except subprocess.TimeoutExpired:
+        return f"(the tests had not ended after {LONGEST_S} s)"
     if fast and done.returncode == NO_TESTS:
         return None
     found = FAILURE.search(done.stdout)
