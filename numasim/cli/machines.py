@@ -70,24 +70,43 @@ def machine_import(
     sysfs: Annotated[Path | None, typer.Option("--sysfs", help="a copy of another system's /sys")] = None,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
-    """Write the machine file of a system. Values that the system does not report are assumed and marked."""
+    """Write the machine file of a system, and say which values are read, derived and assumed, and what is left out."""
     from numasim.files.writer import write_text
-    from numasim.machine.importing import import_machine
+    from numasim.machine.build_machine import build
+    from numasim.machine.importing import import_machine, provenance
+    from numasim.machine.plausibility import check
 
     draft = import_machine(file, sysfs, name)
-    draft.check()
+    machine = build(draft.check())
     say(write_text(output, draft.text()))
+    for line in provenance(draft.sources):
+        say(line)
+    for remark in draft.remarks[1:]:
+        say(f"note: {remark}")
+    for warning in check(machine):
+        say(f"warning: {warning}")
 
 
 @app.command("check")
 @examples("numasim machine check opteron-875-8s")
 def machine_check(name: Name) -> None:
-    """Check a machine file, and warn about implausible values."""
+    """Check a machine file, say how its values came about, and warn about implausible and assumed ones."""
     from numasim.machine.build_machine import build
+    from numasim.machine.importing import provenance
     from numasim.machine.plausibility import check
+    from numasim.parts.models.sources import marked, unsourced
     from numasim.spec.single_part import read_machine
 
-    warnings = check(build(read_machine(name)))
+    spec = read_machine(name)
+    warnings = check(build(spec))
+    assumed = len(marked(spec.sources, "assumed"))
+    if assumed:
+        many = "values are" if assumed > 1 else "value is"
+        warnings.append(f"{assumed} {many} assumed, which nobody measured: every answer names those that it depends on")
+    for line in provenance(spec.sources):
+        say(line)
+    if silent := unsourced(spec):
+        say(f"without a source: {', '.join(silent)}")
     for warning in warnings:
         say(f"warning: {warning}")
     say(f"{name}: valid, {len(warnings)} warning{'s' if len(warnings) != 1 else ''}")

@@ -1,6 +1,7 @@
 """A draft of a machine file: the values that a system reports, and documented defaults for the others.
 
-Latencies are in proportion to the distances that firmware gives. Links follow from the distances: two nodes are linked
+Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths that firmware gives are
+read; others are those of `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked
 unless a route over a third node is as short.
 """
 
@@ -20,6 +21,22 @@ from numasim.errors import InputError
 from numasim.machine.exact_shape import Kind, LastLevel, Node, Shape, shape_of
 from numasim.machine.inventory import Inventory
 from numasim.machine.links_by_distance import links_of
+from numasim.machine.typical_values import (
+    GHZ,
+    LINE_BYTES,
+    LINK_REASON,
+    LOCAL_NS,
+    MEMORY_BYTES,
+    NOT_SAID,
+    PAGE,
+    SERVERS,
+    UNREACHABLE,
+    controller_gbs,
+    controller_reason,
+    latency_ns,
+    link_gbs,
+    relative_distance,
+)
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import LONE, MAX_NODES
 from numasim.parts.number_lists import as_list
@@ -28,14 +45,6 @@ from numasim.parts.yaml.nodes import Place, Source, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
 
 Values = dict[str, Any]
-LOCAL_NS = Decimal(90)
-LINK_GBS = Decimal(15)
-BANDWIDTH_GBS = Decimal(20)
-BANDWIDTH_SOURCE = "assumed: about one channel of DDR4 a few cores; measure it"
-FAR = Decimal(2)  # distance of another node, relative to the local one, where none is given
-MEMORY_BYTES = 2**30
-GHZ = Decimal("2.5")
-LINE_BYTES = 64
 _BLOCKS = ("latency_ns", "links", "sources")
 
 
@@ -96,37 +105,67 @@ def draft_machine(inventory: Inventory, name: str) -> Draft:
 
 
 def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
-    draft.put("sockets", shape.sockets, inventory.origin)
+    draft.put("sockets", shape.sockets, shape.sockets_reason or _read(inventory))
     sizes = [node.memory_bytes for node in shape.nodes if node.memory_bytes]
-    source = inventory.origin if sizes else "assumed: not said"
-    if not shape.is_uniform:
-        _put_listed_nodes(draft, inventory, shape, source)
-        return
-    first, per_socket = shape.nodes[0], len(shape.nodes) // shape.sockets
-    draft.values["nodes"] = {}
-    if per_socket > 1:
-        draft.put("nodes.per_socket", per_socket, inventory.origin)
-    draft.put("nodes.cores", len(first.cores), inventory.origin)
-    if first.kinds[0].threads > 1:
-        draft.put("nodes.threads_per_core", first.kinds[0].threads, inventory.origin)
-    alike = not sizes or min(sizes) == max(sizes)
-    draft.put("nodes.memory", _size(min(sizes, default=MEMORY_BYTES)), source if alike else f"{source}: the least one")
-    draft.put("nodes.imc_bandwidth_gbs", BANDWIDTH_GBS, BANDWIDTH_SOURCE)
+    source = _read(inventory) if sizes else NOT_SAID
+    rates = _controllers(inventory, shape)
+    if not shape.is_uniform or len(set(rates.values())) > 1:
+        _put_listed_nodes(draft, inventory, shape, source, rates)
+    else:
+        first, per_socket = shape.nodes[0], len(shape.nodes) // shape.sockets
+        draft.values["nodes"] = {}
+        if per_socket > 1:
+            draft.put("nodes.per_socket", per_socket, _read(inventory))
+        draft.put("nodes.cores", len(first.cores), _read(inventory))
+        if first.kinds[0].threads > 1:
+            draft.put("nodes.threads_per_core", first.kinds[0].threads, _read(inventory))
+        if sizes and min(sizes) < max(sizes):
+            source = f"derived: the least of {_size(min(sizes))} to {_size(max(sizes))}, {inventory.origin}"
+        draft.put("nodes.memory", _size(min(sizes, default=MEMORY_BYTES)), source)
+        draft.values["nodes"]["imc_bandwidth_gbs"] = rates[first.number]
+    draft.sources["nodes.imc_bandwidth_gbs"] = _controllers_source(inventory, shape)
 
 
-def _put_listed_nodes(draft: Draft, inventory: Inventory, shape: Shape, memory_source: str) -> None:
+def _controllers(inventory: Inventory, shape: Shape) -> dict[int, Decimal]:
+    """The bandwidth of each node's memory by the node's number on the system."""
+    given = inventory.bandwidth_gbs
+    return {node.number: given.get(node.number) or controller_gbs(node) for node in _with_memory(shape)}
+
+
+def _with_memory(shape: Shape) -> list[Node]:
+    return [node for node in shape.nodes if node.memory_bytes != 0]
+
+
+def _controllers_source(inventory: Inventory, shape: Shape) -> str:
+    unknown = [node for node in _with_memory(shape) if node.number not in inventory.bandwidth_gbs]
+    if not unknown:
+        return f"read: {inventory.memory_source}"
+    known = len(_with_memory(shape)) - len(unknown)
+    said = f"; {known} of {known + len(unknown)} nodes have that of {inventory.memory_source}" if known else ""
+    return f"assumed: {controller_reason(unknown)}{said}"
+
+
+def _read(inventory: Inventory) -> str:
+    return f"read: {inventory.origin}"
+
+
+def _put_listed_nodes(
+    draft: Draft, inventory: Inventory, shape: Shape, memory_source: str, rates: Mapping[int, Decimal]
+) -> None:
     draft.values["nodes"] = [
         {**node, **({"count": count} if count > 1 else {})}
-        for node, count in _in_a_row([_listed_node(node) for node in shape.nodes])
+        for node, count in _in_a_row([_listed_node(node, rates) for node in shape.nodes])
     ]
-    draft.sources["nodes"] = inventory.origin
+    draft.sources["nodes"] = _read(inventory)
     draft.sources["nodes.memory"] = memory_source
-    draft.sources["nodes.imc_bandwidth_gbs"] = BANDWIDTH_SOURCE
     if any(kind.speed_ppm != LONE for node in shape.nodes for kind in node.kinds):
-        draft.sources["nodes.cores.speed_ppm"] = f"assumed: in proportion to {inventory.speed_source}"
+        relative = "capacities" in inventory.speed_source
+        why = "" if relative else ", as if all kinds did as much in a cycle"
+        mark = "derived" if relative else "assumed"
+        draft.sources["nodes.cores.speed_ppm"] = f"{mark}: in proportion to {inventory.speed_source}{why}"
 
 
-def _listed_node(node: Node) -> Values:
+def _listed_node(node: Node, rates: Mapping[int, Decimal]) -> Values:
     values: Values = {"socket": node.socket}
     if len(node.runs) == 1 and node.kinds[0].speed_ppm == LONE:
         values |= {"cores": len(node.cores)}
@@ -135,7 +174,7 @@ def _listed_node(node: Node) -> Values:
         values |= {"cores": [_kind(kind, count) for kind, count in node.runs]}
     if node.memory_bytes == 0:
         return values
-    return {**values, "memory": _size(node.memory_bytes or MEMORY_BYTES), "imc_bandwidth_gbs": BANDWIDTH_GBS}
+    return {**values, "memory": _size(node.memory_bytes or MEMORY_BYTES), "imc_bandwidth_gbs": rates[node.number]}
 
 
 def _kind(kind: Kind, count: int) -> Values:
@@ -151,31 +190,34 @@ def _put_caches(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     draft.values["caches"] = {}
     last = shape.last_level
     for level in (1, 2):
-        size_bytes = _common_size(inventory, level) if last is None or level < last.level else 0
-        if size_bytes:
-            draft.put(f"caches.l{level}", _size(size_bytes), inventory.origin)
+        sizes = _sizes(inventory, level) if last is None or level < last.level else Counter()
+        if sizes:
+            most = max(sizes, key=lambda size_bytes: (sizes[size_bytes], size_bytes))
+            unlike = "derived: the most frequent size, " if len(sizes) > 1 else "read: "
+            draft.put(f"caches.l{level}", _size(most), f"{unlike}{inventory.origin}")
     if last is not None:
         _put_last_level(draft, inventory, shape, last)
 
 
-def _common_size(inventory: Inventory, level: int) -> int:
-    """The most frequent size of the caches of that level among hardware threads, 0 where there are none."""
+def _sizes(inventory: Inventory, level: int) -> Counter[int]:
+    """How many hardware threads have a cache of that level, by its size; without those whose size is not said."""
     weight: Counter[int] = Counter()
+    usable = {thread.id for thread in inventory.threads}
     for cache in inventory.caches:
-        if cache.level == level:
-            weight[cache.size_bytes] += len(cache.threads)
-    return max(weight, key=lambda size_bytes: (weight[size_bytes], size_bytes), default=0)
+        if cache.level == level and cache.size_bytes and cache.threads & usable:
+            weight[cache.size_bytes] += len(cache.threads & usable)
+    return weight
 
 
 def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: LastLevel) -> None:
-    draft.put("caches.llc", _size(max(last.sizes)), inventory.origin)
+    draft.put("caches.llc", _size(max(last.sizes)), _read(inventory))
     key, value = _sharers(shape, last)
-    draft.put(f"caches.{key}", value, inventory.origin)
+    draft.put(f"caches.{key}", value, _read(inventory))
     if not last.is_uniform:
-        draft.put("caches.llc_sizes", [_size(size_bytes) for size_bytes in last.sizes], inventory.origin)
-    draft.put("caches.llc_hit_ns", Decimal(20), "assumed: typical of server processors")
+        draft.put("caches.llc_sizes", [_size(size_bytes) for size_bytes in last.sizes], _read(inventory))
+    draft.put("caches.llc_hit_ns", Decimal(20), SERVERS)
     if len(last.cores) > 1:
-        draft.put("caches.llc_remote_hit_ns", Decimal(110), "assumed: typical of server processors")
+        draft.put("caches.llc_remote_hit_ns", Decimal(110), SERVERS)
 
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
@@ -212,40 +254,63 @@ def _units(shape: Shape, scope: str) -> list[tuple[int, ...]]:
 
 def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     nodes = draft.nodes
+    source = _latency_source(inventory, shape)
     if len(nodes) == 1:
-        draft.put("local_latency_ns", LOCAL_NS, "assumed: typical of servers")
+        draft.put("local_latency_ns", inventory.latency_ns.get((nodes[0], nodes[0]), LOCAL_NS), source)
         return
-    distance = [[_relative(inventory, a, b) for b in nodes] for a in nodes]
-    far = "in proportion to the distances there" if inventory.distance else f"{FAR} times as much"
-    matrix = [[_to_tenths(Fraction(LOCAL_NS) * each) for each in row] for row in distance]
-    draft.put("latency_ns", matrix, f"assumed: {LOCAL_NS} ns on the own node, elsewhere {far}")
-    links = [{"between": [a, b], "bandwidth_gbs": LINK_GBS} for a, b in links_of(distance)]
-    draft.put("links", links, "assumed: nodes are linked unless a route over a third is as short by these distances")
+    distance = [[relative_distance(inventory, a, b) for b in nodes] for a in nodes]
+    draft.put("latency_ns", [_latencies(inventory, nodes, at, row) for at, row in enumerate(distance)], source)
+    if lost := sum(1 for (a, b), value in inventory.distance.items() if a != b and value >= UNREACHABLE):
+        said = "those of the other direction, or of any other node, are taken"
+        draft.remarks.append(f"{lost} distances are {UNREACHABLE} or more, which stands for no path: {said}")
+    rates = _controllers(inventory, shape)
+    links = [
+        {"between": [a, b], "bandwidth_gbs": _link(shape.nodes[a], shape.nodes[b], rates)}
+        for a, b in links_of(distance)
+    ]
+    draft.values["links"] = links
+    by = "by firmware's distances" if inventory.distance else "no distances are said"
+    draft.sources["links.between"] = f"assumed: nodes are linked unless a route over a third is as short; {by}"
+    draft.sources["links.bandwidth_gbs"] = LINK_REASON
 
 
-def _relative(inventory: Inventory, a: int, b: int) -> Fraction:
-    """Distances relative to the local distance."""
-    local = inventory.distance.get((a, a), Decimal(10))
-    return Fraction(inventory.distance.get((a, b), local * (1 if a == b else FAR))) / Fraction(local)
+def _link(a: Node, b: Node, rates: Mapping[int, Decimal]) -> Decimal:
+    """The bandwidth of a link; a node without memory counts as if its cores had some."""
+    return link_gbs(a, b, *(rates.get(node.number) or controller_gbs(node) for node in (a, b)))
 
 
-def _to_tenths(value: Fraction) -> Decimal:
-    return Decimal(round(10 * value)).scaleb(-1)
+def _latencies(inventory: Inventory, nodes: Sequence[int], at: int, distance: Sequence[Fraction]) -> list[Decimal]:
+    """The latencies of loads of one node: those that are said, and others by the distances from the nearest memory."""
+    said, own = inventory.latency_ns, nodes[at]
+    local = min((value for (reader, _), value in said.items() if reader == own), default=LOCAL_NS)
+    return [said.get((own, node)) or latency_ns(far, local) for node, far in zip(nodes, distance, strict=True)]
+
+
+def _latency_source(inventory: Inventory, shape: Shape) -> str:
+    pairs = [(a.number, b.number) for a in shape.nodes if a.cores for b in _with_memory(shape)]
+    known = sum(pair in inventory.latency_ns for pair in pairs)
+    if known == len(pairs):
+        return f"read: {inventory.memory_source}"
+    local = f"{LOCAL_NS} ns on the own node"
+    far = "more by half of the extra distance that firmware gives" if inventory.distance else "1.5 times as much"
+    other = f", elsewhere {far}" if len(shape.nodes) > 1 else ""
+    said = f"; {known} of {len(pairs)} pairs of nodes have that of {inventory.memory_source}" if known else ""
+    return f"assumed: {local}{other}{said}; measure it"
 
 
 def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     times: dict[str, Decimal] = {"same_core_ns": Decimal(5), "same_socket_ns": Decimal(50)}
     if shape.sockets > 1:
         times["cross_socket_ns"] = Decimal(110)
-    draft.put("coherence", times, "assumed: typical of server processors")
+    draft.put("coherence", times, SERVERS)
     clock = inventory.clock
     draft.values["clock"] = {}
-    draft.put("clock.base_ghz", *((clock.ghz, clock.source) if clock else (GHZ, "assumed: not said")))
+    draft.put("clock.base_ghz", *((clock.ghz, clock.source) if clock else (GHZ, NOT_SAID)))
     if any(kind.threads > 1 for node in shape.nodes for kind in node.kinds):
         draft.put("smt", {"busy_ppm": 650_000, "poll_ppm": 850_000}, "assumed: as on the machine of the thesis")
     page, line = inventory.page_bytes, max((cache.line_bytes for cache in inventory.caches), default=0)
-    draft.put("page", *((_size(page), inventory.origin) if page else ("4KiB", "assumed: not said")))
-    draft.put("line", *((_size(line), inventory.origin) if line else (_size(LINE_BYTES), "assumed: not said")))
+    draft.put("page", *((_size(page), _read(inventory)) if page else (PAGE, NOT_SAID)))
+    draft.put("line", *((_size(line), _read(inventory)) if line else (_size(LINE_BYTES), NOT_SAID)))
 
 
 def _size(size_bytes: int) -> str:

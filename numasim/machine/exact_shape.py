@@ -37,6 +37,8 @@ class Node:
     cores: tuple[int, ...]
     kinds: tuple[Kind, ...]  # [cores]
     memory_bytes: int | None  # None: not said; 0: none
+    near_cores: int  # its cores, or those of the node that it is counted to where it has none
+    memory_kind: str  # such as HBM; empty where that is not said
 
     @property
     def runs(self) -> list[tuple[Kind, int]]:
@@ -65,6 +67,7 @@ class Shape:
     nodes: tuple[Node, ...]
     last_level: LastLevel | None
     remarks: tuple[str, ...]
+    sockets_reason: str  # the source of the number of sockets where the system's own is not kept
 
     @property
     def sockets(self) -> int:
@@ -101,17 +104,20 @@ def _shape(inventory: Inventory) -> Shape:
     socket, said_of_sockets = _sockets(cores, home)
     alone, empty = _without_processors(inventory, set(home.values()))
     order = [*sorted(set(home.values()), key=lambda node: (socket[node], node)), *alone]
-    for node in alone:
-        socket[node] = socket[_nearest(inventory, node, order)]
+    beside = {node: _nearest(inventory, node, order) for node in alone}
+    socket |= {node: socket[nearest] for node, nearest in beside.items()}
     dense = {old: new for new, old in enumerate(dict.fromkeys(socket[node] for node in order))}
     nodes = []
     for node in order:
         mine = tuple(sorted(core for core, its in home.items() if its == node))
         kinds = tuple(Kind(len(cores[core]), speeds[core]) for core in mine)
-        nodes.append(Node(node, dense[socket[node]], mine, kinds, _memory(inventory, node)))
+        near = list(home.values()).count(beside.get(node, node))
+        kind = inventory.memory_kind.get(node, "")
+        nodes.append(Node(node, dense[socket[node]], mine, kinds, _memory(inventory, node), near, kind))
     last_level = _last_level(inventory, [core for node in nodes for core in node.cores])
     remarks = (*said_of_sockets, *empty, *said_of_speeds, *_unlike_caches(inventory, last_level))
-    return Shape(tuple(nodes), last_level, remarks)
+    reason = "assumed: each node is taken as a socket, since one spans several" if said_of_sockets else ""
+    return Shape(tuple(nodes), last_level, remarks, reason)
 
 
 def _cores(inventory: Inventory) -> dict[int, list[Thread]]:
@@ -157,7 +163,8 @@ def _without_processors(inventory: Inventory, used: set[int]) -> tuple[list[int]
 
 
 def _memory(inventory: Inventory, node: int) -> int | None:
-    return inventory.memory_bytes.get(node, 0) if any(inventory.memory_bytes.values()) else None
+    said = any(inventory.memory_bytes.values()) or node in inventory.memoryless
+    return inventory.memory_bytes.get(node, 0) if said else None
 
 
 def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
@@ -190,8 +197,7 @@ def _speeds(inventory: Inventory, cores: dict[int, list[Thread]]) -> tuple[dict[
     kind, most = _kinds_by_speed(set(speeds.values())), max(speeds.values())
     remarks = []
     if len(set(kind.values())) > 1:
-        source = inventory.speed_source
-        remarks.append(f"cores are of several kinds; their speeds are assumed to be in proportion to {source}")
+        remarks.append(f"cores are of several kinds; their speeds are in proportion to {inventory.speed_source}")
     if len(set(kind.values())) < len(kind):
         remarks.append("cores whose speeds differ by at most a tenth, as favoured cores' do, are taken alike")
     return {core: kind[speed] * LONE // most for core, speed in speeds.items()}, remarks

@@ -8,6 +8,7 @@ base; later ones list the objects by number.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,6 +20,7 @@ from numasim.files.bounded_xml import read_xml
 from numasim.files.file_kinds import HWLOC
 from numasim.files.whole_numbers import whole_number
 from numasim.machine.inventory import Cache, Clock, Inventory, Thread
+from numasim.machine.memory_attributes import read_memory_attributes
 from numasim.parts.number_lists import MOST_PROCESSORS, as_list
 from numasim.parts.yaml.nodes import shown
 
@@ -26,6 +28,8 @@ _CACHE = re.compile(r"L(\d)Cache")  # instruction caches are L1iCache
 _INSTRUCTION = "2"
 _FEW_DIGITS = re.compile(r"[0-9]{1,15}")
 _DISTANCE = re.compile(r"[0-9]{1,10}(\.[0-9]{0,10})?")
+LATENCIES = "NUMALatency"  # the distances of firmware
+BANDWIDTHS = 8  # the bit of a kind of distances whose values are bandwidths
 WORD = 32
 _GROUP = re.compile(r"(0x)?[0-9a-fA-F]{0,8}")  # 32 bits of a bitmap
 MOST_MEMBERS = 1_000_000  # of all sets of processors together
@@ -73,19 +77,27 @@ def _inventory(root: Element, path: Path) -> Inventory:
     nodes = _of_type(objects, "NUMANode") or [objects[0]]
     memory_bytes = _memory_bytes(objects[0], nodes)
     homes = _homes(usable, nodes, memory_bytes)
+    lost = _without_node(usable - homes.keys(), objects, memory_bytes)
+    homes |= lost
     speeds, speed_source = _speeds(root, usable)
+    memory = read_memory_attributes(root, _nodes_by_id(nodes), homes, _cpus)
     return Inventory(
         origin=f"hwloc XML of version {_version(root)}, {path.name}",
         threads=tuple(_threads(objects, homes)),
         caches=tuple(_caches(objects)),
-        memory_bytes=memory_bytes,
+        memory_bytes=memory_bytes | dict.fromkeys(lost.values(), 0),
         distance=_distances(root, objects, nodes),
         clock=_clock(root),
         page_bytes=_page_bytes(root),
-        remarks=tuple(_left_out(objects, processors, usable)),
+        remarks=(*_left_out(root, objects, processors, usable), *_said_of(lost), *memory.remarks),
         beside=_beside(nodes, homes),
         speeds=speeds,
         speed_source=speed_source,
+        bandwidth_gbs=memory.bandwidth_gbs,
+        latency_ns=memory.latency_ns,
+        memory_kind=_memory_kinds(nodes),
+        memoryless=frozenset(lost.values()),
+        memory_source=memory.source,
     )
 
 
@@ -153,9 +165,44 @@ def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int,
     homes: dict[int, int] = {}
     for *_, number, cpus in nearest:
         homes |= dict.fromkeys(cpus & usable - homes.keys(), number)
-    if lost := usable - homes.keys():
-        raise InputError(f"processor {min(lost)} is on no NUMANode", expected="every PU in the cpuset of one")
     return homes
+
+
+def _without_node(lost: frozenset[int], objects: list[_Object], known: dict[int, int]) -> dict[int, int]:
+    """The nodes of processors that are in no NUMANode, since hwloc leaves out nodes without memory.
+
+    The number of such a node is that in the processor's ``complete_nodeset``, where only one there is unknown; else
+    the processors of a package are on one new node.
+    """
+    homes: dict[int, int] = {}
+    new: dict[int, int] = {}
+    fresh = max(known, default=0) + 1
+    packages = _of_type(objects, "Package", "Socket")
+    for cpu in sorted(lost):
+        unit = next((unit for unit in _of_type(objects, "PU") if cpu in unit.cpus), None)
+        whole = _cpus(unit.element, "complete_nodeset") - known.keys() if unit else frozenset()
+        package = min((min(each.cpus) for each in packages if cpu in each.cpus), default=0)
+        if len(whole) == 1:
+            homes[cpu] = min(whole)
+        else:
+            homes[cpu] = new.setdefault(package, fresh + len(new))
+    return homes
+
+
+def _said_of(lost: dict[int, int]) -> Iterator[str]:
+    for node in sorted(set(lost.values())):
+        cpus = frozenset(cpu for cpu, home in lost.items() if home == node)
+        yield f"processors {as_list(cpus)} are in no NUMANode: they are a node without memory here"
+
+
+def _memory_kinds(nodes: list[_Object]) -> dict[int, str]:
+    """The kind of memory of each node, such as HBM: its subtype, or its ``Type`` in version 1; SPM is HBM."""
+    kinds = {}
+    for node in nodes:
+        own = next((info.get("value", "") for info in node.element.children("info") if info.get("name") == "Type"), "")
+        kind = node.element.get("subtype") or own
+        kinds[node.number("os_index")] = "HBM" if kind == "SPM" else kind
+    return {number: kind for number, kind in kinds.items() if kind}
 
 
 def _threads(objects: list[_Object], homes: dict[int, int]) -> Iterator[Thread]:
@@ -187,17 +234,38 @@ def _beside(nodes: list[_Object], homes: dict[int, int]) -> dict[int, int]:
     return {node: homes[min(cpus)] for node, cpus in near.items() if cpus and node not in used}
 
 
-_SPEEDS = {"LinuxCapacity": "the capacities there", "FrequencyMaxMHz": "their highest clocks there"}
+_SPEEDS = {
+    "LinuxCapacity": "the capacities there",
+    "FrequencyMaxMHz": "their highest clocks there",
+    "FrequencyBaseMHz": "their base clocks there",
+}
 
 
 def _speeds(root: Element, usable: frozenset[int]) -> tuple[dict[int, int], str]:
-    """({processor: its speed}, of what), from the kinds of processors that version 2.4 and later list."""
-    kinds = [(_cpus(kind, "cpuset") & usable, kind) for kind in root.children("cpukind")]
+    """({processor: its speed}, of what), from the first measure that all kinds of processors have; version 2.4 and
+    later list kinds.
+    """
     for name, source in _SPEEDS.items():
-        found = [(cpus, text) for cpus, kind in kinds for text in _infos(kind, name) if _FEW_DIGITS.fullmatch(text)]
-        if found:
-            return {cpu: int(text) for cpus, text in found for cpu in cpus}, source
+        speeds = {
+            cpu: int(text)
+            for kind in root.children("cpukind")
+            for text in _infos(kind, name)
+            if _FEW_DIGITS.fullmatch(text)
+            for cpu in _cpus(kind, "cpuset") & usable
+        }
+        if speeds.keys() == usable:
+            return speeds, source
     return {}, ""
+
+
+def _kinds_without_speed(root: Element, usable: frozenset[int]) -> Iterator[str]:
+    """A remark where kinds of processors are told apart without a speed for each."""
+    kinds = [(_cpus(kind, "cpuset") & usable, kind) for kind in root.children("cpukind")]
+    names = [
+        f"{next(_infos(kind, 'CoreType'), 'a kind')} on processors {as_list(cpus)}" for cpus, kind in kinds if cpus
+    ]
+    if len(names) > 1 and not _speeds(root, usable)[0]:
+        yield f"{len(names)} kinds of cores have no speed there ({', '.join(names)}): all are simulated at full speed"
 
 
 def _caches(objects: list[_Object]) -> Iterator[Cache]:
@@ -212,7 +280,8 @@ def _caches(objects: list[_Object]) -> Iterator[Cache]:
 
 def _distances(root: Element, objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
     for matrix in root.children("distances2"):
-        if matrix.get("type") == "NUMANode" and matrix.get("name", "NUMALatency") == "NUMALatency":
+        named = matrix.get("name", LATENCIES) == LATENCIES and not _number(matrix, "kind") & BANDWIDTHS
+        if matrix.get("type") == "NUMANode" and named:
             key = "os_index" if matrix.get("indexing") == "os" else "gp_index"
             ids = {node.element.get(key): node.number("os_index") for node in nodes}
             order = _words(matrix, "indexes")
@@ -253,25 +322,44 @@ def _infos(root: Element, name: str) -> Iterator[str]:
             yield info.get("value", "")
 
 
+def _nodes_by_id(nodes: list[_Object]) -> dict[str, int]:
+    """The number of each node by its ``gp_index``, where it has one."""
+    return {node.element.get("gp_index") or "": node.number("os_index") for node in nodes}
+
+
 def _clock(root: Element) -> Clock | None:
     base_mhz = [int(text) for text in _infos(root, "FrequencyBaseMHz") if _FEW_DIGITS.fullmatch(text)]
     if base_mhz:
-        return Clock(Decimal(max(base_mhz)) / 1000, "FrequencyBaseMHz")
+        return Clock(Decimal(max(base_mhz)) / 1000, "read: FrequencyBaseMHz")
     for text in _infos(root, "CPUModel"):
         found = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", text)
         if found:
-            return Clock(Decimal(found[1]), f"CPUModel {text!r}")
+            return Clock(Decimal(found[1]), f"derived: the name of the processor, {text!r}")
     return None
 
 
 def _page_bytes(root: Element) -> int | None:
     sizes = (page.get("size", "") for page in root.iter("page_type"))
-    return min(filter(None, (int(size) for size in sizes if _FEW_DIGITS.fullmatch(size))), default=None)
+    more = (size for text in _infos(root, "PageSizes") for size in text.split(","))  # from version 3 on
+    return min(filter(None, (int(size) for size in (*sizes, *more) if _FEW_DIGITS.fullmatch(size))), default=None)
 
 
-def _left_out(objects: list[_Object], processors: list[_Object], usable: frozenset[int]) -> Iterator[str]:
+_USED = {"Machine", "Package", "Socket", "NUMANode", "Core", "PU", "Cache", "L1iCache", "L2iCache", "L3iCache"}
+
+
+def _left_out(
+    root: Element, objects: list[_Object], processors: list[_Object], usable: frozenset[int]
+) -> Iterator[str]:
     lost = frozenset(pu.number("os_index") for pu in processors) - usable
     if lost:
         yield f"processors {as_list(lost)} are offline or may not be used and are left out"
     if _of_type(objects, "MemCache"):
         yield "caches on the side of memory are left out"
+    types = Counter(each.element.get("type", "") for each in objects)
+    others = {name: n for name, n in types.items() if name not in _USED | {"MemCache"} and not _CACHE.fullmatch(name)}
+    if others:
+        yield f"objects that a machine file does not have: {', '.join(f'{n} {name}' for name, n in others.items())}"
+    yield from _kinds_without_speed(root, usable)
+    matrices = [matrix.get("name") or "without a name" for matrix in root.children("distances2")]
+    if unused := [name for name in matrices if name not in (LATENCIES, "without a name")]:
+        yield f"distances left out: {', '.join(unused)}"

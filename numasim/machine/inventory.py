@@ -31,7 +31,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Clock:
-    """The clock of the cores and its source."""
+    """The clock of the cores and its source, which begins with ``read:``, ``derived:`` or ``assumed:``."""
 
     ghz: Decimal
     source: str
@@ -52,3 +52,8 @@ class Inventory:
     beside: dict[int, int] = field(default_factory=dict)  # by node without hardware threads: one with, if it is said
     speeds: dict[int, int] = field(default_factory=dict)  # by hardware thread, in any unit; empty if they are not said
     speed_source: str = ""
+    bandwidth_gbs: dict[int, Decimal] = field(default_factory=dict)  # of the memory of a node, 10**9 bytes per second
+    latency_ns: dict[tuple[int, int], Decimal] = field(default_factory=dict)  # of a load: from node, to node
+    memory_kind: dict[int, str] = field(default_factory=dict)  # by node, such as HBM, where it is said
+    memoryless: frozenset[int] = frozenset()  # nodes that are said to have no memory, where sizes may not be said
+    memory_source: str = ""  # of bandwidths and latencies

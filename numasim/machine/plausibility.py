@@ -7,10 +7,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from numasim.machine.description import size, time
+from numasim.machine.description import rate, size, time
 from numasim.machine.topology import Machine
+from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
 ASYMMETRY = 0.05  # relative; measured matrices differ by less between the directions (thesis Table 4.1: 1.5 %)
+MOST_LINK_GBS = 3_000
+MOST_MEMORY_GBS = 4_000
+LEAST_MEMORY_GBS = 1
+LEAST_LATENCY_NS = 5
 Rule = Callable[[Machine], Iterator[str]]
 
 
@@ -87,6 +92,22 @@ def coherence_order(machine: Machine) -> Iterator[str]:
         yield f"a line takes {time(times.same_socket_ps)} within a socket, {time(times.cross_socket_ps)} across"
 
 
+def magnitudes(machine: Machine) -> Iterator[str]:
+    """Yield bandwidths and latencies beyond those of any machine that is known: a unit may be mistaken."""
+    for what, rates, most, known in (
+        ("a link has", machine.links.bytes_per_s, MOST_LINK_GBS, "dies of one package have up to 2,000 GB/s"),
+        ("a memory controller has", machine.imc_bytes_per_s, MOST_MEMORY_GBS, "a node of HBM has up to 4,000 GB/s"),
+    ):
+        if len(rates) and rates.max() > most * GIGA:
+            yield f"{what} {rate(int(rates.max()))}, and {known}"
+    slow = machine.imc_bytes_per_s[machine.memory_bytes > 0]
+    if slow.min() < LEAST_MEMORY_GBS * GIGA:
+        yield f"a memory controller has {rate(int(slow.min()))}, less than one module of memory"
+    own = machine.latency_ps.diagonal()[(machine.cores_of_node > 0) & (machine.memory_bytes > 0)]
+    if len(own) and own.min() < LEAST_LATENCY_NS * PS_PER_NS:
+        yield f"a node reads its own memory in {time(own.min())}, as fast as a last-level cache"
+
+
 RULES: tuple[Rule, ...] = (
     asymmetric_latency,
     remote_below_local,
@@ -94,4 +115,5 @@ RULES: tuple[Rule, ...] = (
     one_way_links,
     cache_order,
     coherence_order,
+    magnitudes,
 )

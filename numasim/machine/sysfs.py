@@ -2,8 +2,8 @@
 
 Reads ``devices/system/cpu`` and ``devices/system/node``; the affinity mask of this process and the control group at
 ``fs/cgroup`` restrict the usable processors and memory. numasim/runtime/source/platform/topology_sysfs.c reads the same
-processors, cores, sockets, nodes, memory and distances, and refuses the same; it does not read clocks and speeds, and
-of caches what a thread needs to know of its own.
+processors, cores, sockets, nodes, memory and distances, and refuses the same; it does not read clocks, speeds and the
+access classes of memory, and of caches what a thread needs to know of its own.
 """
 
 from __future__ import annotations
@@ -47,9 +47,12 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
         distance=_distances(root, sorted(nodes)),
         clock=_clock(root, min(usable), running),
         page_bytes=os.sysconf("SC_PAGE_SIZE") if running else None,
-        remarks=tuple(_left_out(root, online, usable)),
+        remarks=(*_left_out(root, online, usable), *_kinds_without_speed(root, usable, speed_source)),
         speeds=speeds,
         speed_source=speed_source,
+        bandwidth_gbs={node: value for node in nodes if (value := _bandwidth_gbs(root, node))},
+        latency_ns={pair: value for node in nodes for pair, value in _latencies(root, node, nodes).items()},
+        memory_source="the access classes of memory there, which firmware gives",
     )
 
 
@@ -172,6 +175,46 @@ def _speeds(root: Path, usable: frozenset[int]) -> tuple[dict[int, int], str]:
     return {}, ""
 
 
+_HYBRID = ("cpu_core", "cpu_atom")  # units that count events, one for each kind of Intel's cores
+
+
+def _kinds_without_speed(root: Path, usable: frozenset[int], speed_source: str) -> Iterator[str]:
+    """A remark where kinds of cores are told apart without a speed for each."""
+    kinds = {name: (_numbers(root / "devices" / name / "cpus") or frozenset()) & usable for name in _HYBRID}
+    if all(kinds.values()) and not speed_source:
+        names = ", ".join(f"{name} on processors {as_list(cpus)}" for name, cpus in kinds.items())
+        yield f"{len(kinds)} kinds of cores have no speed there ({names}): all are simulated at full speed"
+
+
+def _initiators(root: Path, node: int) -> Path:
+    """The folder of the nodes from which a node's memory is accessed best: of processors alone, where the kernel tells.
+
+    Class 1 is that of processors, class 0 that of processors and devices.
+    """
+    folders = [root / f"devices/system/node/node{node}/access{number}/initiators" for number in (1, 0)]
+    return next((folder for folder in folders if _numbered(folder, "node")), folders[1])
+
+
+def _mean(folder: Path, what: str) -> Decimal | None:
+    """The mean of a value for reading and for writing; None where neither is said, which 0 stands for as well."""
+    values = [value for name in ("read", "write") if (value := _integer(folder / f"{name}_{what}", 0)) > 0]
+    return round(Decimal(sum(values)) / len(values), 3) if values else None
+
+
+def _bandwidth_gbs(root: Path, node: int) -> Decimal | None:
+    """The bandwidth of a node's memory, which the kernel gives in MB/s."""
+    found = _mean(_initiators(root, node), "bandwidth")
+    return found and round(found / 1000, 3)
+
+
+def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[tuple[int, int], Decimal]:
+    """The latencies of loads from the nodes with processors from which a node's memory is accessed best."""
+    folder = _initiators(root, node)
+    found = _mean(folder, "latency")
+    readers = [reader for reader in _numbered(folder, "node") if nodes.get(reader)]
+    return {(reader, node): found for reader in sorted(readers)} if found else {}
+
+
 def _thread(root: Path, cpu: int, nodes: dict[int, frozenset[int]]) -> Thread:
     topology = _cpu(root, cpu) / "topology"
     siblings = _processors(topology, "core_cpus", "thread_siblings") or {cpu}
@@ -238,16 +281,16 @@ def _distances(root: Path, nodes: list[int]) -> dict[tuple[int, int], Decimal]:
 
 
 def _clock(root: Path, cpu: int, running: bool) -> Clock | None:
-    for name in ("base_frequency", "cpuinfo_max_freq"):
+    for name, mark in (("base_frequency", "read:"), ("cpuinfo_max_freq", "assumed: the highest clock,")):
         khz = _integer(_cpu(root, cpu) / "cpufreq" / name, 0)
         if khz > 0:
-            return Clock(Decimal(khz) / 1_000_000, f"cpufreq/{name}")
+            return Clock(Decimal(khz) / 1_000_000, f"{mark} cpufreq/{name}")
     text = cpu_info() if running else None
     named = re.search(r"@ *([0-9]{1,3}\.?[0-9]{0,9}) *GHz", text or "")
     if named:
-        return Clock(Decimal(named[1]), "the model name in /proc/cpuinfo")
+        return Clock(Decimal(named[1]), "derived: the model name in /proc/cpuinfo")
     now = re.search(r"cpu MHz\s*: *([0-9]{1,6}\.?[0-9]{0,9})", text or "")
-    return Clock(round(Decimal(now[1]) / 1000, 3), "/proc/cpuinfo, as it was then") if now else None
+    return Clock(round(Decimal(now[1]) / 1000, 3), "assumed: /proc/cpuinfo, as it was then") if now else None
 
 
 def cpu_info() -> str:

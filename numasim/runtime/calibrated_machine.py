@@ -78,7 +78,7 @@ def _put_bandwidth(draft: Draft, probe: Probe) -> None:
         for link in draft.values["links"]:
             a, b = link["between"]
             link["bandwidth_gbs"] = min(matrix[a][b].median, matrix[b][a].median)
-        draft.sources["links"] += f"; bandwidths are measured: {method} from the other's, the slower direction"
+        draft.sources["links.bandwidth_gbs"] = f"measured: {method} from the other's, the slower direction"
         _remark_intervals(draft, "bandwidth", "GB/s", matrix)
 
 

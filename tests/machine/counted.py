@@ -60,6 +60,26 @@ def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
     for node in of_type(root, "NUMANode"):
         may_be_used = allowed >> int(node.get("os_index", "")) & 1
         nodes.append((mask(node, "cpuset"), int(node.get("local_memory", "0")) * may_be_used))
+    inside = 0
+    for cpus, _ in nodes:
+        inside |= cpus
+    outside = {pu: mask(pu, "cpuset") for pu in of_type(root, "PU") if mask(pu, "cpuset") & threads & ~inside}
+    others = {
+        lost_node(root, pu, [int(node.get("os_index", "")) for node in of_type(root, "NUMANode")]) for pu in outside
+    }
+    return len(others if nodes else ()) + nodes_of(nodes, threads)
+
+
+def lost_node(root: Element, pu: Element, known: list[int]) -> str:
+    """The node of a processor that is in none: the only unknown one that it may be in, else one of its package."""
+    unknown = mask(pu, "complete_nodeset") & ~sum(1 << number for number in known)
+    if unknown.bit_count() == 1:
+        return f"node {unknown}"
+    packages = [mask(each, "cpuset") for kind in ("Package", "Socket") for each in of_type(root, kind)]
+    return f"package {next((cpus for cpus in packages if cpus & mask(pu, 'cpuset')), 0)}"
+
+
+def nodes_of(nodes: list[tuple[int, int]], threads: int) -> int:
     if not any(memory for _, memory in nodes):
         return len(nodes) or 1
     used = [cpus for cpus, memory in nodes if memory]

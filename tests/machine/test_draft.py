@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
-from numasim.machine.draft import LOCAL_NS, draft_machine
+from numasim.machine.draft import draft_machine
 from numasim.machine.inventory import Cache, Inventory, Thread
 from numasim.machine.topology import Machine
+from numasim.machine.typical_values import LOCAL_NS
 from numasim.parts.number_lists import number_list
 
 MOST_THREADS_OF_A_CORE = 8  # of any processor, and in a machine file
@@ -55,7 +56,7 @@ def test_an_even_system_is_kept_whole(made: tuple[Inventory, tuple[int, int, int
     assert spec.caches.llc_scope == "socket"
     assert len(draft.remarks[1:]) == (draft.nodes != tuple(range(spec.node_count))), "which nodes they are"
     distance = [[inventory.distance[a, b] for b in draft.nodes] for a in draft.nodes]
-    expected = [[int(LOCAL_NS * far * 100) for far in row] for row in distance]
+    expected = [[int(LOCAL_NS * (10 + far) * 50) for far in row] for row in distance]  # half of the extra
     assert machine.latency_ps.tolist() == expected
 
 

@@ -12,11 +12,12 @@ from sysfs_trees import RING, TREES, Tree, put
 from numasim.cli import main
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
-from numasim.machine.draft import LINK_GBS, LOCAL_NS, Draft
+from numasim.machine.draft import Draft
 from numasim.machine.importing import import_machine
+from numasim.machine.typical_values import LOCAL_NS
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import NodesSpec
-from numasim.parts.models.sources import unsourced
+from numasim.parts.models.sources import mark_of, unsourced
 from numasim.parts.number_lists import as_list, number_list
 from numasim.spec.single_part import read_machine
 
@@ -114,9 +115,11 @@ def test_a_second_level_that_cores_share_is_the_last_level(tmp_path: Path) -> No
 
 def test_latencies_follow_distances_and_links_are_those_that_distances_need(tmp_path: Path) -> None:
     _, spec = imported(tmp_path, TREES["eight nodes in a ring"])
-    assert spec.latency_ns == tuple(tuple(LOCAL_NS * far / 10 for far in row) for row in RING)
+    # a distance of 16 is 1.6 times the local one: half of that extra is 1.3 times 90 ns
+    assert spec.latency_ns == tuple(tuple(LOCAL_NS * (10 + far) / 20 for far in row) for row in RING)
     assert {link.between for link in spec.links} == {*((a, a + 1) for a in range(7)), (0, 7)}
-    assert {link.bandwidth_gbs for link in spec.links} == {LINK_GBS}
+    # a third of what the controllers of two cores have, 5 GB/s each
+    assert {link.bandwidth_gbs for link in spec.links} == {Decimal("3.3")}
     machine = build(spec)
     assert [[machine.hops(a, b) for b in range(8)] for a in range(8)] == [
         [(far - 10) // 6 for far in row] for row in RING
@@ -180,12 +183,12 @@ def test_all_versions_of_hwlocs_xml(
 
 
 def test_distances_of_hwloc_are_read_in_every_version() -> None:
-    uniform = [[LOCAL_NS * (1 if a == b else 2) for b in range(8)] for a in range(8)]
+    uniform = [[LOCAL_NS * (1 if a == b else Decimal("1.5")) for b in range(8)] for a in range(8)]
     assert import_machine(HWLOC / "v3-16amd64-4distances.xml").check().latency_ns == tuple(map(tuple, uniform))
     # node 2 of this machine says 17 of itself as of node 0, so its own memory is no nearer
     uneven = import_machine(HWLOC / "v2-8ia64-2n2s2c+1n.xml").check().latency_ns
     assert uneven is not None
-    assert [row[:2] for row in uneven[:2]] == [(LOCAL_NS, LOCAL_NS * Decimal("1.7")), (LOCAL_NS, LOCAL_NS)]
+    assert [row[:2] for row in uneven[:2]] == [(LOCAL_NS, LOCAL_NS * Decimal("1.35")), (LOCAL_NS, LOCAL_NS)]
 
 
 def test_a_last_level_of_hwloc(tmp_path: Path) -> None:
@@ -283,3 +286,173 @@ def test_other_mistakes_are_one_sentence(tmp_path: Path, capsys: Any) -> None:
 def test_lists_of_the_kernel(text: str, numbers: set[int]) -> None:
     assert number_list(text) == numbers
     assert number_list(as_list(frozenset(numbers))) == numbers
+
+
+# ---- how the values came about
+
+HETEROGENEOUS = """<topology version="2.0">
+ <object type="Machine" cpuset="0xff" allowed_cpuset="0xff" gp_index="1">
+  <object type="Package" os_index="0" cpuset="0x0f" gp_index="2">
+   <object type="NUMANode" os_index="0" gp_index="3" cpuset="0x0f" nodeset="0x1" local_memory="8589934592"/>
+   <object type="NUMANode" os_index="2" gp_index="4" subtype="HBM" cpuset="0x0f" local_memory="1073741824"/>
+   {first}
+  </object>
+  <object type="Package" os_index="1" cpuset="0xf0" gp_index="5">
+   {second}
+  </object>
+ </object>
+ {more}
+</topology>"""
+
+
+def heterogeneous(more: str = "") -> str:
+    """Two packages of four cores, the second without any memory; HBM beside the first."""
+    cores = [
+        f'<object type="Core" cpuset="{cpus:#x}"><object type="PU" os_index="{cpu}" cpuset="{cpus:#x}"/></object>'
+        for cpu, cpus in ((cpu, 1 << cpu) for cpu in range(8))
+    ]
+    return HETEROGENEOUS.format(first="".join(cores[:4]), second="".join(cores[4:]), more=more)
+
+
+def drafted(tmp_path: Path, text: str) -> tuple[Draft, MachineSpec]:
+    file = tmp_path / "made-up.xml"
+    file.write_text(text)
+    draft = import_machine(file)
+    return draft, draft.check()
+
+
+def attribute(name: str, *values: tuple[int, int, str]) -> str:
+    inner = "".join(
+        f'<memattr_value target_obj_type="NUMANode" target_obj_gp_index="{target}" value="{value}" '
+        f'initiator_cpuset="{cpus}"/>'
+        for target, value, cpus in values
+    )
+    return f'<memattr name="{name}" flags="5">{inner}</memattr>'
+
+
+def test_processors_in_no_node_of_hwloc_are_a_node_without_memory(tmp_path: Path) -> None:
+    """hwloc leaves out nodes without memory; refusing their processors would refuse a machine that a file can say."""
+    draft, spec = drafted(tmp_path, heterogeneous())
+    assert node_by_node(spec) == [(0, 4, 4, True), (1, 4, 4, False), (0, 0, 0, True)]
+    assert "processors 4-7 are in no NUMANode: they are a node without memory here" in draft.remarks
+
+
+def test_bandwidths_that_are_not_said_are_assumed_by_cores_and_kind_of_memory(tmp_path: Path) -> None:
+    """A flat rate would make HBM as slow as a desktop's memory: 4 cores of 5 GB/s, and HBM of 12 GB/s for each."""
+    draft, spec = drafted(tmp_path, heterogeneous())
+    assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [20, None, 48]
+    source = draft.sources["nodes.imc_bandwidth_gbs"]
+    assert source == "assumed: 12 GB/s of HBM for each core near it; 5 GB/s for each core of the node; measure it"
+
+
+def test_memory_attributes_are_read(tmp_path: Path) -> None:
+    """100,000 MiB/s are 104.858 GB/s; the latency from package 1 is not said, and half of the extra of no distances."""
+    bandwidth = attribute("Bandwidth", (3, 100_000, "0xf"), (3, 40_000, "0xf0"), (4, 400_000, "0xf"))
+    latency = attribute("Latency", (3, 80, "0xf"), (4, 120, "0xf"))
+    draft, spec = drafted(tmp_path, heterogeneous(bandwidth + latency))
+    assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [Decimal("104.858"), None, Decimal("419.43")]
+    assert spec.latency_ns is not None
+    assert spec.latency_ns[0] == (80, 120, 120)  # of the node without memory 1.5 times 80 ns
+    assert mark_of(draft.sources["nodes.imc_bandwidth_gbs"]) == "read"
+    assert mark_of(draft.sources["latency_ns"]) == "assumed", "package 1 has none"
+    assert "2 of 4 pairs of nodes have that of the memory attributes" in draft.sources["latency_ns"]
+
+
+def test_reading_and_writing_are_averaged_and_zero_says_nothing(tmp_path: Path) -> None:
+    given = attribute("ReadBandwidth", (3, 30_000, "0xf")) + attribute("WriteBandwidth", (3, 10_000, "0xf"))
+    draft, spec = drafted(tmp_path, heterogeneous(given + attribute("Bandwidth", (4, 0, "0xf")) + attribute("mine")))
+    assert spec.node_shapes[0].imc_bandwidth_gbs == Decimal("20.972")  # 20,000 MiB/s
+    assert spec.node_shapes[2].imc_bandwidth_gbs == 48
+    assert mark_of(draft.sources["nodes.imc_bandwidth_gbs"]) == "assumed"
+    assert "memory attributes left out: mine" in draft.remarks
+
+
+def kinds(*infos: str) -> str:
+    sets = ("0x3", "0xfc")
+    return "".join(f'<cpukind cpuset="{cpus}">{info}</cpukind>' for cpus, info in zip(sets, infos, strict=True))
+
+
+def info(name: str, value: object) -> str:
+    return f'<info name="{name}" value="{value}"/>'
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"), [("LinuxCapacity", "derived"), ("FrequencyMaxMHz", "assumed"), ("FrequencyBaseMHz", "assumed")]
+)
+def test_kinds_of_cores_are_as_fast_as_hwloc_says(name: str, mark: str, tmp_path: Path) -> None:
+    """Capacities are speeds; clocks are only if all kinds do as much in a cycle."""
+    draft, spec = drafted(tmp_path, heterogeneous(kinds(info(name, 1000), info(name, 500))))
+    assert [[kind.speed_ppm for kind in node.kinds] for node in spec.node_shapes] == [[10**6, 500_000], [500_000], []]
+    assert mark_of(draft.sources["nodes.cores.speed_ppm"]) == mark
+
+
+def test_kinds_of_cores_without_a_speed_are_named(tmp_path: Path) -> None:
+    """E-cores that are simulated at full speed in silence make a hybrid machine too fast."""
+    given = kinds(info("CoreType", "IntelCore") + info("FrequencyMaxMHz", 5000), info("CoreType", "IntelAtom"))
+    draft, spec = drafted(tmp_path, heterogeneous(given))
+    assert all(kind.speed_ppm == 10**6 for node in spec.node_shapes for kind in node.kinds)
+    said = "2 kinds of cores have no speed there (IntelCore on processors 0-1, IntelAtom on processors 2-7)"
+    assert f"{said}: all are simulated at full speed" in draft.remarks
+
+
+def test_kinds_of_cores_without_a_speed_are_named_in_sysfs(tmp_path: Path) -> None:
+    root = Tree(cores=4).write(tmp_path)
+    put(root, "devices/cpu_core/cpus", "0-1")
+    put(root, "devices/cpu_atom/cpus", "2-3")
+    remarks = import_machine(sysfs=root).remarks
+    assert any("cpu_core on processors 0-1, cpu_atom on processors 2-3" in remark for remark in remarks)
+
+
+def test_access_classes_of_the_kernel_are_read(tmp_path: Path) -> None:
+    """Class 1 is that of processors; class 0 may be that of a device, whose bandwidth no core has."""
+    root = Tree(sockets=2).write(tmp_path)
+    for node, (bandwidth, latency) in enumerate([(90_000, 80), (60_000, 0)]):
+        for number, factor in ((0, 10), (1, 1)):
+            folder = f"devices/system/node/node{node}/access{number}/initiators"
+            put(root, f"{folder}/node{node}/cpulist", "")
+            for name in ("read", "write"):
+                put(root, f"{folder}/{name}_bandwidth", str(bandwidth * factor))
+                put(root, f"{folder}/{name}_latency", str(latency * factor))
+    draft = import_machine(sysfs=root)
+    assert [node.imc_bandwidth_gbs for node in draft.check().node_shapes] == [90, 60]
+    assert draft.values["latency_ns"][0][0] == 80
+    assert draft.values["latency_ns"][1][1] == LOCAL_NS
+    assert "1 of 4 pairs of nodes have that of the access classes" in draft.sources["latency_ns"]
+
+
+def test_a_distance_of_255_is_no_distance(tmp_path: Path) -> None:
+    """Firmware's 255 stands for no path; as a distance the other memory would be 23 times as far."""
+    draft, spec = imported(tmp_path, Tree(sockets=2, distance=[[10, 255], [21, 10]]))
+    assert spec.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))
+    assert any(remark.startswith("1 distances are 255 or more, which stands for no path") for remark in draft.remarks)
+
+
+def test_an_import_says_what_is_read_derived_and_assumed_and_check_repeats_it(tmp_path: Path, capsys: Any) -> None:
+    file, output = tmp_path / "made-up.xml", tmp_path / "machine.yaml"
+    file.write_text(heterogeneous(attribute("Bandwidth", (3, 40_000_000, "0xf"), (4, 400_000, "0xf"))))
+    assert main(["machine", "import", str(file), "-o", str(output)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    origin = "(hwloc XML of version 2, made-up.xml)"
+    assert f"read: sockets, nodes, nodes.memory {origin}" in said
+    assert "read: nodes.imc_bandwidth_gbs (the memory attributes there, which firmware gives)" in said
+    assert "assumed: clock.base_ghz (not said)" in said
+    assert "note: processors 4-7 are in no NUMANode: they are a node without memory here" in said
+    assert "warning: a memory controller has 4.194e+04 GB/s, and a node of HBM has up to 4,000 GB/s" in said
+    assert main(["machine", "check", str(output)]) == 0
+    again = capsys.readouterr().out.splitlines()
+    provenance = ("read:", "derived:", "assumed:")
+    assert [line for line in again if line.startswith(provenance)] == [
+        line for line in said if line.startswith(provenance)
+    ]
+    assumed = sum(line.startswith("assumed:") for line in said)
+    assert (
+        f"warning: {assumed} values are assumed, which nobody measured: every answer names those that it depends on"
+        in again
+    )
+
+
+def test_every_value_of_an_import_is_marked(tmp_path: Path) -> None:
+    for name in TREES:
+        draft, spec = imported(tmp_path / name, TREES[name])
+        assert unsourced(spec) == []
+        assert all(source.startswith(("read: ", "derived: ", "assumed: ")) for source in draft.sources.values())

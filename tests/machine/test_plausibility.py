@@ -35,7 +35,7 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
             {
                 "sockets": 3,
                 "links": [*RING, {"from": 2, "to": 0, "bandwidth_gbs": 1}],
-                "latency_ns": [[1, 2, 2], [2, 1, 2], [2, 2, 1]],
+                "latency_ns": [[10, 20, 20], [20, 10, 20], [20, 20, 10]],
                 "caches": {},
             },
             ["a link leads from node 2 to node 0, none leads back"],
@@ -47,6 +47,17 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
                 "the last-level cache of 16 KiB is smaller than one core's 32 KiB",
                 "a hit in the last-level cache takes 90 ns, longer than memory in 80 ns",
             ],
+        ),
+        (  # units taken for each other: 5 GB/s as 5,000, 80 ns as 80 ps, 10 GB/s as 10 MB/s
+            {"links": [{"between": [0, 1], "bandwidth_gbs": 6000}], "local_latency_ns": 0.08, "caches": {}},
+            [
+                "a link has 6000 GB/s, and dies of one package have up to 2,000 GB/s",
+                "a node reads its own memory in 0.08 ns, as fast as a last-level cache",
+            ],
+        ),
+        (
+            {"nodes": {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 0.01}},
+            ["a memory controller has 0.01 GB/s, less than one module of memory"],
         ),
         (
             {"coherence": {"same_core_ns": 9, "same_socket_ns": 8, "cross_socket_ns": 7}},

@@ -1,14 +1,34 @@
-"""Checks of a machine file's ``sources``: keys that name no field, and numbers without a source."""
+"""The ``sources`` of a machine file: how each value came about, keys that name no field, numbers without a source.
+
+A source begins with its mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows from
+others by a stated rule) or ``assumed:`` (nobody gave the value). A source without a mark cites who gave the value, and
+is one of ``read``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
 from numasim.errors import InputError
+
+Mark = Literal["read", "derived", "assumed"]
+MARKS: tuple[Mark, ...] = get_args(Mark)
+
+
+def mark_of(source: str) -> Mark:
+    """How the value of a source came about. A source that calls a part of its value ``(assumed)`` is assumed."""
+    if source.startswith("assumed") or "(assumed)" in source:
+        return "assumed"
+    return "derived" if source.startswith("derived") else "read"
+
+
+def marked(sources: Mapping[str, str], mark: Mark) -> dict[str, str]:
+    """The sources with a mark, by dotted field; their texts are without the mark."""
+    return {field: text.removeprefix(f"{mark}:").lstrip() for field, text in sources.items() if mark_of(text) == mark}
 
 
 def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:

@@ -1,0 +1,83 @@
+"""Values of a machine that a system does not report, each with the reason for it: every source here begins `assumed:`.
+
+Rates and factors are rounded medians of published measurements (Intel MLC, STREAM, likwid-bench) on two-socket servers
+of 2009 to 2023: one core's share of its node's memory bandwidth was 3.8 to 8.3 GB/s. Of the extra that firmware's
+distances (ACPI SLIT) give other nodes, loads took 0.4 to 0.6: 1.6 to 1.7 times the local latency at distance 21, 1.9 at
+32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from numasim.machine.exact_shape import Node
+from numasim.machine.inventory import Inventory
+
+LOCAL_NS = Decimal(90)
+GHZ = Decimal("2.5")
+MEMORY_BYTES = 2**30
+LINE_BYTES = 64
+CORE_GBS = Decimal(5)  # of a node's memory, for each of its cores
+KIND_GBS = {"MCDRAM": Decimal(7), "HBM": Decimal(12)}  # the same of memory of these kinds, for each core near it
+LONE_GBS = Decimal(20)  # of memory without cores whose kind is not said, such as that of a CXL expander
+SLOWER_LINK = 3  # a link between sockets has the bandwidth of a controller divided by this
+FAR = Decimal(2)  # distance of another node, relative to the local one, where none is given
+UNREACHABLE = 255  # a distance of ACPI's table that says nothing but that there is no path
+SHARE_OF_DISTANCE = Fraction(1, 2)  # of the extra distance of another node that is extra latency
+PAGE = "4KiB"
+SERVERS = "assumed: typical of server processors"
+NOT_SAID = "assumed: not said"
+
+
+def controller_gbs(node: Node) -> Decimal:
+    """Bandwidth of a node's memory: by the kind of the memory and the cores near it."""
+    if node.memory_kind in KIND_GBS:
+        return KIND_GBS[node.memory_kind] * max(node.near_cores, 1)
+    return CORE_GBS * len(node.cores) if node.cores else LONE_GBS
+
+
+def controller_reason(nodes: Sequence[Node]) -> str:
+    """The source of such bandwidths."""
+    kinds = sorted({node.memory_kind for node in nodes if node.memory_kind in KIND_GBS})
+    parts = [f"{KIND_GBS[kind]} GB/s of {kind} for each core near it" for kind in kinds]
+    plain = [node for node in nodes if node.memory_kind not in KIND_GBS]
+    if any(node.cores for node in plain):
+        parts.append(f"{CORE_GBS} GB/s for each core of the node")
+    if not all(node.cores for node in plain):
+        parts.append(f"{LONE_GBS} GB/s of memory without cores")
+    return f"{'; '.join(parts)}; measure it"
+
+
+def link_gbs(a: Node, b: Node, gbs_of_a: Decimal, gbs_of_b: Decimal) -> Decimal:
+    """Bandwidth of a link in one direction: within a socket that of the slower controller, between sockets a third.
+
+    Of a node with cores and one without, the controller of the latter counts: nothing else is behind the link.
+    """
+    alone = [gbs for node, gbs in ((a, gbs_of_a), (b, gbs_of_b)) if not node.cores]
+    slower = alone[0] if len(alone) == 1 else min(gbs_of_a, gbs_of_b)
+    return slower if a.socket == b.socket else max(Decimal(1), round(slower / SLOWER_LINK, 1))
+
+
+LINK_REASON = "assumed: the slower controller's bandwidth within a socket, a third of it between sockets; measure it"
+
+
+def relative_distance(inventory: Inventory, a: int, b: int) -> Fraction:
+    """Firmware's distance from node ``a`` to ``b`` relative to the local distance; the other direction's where this one
+    is not given, `FAR` where none is.
+    """
+    local = _given(inventory, a, a) or Decimal(10)
+    found = _given(inventory, a, b) or _given(inventory, b, a)
+    return Fraction(found or local * (1 if a == b else FAR)) / Fraction(local)
+
+
+def _given(inventory: Inventory, a: int, b: int) -> Decimal | None:
+    distance = inventory.distance.get((a, b))
+    return None if distance is None or (a != b and distance >= UNREACHABLE) else distance
+
+
+def latency_ns(distance: Fraction, local_ns: Decimal) -> Decimal:
+    """Latency of a load over a relative distance, to tenths of a nanosecond."""
+    exact = Fraction(local_ns) * max(1 + SHARE_OF_DISTANCE * (distance - 1), SHARE_OF_DISTANCE)
+    return Decimal(round(10 * exact)).scaleb(-1)
