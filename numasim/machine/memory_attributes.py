@@ -38,8 +38,8 @@ def read_memory_attributes(
     """The attributes of a topology.
 
     ``nodes`` are the numbers of nodes by their ``gp_index``, ``homes`` those of usable processors; ``cpus_of`` reads
-    a bitmap. The bandwidth of a node's memory is the highest that any processors see. A latency
-    from a node is that which the fewest processors see among which all of the node are. A value of 0 says nothing.
+    a bitmap. The bandwidth of a node's memory is the highest that any processors see. The latency from a node is that
+    of the fewest processors among which all of the node's are. A value of 0 says nothing.
     """
     found = {name: _attribute(root, name, nodes, cpus_of) for name in _READ_AND_WRITE}
     bandwidth: dict[int, Decimal] = {}
