@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from numasim.draws import repeat_seed
+from numasim.engine.assumed_values import assumed_fields
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, NOT_BUILT, left_out, require_engine, simulate_spec
 from numasim.engine.simulate import simulate as simulate_plan
@@ -99,6 +100,7 @@ def run_spec(
         result = simulate_watched(plan, seed, engine, check, trace, over_time, schedule)
         result.left_out += left_out(spec, plan)
     result.identity = identity(spec, seed, engine)
+    result.assumed = tuple(assumed_fields(spec))
     return result
 
 

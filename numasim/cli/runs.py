@@ -11,6 +11,7 @@ from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spe
 from numasim.errors import CheckError, InputError
 
 if TYPE_CHECKING:
+    from numasim.engine.result import Result
     from numasim.spec.one_run import OneRun
     from numasim.spec.run_spec import RunSpec
     from numasim.spec.sweep_spec import SweepSpec
@@ -66,7 +67,24 @@ def run(
         if folder is not None:
             save_figures(result, folder)
     print_run(result, as_json)
+    if not as_json:
+        _try_assumed(loaded, result, chosen_engine(engine))
     _announce_left_out(trace)
+
+
+def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
+    """Say what half and twice of each assumed value of the machine would change, where the native engine tells soon."""
+    from numasim.api import run_spec
+    from numasim.engine.assumed_values import depended_on, lines, tried
+
+    if depended_on(result.assumed, result.counters):
+        found = (
+            tried(spec, result.counters, lambda changed: run_spec(changed, engine).counters)
+            if engine == "native"
+            else None
+        )
+        for line in lines(found):
+            say(f"      {line}")
 
 
 def _announce_left_out(trace: Path | None) -> None:

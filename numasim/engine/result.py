@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.engine.assumed_values import depended_on, sentence
 from numasim.engine.columns import DESCRIBED, of_group, of_kind
 from numasim.engine.phase_rows import columns_of, named, no_rows
 from numasim.engine.remarks import phases_left_out, remarks
@@ -79,6 +80,7 @@ class Result(Shown):
     passed_items: int = 0  # range items counted in closed form, which have no records
     over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
     left_out: tuple[str, ...] = field(default=(), compare=False)  # what files that were asked for do not hold
+    assumed: tuple[str, ...] = field(default=(), compare=False)  # assumed fields of the machine, by dotted name
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 
     def __repr__(self) -> str:
@@ -101,7 +103,13 @@ class Result(Shown):
     @property
     def remarks(self) -> list[str]:
         """What a user should know of the run beside its counters, such as that thieves found nothing to steal."""
-        return [*remarks(self.counters, self.worker_count), *phases_left_out(self.phases_run), *self.left_out]
+        machine = str(self.identity.get("machine", "the machine"))
+        return [
+            *remarks(self.counters, self.worker_count),
+            *phases_left_out(self.phases_run),
+            *self.left_out,
+            *sentence(machine, depended_on(self.assumed, self.counters)),
+        ]
 
     @property
     def phase_rows(self) -> dict[str, npt.NDArray[np.int64]]:

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.engine.result import COLUMNS
 
-NOT_AXES = frozenset({*COLUMNS, "error", "cell"})
+NOT_AXES = frozenset({*COLUMNS, "error", "cell", ASSUMED})
 ITERATION = "iteration"  # the axis of tables with a row for each iteration of a run
 FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed", ITERATION})  # that axes
 # begin with

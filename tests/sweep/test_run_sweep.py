@@ -61,7 +61,7 @@ def test_the_schema_is_that_of_a_result_with_nothing_of_pandas(tmp_path: Path) -
     sweep_toy(toy_sweep(), tmp_path)
     file = pq.ParquetFile(tmp_path / RESULTS)
     schema = file.schema_arrow
-    assert tuple(schema.names) == (*COLUMNS, "error")
+    assert tuple(schema.names) == (*COLUMNS, "assumed", "error")
     assert schema.metadata is None
     assert file.num_row_groups == 1
     for name in COLUMNS:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ LONGEST_STALL_S = 3600  # what nobody kills ends some day
 
 class Part(Model):
     name: str
+    sources: ClassVar[dict[str, str]] = {}
     kind: int = 0  # names are no contents: it is this that makes runs differ
 
     @property

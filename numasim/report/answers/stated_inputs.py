@@ -1,4 +1,4 @@
-"""What the answers of a table take for granted of their inputs: how fast cores are, and which bytes are guesses."""
+"""What the answers of a table take for granted of their inputs: how fast cores are, guessed bytes, assumed values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from numasim.engine.assumed_values import of_table
 from numasim.report.answers.varying_axes import Axis
 from numasim.report.comparison_cells import finished
 from numasim.sweep.recording_columns import RECORDING, TIME_FACTOR
@@ -34,7 +35,7 @@ def assumed_cores(frame: pd.DataFrame, axis: Axis, value: int, baseline: int) ->
 def stated_inputs(frame: pd.DataFrame) -> list[str]:
     """Sentences about the runs of ``frame`` that have ended; none where nothing is taken for granted."""
     done = finished(frame)
-    return [*_of_recordings(done), *_of_machines(done)]
+    return [*_of_recordings(done), *_of_machines(done), *of_table(done)]
 
 
 def _scaled(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """The tables of a results directory, made from its shards: the same rows always give the same bytes.
 
-results.parquet      a row for each cell and repeat: the columns of a result, the sweep axes, the error; of recorded
-                     programs those of `numasim.sweep.recording_columns`, too
+results.parquet      a row for each cell and repeat: the columns of a result, the assumed fields of the machine, the
+                     sweep axes, the error; of recorded programs those of `numasim.sweep.recording_columns`, too
 workers.parquet      a row for each run and worker
 node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
 iterations.parquet   a row for each run of a phase, of the runs that have more than one
@@ -16,6 +16,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from numasim.engine.assumed_values import APART, assumed_fields
+from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.engine.result import COLUMNS
 from numasim.sweep.axis_columns import axis_column, named_column
 from numasim.sweep.planned_runs import PlannedRow
@@ -60,6 +62,8 @@ def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str
     columns = {
         name: pa.array(identity[name], column_type(name)) if name in identity else runs[name] for name in COLUMNS
     }
+    fields = {id(row.cell): APART.join(assumed_fields(row.cell.spec)) for row in rows}
+    columns[ASSUMED] = pa.array([fields[id(row.cell)] for row in rows], pa.string())
     columns |= {name: axis_column(rows, name) for name in axes if name not in COLUMNS}
     columns |= recording_columns(rows, names["workload"])
     return pa.table({**columns, "error": runs["error"]})

@@ -1,0 +1,201 @@
+"""Which assumed values of a machine a run depends on, and what the makespan would be with half and with twice of one.
+
+A field whose source begins with ``assumed`` is a value that nobody has measured (`numasim.parts.models.sources`).
+Whether a run depends on the field follows from the run's specification and counters: a run that moves no bytes depends
+on no bandwidth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numasim.errors import InputError
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.sources import marked
+from numasim.parts.validation import validate
+from numasim.parts.yaml.nodes import Place, Source, from_python
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from numasim.spec.run_spec import RunSpec
+
+Row = Mapping[str, Any]
+COLUMN = "assumed"  # of a results table: the assumed fields of a row's machine that the specification does not rule out
+APART = "; "
+MOST_EVENTS = 500_000  # of all runs together with half and with twice of a value: about half a second
+_FACTORS = (Decimal("0.5"), Decimal(2))
+_SCALED = ("_ns", "_gbs", "_ghz", "_ppm", "_per_s", "memory", "llc", "l1", "l2", "llc_sizes")  # ends of names of amounts
+_MOST_PPM = 1_000_000
+
+
+def assumed_fields(spec: RunSpec) -> list[str]:
+    """The assumed fields of the machine that play a part under the effects of ``spec``, by their dotted names."""
+    fields = list(marked(spec.machine.sources, "assumed"))
+    if not fields:
+        return []
+    idle = set()
+    if spec.model.clock == "fixed" or not spec.machine.clock.turbo:
+        idle |= {field for field in fields if field.startswith("clock")}
+    if spec.model.smt == "none":
+        idle.add("smt")
+    if spec.model.contention == "none":
+        idle |= {field for field in fields if field.endswith("bandwidth_gbs")}
+    return [field for field in fields if field not in idle]
+
+
+def depended_on(fields: Sequence[str], row: Row) -> list[str]:
+    """Those of the fields that a run with the counters ``row`` depends on; all that cannot be ruled out."""
+    return [field for field in fields if _rule(field)(row)]
+
+
+def _rule(field: str) -> Callable[[Row], bool]:
+    longest = max((key for key in _RULES if field == key or field.startswith(f"{key}.")), key=len, default="")
+    return _RULES.get(longest, lambda _: True)
+
+
+def _sum(*names: str) -> Callable[[Row], bool]:
+    return lambda row: any(row[name] for name in names)
+
+
+_MOVES = _sum("bytes_local", "bytes_remote", "bytes_cache", "bytes_c2c")
+_FAR = _sum("bytes_remote", "bytes_c2c")
+_FAR_OR_STEALS = _sum("bytes_remote", "bytes_c2c", "steal_attempts_remote")
+_RULES: dict[str, Callable[[Row], bool]] = {
+    "nodes.memory": _MOVES,
+    "nodes.imc_bandwidth_gbs": _sum("bytes_local", "bytes_remote"),
+    "caches": _MOVES,
+    "caches.llc_hit_ns": _sum("bytes_cache"),
+    "caches.llc_remote_hit_ns": _sum("bytes_c2c"),
+    "latency_ns": _sum("bytes_local", "bytes_remote", "steal_attempts_remote"),
+    "local_latency_ns": _sum("bytes_local", "bytes_remote"),
+    "remote_base_latency_ns": _FAR_OR_STEALS,
+    "hop_latency_ns": _FAR_OR_STEALS,
+    "link_bandwidth_gbs": _FAR,
+    "links": _FAR_OR_STEALS,
+    "links.bandwidth_gbs": _FAR,
+    "mesh": _FAR_OR_STEALS,
+    "snoop": _FAR,
+    "coherence": _sum("steal_attempts", "lock_acquisitions", "overhead_ps"),
+    "probe": _sum("steal_attempts"),
+    "smt": _sum("inflation_smt_ps"),
+    "page": _MOVES,
+    "line": _MOVES,
+}
+
+
+def sentence(machine: str, fields: Sequence[str]) -> list[str]:
+    """What an answer says of the fields on which it depends; nothing where there are none."""
+    return [f"assumed, not measured, of {machine}: {', '.join(fields)}"] if fields else []
+
+
+def of_table(frame: pd.DataFrame) -> list[str]:
+    """A sentence for each machine in a results table; of tables without the column nothing is known."""
+    if COLUMN not in frame:
+        return []
+    found: dict[str, dict[str, None]] = {}
+    done: Any = frame[frame["error"].isna()] if "error" in frame else frame
+    for row in done.to_dict("records"):
+        fields = [field for field in (row[COLUMN] or "").split(APART) if field]
+        found.setdefault(str(row["machine"]), {}).update(dict.fromkeys(depended_on(fields, row)))
+    return [text for machine, fields in found.items() for text in sentence(machine, list(fields))]
+
+
+# ---- half of a value, and twice
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The change of the makespan in percent with half and with twice of the value; None where a value is not valid."""
+
+    field: str
+    halved: float | None
+    doubled: float | None
+
+    @property
+    def matters(self) -> bool:
+        """Whether the makespan changes at all."""
+        return bool(self.halved or self.doubled)
+
+
+def tried(spec: RunSpec, counters: Row, simulate: Callable[[RunSpec], Row]) -> list[Tried] | None:
+    """Run ``spec`` again with half and with twice of each assumed value that the run of the ``counters`` depends on.
+
+    ``simulate`` runs a specification with the same seed and returns its counters. None where that takes more than
+    `MOST_EVENTS` events. Fields that are no amounts, such as which nodes are linked, are left out.
+    """
+    fields = [field for field in depended_on(assumed_fields(spec), counters) if _amounts(spec, field)]
+    events = counters["events"] + counters["tasks"]
+    if len(_FACTORS) * len(fields) * events > MOST_EVENTS:
+        return None
+    before = counters["makespan_ps"]
+    return [Tried(field, *(_change(spec, field, factor, before, simulate) for factor in _FACTORS)) for field in fields]
+
+
+def _change(
+    spec: RunSpec, field: str, factor: Decimal, before: int, simulate: Callable[[RunSpec], Row]
+) -> float | None:
+    try:
+        after = simulate(replace(spec, machine=scaled(spec.machine, field, factor)))["makespan_ps"]
+    except InputError:
+        return None
+    return 100 * (after - before) / before if before else 0.0
+
+
+def scaled(machine: MachineSpec, field: str, factor: Decimal) -> MachineSpec:
+    """The machine with every amount below the dotted ``field`` times ``factor``; InputError where that is no machine.
+
+    Shares stay below 1,000,000 ppm. Other numbers, such as those of nodes, stay.
+    """
+    content = machine.model_dump(by_alias=True, exclude_unset=True)
+    changed = _with(content, field.split("."), factor)
+    return validate(MachineSpec, from_python(changed, Place(Source("", Path()))))
+
+
+def _amounts(spec: RunSpec, field: str) -> bool:
+    content = spec.machine.model_dump(by_alias=True, exclude_unset=True)
+    same, other = (_with(content, field.split("."), factor) for factor in (Decimal(1), Decimal("0.5")))
+    return bool(same != other)
+
+
+def _with(value: Any, path: Sequence[str], factor: Decimal) -> Any:
+    """``value`` with the amounts at the end of ``path`` scaled; the entries of a list share the path of the list."""
+    if isinstance(value, list | tuple):
+        return [_with(each, path, factor) for each in value]
+    if not path or not isinstance(value, Mapping) or path[0] not in value:
+        return value
+    key, *rest = path
+    inner = _with(value[key], rest, factor) if rest else _scaled(value[key], key, factor)
+    return {**value, key: inner}
+
+
+def _scaled(value: Any, key: str, factor: Decimal) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _scaled(each, name, factor) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_scaled(each, key, factor) for each in value]
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not key.endswith(_SCALED):
+        return value
+    product = value * factor
+    if key.endswith("_ppm"):
+        return max(1, min(int(product), _MOST_PPM))
+    return int(product) if isinstance(value, int) else product
+
+
+def lines(found: Sequence[Tried] | None) -> Iterator[str]:
+    """What `run` prints of the tries."""
+    if found is None:
+        yield "how much each matters is tried in short runs of the native engine alone (--set machine.FIELD=VALUE)"
+        return
+    for each in found:
+        if each.matters:
+            halved, doubled = (
+                "no machine" if change is None else f"{change:+.1f} %" for change in (each.halved, each.doubled)
+            )
+            yield f"makespan with half of {each.field}: {halved}, with twice: {doubled} (same seed)"
+    if still := [each.field for each in found if not each.matters]:
+        yield f"half and twice of these change nothing: {', '.join(still)}"
