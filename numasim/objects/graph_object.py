@@ -170,6 +170,7 @@ class Graph(Held):
         *,
         unit: str | None = None,
         usual: str | None = None,
+        times: Iterable[str] = (),
         cost: str | None = None,
         bytes: str | None = None,
         memory: bool = True,
@@ -177,15 +178,17 @@ class Graph(Held):
         """The graph in a file of another program: WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU, grain graphs.
 
         The format is told by the content. ``unit`` is the file's unit of time where it has none, such as ``"1us"``,
-        ``usual`` the time of tasks for which the file says none. ``cost`` and ``bytes`` are the attributes of nodes and
+        ``usual`` the time of tasks for which the file says none, and ``times`` those of tasks by name, label or kernel,
+        such as ``["potrf=1us"]``. ``cost`` and ``bytes`` are the attributes of nodes and
         edges of DOT and GraphML that hold the time of a task and a number of bytes. Files that one task writes and
         another reads are dependences and, with ``memory``, regions that the tasks access. ``names`` of the graph are
-        those of its tasks in the file, ``remarks`` what was left out. InputError with file and place for what is wrong.
+        those of its tasks in the file, ``remarks`` what was used, left out and is not known. InputError
+        with file and place for what is wrong.
         """
         from numasim.workload.imports.import_choices import Choices
         from numasim.workload.imports.import_graph import imported
 
-        found = imported(Path(path), Choices.of(unit, usual, cost, bytes, memory))
+        found = imported(Path(path), Choices.of(unit, usual, cost, bytes, memory, times))
         made = cls._of(found.workload)
         made.names, made.remarks = tuple(found.names), tuple(found.remarks)
         return made

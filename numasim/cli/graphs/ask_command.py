@@ -8,7 +8,7 @@ import typer
 
 from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import examples
-from numasim.cli.graphs.import_command import GRAPHS, Bytes, Cost, RecordedOn, Unit, Usual
+from numasim.cli.graphs.import_command import GRAPHS, Bytes, Cost, RecordedOn, Times, Unit, Usual
 from numasim.cli.runs import swept
 from numasim.cli.shared import EngineName, Jobs, Results, chosen_engine, say
 from numasim.errors import InputError
@@ -68,6 +68,7 @@ def ask(
     seed: Annotated[int, typer.Option("--seed", help="the seed of the first run")] = 1,
     unit: Unit = None,
     usual: Usual = None,
+    times: Times = None,
     cost: Cost = None,
     bytes_name: Bytes = None,
     recorded_on: RecordedOn = None,
@@ -89,7 +90,7 @@ def ask(
         raise InputError(
             "no machine is given", place="--machine", expected="one of those of numasim machine list, or a file"
         )
-    program = _program(graph, unit=unit, usual=usual, cost=cost, bytes=bytes_name)
+    program = _program(graph, unit=unit, usual=usual, times=times or (), cost=cost, bytes=bytes_name)
     program = program if recorded_on is None else program.recorded_on(recorded_on)
     axes: dict[str, list[Any]] = {
         "machine": machine,

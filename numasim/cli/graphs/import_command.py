@@ -33,6 +33,14 @@ Unit = Annotated[
 Usual = Annotated[
     str | None, typer.Option("--usual", help="the time of tasks for which the file has none", metavar="TIME")
 ]
+Times = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--time",
+        help="the time of the tasks of a name, label or kernel, such as potrf=1us; again for another",
+        metavar="NAME=TIME",
+    ),
+]
 Cost = Annotated[
     str | None,
     typer.Option("--cost", help="DOT, GraphML: the attribute of nodes that is the time of a task", metavar="NAME"),
@@ -69,6 +77,7 @@ def workload_import(
     output: Output = None,
     unit: Unit = None,
     usual: Usual = None,
+    times: Times = None,
     cost: Cost = None,
     bytes_name: Bytes = None,
     memory: Memory = True,
@@ -84,7 +93,7 @@ def workload_import(
     from numasim.workload.imports.import_choices import Choices
     from numasim.workload.imports.import_graph import imported
 
-    found = imported(file, Choices.of(unit, usual, cost, bytes_name, memory))
+    found = imported(file, Choices.of(unit, usual, cost, bytes_name, memory, times or ()))
     workload = found.workload
     if recorded_on is not None:
         from numasim.spec.single_part import read_machine

@@ -14,13 +14,15 @@ from numasim.files.unpacked_text import read_foreign_text
 from numasim.workload.graph import Workload
 from numasim.workload.graph_files.forms import kind_of, read_graph
 from numasim.workload.imports.import_choices import Choices
-from numasim.workload.imports.read_graph import ReadGraph
+from numasim.workload.imports.read_graph import ReadGraph, shortened
 from numasim.workload.imports.readers.xml_names import local
 from numasim.workload.json_form.graph_io import of_text
 
 if TYPE_CHECKING:
     from numasim.workload.imports.readers.grain_graph import Grains
 
+MOST_LINES = 3  # of a table that are looked at
+MOST_SHOWN = 8  # columns that an error names
 MOST_ELEMENTS = 4_000_000  # of XML
 _WORKFLOW = re.compile(r'"workflow"\s*:')
 
@@ -76,4 +78,24 @@ def _read_lines(text: str, name: str, choices: Choices) -> ReadGraph | Workload 
         return grain_graph.read_grains(text, name)
     if starpu.looks_like_records(text):
         return starpu.read_records(text, name)
-    return of_text(text, name)
+    if text.lstrip()[:1] in ("[", '"'):
+        return of_text(text, name)
+    raise _unknown(text, name)
+
+
+def _unknown(text: str, name: str) -> InputError:
+    """The error for a text that is none of the formats: a table by its columns, anything else by its first line."""
+    lines = [line.strip() for line in text.split("\n", 100) if line.strip()]
+    if not lines:
+        return InputError("the file is empty", place=name, expected=OTHER_GRAPH.name)
+    for sign, kind in ((",", "commas"), (";", "semicolons"), ("\t", "tabs")):
+        columns = [column.strip().strip('"') for column in lines[0].split(sign)]
+        if len(columns) > 1 and all(line.count(sign) >= len(columns) - 1 for line in lines[:MOST_LINES]):
+            shown = ", ".join(columns[:MOST_SHOWN]) + (", ..." if len(columns) > MOST_SHOWN else "")
+            return InputError(
+                f"this is a table with {kind}, of the columns {shown}: it has no dependences between tasks",
+                place=f"{name}:1",
+                expected=f"{OTHER_GRAPH.name}, which has the columns task and parent",
+            )
+    problem = f"this is not JSON, and no other format begins with the line {shortened(lines[0])}"
+    return InputError(problem, place=f"{name}:1", expected=OTHER_GRAPH.name)

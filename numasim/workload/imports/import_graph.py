@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -20,8 +20,10 @@ from numasim.workload.imports.plain_workload import plain_workload
 from numasim.workload.imports.read_graph import ReadGraph, shortened
 from numasim.workload.imports.readers.grain_graph import Grains
 from numasim.workload.imports.time_units import whole_ps
+from numasim.workload.json_form.graph_models import MOST_KERNELS
 from numasim.workload.size.totals import MOST_PS
 
+MOST_NAMES = 1_000  # among which the nearest one is looked for
 OWN = "task graph of numasim"
 
 
@@ -60,6 +62,8 @@ def imported(path: Path, choices: Choices) -> Imported:
         choices.refuse_all(str(path), "a task graph of numasim says everything")
         return Imported(found, OWN, [], [])
     graph = found.graph if isinstance(found, Grains) else found
+    if len(kinds := set(graph.kinds)) > MOST_KERNELS:
+        graph.remarks.append(f"{len(kinds):,} kernels are more than {MOST_KERNELS}: tasks have none")
     times = _times_ps(graph, choices)
     workload = (
         grain_workload(found, times) if isinstance(found, Grains) else plain_workload(found, times, choices.memory)
@@ -70,7 +74,9 @@ def imported(path: Path, choices: Choices) -> Imported:
 def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
     """[tasks] the times in whole picoseconds; InputError where a unit or a time is missing or too long."""
     unit_ps = choices.unit_ps or graph.unit_ps
-    said = [time for time in graph.times if time is not None]
+    chosen = _chosen(graph, choices.times)
+    open_ = [task for task in range(len(graph.times)) if task not in chosen]
+    said = [task for task in open_ if graph.times[task] is not None]
     if said and choices.unit_ps is not None and graph.unit_ps is not None:
         raise InputError(
             f"the times of this {graph.format} are {graph.unit_means}", place=graph.path, expected="no --unit"
@@ -79,8 +85,8 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
     if usual_ps is None and not said and choices.unit_ps is not None:
         usual_ps = choices.unit_ps
         graph.remarks.append("the file has no times: each task takes one unit")
-    if len(said) < len(graph.times) and usual_ps is None:
-        _refuse_missing(graph, bool(said))
+    if len(said) < len(open_) and usual_ps is None:
+        _refuse_missing(graph, [task for task in open_ if graph.times[task] is None], bool(said))
     if said and unit_ps is None:
         raise InputError(
             f"the times of a {graph.format} have no unit of their own",
@@ -90,9 +96,12 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
     found = np.zeros(len(graph.times), np.int64)
     total = 0
     for task, time in enumerate(graph.times):
-        product = (
-            whole_ps(Decimal(1), usual_ps or Decimal(0)) if time is None else whole_ps(time, unit_ps or Decimal(0))
-        )
+        if task in chosen:
+            product = whole_ps(Decimal(1), chosen[task])
+        elif time is None:
+            product = whole_ps(Decimal(1), usual_ps or Decimal(0))
+        else:
+            product = whole_ps(time, unit_ps or Decimal(0))
         if product is None or total + product > MOST_PS:
             what = f"the time {shortened(time)} of task {shortened(graph.names[task])}"
             expected = f"all tasks together at most {MOST_PS:,} ps, or a smaller --unit"
@@ -102,9 +111,31 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
     return found
 
 
-def _refuse_missing(graph: ReadGraph, some: bool) -> None:
-    first = graph.times.index(None)
-    count = graph.times.count(None)
+def _chosen(graph: ReadGraph, times: Mapping[str, Decimal]) -> dict[int, Decimal]:
+    """The times in ps of tasks by their numbers: those that the user gives by name, label or kernel, and 0 of tasks
+    without work; InputError for a name that no task has.
+    """
+    chosen = dict.fromkeys(graph.still, Decimal(0))
+    called = list(zip(graph.names, graph.labels, graph.kinds, strict=True))
+    for name, time in times.items():
+        found = [task for task, names in enumerate(called) if name in names]
+        if not found:
+            raise InputError(
+                f"no task has the name, label or kernel {name!r} of --time",
+                place=graph.path,
+                expected="one of this file",
+                value=name,
+                known=dict.fromkeys(
+                    each for names in reversed(called[-MOST_NAMES:]) for each in reversed(names) if each
+                ),
+            )
+        chosen |= dict.fromkeys(found, time)
+        graph.remarks.append(f"--time {name} is the time of {len(found):,} tasks")
+    return chosen
+
+
+def _refuse_missing(graph: ReadGraph, missing: Sequence[int], some: bool) -> None:
+    first, count = missing[0], len(missing)
     others = f", nor have {count - 1:,} others" if count > 1 else ""
     problem = f"the task {shortened(graph.names[first])} has no time{others}" if some else "no task has a time"
     unit = "" if some else ", or --unit alone, of which each takes one"

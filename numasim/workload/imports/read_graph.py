@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NoReturn
@@ -29,7 +30,9 @@ class ReadGraph:
     """The graph as it stands in the file; tasks are numbered in the order of the file.
 
     ``unit_ps`` is the length of the file's unit of time, None where the file has none; ``unit_means`` says what a
-    number stands for. ``times`` has None for a task whose time the file does not say.
+    number stands for. ``times`` has None for a task whose time the file does not say; ``still`` are tasks without work,
+    such as points of synchronisation. ``labels`` are what the file writes at tasks beside their names. ``not_known``
+    says what no file of the format tells.
     """
 
     path: str
@@ -37,15 +40,20 @@ class ReadGraph:
     name: str
     unit_ps: Decimal | None
     unit_means: str
+    not_known: str = ""
     names: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     times: list[Decimal | None] = field(default_factory=list)
+    still: set[int] = field(default_factory=set)
     places: list[Where] = field(default_factory=list)
     edges: list[tuple[int, int]] = field(default_factory=list)
     files: dict[str, ReadFile] = field(default_factory=dict)
     files_order: bool = True  # whether a task that reads a file waits for those that write it
     phases: list[int] = field(default_factory=list)  # of the tasks, where there are several: they ascend
     unknown_sizes: list[str] = field(default_factory=list)  # of files
+    used: dict[str, None] = field(default_factory=dict)  # fields of the file
+    left_out: Counter[str] = field(default_factory=Counter)  # how often fields and entries are left out, by name
     remarks: list[str] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)  # of the tasks, by their ids
 
@@ -58,7 +66,17 @@ class ReadGraph:
             expected=expected,
         )
 
-    def add_task(self, name: str, time: object, where: Where, kind: str = "", key: str | None = None) -> int:
+    def take(self, fields: Iterable[str], known: Collection[str]) -> None:
+        """Count the fields of one entry of the file: those that are ``known`` are used, others left out."""
+        for name in fields:
+            if name in known:
+                self.used[name] = None
+            else:
+                self.left_out[name] += 1
+
+    def add_task(
+        self, name: str, time: object, where: Where, kind: str = "", key: str | None = None, label: str = ""
+    ) -> int:
         """Append a task and return its number; ``time`` is None where the file says nothing, ``key`` its id."""
         key = name if key is None else key
         if key in self.numbers:
@@ -66,6 +84,7 @@ class ReadGraph:
         made = self.numbers[key] = len(self.names)
         self.names.append(name)
         self.kinds.append(kind)
+        self.labels.append(label)
         self.times.append(self.time(time, name, where))
         self.places.append(where)
         return made
@@ -134,6 +153,12 @@ class ReadGraph:
             self.remarks.append(
                 f"{len(self.unknown_sizes):,} sizes are negative, the first that of {first}; they count 0 bytes"
             )
+        if self.used:
+            self.remarks.append(f"used: {', '.join(self.used)}")
+        if self.left_out:
+            self.remarks.append(f"left out: {', '.join(f'{name} ({n:,})' for name, n in self.left_out.items())}")
+        if self.not_known:
+            self.remarks.append(f"a {self.format} does not say {self.not_known}")
         if not self.names:
             self.refuse(f"there are no tasks in this {self.format}", "at least one")
         if len(self.names) > MOST_ITEMS:

@@ -116,6 +116,13 @@ BROKEN: dict[str, tuple[str, str | None, tuple[str, ...]]] = {
     "task is a number": ('{"workflow": {"tasks": [3]}}', None, ("workflow.tasks[0]: ", "an object")),
     "task without a name": ('{"workflow": {"tasks": [{}]}}', None, ("workflow.tasks[0]: ", "no name")),
     "files are a text": ('{"workflow": {"tasks": [{"name": "a", "files": "x"}]}}', None, ("tasks[0].files: ",)),
+    "table of a trace": (
+        "Nature,Start,End,Value\nState,0.1,0.4,potrf\nState,0.4,0.5,trsm\n", None,
+        (":1: ", "a table with commas, of the columns Nature, Start, End, Value", "task and parent")),
+    "table with semicolons": (
+        "a;b;c;d;e;f;g;h;i;j\n1;2;3;4;5;6;7;8;9;10\n", None, ("with semicolons", "f, g, h, ...: it has no dep")),
+    "words": ("hello world\n", None, (":1: ", "no other format begins with the line 'hello world'", "DOT")),
+    "nothing": ("\n \n", None, ("the file is empty",)),
     "truncated JSON": (json.dumps(wfformat("1.5"))[:-40], None, (":1:", "this is not JSON")),
     "truncated XML": (dax()[:-9], None, (":7:", "no XML: ")),
     "truncated DOT": (DOT[:-3], "1us", (":8:", "the file ends too early", "a name")),
@@ -161,6 +168,29 @@ def test_attributes_that_nothing_has_are_refused_with_the_nearest(option: str, t
     path.write_text("digraph { a [weights=1]; a -> b [weights=2] }")
     with pytest.raises(InputError, match=r"has the attribute 'weight'.*did you mean 'weights'"):
         imported(path, Choices.of("1us", **{option: "weight"}))
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("potrff=1us", "no task has the name, label or kernel 'potrff' of --time; expected one of this file; did you "),
+        ("potrf", "--time is 'potrf'; expected the name, label or kernel of tasks and a time"),
+        ("potrf=1", "--time potrf is '1'; expected a number and one of the units"),
+    ],
+)
+def test_a_time_of_nothing_and_a_time_that_is_none_are_refused(given: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    path.write_text('digraph { a [label="potrf 1"]; a -> b }')
+    with pytest.raises(InputError) as caught:
+        imported(path, Choices.of("1us", times=[given]))
+    assert problem in str(caught.value)
+
+
+def test_a_time_is_refused_for_a_graph_that_leaves_nothing_open(tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    path.write_text('{"tasks": [{}]}')
+    with pytest.raises(InputError, match="--time is given, and a task graph of numasim says everything"):
+        imported(path, Choices.of(times=["a=1us"]))
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_task_that_changes_a_file_waits_for_the_earlier_ones_alone(tmp_path: P
 def test_a_file_without_times_gives_each_task_one_unit_and_says_so(tmp_path: Path) -> None:
     found = read_text("digraph { a -> b -> c }", tmp_path, unit="3us")
     assert found.workload.segment_compute_ps.tolist() == [3 * 10**6] * 3
-    assert found.remarks == ["the file has no times: each task takes one unit"]
+    assert found.remarks[-1] == "the file has no times: each task takes one unit"
     assert read_text("<adag><job id='a'/></adag>", tmp_path, usual="2 s").workload.segment_compute_ps[0] == 2 * 10**12
 
 
@@ -123,10 +123,156 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
         "the attribute size is the time of a task",
         "nothing is said of 1 tasks, which take no time",
         "the attribute size of edges is left out; --bytes size takes it for bytes",
+        "used: size",
+        "left out: size of an edge (1)",
+        "a DOT graph does not say which memory tasks access beside the bytes of edges",
     ]
     assert read_text('digraph { 1 [size="5"]; 1 -> 2 [size=7] }', tmp_path, unit="1ns", bytes="size").workload.regions
     negative = '<adag><job id="a" runtime="1"><uses name="f" link="output" size="-5"/></job></adag>'
-    assert read_text(negative, tmp_path).remarks == ["1 sizes are negative, the first that of 'f'; they count 0 bytes"]
+    assert read_text(negative, tmp_path).remarks[0].startswith("1 sizes are negative, the first that of 'f'; they")
+
+
+LEGEND = """digraph {
+    subgraph tasks {
+        node [shape=circle]
+        t1 [label="potrf 1", time=4]; t2 [label="trsm(2,1)\\nrow 2" time=2]; t3 [label=<<b>trsm</b> 3>, time=2]
+        Synchro0 [label="sync", shape=octagon]; end [shape=point]
+        t1 -> {t2 t3} -> Synchro0 -> end
+        t2 -> t3 [style=invis]
+    }
+    subgraph legend { rank=sink; node [shape=plaintext]; legend [label=<<table><tr><td>potrf</td></tr></table>>]; key }
+    legend -> key
+    note [shape=none, label="made by a program"]
+    text [shape=plaintext, label="gemm 4", time=3]; end -> text
+}"""
+
+
+def test_a_legend_is_no_task_and_points_of_synchronisation_take_no_time(tmp_path: Path) -> None:
+    """With the legend as a task, and with 1 us for the points, the work would be 14 us and the span 10 us.
+
+    A node that is text alone is a task where an edge says so. An invisible edge orders a picture, and no tasks.
+    """
+    found = read_text(LEGEND, tmp_path, unit="1us", usual="1us")
+    assert found.names == ["t1", "t2", "t3", "Synchro0", "end", "text"]
+    assert (found.workload.segment_compute_ps // 10**6).tolist() == [4, 2, 2, 0, 0, 3]
+    assert edges(found.workload) == {(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 5)}
+    assert found.workload.kernels == ("potrf", "trsm", "sync", "", "gemm")
+    assert "3 nodes are a legend or text and lead to no task: they are left out" in found.remarks
+    assert "2 points of synchronisation take no time" in found.remarks
+    assert "left out: shape (6), edges of style invis (1)" in found.remarks
+    points = "digraph { a -> sync_1 -> b; sync_1 [shape=point] }"
+    assert read_text(points, tmp_path, unit="1us").workload.segment_compute_ps.tolist() == [10**6, 0, 10**6]
+
+
+def test_a_graph_of_text_alone_is_a_graph(tmp_path: Path) -> None:
+    assert read_text("digraph { node [shape=plaintext]; a -> b; c }", tmp_path, unit="1us").names == ["a", "b", "c"]
+
+
+def test_times_are_given_by_name_label_or_kernel(tmp_path: Path) -> None:
+    text = (
+        'digraph { t1 [label="potrf 1"]; t2 [label="trsm 2"]; t3 [label="trsm 3"]; t1 -> t2; t1 -> t3; t4 [kernel=x] }'
+    )
+    given = ["potrf=4us", "trsm=2us", "trsm 3=3us", "t4=1ns"]
+    found = read_text(text, tmp_path, times=given)
+    assert found.workload.segment_compute_ps.tolist() == [4 * 10**6, 2 * 10**6, 3 * 10**6, 1000]
+    assert found.remarks[-4:] == [
+        "--time potrf is the time of 1 tasks",
+        "--time trsm is the time of 2 tasks",
+        "--time trsm 3 is the time of 1 tasks",
+        "--time t4 is the time of 1 tasks",
+    ]
+    graph = ns.Graph.imported(tmp_path / "given", times=given)
+    assert graph.work_ns == 9_001
+
+
+RAN = """Name: a
+JobId: 1
+StartTime: 1
+EndTime: 3
+Priority: 5
+MPIRank: 0
+
+JobId: 2
+DependsOn: 1
+Handles: 7f
+Modes: W
+Sizes: 64
+Priority: 5
+
+JobId: 3
+DependsOn: 2
+StartTime: 3
+EndTime: 4
+
+JobId: 4
+DependsOn: 3
+
+JobId: 5
+DependsOn: 4
+
+Control: WontUse
+JobId: 6
+
+Iteration: 7
+"""
+
+
+def test_records_of_starpu_that_never_ran_are_not_charged(tmp_path: Path) -> None:
+    """Job 2 orders 1 and 3, and takes no time; nothing that ran is behind 4 and 5. A usual time was charged for all."""
+    found = read_text(RAN, tmp_path, usual="1ms")
+    assert found.names == ["a", "2", "3"]
+    assert found.workload.segment_compute_ps.tolist() == [2 * 10**9, 0, 10**9]
+    assert edges(found.workload) == {(0, 1), (1, 2)}
+    assert not found.workload.regions
+    left = next(remark for remark in found.remarks if remark.startswith("left out: ")).removeprefix("left out: ")
+    assert set(left.split(", ")) == {
+        "records of Control WontUse (1)",
+        "records without JobId (1)",
+        "Priority (2)",
+        "MPIRank (1)",
+        "tasks that never ran",
+        "which order others and take no time (1)",
+        "with nothing behind them (2)",
+    }
+    nothing = RAN.replace("StartTime", "Start").replace("EndTime", "End")
+    assert read_text(nothing, tmp_path, usual="1ms").workload.rows == 5, "no record says when its task ran"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_reader_says_what_it_used_and_what_it_cannot_know(name: str, tmp_path: Path) -> None:
+    text, unit, _ = TEXTS[name]
+    found = read_text(text, tmp_path, unit=unit)
+    if found.foreign:
+        assert any(remark.startswith("used: ") for remark in found.remarks)
+        assert any(remark.startswith(f"a {found.format} does not say ") for remark in found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('<adag><metadata/><job id="a" runtime="1" node-label="x"><argument>-v</argument><stdout/></job></adag>',
+         "element metadata (1), node-label (1), argument (1), stdout (1)"),
+        ('{"workflow": {"tasks": [{"name": "a", "runtime": 1, "cores": 4, "avgCPU": 9}, '
+         '{"name": "b", "runtime": 1, "cores": 2}]}}', "cores (2), avgCPU (1)"),
+        ("1 4\n0 1 0 # first\n", "number of processors (1), remarks (1)"),
+        ("task,parent,work_cycles,cpu_id\n1,0,5,3\n2,NA,1,0\n",
+         "cpu_id (1), rows without a parent, which are the runtime's own (1)"),
+        ('<graphml><key id="k" for="node" attr.name="colour"/><graph edgedefault="directed"><node id="a">'
+         '<data key="k">red</data></node></graph></graphml>', "colour (1)"),
+    ],
+)  # fmt: skip
+def test_what_a_reader_leaves_out_is_counted(text: str, left: str, tmp_path: Path) -> None:
+    own = text.startswith("<adag") or text.startswith("{")
+    remarks = read_text(text, tmp_path, unit=None if own else "1us").remarks
+    assert f"left out: {left}" in remarks
+
+
+def test_more_kernels_than_a_graph_may_have_are_said(tmp_path: Path) -> None:
+    names = [f"{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(300)]
+    text = "digraph { " + " ".join(f"{name}1 [label=k{name}]" for name in names) + " }"
+    found = read_text(text, tmp_path, unit="1us")
+    assert found.workload.kernels == ("",)
+    assert "300 kernels are more than 256: tasks have none" in found.remarks
 
 
 def test_latin_1_is_read_where_it_is_declared(tmp_path: Path) -> None:

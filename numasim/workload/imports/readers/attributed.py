@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -17,37 +18,110 @@ KINDS = ("kind", "kernel", "category", "type")
 BYTES = "bytes"
 OTHER_BYTES = ("size", "data", "weight", "volume", "communication", "comm", "cost")
 UNIT_MEANS = "what one unit of the attribute is"
+LABEL, SHAPE, STYLE = "label", "shape", "style"
+PICTURES = ("plaintext", "plain", "none")  # shapes of nodes that are text alone, such as a legend
+POINTS = ("sync", "synchro", "synchronization", "synchronisation", "barrier", "taskwait")  # in lower case, unnumbered
+_TAG = re.compile(r"<[^>]*>")
+_FIRST_LINE = re.compile(r"\\[nlr]|\n|[(\[]")  # ends what a label says of the kernel
+_NUMBERED = re.compile(r"[\s_\-.,:#0-9]+$")
 
 
 @dataclass
 class Attributed:
-    """A graph as a file has it; nodes in the order in which they are first named, with their lines."""
+    """A graph as a file has it; nodes in the order in which they are first named, with their lines. ``legend`` has the
+    nodes of subgraphs that are called so.
+    """
 
     name: str = ""
     strict: bool = False
     nodes: dict[str, tuple[Attributes, int]] = field(default_factory=dict)
     edges: list[tuple[str, str, Attributes, int]] = field(default_factory=list)
+    legend: set[str] = field(default_factory=set)
 
 
 def graph_of(found: Attributed, path: str, format_name: str, name: str, choices: Choices) -> ReadGraph:
-    """Tasks for the nodes, which wait for each other by the edges; InputError for attributes that are not clear."""
+    """Tasks for the nodes, which wait for each other by the edges; InputError for attributes that are not clear.
+
+    Nodes that are a legend or text alone and lead to no task are left out, and so are edges that nobody sees. Points of
+    synchronisation without a time take none.
+    """
     cost = _cost_name(found, path, choices)
     unit_ps = Decimal(UNITS_PS["ns"]) if cost == COST_NS else None
-    graph = ReadGraph(path, format_name, name, unit_ps, f"what one unit of {cost or 'time'} is")
+    not_known = "which memory tasks access beside the bytes of edges"
+    graph = ReadGraph(path, format_name, name, unit_ps, f"what one unit of {cost or 'time'} is", not_known)
+    invisible = _leave_out_pictures(graph, found)
+    used = {cost or "", *KINDS, LABEL, choices.bytes or BYTES}
+    silent = 0
     for node, (attributes, line) in found.nodes.items():
-        kind = next((attributes[key] for key in KINDS if attributes.get(key)), "")
+        label = _plain(attributes.get(LABEL, ""), node)
+        kind = next((attributes[key] for key in KINDS if attributes.get(key)), "") or _kernel_of(label)
         time = attributes.get(cost) if cost else None
-        graph.add_task(node, 0 if cost and not attributes else time, line, kind)
+        silent += bool(cost and not attributes)
+        task = graph.add_task(node, 0 if cost and not attributes else time, line, kind, label=label)
+        graph.take(attributes, used)
+        if time is None and _is_point(node, attributes, kind):
+            graph.still.add(task)
     if cost:
         graph.remarks.append(f"the attribute {cost} is the time of a task")
-        silent = sum(not attributes for attributes, _ in found.nodes.values())
-        if silent:
-            graph.remarks.append(f"nothing is said of {silent:,} tasks, which take no time")
-    for source, target, _, line in found.edges:
+    if silent:
+        graph.remarks.append(f"nothing is said of {silent:,} tasks, which take no time")
+    if graph.still:
+        graph.remarks.append(f"{len(graph.still):,} points of synchronisation take no time")
+    for source, target, attributes, line in found.edges:
         numbers = [graph.task(end, "an edge", line) for end in (source, target)]
         graph.add_edge(numbers[0], numbers[1], line)
+        graph.take((f"{key} of an edge" for key in attributes), {f"{choices.bytes or BYTES} of an edge"})
+    if invisible:
+        graph.left_out["edges of style invis"] = invisible
     _add_bytes(graph, found, choices)
     return graph.finish()
+
+
+def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
+    """Take what is drawn alone out of ``found``; returns the number of invisible edges."""
+    seen = [edge for edge in found.edges if "invis" not in edge[2].get(STYLE, "")]
+    invisible, found.edges = len(found.edges) - len(seen), seen
+    drawn = {
+        node
+        for node, (attributes, _) in found.nodes.items()
+        if node in found.legend or attributes.get(SHAPE) in PICTURES or "invis" in attributes.get(STYLE, "")
+    }
+    beside: dict[str, list[str]] = {}
+    for source, target, *_ in seen:
+        beside.setdefault(source, []).append(target)
+        beside.setdefault(target, []).append(source)
+    waiting = [node for node in found.nodes if node not in drawn]
+    if not waiting:
+        return invisible  # a graph of nothing but text
+    while waiting:
+        for other in beside.pop(waiting.pop(), ()):
+            if other in drawn:
+                drawn.remove(other)
+                waiting.append(other)
+    if drawn:
+        graph.remarks.append(f"{len(drawn):,} nodes are a legend or text and lead to no task: they are left out")
+        found.nodes = {node: each for node, each in found.nodes.items() if node not in drawn}
+        found.edges = [edge for edge in found.edges if edge[0] not in drawn]
+    return invisible
+
+
+def _plain(label: str, node: str) -> str:
+    """A label without tags of HTML; empty where the label is the node's name."""
+    html = label.startswith("<") and label.endswith(">")
+    text = (_TAG.sub(" ", label[1:-1]) if html else label).strip()
+    return "" if text == "\\N" else text.replace("\\N", node)
+
+
+def _kernel_of(label: str) -> str:
+    """What a label says of the kind of work: the first line up to a bracket, without the numbers at the end."""
+    first = _FIRST_LINE.split(label, maxsplit=1)[0].strip()
+    return _NUMBERED.sub("", first) or first
+
+
+def _is_point(node: str, attributes: Attributes, kind: str) -> bool:
+    """Whether a node is a point of synchronisation: by its shape, or by its kernel or name without a number."""
+    named = (kind, _NUMBERED.sub("", node))
+    return attributes.get(SHAPE) == "point" or any(name.lower() in POINTS for name in named)
 
 
 def _cost_name(found: Attributed, path: str, choices: Choices) -> str | None:

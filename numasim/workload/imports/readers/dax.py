@@ -18,15 +18,20 @@ from numasim.workload.imports.time_units import UNITS_PS
 FORMAT = "Pegasus DAX"
 ROOT = "adag"
 JOBS = {"job", "dag", "dax"}
+NOT_KNOWN = "which memory jobs use beside their files, nor how many cores a job used"
+JOB_USED = {"id", "name", "file", "runtime", "profile runtime", "uses"}
+USES_USED = {"uses name", "uses file", "uses link", "uses size"}
 SECONDS = Decimal(UNITS_PS["s"])
 
 
 def read_dax(root: PlacedElement, path: str) -> ReadGraph:
     """The graph of a document whose root is ``adag``; InputError with the line for what is wrong."""
-    graph = ReadGraph(path, FORMAT, root.get("name") or Path(path).stem, SECONDS, "seconds")
+    graph = ReadGraph(path, FORMAT, root.get("name") or Path(path).stem, SECONDS, "seconds", NOT_KNOWN)
     for job in inside(root):
         if local(job) in JOBS:
             _add_job(graph, job)
+        elif local(job) not in ("child", "parent"):
+            graph.take([f"element {local(job)}"], ())
     for child in own(root, "child"):
         target = graph.task(_needed(graph, child, "ref"), "an element child", child.line)
         for parent in own(child, "parent"):
@@ -40,17 +45,27 @@ def _add_job(graph: ReadGraph, job: PlacedElement) -> None:
     key = _needed(graph, job, "id")
     kind = job.get("name") or job.get("file") or ""
     task = graph.add_task(key, _runtime(job), job.line, kind)
+    graph.take([*job.keys(), *map(_called, inside(job))], JOB_USED)
     for uses in own(job, "uses"):
+        graph.take(map("uses {}".format, uses.keys()), USES_USED)
         name = uses.get("file") or uses.get("name")
         if name is None:
             graph.refuse("an element uses names no file", "the attribute file, or name", uses.line)
         link = (uses.get("link") or "").lower()
-        if link in ("input", "output", "inout"):
+        if link not in ("input", "output", "inout"):
+            graph.take([f"files of link {link or 'none'}"], ())
+        else:
             file = graph.file(name, graph.size(uses.get("size"), name, uses.line))
             if link != "input":
                 file.writers.append(task)
             if link != "output":
                 file.readers.append(task)
+
+
+def _called(element: PlacedElement) -> str:
+    """What an element inside of a job is called among those that are used and left out."""
+    key = (element.get("key") or "").lower()
+    return f"profile {key}" if local(element) == "profile" else local(element)
 
 
 def _runtime(job: PlacedElement) -> str | None:

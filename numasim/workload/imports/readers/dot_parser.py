@@ -106,6 +106,8 @@ class DotParser:
             if name and not (self._next.kind == SIGN and self._next.text == "{"):
                 return self._subgraphs.get(name, [])
             nodes = self._body((dict(scope[0]), dict(scope[1])))
+            if "legend" in name.lower():
+                self.found.legend.update(nodes)
             if name:
                 known = self._subgraphs.setdefault(name, [])
                 known += [node for node in nodes if node not in set(known)]

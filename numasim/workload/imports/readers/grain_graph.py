@@ -19,6 +19,10 @@ from numasim.workload.imports.time_units import number
 FORMAT = "table of grain graphs"
 UNIT_MEANS = "the length of a processor cycle"
 NONE = {"", "NA", "na", "NaN"}
+KINDS = ("source_line", "outline_function", "tag")
+LINEAGES = ("lineage", "chunk_lineage")
+CYCLES = ("exec_cycles", "work_cycles", "overhead_cycles")
+USED = {"task", "parent", "joins_at", "child_number", "create_instant", "wait_instants", *CYCLES, *KINDS, *LINEAGES}
 Row = dict[str, str]
 
 
@@ -52,11 +56,13 @@ def looks_like_grains(text: str) -> bool:
 
 def read_grains(text: str, path: str) -> Grains:
     """The tasks of a table; InputError with the line for what is wrong."""
-    graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS)
+    graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS, "which memory tasks access")
     grains: list[Grain] = []
     for line, row in _rows(graph, text):
         if row["parent"] in NONE:
-            continue  # MIR's own task in the background
+            graph.take(["rows without a parent, which are the runtime's own"], ())
+            continue
+        graph.take(row, USED)
         grains.append(_grain(graph, row, line))
     found = Grains(graph, grains)
     graph.finish(lambda: _link(found))
@@ -86,8 +92,8 @@ def _grain(graph: ReadGraph, row: Row, line: int) -> Grain:
     work: object = row.get("work_cycles")
     if work is None or work in NONE:
         work = None if executed is None else max(0, executed - (overhead or 0))
-    kind = next((row[key] for key in ("source_line", "outline_function", "tag") if row.get(key, "") not in NONE), "")
-    name = next((row[key] for key in ("lineage", "chunk_lineage") if row.get(key, "") not in NONE), row["task"])
+    kind = next((row[key] for key in KINDS if row.get(key, "") not in NONE), "")
+    name = next((row[key] for key in LINEAGES if row.get(key, "") not in NONE), row["task"])
     graph.add_task(name, work, line, kind, row["task"])
     chunk = row.get("chunk_lineage", "").partition("-")[0]
     graph.phases.append(int(chunk) if chunk.isdecimal() and len(chunk) < 10 else 0)

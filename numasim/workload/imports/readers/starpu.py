@@ -2,12 +2,14 @@
 
 A record is lines ``Field: value``; records are apart by empty lines. A task waits for the jobs of ``DependsOn``, has
 taken ``EndTime`` - ``StartTime`` milliseconds, and accesses the data ``Handles`` by ``Modes``, of ``Sizes`` bytes.
+Where some records have these times, a record without them is of a task that never ran: such a task is left out, or
+takes no time and accesses nothing where a task that ran comes behind it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,6 +21,9 @@ MILLISECONDS = Decimal(UNITS_PS["ms"])
 _FIELD = re.compile(r"(%?[A-Za-z][A-Za-z0-9_]*):(?:[ \t]+(.*)|$)")
 _JOB = re.compile(r"^JobId:", re.MULTILINE)
 Record = dict[str, str]
+TIMES = ("StartTime", "EndTime")
+USED = {"JobId", "Name", "Model", "Control", "DependsOn", "Handles", "Modes", "Sizes", *TIMES}
+NOT_KNOWN = "where data lay; the time of a task is that of the worker that ran the task, be it a processor or a GPU"
 
 
 def looks_like_records(text: str) -> bool:
@@ -29,26 +34,64 @@ def looks_like_records(text: str) -> bool:
 
 def read_records(text: str, path: str) -> ReadGraph:
     """The graph of the text of a file; InputError with the line for what is wrong."""
-    graph = ReadGraph(path, FORMAT, Path(path).stem, MILLISECONDS, "milliseconds", files_order=False)
+    graph = ReadGraph(path, FORMAT, Path(path).stem, MILLISECONDS, "milliseconds", NOT_KNOWN, files_order=False)
     waits: list[tuple[int, int, list[str]]] = []
-    for line, record in _records(graph, text):
-        if "JobId" not in record or record.get("Control", "NormalTask") != "NormalTask":
+    records = list(_tasks(graph, text))
+    never = _never_ran(records)
+    for line, record in records:
+        if never.get(record["JobId"].strip()) == DROPPED:
             continue
+        graph.take(record, USED)
         name, model = record["JobId"].strip(), record.get("Model", "")
         task = graph.add_task(record.get("Name") or name, None, line, model or record.get("Name", ""), name)
         graph.times[task] = _time(graph, record, name, line)
         waits.append((line, task, record.get("DependsOn", "").split()))
-        _add_accesses(graph, task, record, line)
+        if name in never:
+            graph.still.add(task)
+        else:
+            _add_accesses(graph, task, record, line)
+    graph.left_out.update(f"tasks that never ran, {what}" for what in never.values())
     for line, task, others in waits:
         for other in others:
             graph.add_edge(graph.task(other, f"the job {shortened(graph.names[task])}", line), task, line)
     return graph.finish()
 
 
+DROPPED, KEPT = "with nothing behind them", "which order others and take no time"
+
+
+def _tasks(graph: ReadGraph, text: str) -> Iterator[tuple[int, Record]]:
+    """(line, record) of each task; records of anything else are counted."""
+    for line, record in _records(graph, text):
+        if "JobId" not in record:
+            graph.take(["records without JobId"], ())
+        elif (control := record.get("Control", "NormalTask")) != "NormalTask":
+            graph.take([f"records of Control {control}"], ())
+        else:
+            yield line, record
+
+
+def _never_ran(records: Sequence[tuple[int, Record]]) -> dict[str, str]:
+    """The jobs that never ran, and whether they are dropped or kept for those that ran behind them; none where no job
+    has times.
+    """
+    before = {record["JobId"].strip(): record.get("DependsOn", "").split() for _, record in records}
+    ran = {record["JobId"].strip() for _, record in records if all(key in record for key in TIMES)}
+    never = before.keys() - ran if ran else set()
+    kept: set[str] = set()
+    waiting = [other for job in ran for other in before[job]] if never else []
+    while waiting:
+        job = waiting.pop()
+        if job in never and job not in kept:
+            kept.add(job)
+            waiting += before[job]
+    return {job: KEPT if job in kept else DROPPED for job in before if job in never}
+
+
 def _time(graph: ReadGraph, record: Record, name: str, line: int) -> Decimal | None:
-    if "StartTime" not in record or "EndTime" not in record:
+    if not all(key in record for key in TIMES):
         return None
-    ends = [number(record[key]) for key in ("StartTime", "EndTime")]
+    ends = [number(record[key]) for key in TIMES]
     if ends[0] is None or ends[1] is None:
         graph.refuse(f"the job {shortened(name)} starts or ends at no number", "StartTime and EndTime", line)
     return graph.time(ends[1] - ends[0], name, line)

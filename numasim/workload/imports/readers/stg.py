@@ -28,10 +28,12 @@ def looks_like_stg(text: str) -> bool:
 
 def read_stg(text: str, path: str) -> ReadGraph:
     """The graph of the text of a file; InputError with the line for what is wrong."""
-    graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS)
+    graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS, "which memory tasks access, nor their kernels")
     lines = _lines(text)
     line, head = next(lines)
     count = _whole(graph, head[0], line)
+    graph.take(("numbers of tasks", "times", "predecessors"), {"numbers of tasks", "times", "predecessors"})
+    graph.take(["number of processors"] * (len(head) - 1) + ["remarks"] * text.count("#"), ())
     waits: list[tuple[int, int, list[str]]] = []
     for line, words in lines:
         if len(words) < 3:

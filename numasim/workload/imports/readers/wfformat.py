@@ -23,6 +23,9 @@ KEYS = ("jobs", "tasks", "specification")
 TIMES = ("runtimeInSeconds", "runtime")
 SIZES = ("sizeInBytes", "size")
 WORKFLOW = ("workflow",)
+NOT_KNOWN = "which memory tasks use beside their files, nor how busy the cores of a task were"
+FILE_USED = {"name", "id", "path", "link", *SIZES}
+TASK_USED = {"name", "id", "category", "command", "files", "inputFiles", "outputFiles", "parents", "children", *TIMES}
 
 
 def looks_like_wfformat(document: Any) -> bool:
@@ -33,7 +36,9 @@ def looks_like_wfformat(document: Any) -> bool:
 def read_wfformat(document: dict[str, Any], path: str) -> ReadGraph:
     """The graph of a document; InputError with the path inside the document for what is wrong."""
     name = document.get("name")
-    graph = ReadGraph(path, FORMAT, name if isinstance(name, str) and name else Path(path).stem, _second(), "seconds")
+    graph = ReadGraph(
+        path, FORMAT, name if isinstance(name, str) and name else Path(path).stem, _second(), "seconds", NOT_KNOWN
+    )
     workflow = object_at(graph, document, "workflow", ())
     if "specification" in workflow:
         _read_specification(graph, workflow)
@@ -58,6 +63,7 @@ def _read_tasks(graph: ReadGraph, tasks: list[Any], path: tuple[str | int, ...])
         key = name if names[name] == 1 or "id" not in entry else str(text_at(graph, entry, "id", where))
         kind = entry.get("category") or _program(entry) or _kind_of(name)
         task = graph.add_task(name, _first(entry, TIMES), where, str(kind), key)
+        graph.take(entry, TASK_USED)
         for at, file in enumerate(listed(graph, entry, "files", where, needed=False)):
             _use_file(graph, task, file, (*where, "files", at))
     _add_ids(graph, entries)
@@ -67,6 +73,7 @@ def _read_tasks(graph: ReadGraph, tasks: list[Any], path: tuple[str | int, ...])
 def _use_file(graph: ReadGraph, task: int, file: Any, where: tuple[str | int, ...]) -> None:
     if not isinstance(file, dict):
         graph.refuse(f"got {shortened(file)}", "an object with name, size and link", where)
+    graph.take((f"{key} of a file" for key in file), {f"{key} of a file" for key in FILE_USED})
     name = str(named(graph, file, ("name", "id"), where))
     path = file.get("path")
     called = f"{path.rstrip('/')}/{name}" if isinstance(path, str) and path else name
@@ -94,6 +101,8 @@ def _read_specification(graph: ReadGraph, workflow: dict[str, Any]) -> None:
     for where, entry in entries:
         key = str(named(graph, entry, ("id", "name"), where))
         place, run = runs.pop(key, (where, {}))
+        graph.take(entry, TASK_USED)
+        graph.take(run, TASK_USED)
         name = entry.get("name")
         kind = _program(run) or _kind_of(name if isinstance(name, str) and name else key)
         graph.add_task(key, graph.time(_first(run, TIMES), key, place), where, kind)
