@@ -204,7 +204,7 @@ class MachineSpec(Model):
     sources: dict[str, str] = Field(
         default_factory=dict,
         description="Where the values come from: dotted fields of this file, each with the fields below it, and their "
-        "sources.",
+        "sources. A source begins with read:, derived: or assumed:; one that does not cites who gave the value.",
     )
 
     @cached_property
