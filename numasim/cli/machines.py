@@ -70,7 +70,10 @@ def machine_import(
     sysfs: Annotated[Path | None, typer.Option("--sysfs", help="a copy of another system's /sys")] = None,
     name: Annotated[str | None, typer.Option("--name", help="the machine's name")] = None,
 ) -> None:
-    """Write the machine file of a system, and say which values are read, derived and assumed, and what is left out."""
+    """Write the machine file of a system.
+
+    The command says which values are read, derived and assumed, and what is left out.
+    """
     from numasim.files.writer import write_text
     from numasim.machine.build_machine import build
     from numasim.machine.importing import import_machine, provenance
@@ -90,7 +93,10 @@ def machine_import(
 @app.command("check")
 @examples("numasim machine check opteron-875-8s")
 def machine_check(name: Name) -> None:
-    """Check a machine file, say how its values came about, and warn about implausible and assumed ones."""
+    """Check a machine file, and warn about implausible values.
+
+    The command says which values are read, derived and assumed.
+    """
     from numasim.machine.build_machine import build
     from numasim.machine.importing import provenance
     from numasim.machine.plausibility import check

@@ -78,7 +78,7 @@ def _read_lines(text: str, name: str, choices: Choices) -> ReadGraph | Workload 
         return grain_graph.read_grains(text, name)
     if starpu.looks_like_records(text):
         return starpu.read_records(text, name)
-    if text.lstrip()[:1] in ("[", '"'):
+    if text.lstrip()[:1] in ("[", '"') or text.strip() in ("null", "true", "false"):  # JSON, but no object
         return of_text(text, name)
     raise _unknown(text, name)
 
@@ -88,14 +88,15 @@ def _unknown(text: str, name: str) -> InputError:
     lines = [line.strip() for line in text.split("\n", 100) if line.strip()]
     if not lines:
         return InputError("the file is empty", place=name, expected=OTHER_GRAPH.name)
+    place = f"{name}:{text[: text.index(lines[0])].count(chr(10)) + 1}:1"
     for sign, kind in ((",", "commas"), (";", "semicolons"), ("\t", "tabs")):
         columns = [column.strip().strip('"') for column in lines[0].split(sign)]
         if len(columns) > 1 and all(line.count(sign) >= len(columns) - 1 for line in lines[:MOST_LINES]):
             shown = ", ".join(columns[:MOST_SHOWN]) + (", ..." if len(columns) > MOST_SHOWN else "")
             return InputError(
                 f"this is a table with {kind}, of the columns {shown}: it has no dependences between tasks",
-                place=f"{name}:1",
+                place=place,
                 expected=f"{OTHER_GRAPH.name}, which has the columns task and parent",
             )
     problem = f"this is not JSON, and no other format begins with the line {shortened(lines[0])}"
-    return InputError(problem, place=f"{name}:1", expected=OTHER_GRAPH.name)
+    return InputError(problem, place=place, expected=OTHER_GRAPH.name)

@@ -118,10 +118,10 @@ BROKEN: dict[str, tuple[str, str | None, tuple[str, ...]]] = {
     "files are a text": ('{"workflow": {"tasks": [{"name": "a", "files": "x"}]}}', None, ("tasks[0].files: ",)),
     "table of a trace": (
         "Nature,Start,End,Value\nState,0.1,0.4,potrf\nState,0.4,0.5,trsm\n", None,
-        (":1: ", "a table with commas, of the columns Nature, Start, End, Value", "task and parent")),
+        (":1:1: ", "a table with commas, of the columns Nature, Start, End, Value", "task and parent")),
     "table with semicolons": (
         "a;b;c;d;e;f;g;h;i;j\n1;2;3;4;5;6;7;8;9;10\n", None, ("with semicolons", "f, g, h, ...: it has no dep")),
-    "words": ("hello world\n", None, (":1: ", "no other format begins with the line 'hello world'", "DOT")),
+    "words": ("\n\nhello world\n", None, (":3:1: ", "no other format begins with the line 'hello world'", "DOT")),
     "nothing": ("\n \n", None, ("the file is empty",)),
     "truncated JSON": (json.dumps(wfformat("1.5"))[:-40], None, (":1:", "this is not JSON")),
     "truncated XML": (dax()[:-9], None, (":7:", "no XML: ")),
