@@ -37,8 +37,15 @@ def _in_order(names: Sequence[str]) -> list[str]:
     return sorted(names, key=order.index)
 
 
-_ERROR = _columns(
-    "sweep", ("error", "The sentence that a run ended with that failed; null for all others.", "", "text")
+_OF_SWEEP = _columns(
+    "sweep",
+    (
+        "assumed",
+        "The assumed fields of the machine that the specification does not rule out, with semicolons between them.",
+        "",
+        "text",
+    ),
+    ("error", "The sentence that a run ended with that failed; null for all others.", "", "text"),
 )
 _WORKER = _columns(
     "workers",
@@ -186,7 +193,7 @@ _VALIDATED = _columns(
 )
 
 FILE_TABLES = (
-    FileTable("results", "results.parquet", "each cell and repeat of a sweep", (*DESCRIBED.values(), *_ERROR)),
+    FileTable("results", "results.parquet", "each cell and repeat of a sweep", (*DESCRIBED.values(), *_OF_SWEEP)),
     FileTable(
         "workers",
         "workers.parquet",
