@@ -29,7 +29,18 @@ COLUMN = "assumed"  # of a results table: the assumed fields of a row's machine 
 APART = "; "
 MOST_EVENTS = 500_000  # of all runs together with half and with twice of a value: about half a second
 _FACTORS = (Decimal("0.5"), Decimal(2))
-_SCALED = ("_ns", "_gbs", "_ghz", "_ppm", "_per_s", "memory", "llc", "l1", "l2", "llc_sizes")  # ends of names of amounts
+_SCALED = (
+    "_ns",
+    "_gbs",
+    "_ghz",
+    "_ppm",
+    "_per_s",
+    "memory",
+    "llc",
+    "l1",
+    "l2",
+    "llc_sizes",
+)  # ends of names of amounts
 _MOST_PPM = 1_000_000
 
 
