@@ -198,18 +198,21 @@ class Graph(Held):
         cls,
         program: str | Path,
         *arguments: object,
-        threads: int = 1,
+        threads: int | None = None,
         repeats: int | None = None,
         openmp: str | Path | None = None,
         name: str | None = None,
         on: Machine | str | Path | None = None,
+        parallel_part: bool = False,
     ) -> Self:
         """The graph of an OpenMP program, which is run with ``arguments``, as `numasim record` does.
 
-        ``threads`` are those of the program, ``repeats`` its runs (default: 3 to 30, until they change nothing more),
-        ``openmp`` the file of LLVM's OpenMP runtime. ``on`` is the machine at hand, an object or a file with
-        ``core_steps_per_s``; by default the rate of its cores is measured. ``remarks`` say how the graph came about.
-        InputError where the program cannot be recorded.
+        ``threads`` are those of the program (default: 1, refused if it divides work by their number), ``repeats`` its
+        runs (default: 3 to 30, until they change nothing more), ``openmp`` the file of LLVM's OpenMP runtime. ``on`` is
+        the machine at hand, an object or a file with ``core_steps_per_s``; by default the rate of its cores is
+        measured.
+        ``parallel_part`` leaves out what the program does between its parallel regions. ``remarks`` say how the graph
+        came about. InputError where the program cannot be recorded.
         """
         from numasim.record.recording import Order, record
         from numasim.record.recording_text import lines_of
@@ -217,7 +220,8 @@ class Graph(Held):
         command = (str(program), *map(str, arguments))
         library = None if openmp is None else Path(openmp)
         machine = None if on is None else _machine_spec(on)
-        found = record(Order(command, threads, repeats, library, name or "", machine))
+        order = Order(command, threads, repeats, library, name or "", machine, parallel_part=parallel_part)
+        found = record(order)
         made = cls._of(found.workload)
         made.remarks = tuple(lines_of(found))
         return made

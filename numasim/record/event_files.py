@@ -24,15 +24,27 @@ OPERANDS = {  # of all other kinds that have operands
     Event.CREATE: 1,
     Event.BEGIN: 1,
     Event.SWITCH: 1,
-    Event.PARALLEL: 1,
+    Event.PARALLEL: 2,
     Event.IMPLICIT: 3,
+    Event.WORK: 1,
     Event.ACCESS: 4,
     Event.ALLOCATE: 2,
     Event.RELEASE: 1,
     Event.TOUCHED: 1,
     Event.PAUSE: 1,
     Event.END: 1,
+    Event.CHUNK: 1,
+    Event.AWAY: 2,
 }
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file that the process had loaded: the addresses ``begin`` to ``end`` are those of the file ``path``."""
+
+    begin: int
+    end: int
+    path: str
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,7 @@ class ThreadEvents:
     ticks: I64
     first: I64  # [events + 1]
     operands: I64
+    modules: tuple[Module, ...] = ()  # of its process
 
     def __len__(self) -> int:
         """Number of events."""
@@ -70,7 +83,10 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
         files.setdefault(file.name.partition("-")[0], []).append(file)
-    processes = [[parse_events(read_bytes(file, EVENTS), file.name) for file in each] for each in files.values()]
+    processes = [
+        [parse_events(read_bytes(file, EVENTS), file.name, read_modules(folder, process)) for file in each]
+        for process, each in files.items()
+    ]
     parallel = [threads for threads in processes if any(map(_is_parallel, threads))]
     if not parallel:
         raise InputError("the program has no parallel region of OpenMP and no task, so that there is nothing to record")
@@ -80,11 +96,19 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
     return tuple(sorted(parallel[0], key=lambda each: each.thread))
 
 
+def read_modules(folder: Path, process: str) -> tuple[Module, ...]:
+    """The files that a process had loaded; none where it did not say."""
+    file = folder / f"{process}.modules"
+    lines = file.read_text(errors="surrogateescape").splitlines() if file.is_file() else []
+    found = (line.split(" ", 2) for line in lines)
+    return tuple(Module(int(begin, 16), int(end, 16), path) for begin, end, path in found)
+
+
 def _is_parallel(events: ThreadEvents) -> bool:
     return bool(np.isin(events.kind, (Event.PARALLEL, Event.CREATE)).any())
 
 
-def parse_events(data: bytes, name: str) -> ThreadEvents:
+def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> ThreadEvents:
     """The events in the bytes of a file; ``name`` says which in the InputError for one that is damaged."""
     if len(data) < 8 * HEADER_WORDS or len(data) % 8:
         raise _damaged(name, f"it has {len(data)} bytes")
@@ -101,7 +125,7 @@ def parse_events(data: bytes, name: str) -> ThreadEvents:
     last = int(found["ticks"][-1]) if len(heads) else 0
     wrapped = begin & ~0xFFFFFFFFFFFF  # of the ticks an event has the lower 48 bits
     end = (wrapped | last, int(found["operands"][-1]))
-    return ThreadEvents(thread=int(words[1]), start=(begin, int(words[3])), end=end, **found)
+    return ThreadEvents(thread=int(words[1]), start=(begin, int(words[3])), end=end, modules=modules, **found)
 
 
 def _split(body: Words, heads: I64) -> dict[str, Any]:

@@ -37,6 +37,12 @@ class Event(IntEnum):
     PAUSE = 22
     END = 23
     START = 24
+    ACQUIRE = 25
+    CHUNK = 26
+    TEAM = 27
+    AWAY = 28
+    CLAUSE = 29
+    TOGETHER = 30
     GLOBAL = 31
 
 
@@ -53,6 +59,13 @@ class TaskFlag(IntFlag):
     DEPENDENT = 128
 
 
+class Clause(IntEnum):
+    """Clauses of tasks that a graph does not have."""
+
+    PRIORITY = 1
+    AFFINITY = 2
+
+
 class Endpoint(IntEnum):
     """The begin or the end of a region, the lowest two bits of an argument."""
 
@@ -61,11 +74,12 @@ class Endpoint(IntEnum):
 
 
 class Sync(IntEnum):
-    """The kinds of synchronisation that are no barrier."""
+    """The kinds of synchronisation; all others are barriers."""
 
     TASKWAIT = 5
     TASKGROUP = 6
     REDUCTION = 7
+    REGION_END = 9  # the barrier at the end of a parallel region
 
 
 class Status(IntEnum):
@@ -104,4 +118,19 @@ MUTEXES = {
     6: "atomic regions",
     7: "ordered regions",
 }
-LOOPS = {1: "loop", 2: "sections", 5: "workshare", 6: "distribute", 10: "loop", 11: "loop", 12: "loop", 13: "loop"}
+
+
+TASKLOOP = 7  # the kind of work that a task divides into tasks
+
+
+class Work(IntEnum):
+    """The kinds of work that a team divides."""
+
+    LOOP = 1  # of a runtime that does not say how it is divided
+    SECTIONS = 2
+    WORKSHARE = 5
+    DISTRIBUTE = 6
+    LOOP_STATIC = 10
+    LOOP_DYNAMIC = 11
+    LOOP_GUIDED = 12
+    LOOP_OTHER = 13

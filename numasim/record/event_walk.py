@@ -13,14 +13,16 @@ from enum import IntEnum
 
 from numasim.errors import InputError
 from numasim.record.event_kinds import (
-    LOOPS,
     MOST_STACKED,
     MUTEXES,
+    TASKLOOP,
+    Clause,
     Endpoint,
     Event,
     Status,
     Sync,
     TaskFlag,
+    Work,
 )
 from numasim.record.event_times import TimedEvents
 
@@ -30,7 +32,7 @@ NOBODY = -1
 class Step(IntEnum):
     """What a task does."""
 
-    WORK = 0  # (WORK, time in ps, the kind of the event that began the piece, of the one that ended it)
+    WORK = 0  # (WORK, time in ps, the kind of the event that began the piece, of the one that ended it, blocked ps)
     SPAWN = 1  # (SPAWN, task)
     WAIT = 2  # (WAIT,)
     GROUP_BEGIN = 3  # (GROUP_BEGIN,)
@@ -38,6 +40,8 @@ class Step(IntEnum):
     BARRIER = 5  # (BARRIER,)
     REGION = 6  # (REGION, number of the region)
     ACCESS = 7  # (ACCESS, tick, address, bytes, mode, rows, stride)
+    CHUNK = 8  # (CHUNK, place of the loop, Work): a chunk that any thread may take, up to the next one or CHUNK_END
+    CHUNK_END = 9  # (CHUNK_END,)
 
 
 @dataclass
@@ -46,7 +50,7 @@ class RecordedTask:
 
     parent: int = NOBODY  # number of the task that made it
     flags: int = 0  # TaskFlag
-    place: int = 0  # where in the program it was made
+    place: int = 0  # where in the program it, or the region of an implicit task, was made
     made: int = 0  # when it was made, in ticks
     in_place: bool = False  # the task that made it has executed it at once
     steps: list[tuple[int, ...]] = field(default_factory=list)
@@ -55,10 +59,16 @@ class RecordedTask:
 
 @dataclass
 class Region:
-    """A parallel region: its implicit tasks by their number in the team."""
+    """A parallel region: its implicit tasks by their number in the team.
+
+    ``divided_ps`` is the time for which they executed code that a team divides: loops and sections, and what follows
+    where the program asks how many threads there are, up to the next barrier.
+    """
 
     members: dict[int, int] = field(default_factory=dict)
     team: int = 1
+    place: int = 0  # where in the program it begins
+    divided_ps: int = 0
 
 
 @dataclass
@@ -78,7 +88,16 @@ def walk(threads: Sequence[TimedEvents]) -> Walked:
         _add_numbers(found, thread)
     for thread in threads:
         _ThreadWalk(found, thread).go()
+        _count_asides(found.odd, thread)
     return found
+
+
+def _count_asides(odd: Counter[str], thread: TimedEvents) -> None:
+    for kind, argument in zip(thread.aside.kind.tolist(), thread.aside.argument.tolist(), strict=True):
+        if kind == Event.CLAUSE:
+            odd[_CLAUSES[argument]] += 1
+        elif kind == Event.TOGETHER:
+            odd["time that threads waited for each other outside of OpenMP: all then ran together, disturbed"] += 1
 
 
 def _add_numbers(found: Walked, thread: TimedEvents) -> None:
@@ -106,14 +125,21 @@ class _ThreadWalk:
         self._waiting: set[int] = set()
         self._opened: int | None = None  # the event that began the piece of work; None: no work is going on
         self._work = 0  # of the piece so far, in ps
+        self._blocked = 0  # likewise, for which the thread waited without a processor
+        self._region_of: dict[int, Region] = {}  # by implicit task of this thread
+        self._loop_of: dict[int, tuple[int, int]] = {}  # by task, the loop that it is in: (Work, place)
+        self._taskloop_of: dict[int, int] = {}  # by task, the place of the taskloop that it is in
+        self._asked: set[int] = set()  # tasks that have asked for the size of the team, since the last barrier
         self._tick = 0  # of the event
 
     def go(self) -> None:
         """Take all events."""
         events, gaps, ticks = self._thread.events, self._thread.gap_ps.tolist(), self._thread.events.ticks.tolist()
+        blocked = self._thread.blocked_ps.tolist()
         first, operands = events.first.tolist(), events.operands.tolist()
         for at, (kind, argument) in enumerate(zip(events.kind.tolist(), events.argument.tolist(), strict=True)):
             self._work += gaps[at]
+            self._blocked += blocked[at]
             self._tick = ticks[at]
             _STEPS[kind](self, argument, operands[first[at] : first[at + 1]])
 
@@ -126,13 +152,16 @@ class _ThreadWalk:
 
     def _open(self, kind: int) -> None:
         """A piece of work begins, unless the task is waiting."""
-        self._work = 0
+        self._work = self._blocked = 0
         self._opened = None if self._current == NOBODY or self._current in self._waiting else kind
 
     def _close(self, kind: int) -> None:
         """The piece of work ends, if one is going on."""
         if self._opened is not None:
-            self._task.steps.append((Step.WORK, self._work, self._opened, kind))
+            self._task.steps.append((Step.WORK, self._work, self._opened, kind, self._blocked))
+            region = self._region_of.get(self._current)
+            if region and (self._current in self._loop_of or self._current in self._asked):
+                region.divided_ps += self._work
         self._opened = None
 
     def _split(self, kind: int) -> None:
@@ -149,7 +178,8 @@ class _ThreadWalk:
         self._close(Event.CREATE)
         self._number += 1
         made = self._found.tasks[self._number]
-        made.parent, made.flags, made.place = self._current, argument, operands[0]
+        place = self._taskloop_of.get(self._current, operands[0])
+        made.parent, made.flags, made.place = self._current, argument, place
         made.made = self._tick
         if argument & TaskFlag.TASKWAIT:
             self._found.odd["taskwaits with dependences, taken as waits for all children"] += 1
@@ -206,11 +236,15 @@ class _ThreadWalk:
         elif endpoint != Endpoint.BEGIN:
             self._waiting.discard(self._current)
             self._open(Event.SYNC)
+            if kind == Sync.REGION_END:
+                self._opened = None
         else:
             self._close(Event.SYNC)
             if kind == Sync.TASKGROUP:
                 self._task.steps.append((Step.GROUP_BEGIN,))
             else:
+                if kind != Sync.TASKWAIT:
+                    self._asked.discard(self._current)
                 self._task.steps.append((Step.WAIT if kind == Sync.TASKWAIT else Step.BARRIER,))
                 self._waiting.add(self._current)
             self._open(Event.SYNC)
@@ -224,6 +258,7 @@ class _ThreadWalk:
     def _parallel(self, argument: int, operands: list[int]) -> None:
         self._close(Event.PARALLEL)
         self._number += 1
+        self._found.regions[self._number].place = operands[1]
         self._task.steps.append((Step.REGION, self._number))
 
     def _parallel_end(self, argument: int, operands: list[int]) -> None:
@@ -235,8 +270,9 @@ class _ThreadWalk:
         if initial and self._thread.events.thread == 0 and self._found.initial == NOBODY:
             self._found.initial = self._number
         elif not initial:
-            self._found.regions[region].members[index] = self._number
-            self._found.regions[region].team = team
+            met = self._region_of[self._number] = self._found.regions[region]
+            met.members[index], met.team = self._number, team
+            self._found.tasks[self._number].place = met.place
             self._around.append(self._current)
         self._current = self._number
         self._open(Event.IMPLICIT)
@@ -248,16 +284,54 @@ class _ThreadWalk:
 
     def _work_region(self, argument: int, operands: list[int]) -> None:
         kind, endpoint = argument >> 2, argument & 3
-        if endpoint == Endpoint.BEGIN and kind in LOOPS:
-            self._found.odd[f"shares of a {LOOPS[kind]} that the team divides, taken as they were recorded"] += 1
-        self._split(Event.WORK)
+        going_on = self._opened is not None
+        self._close(Event.WORK)
+        if kind == TASKLOOP and endpoint == Endpoint.BEGIN:
+            self._taskloop_of[self._current] = operands[0]
+        elif kind == TASKLOOP:
+            self._taskloop_of.pop(self._current, None)
+        elif kind in _DIVIDED:
+            if endpoint == Endpoint.BEGIN:
+                self._begin_loop(kind, operands[0])
+            elif self._loop_of.pop(self._current, (Work.LOOP_STATIC, 0))[0] != Work.LOOP_STATIC:
+                self._task.steps.append((Step.CHUNK_END,))
+        if going_on:
+            self._open(Event.WORK)
+
+    def _begin_loop(self, kind: int, place: int) -> None:
+        self._loop_of[self._current] = (kind, place)
+        if kind in (Work.WORKSHARE, Work.DISTRIBUTE):
+            self._found.odd[f"shares of a {Work(kind).name.lower()}, taken as they were recorded"] += 1
+        region = self._region_of.get(self._current)
+        if kind == Work.LOOP and region and region.team > 1:
+            raise InputError(
+                "this OpenMP runtime does not tell how it divides loops",
+                expected="that of LLVM 16 or newer: the Python package cmeel-libomp, or --openmp with its file",
+            )
+
+    def _chunk(self, argument: int, operands: list[int]) -> None:
+        loop, place = self._loop_of.get(self._current, (Work.LOOP_STATIC, 0))
+        if loop == Work.LOOP_STATIC:  # that of its owner
+            self._split(Event.CHUNK)
+            return
+        self._close(Event.CHUNK)
+        self._task.steps.append((Step.CHUNK, place, loop))
+        self._open(Event.CHUNK)
+
+    def _team(self, argument: int, operands: list[int]) -> None:
+        self._split(Event.TEAM)
+        self._asked.add(self._current)
 
     def _masked(self, argument: int, operands: list[int]) -> None:
         self._split(Event.WORK)
 
     def _mutex(self, argument: int, operands: list[int]) -> None:
         self._found.odd[f"entries of {MUTEXES.get(argument, 'locks')}, which exclude nobody in the graph"] += 1
-        self._split(Event.WORK)
+        self._close(Event.WORK)
+        self._open(Event.WORK)
+
+    def _acquire(self, argument: int, operands: list[int]) -> None:
+        self._close(Event.WORK)
 
     def _cancel(self, argument: int, operands: list[int]) -> None:
         self._found.odd["cancellations"] += 1
@@ -283,6 +357,11 @@ _ODD_STATUSES: dict[int, str] = {
     Status.DETACH: "detached tasks, which end with their bodies in the graph",
     Status.EARLY_FULFILL: "detached tasks, which end with their bodies in the graph",
 }
+_CLAUSES: dict[int, str] = {
+    Clause.PRIORITY: "tasks or taskloops with a priority, which has no effect in the graph",
+    Clause.AFFINITY: "tasks with an affinity, which has no effect in the graph",
+}
+_DIVIDED = frozenset(Work)
 _STEPS: dict[int, Callable[[_ThreadWalk, int, list[int]], None]] = {
     Event.CREATE: _ThreadWalk._create,
     Event.BEGIN_NEW: _ThreadWalk._begin_new,
@@ -304,4 +383,7 @@ _STEPS: dict[int, Callable[[_ThreadWalk, int, list[int]], None]] = {
     Event.ACCESS: _ThreadWalk._access,
     Event.END: _ThreadWalk._end,
     Event.START: _ThreadWalk._start,
+    Event.ACQUIRE: _ThreadWalk._acquire,
+    Event.CHUNK: _ThreadWalk._chunk,
+    Event.TEAM: _ThreadWalk._team,
 }

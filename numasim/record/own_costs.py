@@ -38,10 +38,10 @@ def find_probe() -> Path:
     return PROBE
 
 
-def measure_own_costs(openmp: OpenmpLibrary) -> PieceCosts:
-    """The costs on this machine, with that runtime."""
+def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:
+    """The costs on this machine, with that runtime, of a program with so many threads: with one, with several."""
     command = (str(find_probe()), "empty", str(ROUNDS))
-    recordings = [recorded_run(command, openmp, 1, quiet=True)[0] for _ in range(RUNS)]
+    recordings = [recorded_run(command, openmp, min(threads, 2), quiet=True)[0] for _ in range(RUNS)]
     plain = [timed(threads[0], tick_ps(threads), 0) for threads in recordings]
     allocate_ps = min(_allocate_ps(each, tick_ps(threads)) for each, threads in zip(plain, recordings, strict=True))
     joined = shortest([timed(threads[0], tick_ps(threads), allocate_ps) for threads in recordings])

@@ -16,6 +16,8 @@ from numasim.record.openmp_library import OpenmpLibrary
 
 RECORDER = Path(__file__).parent / "tool" / "numasim-recorder.so"
 FOLDER = "NUMASIM_RECORD"  # the variable by which the recorder learns where to write
+TURNS = "NUMASIM_RECORD_TURNS"  # and for how many seconds a thread of a team waits for its turn
+PATIENCE_S = 30  # then it takes the others to wait for it
 STACK = "256M"  # of the threads of a team: LLVM's runtime nests tasks deeper than others
 
 
@@ -44,14 +46,21 @@ def recorded_run(
 
 
 def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dict[str, str]:
-    """The environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given."""
+    """The environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given.
+
+    Threads that are recorded have turns, and sleep while they wait.
+    """
     known = dict(os.environ)
     before = [known["LD_PRELOAD"]] if known.get("LD_PRELOAD") else []
     preloaded = [str(openmp.path), *before]
     known.pop(FOLDER, None)
+    known.pop(TURNS, None)
     known.pop("OMP_TOOL_LIBRARIES", None)
     if folder is not None:
         known[FOLDER] = str(folder)
+        if threads > 1:
+            known |= {TURNS: str(PATIENCE_S), "KMP_BLOCKTIME": "0", "OMP_WAIT_POLICY": "passive"}
+            known["KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE"] = "1"  # chunks in their order, from one queue
         preloaded.insert(0, str(find_recorder()))
     known.setdefault("OMP_STACKSIZE", STACK)
     limits = {"OMP_NUM_THREADS": str(threads), "OMP_THREAD_LIMIT": str(threads), "OMP_DYNAMIC": "false"}

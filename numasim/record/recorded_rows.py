@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from numasim.record.event_kinds import TaskFlag
+from numasim.record.event_kinds import TaskFlag, Work
 from numasim.record.event_walk import NOBODY, RecordedTask, Step, Walked
 from numasim.record.piece_costs import PieceCosts
 from numasim.schema.enumerations import Kind, Op
@@ -25,6 +25,17 @@ class RowPhase:
     name: str
 
 
+@dataclass(frozen=True)
+class PartWork:
+    """What a part of a parallel region does in its implicit tasks, and in how many tasks besides."""
+
+    name: str
+    place: int  # of the region
+    team: int
+    body_ps: int
+    tasks: int
+
+
 @dataclass
 class Rows:
     """The rows of a graph in the order in which they were met; a parent comes before its children."""
@@ -32,27 +43,33 @@ class Rows:
     parent: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)
     task: list[int] = field(default_factory=list)  # the number of the recorded task
+    place: list[int] = field(default_factory=list)  # where in the program it is from; 0: from no certain place
+    chunks: set[int] = field(default_factory=set)  # rows of chunks of loops
     ops: list[list[int]] = field(default_factory=list)
     compute_ps: list[int] = field(default_factory=list)  # of each segment
     segment_row: list[int] = field(default_factory=list)
     accesses: dict[int, list[Declared]] = field(default_factory=dict)  # by segment
+    blocked_ps: Counter[int] = field(default_factory=Counter)  # by row, for how long it waited without a processor
     phases: list[RowPhase] = field(default_factory=list)
+    parts: list[PartWork] = field(default_factory=list)
+    serial_ps: int = 0  # the work between regions
     edges: list[tuple[int, int]] = field(default_factory=list)  # dependences: rows
     odd: Counter[str] = field(default_factory=Counter)
 
 
-def rows_of(walked: Walked, costs: PieceCosts) -> Rows:
-    """The rows of a recording. InputError for what no graph can say."""
-    return _RowMaker(walked, costs).made()
+def rows_of(walked: Walked, costs: PieceCosts, *, parallel_part: bool = False) -> Rows:
+    """The rows of a recording; with ``parallel_part`` only those of regions. InputError for what no graph can say."""
+    return _RowMaker(walked, costs, parallel_part).made()
 
 
 class _RowMaker:
-    def __init__(self, walked: Walked, costs: PieceCosts) -> None:
+    def __init__(self, walked: Walked, costs: PieceCosts, parallel_part: bool) -> None:
         self._walked = walked
+        self._parallel_part = parallel_part
         self._costs = costs.table()
         self._rows = Rows(odd=Counter(walked.odd))
-        self._row_of: dict[int, int] = {}  # by the number of a task; of implicit tasks, the row of their last part
         self._regions = 0
+        self._row_of: dict[int, int] = {}  # by the number of a task; of implicit tasks, the row of their last part
 
     def made(self) -> Rows:
         """All rows, phase by phase."""
@@ -60,38 +77,64 @@ class _RowMaker:
         initial = self._walked.initial
         for step in self._walked.tasks[initial].steps if initial != NOBODY else ():
             if step[0] == Step.REGION:
-                self._serial_phase(steps)
+                self._serial_phase(steps, f"before region {self._regions + 1}")
                 steps = []
                 self._region(step[1])
             else:
                 steps.append(step)
-        self._serial_phase(steps)
+        self._serial_phase(steps, f"after region {self._regions}")
         self._note_flags()
         return self._rows
 
-    def _serial_phase(self, steps: Steps) -> None:
+    def _serial_phase(self, steps: Steps, name: str) -> None:
         """What the initial task does between two regions."""
-        if not self._is_nothing(steps):
+        work = self._time(steps)
+        self._rows.serial_ps += max(0, work)
+        if not self._is_nothing(steps) and not self._parallel_part:
             root = self._tree(self._walked.initial, Kind.IMPLICIT, steps, serial=True)
-            self._rows.phases.append(RowPhase([root], True, f"before region {self._regions + 1}"))
+            self._rows.phases.append(RowPhase([root], True, name))
 
     def _region(self, number: int) -> None:
         """The phases of a parallel region: one for each barrier."""
         self._regions += 1
-        members = self._walked.regions[number].members
+        region, kinds, times = self._walked.regions[number], self._rows.kind, self._rows.compute_ps
+        members = region.members
         parts = {index: list(_parts(self._walked.tasks[task].steps)) for index, task in sorted(members.items())}
         for part in range(max(map(len, parts.values()), default=0)):
-            mine = [(members[i], each[part] if part < len(each) else ()) for i, each in parts.items()]
+            rows, segments = len(kinds), len(times)
+            cut = [(members[i], *_cut(each[part] if part < len(each) else ())) for i, each in parts.items()]
+            mine = [(task, body) for task, body, _ in cut]
             while mine and self._is_nothing(mine[-1][1]):
                 mine.pop()
-            if mine:
-                roots = [self._tree(task, Kind.IMPLICIT, steps) for task, steps in mine]
-                self._rows.phases.append(RowPhase(roots, False, f"region {self._regions}, part {part + 1}"))
+            roots = [self._tree(task, Kind.IMPLICIT, body) for task, body in mine]
+            roots += [self._free_chunk(task, *chunk) for task, _, chunks in cut for chunk in chunks]
+            if roots:
+                name = f"region {self._regions}, part {part + 1}"
+                self._rows.phases.append(RowPhase(roots, False, name))
+                bodies = zip(times[segments:], self._rows.segment_row[segments:], strict=True)
+                body_ps = sum(time for time, row in bodies if kinds[row] == Kind.IMPLICIT)
+                tasks = kinds[rows:].count(Kind.TASK)
+                self._rows.parts.append(PartWork(name, region.place, region.team, body_ps, tasks))
+
+    def _free_chunk(self, task: int, place: int, steps: Steps) -> int:
+        """A chunk that is dealt: the row."""
+        root = self._tree(task, Kind.TASK, steps)
+        self._note_chunk(root, place, steps)
+        return root
+
+    def _note_chunk(self, row: int, place: int, steps: Steps) -> None:
+        self._rows.place[row] = place
+        self._rows.chunks.add(row)
+        made = (self._walked.tasks[step[1]] for step in steps if step[0] == Step.SPAWN)
+        self._rows.odd[_APART] += sum(bool(each.dependences) for each in made)
 
     def _is_nothing(self, steps: Steps) -> bool:
         """Whether all that happens is that time passes which is not the program's."""
-        work = sum(step[1] - self._costs[step[2], step[3]] for step in steps if step[0] == Step.WORK)
-        return work <= 0 and all(step[0] == Step.WORK for step in steps)
+        return self._time(steps) <= 0 and all(step[0] == Step.WORK for step in steps)
+
+    def _time(self, steps: Steps) -> int:
+        """The program's time in ps."""
+        return sum(step[1] - self._costs[step[2], step[3]] for step in steps if step[0] == Step.WORK)
 
     def _tree(self, task: int, kind: Kind, steps: Steps, *, serial: bool = False) -> int:
         """The row of a root and all below it."""
@@ -107,6 +150,7 @@ class _RowMaker:
         self._rows.parent.append(parent)
         self._rows.kind.append(kind)
         self._rows.task.append(task)
+        self._rows.place.append(self._walked.tasks[task].place)
         self._rows.ops.append([])
         self._row_of[task] = row
         return row
@@ -117,10 +161,18 @@ class _RowMaker:
         below: list[tuple[int, int, Steps, bool]] = []
         segment = _Segment(self._rows, row)
         children: list[int] = []
-        for step in steps:
+        for step, chunk in _with_chunks(steps):
             match step[0]:
+                case Step.CHUNK:
+                    segment.end(ops)
+                    made = self._add(row, Kind.TASK, self._rows.task[row])
+                    self._note_chunk(made, step[1], chunk)
+                    ops.append(Op.SPAWN << ARGUMENT | made)
+                    below.append((made, self._rows.task[row], chunk, False))
                 case Step.WORK:
                     segment.add(step[1] - self._costs[step[2], step[3]])
+                    if step[4]:
+                        self._rows.blocked_ps[row] += step[4]
                 case Step.ACCESS:
                     segment.accesses.append(step[1:])
                 case Step.SPAWN:
@@ -191,6 +243,7 @@ class _RowMaker:
 
 
 _IN, _OUT, _INOUT = 1, 2, 3
+_APART = "tasks with dependences made in a chunk of a loop, which are those within the chunk alone"
 _OPS: dict[int, int] = {
     Step.WAIT: Op.WAIT,
     Step.GROUP_BEGIN: Op.GROUP,
@@ -233,6 +286,42 @@ class _Segment:
             if self.accesses:
                 self._rows.accesses[number] = self.accesses
         self._ps, self.accesses = 0, []
+
+
+def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
+    """The steps of a thread; with that which begins a chunk come the steps of the chunk."""
+    chunk: list[tuple[int, ...]] | None = None
+    found: list[tuple[tuple[int, ...], list[tuple[int, ...]]]] = []
+    for step in steps:
+        if step[0] == Step.CHUNK:
+            chunk = []
+            found.append((step, chunk))
+        elif step[0] == Step.CHUNK_END:
+            chunk = None
+        elif chunk is not None:
+            chunk.append(step)
+        else:
+            found.append((step, []))
+    return found
+
+
+def _cut(steps: Steps) -> tuple[Steps, list[tuple[int, Steps]]]:
+    """(what a thread does for itself, the chunks that are dealt: the place of the loop and the steps of each).
+
+    Chunks of a dynamic loop are dealt, as there are many and about equal ones. Of others the first ones are the
+    largest, and are to be begun first: those, and all in a group, are spawned by the thread, from which others take
+    them in their order.
+    """
+    body: list[tuple[int, ...]] = []
+    dealt: list[tuple[int, Steps]] = []
+    groups = 0
+    for step, chunk in _with_chunks(steps):
+        groups += (step[0] == Step.GROUP_BEGIN) - (step[0] == Step.GROUP_WAIT)
+        if step[0] == Step.CHUNK and step[2] == Work.LOOP_DYNAMIC and not groups:
+            dealt.append((step[1], chunk))
+        else:
+            body += [step, *chunk, *([(Step.CHUNK_END,)] if step[0] == Step.CHUNK else [])]
+    return body, dealt
 
 
 def _parts(steps: Steps) -> Iterable[list[tuple[int, ...]]]:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.record.declared_marks import require_declared
-from numasim.record.event_files import ThreadEvents
-from numasim.record.event_kinds import Event
-from numasim.record.event_times import TimedEvents, same_events, shortest, tick_ps, timed
+from numasim.record.divided_work import require_undivided
+from numasim.record.event_files import Module, ThreadEvents
+from numasim.record.event_kinds import Endpoint, Event
+from numasim.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
 from numasim.record.event_walk import walk
-from numasim.record.kernel_names import kernel_names
+from numasim.record.kernel_names import kernel_names, place_names
 from numasim.record.openmp_library import OpenmpLibrary, find_openmp
 from numasim.record.own_costs import measure_own_costs
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
 from numasim.record.recorded_data import RecordedData, data_of
-from numasim.record.recorded_rows import rows_of
+from numasim.record.recorded_rows import PartWork, Rows, rows_of
 from numasim.record.recorded_workload import workload_of
 from numasim.runtime.recording_place import this_place
 from numasim.workload.graph import Workload
@@ -39,17 +41,20 @@ EVEN = 0.02  # every other recording differs from the others by less than this s
 class Order:
     """What is to be recorded: a command, with so many threads, in so many runs (None: as many as it takes).
 
-    ``on`` is the machine that it is recorded on (None: the running one, whose rate is measured).
-    ``quiet``: what the program prints is dropped in the first run, too, as it is in all others.
+    ``threads``: None is one, with which a program that divides work by the number of threads is not recorded.
+    ``on`` is the machine that it is recorded on (None: the running one, whose rate is measured). ``parallel_part``:
+    what the program does between parallel regions is left out. ``quiet``: what the program prints is dropped in the
+    first run, too, as it is in all others.
     """
 
     command: tuple[str, ...]
-    threads: int = 1
+    threads: int | None = None
     repeats: int | None = None
     openmp: Path | None = None
     name: str = ""
     on: MachineSpec | None = None
     quiet: bool = False
+    parallel_part: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class Recording:
 
     ``runs`` were made, of which ``joined`` had the events of the graph. ``spread`` is the relative difference of the
     work of the graph by the runs of odd and by those of even number: what disturbance is left; None for fewer than two.
+    ``parts`` and ``blocked_ps`` are by where in the program that is: what parts of regions do in tasks and else, and
+    for how long the program waited without a processor. ``left_out_ps`` is the work that ``parallel_part`` left out.
     """
 
     workload: Workload
@@ -71,6 +78,10 @@ class Recording:
     bytes: int
     odd: Counter[str]
     data: RecordedData
+    parts: tuple[tuple[str, PartWork], ...] = ()
+    blocked_ps: Mapping[str, int] = field(default_factory=dict)
+    left_out_ps: int = 0
+    chunks: int = 0  # tasks of the graph that are chunks of loops
 
 
 def record(order: Order, costs: PieceCosts | None = None) -> Recording:
@@ -81,17 +92,22 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     if order.on is not None:
         rate_of(order.on)  # before the runs, not after them
     openmp = find_openmp(order.openmp)
-    costs = costs or measure_own_costs(openmp)
+    asked = order.threads or 1
+    costs = costs or measure_own_costs(openmp, asked)
     runs = _Runs(costs)
     while runs.more(order):
-        threads, status = recorded_run(order.command, openmp, order.threads, quiet=order.quiet or runs.count > 0)
+        threads, status = recorded_run(order.command, openmp, asked, quiet=order.quiet or runs.count > 0)
         runs.add(threads, status)
+        if runs.count == 1 and order.threads is None:
+            require_undivided(runs.chosen())
     chosen = runs.chosen()
     walked = walk(chosen)
-    rows = rows_of(walked, costs)
+    rows = rows_of(walked, costs, parallel_part=order.parallel_part)
     data = data_of(rows, walked, chosen)
     require_declared(order.command[0], data)
-    workload = workload_of(rows, data, kernel_names(rows, walked), order.name or Path(order.command[0]).name)
+    modules = chosen[0].events.modules
+    kernels = kernel_names(rows, modules)
+    workload = workload_of(rows, data, kernels, order.name or Path(order.command[0]).name)
     workload = replace(workload, recorded=data.counted(this_place() if order.on is None else Recorded()))
     workload = workload if order.on is None else recorded_on(workload, order.on)
     validate(workload)
@@ -108,15 +124,33 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
         bytes=8 * sum(len(thread.events) + len(thread.events.operands) for thread in chosen),
         odd=+rows.odd,
         data=data,
+        parts=_parts(rows, modules),
+        blocked_ps=_blocked(rows, kernels),
+        chunks=len(rows.chunks),
+        left_out_ps=rows.serial_ps if order.parallel_part else 0,
     )
 
 
+def _parts(rows: Rows, modules: Sequence[Module]) -> tuple[tuple[str, PartWork], ...]:
+    names = place_names({part.place for part in rows.parts}, modules)
+    return tuple((f"{part.name}, {names[part.place]}", part) for part in rows.parts)
+
+
+def _blocked(rows: Rows, kernels: Sequence[str]) -> Counter[str]:
+    phase_of = {root: phase.name for phase in rows.phases for root in phase.roots}
+    found: Counter[str] = Counter()
+    for row, blocked_ps in rows.blocked_ps.items():
+        found[f"in {kernels[row]}" if kernels[row] else phase_of.get(row, "in a task")] += blocked_ps
+    return found
+
+
 class _Runs:
-    """The recordings so far: those of one thread with the same events are joined."""
+    """The recordings so far: those with the same events are joined."""
 
     def __init__(self, costs: PieceCosts) -> None:
         self._costs = costs
         self._kept: list[tuple[TimedEvents, ...]] = []
+        self._digests: list[bytes] = []
         self._work: list[int] = []  # of the joined recording, after each run, in ps
         self.count = 0
         self.status = 0
@@ -125,6 +159,7 @@ class _Runs:
         """Keep a recording."""
         each = tick_ps(threads)
         self._kept.append(tuple(timed(thread, each, self._costs.allocate_ps) for thread in threads))
+        self._digests.append(events_digest(self._kept[-1]))
         self.count += 1
         self.status = self.status or status
         self._work.append(_work(self.chosen()))
@@ -136,17 +171,19 @@ class _Runs:
         if self.count < FEWEST_REPEATS:
             return True
         if not self._alike():
-            return False  # recordings of several threads are not joined
+            return False  # there is nothing to join
         gain = self._work[-3] - self._work[-1]
         spread = self.spread()
         settled = gain <= SETTLED * self._work[-1] and spread is not None and spread <= EVEN
         return self.count < MOST_REPEATS and not settled
 
-    def _alike(self) -> list[TimedEvents]:
-        """The most recordings of a single thread that have the same events."""
-        single = [threads[0] for threads in self._kept if len(threads) == 1]
-        groups = [[other for other in single if same_events(one, other)] for one in single]
-        return max(groups, key=len, default=[])
+    def _alike(self) -> list[tuple[TimedEvents, ...]]:
+        """The most recordings that have the same events, if there are at least two runs like each other."""
+        groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}
+        for digest, each in zip(self._digests, self._kept, strict=True):
+            groups.setdefault(digest, []).append(each)
+        found = max(groups.values(), key=len, default=[])
+        return found if len(found) > 1 or len(self._kept) == 1 else []
 
     @property
     def joined(self) -> int:
@@ -154,22 +191,34 @@ class _Runs:
         return len(self._alike()) or 1
 
     def chosen(self) -> tuple[TimedEvents, ...]:
-        """The joined recording; of several threads, the one with the least work."""
+        """The joined recording; where no two have the same events, the one with the least work."""
         alike = self._alike()
-        return (shortest(alike),) if alike else min(self._kept, key=_work)
+        return _joined(alike) if alike else min(self._kept, key=_work)
 
     def spread(self) -> float | None:
         """The relative difference between the work of every other recording joined and of the others joined."""
         alike = self._alike()
         if len(alike) < 2:
             return None
-        halves: list[int] = [_work((shortest(alike[first::2]),)) for first in (0, 1)]
+        halves: list[int] = [_work(_joined(alike[first::2])) for first in (0, 1)]
         return abs(halves[0] - halves[1]) / max(1, min(halves))
 
 
+def _joined(recordings: Sequence[tuple[TimedEvents, ...]]) -> tuple[TimedEvents, ...]:
+    return tuple(shortest(threads) for threads in zip(*recordings, strict=True))
+
+
 def _work(threads: Sequence[TimedEvents]) -> int:
-    """The time of all threads from the begin of the program on, in ps."""
-    return int(sum(np.sum(thread.gap_ps[_begin(thread) :]) for thread in threads))
+    """The time of all threads from the begin of the program on, in ps, but for what they wait in OpenMP."""
+    return int(sum(np.sum((thread.gap_ps * _works(thread.events))[_begin(thread) :]) for thread in threads))
+
+
+def _works(events: ThreadEvents) -> npt.NDArray[np.bool_]:
+    """[events] whether the thread may have worked before the event."""
+    ends = np.isin(events.kind, (Event.SYNC, Event.SYNC_WAIT)) & (events.argument & 3 == Endpoint.END)
+    found: npt.NDArray[np.bool_] = ~(ends | np.isin(events.kind, (Event.IMPLICIT, Event.IMPLICIT_END)))
+    found[1:] &= events.kind[:-1] != Event.IMPLICIT_END
+    return found
 
 
 def _begin(thread: TimedEvents) -> int:

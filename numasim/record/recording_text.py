@@ -10,6 +10,8 @@ from numasim.record.recording import Recording
 from numasim.schema.enumerations import Kind
 
 _PS_PER_MS = 10**9
+MOST_NAMED = 5
+SMALL = 0.01  # of the work of the program: less of a part of a region is not named
 
 
 def lines_of(found: Recording) -> Iterator[str]:
@@ -18,7 +20,8 @@ def lines_of(found: Recording) -> Iterator[str]:
     tasks = int(np.count_nonzero(work.kind == Kind.TASK))
     calls = int(np.count_nonzero(work.kind == Kind.CALL))
     total_ms = int(work.segment_compute_ps.sum()) / _PS_PER_MS
-    yield f"{tasks:,} tasks, {calls:,} calls, {len(work.phases)} phases, {total_ms:,.3f} ms of work"
+    chunks = f" (of which {found.chunks:,} are chunks of loops)" if found.chunks else ""
+    yield f"{tasks:,} tasks{chunks}, {calls:,} calls, {len(work.phases)} phases, {total_ms:,.3f} ms of work"
     yield f"recorded with {found.threads} {'thread' if found.threads == 1 else 'threads'} through {found.openmp}"
     yield _runs(found)
     if work.recorded:
@@ -26,9 +29,36 @@ def lines_of(found: Recording) -> Iterator[str]:
         yield f"recorded on {work.recorded.place}{unknown}"
     if found.status:
         yield f"the program ended with status {found.status}"
+    yield from _without_tasks(found, total_ms)
+    yield from _blocked(found)
+    if found.left_out_ps:
+        yield f"left out: {found.left_out_ps / _PS_PER_MS:,.3f} ms of work between the parallel regions"
     yield _data(found)
     for what, count in sorted(found.odd.items()):
         yield f"not in the graph as in the program: {count:,} {what}"
+
+
+def _without_tasks(found: Recording, total_ms: float) -> Iterator[str]:
+    """The parts of regions that work long without any task, the longest first."""
+    long = [(name, each) for name, each in found.parts if not each.tasks]
+    long = [(name, each) for name, each in long if each.body_ps > SMALL * total_ms * _PS_PER_MS]
+    for name, each in sorted(long, key=lambda pair: -pair[1].body_ps)[:MOST_NAMED]:
+        shares = "the share of its only thread" if each.team == 1 else f"the shares of its {each.team} threads"
+        own = f"{each.body_ps / _PS_PER_MS:,.3f} ms without any task"
+        yield f"{name}: {own}, {shares}, of which no other worker takes any"
+    if len(long) > MOST_NAMED:
+        yield f"and {len(long) - MOST_NAMED:,} more parts of regions without any task"
+
+
+def _blocked(found: Recording) -> Iterator[str]:
+    total_ps = sum(found.blocked_ps.values())
+    if total_ps:
+        most = sorted(found.blocked_ps.items(), key=lambda pair: -pair[1])[:MOST_NAMED]
+        where = ", ".join(f"{ps / _PS_PER_MS:,.3f} ms {name}" for name, ps in most)
+        yield (
+            f"no work of the graph: {total_ps / _PS_PER_MS:,.3f} ms for which the program waited without a processor, "
+            f"as for files or a time to pass ({where})"
+        )
 
 
 def _data(found: Recording) -> str:
@@ -56,4 +86,4 @@ def _runs(found: Recording) -> str:
             f"{found.runs} {'run' if found.runs == 1 else 'runs'}, of which one was taken: its times hold disturbances"
         )
     left = f"a spread of {100 * found.spread:.1f} % is left"
-    return f"{found.runs} runs, of which {found.joined} had the same tasks and were joined; {left}"
+    return f"{found.runs} runs, of which {found.joined} had the same events and were joined; {left}"

@@ -49,6 +49,12 @@ class EventWriter:
     def wait(self, after: int = 0, during: int = 0) -> EventWriter:
         return self.sync(Sync.TASKWAIT, Endpoint.BEGIN, after).sync(Sync.TASKWAIT, Endpoint.END, during)
 
+    def work(self, kind: int, endpoint: Endpoint, after: int = 0, place: int = 0) -> EventWriter:
+        return self.add(Event.WORK, kind << 2 | endpoint, place, after=after)
+
+    def chunk(self, iterations: int, after: int = 0) -> EventWriter:
+        return self.add(Event.CHUNK, 0, iterations, after=after)
+
     def depend(self, *pairs: tuple[int, int]) -> EventWriter:
         """Dependences of the task made last: (address, type) each."""
         return self.add(Event.DEPENDENCES, len(pairs), *(address << 6 | kind for address, kind in pairs))
@@ -57,9 +63,9 @@ class EventWriter:
         """The begin of a program: its initial task has number 1."""
         return self.add(Event.IMPLICIT, 1, 0, 1, 1, after=7).add(Event.START, after=5)
 
-    def region(self, number: int, after: int = 0, team: int = 1) -> EventWriter:
+    def region(self, number: int, after: int = 0, team: int = 1, place: int = 0) -> EventWriter:
         """A parallel region of that number, with the implicit task of this thread."""
-        self.add(Event.PARALLEL, 0, team, after=after)
+        self.add(Event.PARALLEL, 0, team, place, after=after)
         return self.add(Event.IMPLICIT, 0, NUMBER + number, 0, team, after=11)
 
     def end_region(self, after: int = 0) -> EventWriter:

@@ -6,12 +6,18 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+from shared_builds import built_once
 
 from numasim.errors import InputError
 from numasim.record.openmp_library import OpenmpLibrary, find_openmp
+from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import RECORDER
+from numasim.record.recording import Order, Recording, record
+from numasim.schema.enumerations import Kind
 
+COMPILERS = ("gcc", "clang-14", "clang")
 INCLUDE = Path(RECORDER).parents[2] / "runtime" / "include"
 
 FIB = """
@@ -147,6 +153,93 @@ int main(void) {
 """
 
 
+LOOPS = """
+enum { N = 1000 };
+static volatile double sums[N];
+static void work(int i) {
+    for (int k = 0; k < 200; k++) sums[i] += k;
+}
+int main(void) {
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (int i = 0; i < N; i++) work(i);
+#pragma omp for schedule(dynamic, 10)
+        for (int i = 0; i < N; i++) work(i);
+#pragma omp for schedule(guided)
+        for (int i = 0; i < N; i++) work(i);
+    }
+    return 0;
+}
+"""
+
+WAITS = """
+#include <stdlib.h>
+#include <unistd.h>
+static volatile double sum;
+int main(int count, char **arguments) {
+    const unsigned us = (unsigned)atoi(arguments[count - 1]);
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 3; i++) {
+#pragma omp task priority(2)
+        {
+            for (int k = 0; k < 1000; k++) sum += k;
+            if (us) usleep(us);
+        }
+    }
+    if (us) usleep(2 * us);
+    for (int k = 0; k < 1000; k++) sum += k;
+    return 0;
+}
+"""
+
+ORDERED = """
+static double a[64];
+int main(void) {
+    int y = 0, seen = 0;
+#pragma omp parallel private(y)
+    {
+#pragma omp for ordered schedule(static, 1)
+        for (int i = 0; i < 64; i++) {
+#pragma omp ordered
+            a[i]++;
+        }
+#pragma omp single copyprivate(y)
+        y = 3;
+#pragma omp for schedule(dynamic) nowait
+        for (int i = 0; i < 6; i++) {
+#pragma omp task untied
+            a[i]++;
+        }
+#pragma omp critical
+        seen += y;
+    }
+    return seen != 9;
+}
+"""
+
+TOGETHER = """
+int main(void) {
+    int go = 0, seen = 0;
+#pragma omp parallel num_threads(2) shared(go)
+    {
+#pragma omp sections
+        {
+#pragma omp section
+            while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE)) {
+            }
+#pragma omp section
+            __atomic_store_n(&go, 1, __ATOMIC_RELEASE);
+        }
+#pragma omp atomic
+        seen++;
+    }
+    return seen != 2;
+}
+"""
+
+
 def openmp_or_skip() -> OpenmpLibrary:
     """LLVM's runtime; without it, or without the recorder, the test is skipped."""
     if not RECORDER.is_file():
@@ -157,15 +250,32 @@ def openmp_or_skip() -> OpenmpLibrary:
         pytest.skip(str(missing))
 
 
-def compiled(folder: Path, name: str, source: str, *flags: str, compiler: str = "gcc") -> Path:
-    """The program of ``source``; the test is skipped where the compiler is not here, or has no OpenMP."""
+def compiled(name: str, source: str, *flags: str, compiler: str = "gcc") -> Path:
+    """The program ``name`` of ``source``, compiled once in a session for each compiler and ``flags``.
+
+    The test is skipped where the compiler is not here, or has no OpenMP.
+    """
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not here")
-    file, program = folder / f"{name}.c", folder / name
-    file.write_text(source)
-    openmp = ["-fopenmp=libomp", f"-L{find_openmp().path.parent}"] if "clang" in compiler else ["-fopenmp"]
-    command = [compiler, "-O1", *openmp, *flags, f"-I{INCLUDE}", str(file), "-o", str(program)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"{compiler} compiles no OpenMP here: {done.stderr[-200:]}")
-    return program
+
+    def build(folder: Path) -> None:
+        folder.mkdir()
+        file = folder / f"{name}.c"
+        file.write_text(source)
+        library = find_openmp().path.parent
+        openmp = ["-fopenmp=libomp", f"-L{library}"] if "clang" in compiler else ["-fopenmp"]
+        command = [compiler, "-O1", *openmp, *flags, f"-I{INCLUDE}", str(file), "-o", str(folder / name)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"{compiler} compiles no OpenMP here: {done.stderr[-200:]}")
+
+    return built_once("-".join(["openmp", name, compiler, *flags]), build) / name
+
+
+def recorded(program: Path, *arguments: str, threads: int | None = 1, repeats: int = 2) -> Recording:
+    return record(Order((str(program), *arguments), threads, repeats), PieceCosts())
+
+
+def counts(found: Recording) -> tuple[int, int]:
+    kind = found.workload.kind
+    return int(np.sum(kind == Kind.TASK)), int(np.sum(kind == Kind.CALL))

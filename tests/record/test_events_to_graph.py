@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from event_writer import NUMBER, EventWriter
+from event_writer import BEGIN, NUMBER, TICKS_PER_NS, EventWriter
 
 from numasim.errors import InputError
 from numasim.record import event_kinds
+from numasim.record.divided_work import require_undivided
 from numasim.record.event_files import parse_events, read_events
-from numasim.record.event_kinds import Endpoint, Event, Sync, TaskFlag
-from numasim.record.event_times import same_events, shortest, tick_ps, timed
+from numasim.record.event_kinds import Clause, Endpoint, Event, Sync, TaskFlag, Work
+from numasim.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
 from numasim.record.event_walk import walk
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.recorded_data import RecordedData
@@ -25,13 +26,14 @@ from numasim.workload.graph_rules import validate
 
 TOOL = Path(__file__).parents[2] / "numasim" / "record" / "tool"  # headers are in the sources alone
 IN, OUT, INOUT = 1, 2, 3
-BARRIER = 9
+BARRIER = 4
 
 
-def rows(*writers: EventWriter, costs: PieceCosts | None = None) -> Rows:
+def rows(*writers: EventWriter, costs: PieceCosts | None = None, parallel_part: bool = False) -> Rows:
     threads = [parse_events(writer.data(), "hand") for writer in writers]
     costs = costs or PieceCosts()
-    return rows_of(walk([timed(each, tick_ps(threads), costs.allocate_ps) for each in threads]), costs)
+    walked = walk([timed(each, tick_ps(threads), costs.allocate_ps) for each in threads])
+    return rows_of(walked, costs, parallel_part=parallel_part)
 
 
 def graph(*writers: EventWriter, costs: PieceCosts | None = None) -> Workload:
@@ -52,7 +54,7 @@ def ops(work: Workload, task: int) -> list[tuple[str, int]]:
 
 def test_constants_are_those_of_the_recorder() -> None:
     text = (TOOL / "events.h").read_text()
-    for kind, prefix in ((Event, "NS_EVENT_"), (TaskFlag, "NS_TASK_")):
+    for kind, prefix in ((Event, "NS_EVENT_"), (TaskFlag, "NS_TASK_"), (Clause, "NS_CLAUSE_")):
         found = dict(re.findall(rf"\b{prefix}(\w+) = (\d+),", text))
         assert {name: int(value) for name, value in found.items()} == {each.name: each.value for each in kind}
     assert f"NS_HEADER_WORDS = {event_kinds.HEADER_WORDS}" in text
@@ -145,11 +147,11 @@ def test_recordings_of_the_same_tasks_are_joined_piece_by_piece() -> None:
 
     threads = [parse_events(recording(*work).data(), "hand") for work in ((50, 900), (700, 60), (51, 61))]
     each = [timed(thread, tick_ps([thread]), 0) for thread in threads]
-    assert all(same_events(each[0], other) for other in each)
+    assert len({events_digest([other]) for other in each}) == 1
     joined = rows_of(walk([shortest(each)]), PieceCosts())
     assert [ps // 1000 for ps in joined.compute_ps] == [10, 5, 50, 60]
     longer = parse_events(EventWriter().program().region(2).leaf(50).end_region().data(), "hand")
-    assert not same_events(each[0], timed(longer, tick_ps([longer]), 0))
+    assert events_digest([timed(longer, tick_ps([longer]), 0)]) != events_digest(each[:1])
 
 
 def test_a_group_waits_for_the_tasks_that_are_made_in_it_and_for_theirs() -> None:
@@ -165,11 +167,11 @@ def test_a_group_waits_for_the_tasks_that_are_made_in_it_and_for_theirs() -> Non
 
 def test_what_no_graph_can_say_is_counted() -> None:
     writer = EventWriter().program().region(2).add(Event.MUTEX, 5, after=10).add(Event.MUTEX, 5, after=10)
-    writer.add(Event.WORK, 10 << 2 | Endpoint.BEGIN).leaf(1, flags=TaskFlag.UNTIED).end_region(3)
+    writer.work(Work.WORKSHARE, Endpoint.BEGIN).leaf(1, flags=TaskFlag.UNTIED).end_region(3)
     found = rows(writer)
     assert +found.odd == {
         "entries of critical regions, which exclude nobody in the graph": 2,
-        "shares of a loop that the team divides, taken as they were recorded": 1,
+        "shares of a workshare, taken as they were recorded": 1,
         "untied tasks, which no other worker goes on with": 1,
     }
     assert np.sum(found.compute_ps) == 24_000
@@ -200,3 +202,109 @@ def test_one_process_with_tasks_is_read(tmp_path: Path) -> None:
     EventWriter().program().region(2).end_region().write(tmp_path, 3)
     with pytest.raises(InputError, match="2 processes"):
         read_events(tmp_path)
+
+
+def two_loops(kind: Work, place: int = 0x40) -> EventWriter:
+    """A region with 10 ns of its own, chunks of 50 and 60 ns, and 5 ns behind the loop."""
+    writer = EventWriter().program().region(2).work(kind, Endpoint.BEGIN, 4, place).chunk(8, after=6)
+    return writer.chunk(2, after=50).work(kind, Endpoint.END, 60, place).end_region(5)
+
+
+def test_chunks_of_a_dynamic_loop_are_dealt_and_those_of_a_guided_one_are_spawned_in_their_order() -> None:
+    found = rows(two_loops(Work.LOOP_DYNAMIC))
+    assert [found.place[row] for row in sorted(found.chunks)] == [0x40, 0x40]
+    dealt = graph(two_loops(Work.LOOP_DYNAMIC))
+    body, first, second = dealt.phases[-1].roots
+    assert [ops(dealt, row) for row in (body, first, second)] == [[("RUN", 15)], [("RUN", 50)], [("RUN", 60)]]
+    assert [Kind(dealt.kind[row]) for row in (body, first, second)] == [Kind.IMPLICIT, Kind.TASK, Kind.TASK]
+    guided = graph(two_loops(Work.LOOP_GUIDED))
+    (root,) = guided.phases[-1].roots
+    assert ops(guided, root) == [("RUN", 10), ("SPAWN", root + 1), ("SPAWN", root + 2), ("RUN", 5)]
+    assert [ops(guided, root + 1), ops(guided, root + 2)] == [[("RUN", 50)], [("RUN", 60)]]
+
+
+def test_a_share_of_a_static_loop_is_its_owners() -> None:
+    work = graph(two_loops(Work.LOOP_STATIC))
+    (root,) = work.phases[-1].roots
+    assert ops(work, root) == [("RUN", 10 + 50 + 60 + 5)]
+
+
+def test_a_runtime_that_does_not_tell_how_it_divides_a_loop_is_refused() -> None:
+    one = two_loops(Work.LOOP)
+    assert ops(graph(one), 0) != []  # a team of one
+    two = EventWriter().program().region(2, team=2).work(Work.LOOP, Endpoint.BEGIN)
+    with pytest.raises(InputError, match="does not tell how it divides loops"):
+        rows(two.work(Work.LOOP, Endpoint.END).end_region())
+
+
+def timed_events(writer: EventWriter) -> TimedEvents:
+    thread = parse_events(writer.data(), "hand")
+    return timed(thread, tick_ps([thread]), 0)
+
+
+def test_time_without_a_processor_is_no_work_and_the_wait_of_the_thread_itself_is_told() -> None:
+    """A task of 100 ns, for 70 of which its thread waited, and one of 90, for 20 of which another program ran.
+
+    The first absence was looked at 5 ns behind the end of the task, of which these 5 are no time of the task: they are
+    the pause that follows, and not taken from the task.
+    """
+    writer = EventWriter().program().region(2).create().begin_new()
+    writer.add(Event.AWAY, 1, 75, 2 * 5, after=100).done().add(Event.PAUSE, 0, 2 * 5)
+    writer.create(5 + 8).begin_new().add(Event.AWAY, 0, 20, 0, after=90).done().end_region(1)
+    found = rows(writer)
+    work = graph(writer)
+    root = int(work.phases[-1].roots[0])
+    assert ops(work, root) == [("SPAWN", root + 1), ("RUN", 8), ("SPAWN", root + 2), ("RUN", 1)]
+    assert ops(work, root + 1) == [("RUN", 30)]
+    assert ops(work, root + 2) == [("RUN", 70)]
+    assert list(found.blocked_ps.values()) == [70_000]
+
+
+def test_a_pause_that_follows_an_event_is_not_taken_from_the_time_before_the_event() -> None:
+    """The recorder writes its buffer behind the moment of an event, and puts the pause in front of the event."""
+    writer = EventWriter().program().region(2).create().begin_new()
+    late = BEGIN + TICKS_PER_NS * (writer.now + 40 + 3)
+    writer.words += [late << 16 | Event.PAUSE << 1 | 1, 2 * 20 << 1]  # 20 ns, from 3 ns behind the end of the task on
+    work = graph(writer.done(40).end_region(3 + 20 + 6))
+    root = int(work.phases[-1].roots[0])
+    assert ops(work, root) == [("SPAWN", root + 1), ("RUN", 9)]
+    assert ops(work, root + 1) == [("RUN", 40)]
+
+
+@pytest.mark.parametrize("divides", [True, False])
+def test_one_thread_is_refused_where_the_program_divides_more_than_a_hundredth(divides: bool) -> None:
+    """In a region of 300 ns, the program asks how many threads there are before 200 ns, or before 2 of them."""
+    writer = EventWriter().program().region(2, place=0x77)
+    writer.add(Event.TEAM, after=100 if divides else 298).sync(BARRIER, Endpoint.BEGIN, 200 if divides else 2)
+    recording = [timed_events(writer.sync(BARRIER, Endpoint.END, 9).end_region(50))]
+    if divides:
+        with pytest.raises(InputError, match=r"region of 0x77 works 0.000 ms.*--threads 16"):
+            require_undivided(recording)
+    else:
+        require_undivided(recording)
+
+
+def test_clauses_without_effect_and_the_end_of_turns_are_counted() -> None:
+    writer = EventWriter().program().region(2).add(Event.CLAUSE, Clause.PRIORITY).leaf(3)
+    writer.add(Event.CLAUSE, Clause.AFFINITY).leaf(3).add(Event.TOGETHER).end_region()
+    assert sorted(+rows(writer).odd) == [
+        "tasks or taskloops with a priority, which has no effect in the graph",
+        "tasks with an affinity, which has no effect in the graph",
+        "time that threads waited for each other outside of OpenMP: all then ran together, disturbed",
+    ]
+
+
+def test_waiting_for_a_lock_is_no_work() -> None:
+    writer = EventWriter().program().region(2).add(Event.ACQUIRE, 5, after=10).add(Event.MUTEX, 5, after=500)
+    work = graph(writer.end_region(7))
+    assert ops(work, int(work.phases[-1].roots[0])) == [("RUN", 17)]
+
+
+def test_the_region_of_one_part_does_not_hide_what_another_does_without_tasks() -> None:
+    writer = EventWriter().program().region(2).sync(BARRIER, Endpoint.BEGIN, 80).sync(BARRIER, Endpoint.END)
+    found = rows(writer.leaf(5).end_region(3))
+    assert [(part.name, part.body_ps, part.tasks) for part in found.parts] == [
+        ("region 1, part 1", 80_000, 0),
+        ("region 1, part 2", 3_000, 1),
+    ]
+    assert [phase.name for phase in rows(writer, parallel_part=True).phases] == ["region 1, part 1", "region 1, part 2"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from openmp_programs import DATA, FIB, KINDS, TILES, compiled, openmp_or_skip
+from openmp_programs import COMPILERS, DATA, FIB, KINDS, TILES, compiled, counts, openmp_or_skip, recorded
 
 import numasim as ns
 from numasim.cli import main
@@ -16,14 +16,12 @@ from numasim.errors import InputError
 from numasim.record.own_costs import measure_own_costs
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.program_runs import recorded_run
-from numasim.record.recording import Order, Recording, record
+from numasim.record.recording import Recording
 from numasim.record.recording_text import lines_of
 from numasim.runtime.recording_place import this_place
-from numasim.schema.enumerations import Kind, Mode, Op
+from numasim.schema.enumerations import Mode, Op
 from numasim.workload.graph_files.forms import read_graph
 from numasim.workload.recording.recorded import Recorded
-
-COMPILERS = ("gcc", "clang-14", "clang")
 
 
 @pytest.fixture(autouse=True)
@@ -31,30 +29,21 @@ def _openmp() -> None:
     openmp_or_skip()
 
 
-def recorded(program: Path, *arguments: str, threads: int = 1, repeats: int = 2) -> Recording:
-    return record(Order((str(program), *arguments), threads, repeats), PieceCosts())
-
-
-def counts(found: Recording) -> tuple[int, int]:
-    kind = found.workload.kind
-    return int(np.sum(kind == Kind.TASK)), int(np.sum(kind == Kind.CALL))
-
-
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_fib_has_the_tasks_of_its_recursion_at_one_thread_and_at_two(tmp_path: Path, compiler: str) -> None:
-    program = compiled(tmp_path, "fib", FIB, compiler=compiler)
+def test_fib_has_the_tasks_of_its_recursion_at_one_thread_and_at_two(compiler: str) -> None:
+    program = compiled("fib", FIB, compiler=compiler)
     for threads in (1, 2):
         found = recorded(program, "10", threads=threads)
         assert counts(found) == (2 * 88, 0)  # fib(11) - 1 calls make two tasks each
         assert found.status == 0
         waits = found.workload.op_code == Op.WAIT
         assert np.sum(waits) == 88
-    assert found.joined == 1
+        assert found.joined == 2  # with turns, two threads do the same in every run
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_kinds_of_tasks_are_told_apart_at_one_thread_as_at_two(tmp_path: Path, compiler: str) -> None:
-    program = compiled(tmp_path, "kinds", KINDS, compiler=compiler)
+def test_kinds_of_tasks_are_told_apart_at_one_thread_as_at_two(compiler: str) -> None:
+    program = compiled("kinds", KINDS, compiler=compiler)
     for threads in (1, 2):
         found = recorded(program, threads=threads, repeats=1)
         assert counts(found) == (1 + 1 + 4 + 2, 3 + 4)
@@ -74,8 +63,8 @@ def accesses(found: Recording) -> list[tuple[bool, int, int, int]]:
     )
 
 
-def test_dependences_say_which_bytes_of_which_block(tmp_path: Path) -> None:
-    found = recorded(compiled(tmp_path, "data", DATA))
+def test_dependences_say_which_bytes_of_which_block() -> None:
+    found = recorded(compiled("data", DATA))
     half = 1 << 16
     assert accesses(found) == [  # GCC says of out what it says of inout
         (False, 0, half, Mode.READ_WRITE),
@@ -89,8 +78,8 @@ def test_dependences_say_which_bytes_of_which_block(tmp_path: Path) -> None:
     assert found.data.guessed == 3  # both halves of `new`; of `old` nothing but the beginning is named
 
 
-def test_declared_accesses_are_those_of_the_graph(tmp_path: Path) -> None:
-    found = recorded(compiled(tmp_path, "declared", DATA, "-DDECLARED"))
+def test_declared_accesses_are_those_of_the_graph() -> None:
+    found = recorded(compiled("declared", DATA, "-DDECLARED"))
     assert accesses(found) == [(False, 0, 2000, Mode.WRITE), (True, 64, 1000, Mode.READ)]
 
 
@@ -105,9 +94,9 @@ def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
 
 
 @pytest.mark.parametrize(("flags", "guessed"), [(("-DDECLARED",), 0), ((), 128)])
-def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int, tmp_path: Path) -> None:
+def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int) -> None:
     """Declared, or guessed and said so: 64 tiles of 131,072 bytes, and 64 rows of 32,768 of a variable."""
-    found = recorded(compiled(tmp_path, "tiles", TILES, *flags), repeats=1)
+    found = recorded(compiled("tiles", TILES, *flags), repeats=1)
     assert tables(found) == {"block 1": {(1024, 128, 8192)}, "x": {(32768, 1, 0)}}
     assert [region.bytes for region in found.workload.regions] == [8 << 20, 64 * 4096 * 8]
     said = found.workload.recorded
@@ -118,21 +107,21 @@ def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], gu
     assert f"recorded on {said.place}" in text
 
 
-def test_a_stripped_program_says_that_lines_are_guesses(tmp_path: Path) -> None:
-    found = recorded(compiled(tmp_path, "stripped", TILES, "-s"), repeats=1)
+def test_a_stripped_program_says_that_lines_are_guesses() -> None:
+    found = recorded(compiled("stripped", TILES, "-s"), repeats=1)
     assert found.data.unknown == 64
     assert "64 addresses in no block as a cache line each" in "\n".join(lines_of(found))
 
 
-def test_accesses_that_are_declared_and_not_recorded_are_an_error(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "fixed", DATA, "-DDECLARED", "-no-pie", "-fno-pie")
+def test_accesses_that_are_declared_and_not_recorded_are_an_error() -> None:
+    program = compiled("fixed", DATA, "-DDECLARED", "-no-pie", "-fno-pie")
     subprocess.run([program], check=True)  # by itself it runs
     with pytest.raises(InputError, match="no declared access was recorded"):
         recorded(program)
 
 
 def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    program = compiled(tmp_path, "fib", FIB)
+    program = compiled("fib", FIB)
     packed = tmp_path / "fib.npz"
     assert main(["record", "--repeats", "1", "-o", str(packed), "--", str(program), "10"]) == 0
     assert read_graph(packed).tasks == 176
@@ -141,7 +130,7 @@ def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.Capt
     assert main(["record", "--repeats", "2", "-o", str(file), "--", str(program), "10"]) == 0
     said = capfd.readouterr().err
     assert "176 tasks, 0 calls" in said
-    assert "2 runs, of which 2 had the same tasks and were joined" in said
+    assert "2 runs, of which 2 had the same events and were joined" in said
     assert "no accesses to memory" in said
     assert read_graph(file).tasks == 176
     spec.write_text(f"{{machine: opteron-6161-2s, workload: {{file: {file}}}, strategy: ring, workers: 4}}")
@@ -149,8 +138,8 @@ def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.Capt
 
 
 def test_a_recording_keeps_where_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.record.recording.measure_own_costs", lambda openmp: PieceCosts())
-    program, here = compiled(tmp_path, "fib", FIB), tmp_path / "here.yaml"
+    monkeypatch.setattr("numasim.record.recording.measure_own_costs", lambda openmp, threads: PieceCosts())
+    program, here = compiled("fib", FIB), tmp_path / "here.yaml"
     here.write_text("{like: epyc-9654-2s, core_steps_per_s: 123000000}")
     graph = ns.Graph.recorded(program, 10, repeats=1, on=here)
     assert graph.specified().workload.recorded == Recorded("here", 3_700_000_000, 123_000_000)  # its highest clock

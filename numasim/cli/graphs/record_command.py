@@ -34,8 +34,14 @@ def record(
         typer.Option("--repeats", min=1, max=1000, help="runs; default 3 to 30, until they change nothing more"),
     ] = None,
     threads: Annotated[
-        int, typer.Option("--threads", min=1, max=1024, help="threads of the program; recordings of one are joined")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--threads",
+            min=1,
+            max=1024,
+            help="threads of the program, which have turns; default 1, unless it divides work by their number",
+        ),
+    ] = None,
     openmp: Annotated[
         Path | None, typer.Option("--openmp", help="LLVM's OpenMP runtime, libomp.so", autocompletion=files(".so"))
     ] = None,
@@ -43,6 +49,9 @@ def record(
         str | None, typer.Option("--name", help="the name of the graph; default that of the program")
     ] = None,
     recorded_on: RecordedOn = None,
+    parallel_part: Annotated[
+        bool, typer.Option("--parallel-part", help="leave out what the program does between its parallel regions")
+    ] = False,
 ) -> None:
     """Run an OpenMP program and write its tasks as a task graph."""
     from numasim.files.writer import require_writable
@@ -52,7 +61,8 @@ def record(
     file = output or Path(f"{Path(command[0]).name}.json")
     require_writable(file)  # before the runs, not after them
     machine = None if recorded_on is None else read_machine(recorded_on)
-    _record(Order(tuple(command), threads, repeats, openmp, name or "", machine), file)
+    order = Order(tuple(command), threads, repeats, openmp, name or "", machine, parallel_part=parallel_part)
+    _record(order, file)
 
 
 def _record(order: "Order", file: Path) -> None:

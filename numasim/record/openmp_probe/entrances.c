@@ -20,5 +20,7 @@ bool ns_openmp_load(ns_openmp *self, const char *library) {
     }
     return find(opened, "GOMP_parallel", &self->parallel) && find(opened, "GOMP_task", &self->task) &&
            find(opened, "GOMP_taskwait", &self->taskwait) && find(opened, "GOMP_barrier", &self->barrier) &&
-           find(opened, "omp_get_thread_num", &self->thread);
+           find(opened, "omp_get_thread_num", &self->thread) &&
+           find(opened, "GOMP_loop_dynamic_start", &self->loop_begin) &&
+           find(opened, "GOMP_loop_dynamic_next", &self->loop_next) && find(opened, "GOMP_loop_end", &self->loop_end);
 }

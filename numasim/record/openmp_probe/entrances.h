@@ -11,6 +11,9 @@ typedef struct {
     void (*taskwait)(void);
     void (*barrier)(void);
     int (*thread)(void);
+    bool (*loop_begin)(long first, long end, long step, long chunk, long *from, long *to);
+    bool (*loop_next)(long *from, long *to);
+    void (*loop_end)(void);
 } ns_openmp;
 
 /* Those of a library, or with NULL of one that is loaded already; false with a message where something is missing. */

@@ -62,6 +62,14 @@ static void empty_rounds(void *data) {
     }
 }
 
+/* Chunks of a loop, which the runtime of a single thread makes one of. */
+static void empty_chunks(void *data) {
+    long from, to;
+    for (bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to); more; more = openmp.loop_next(&from, &to)) {
+    }
+    openmp.loop_end();
+}
+
 /* ---- costs ------------------------------------------------------------------------------------------------------- */
 
 static _Atomic int arrived, released, ran;
@@ -203,7 +211,8 @@ int main(int count, char **arguments) {
     if (strcmp(what, "empty") == 0) {
         int rounds = atoi(arguments[2]);
         if (!ns_openmp_load(&openmp, NULL)) return 1;
-        openmp.parallel(empty_rounds, &rounds, 1, 0);
+        openmp.parallel(empty_rounds, &rounds, 0, 0);
+        openmp.parallel(empty_chunks, &rounds, 0, 0);
         return 0;
     }
     fprintf(stderr, "usage: numasim-openmp-probe costs LIBRARY | empty ROUNDS\n");

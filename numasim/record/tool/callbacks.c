@@ -1,14 +1,23 @@
 /* What OpenMP tells a tool, as events. A callback first reads the time, so that a segment of a task ends there. */
 #include "event_log.h"
-#include "in_place.h"
+#include "entrances.h"
 #include "ompt.h"
 #include "pages.h"
+#include "turns.h"
 
 static uint32_t flags_of(uint32_t flags, int dependent) {
     return (flags & OMPT_TASK_UNDEFERRED ? NS_TASK_UNDEFERRED : 0u) | (flags & OMPT_TASK_UNTIED ? NS_TASK_UNTIED : 0u) |
            (flags & OMPT_TASK_FINAL ? NS_TASK_FINAL : 0u) | (flags & OMPT_TASK_MERGEABLE ? NS_TASK_MERGEABLE : 0u) |
            (flags & OMPT_TASK_MERGED ? NS_TASK_MERGED : 0u) | (flags & OMPT_TASK_TASKWAIT ? NS_TASK_TASKWAIT : 0u) |
            (flags & OMPT_TASK_TARGET ? NS_TASK_TARGET : 0u) | (dependent ? NS_TASK_DEPENDENT : 0u);
+}
+
+static void note_together(ns_event_log *log, bool together) {
+    if (together) ns_put(log, ns_ticks(), NS_EVENT_TOGETHER, 0);
+}
+
+static void take_turn(ns_event_log *log) {
+    if (log && log->team) note_together(log, ns_turn_take(log->team, log->index));
 }
 
 static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
@@ -22,7 +31,9 @@ static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_
     log->in_place = ns_in_place;
     ns_in_place = false;
     ns_put(log, now, NS_EVENT_CREATE, flags_of((uint32_t)flags, dependent));
-    ns_put_operand(log, (uint64_t)(uintptr_t)place);
+    ns_put_operand(log, (uint64_t)(uintptr_t)(ns_place ? ns_place : place));
+    ns_place = NULL;
+    if (log->team && !((uint32_t)flags & OMPT_TASK_TASKWAIT)) ns_turn_task_made(log->team, log->index);
 }
 
 static void begin_during(ns_event_log *log, uint64_t now, const ompt_data_t *before, uint32_t status,
@@ -52,13 +63,30 @@ static void on_schedule(ompt_data_t *before, int status, ompt_data_t *task) {
         ns_put(log, now, NS_EVENT_SWITCH, (uint32_t)status);
         ns_put_operand(log, next);
     }
+    const bool done = status == ompt_task_complete || status == ompt_task_cancel ||
+                      status == ompt_task_early_fulfill || status == ompt_task_late_fulfill;
+    if (done && log->team) note_together(log, ns_turn_task_done(log->team, log->index));
+}
+
+static bool is_barrier(int kind) {
+    return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup &&
+           kind != ompt_sync_region_reduction;
 }
 
 static void on_sync(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
-    const uint64_t now = ns_ticks();
     (void)region, (void)task, (void)place;
+    if (is_barrier(kind) && endpoint != ompt_scope_begin) {
+        if (ns_log && ns_log->leaves) return;
+        take_turn(ns_log);
+    }
+    const uint64_t now = ns_ticks();
     ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_SYNC, (uint32_t)(kind << 2 | endpoint));
+    if (!log) return;
+    ns_put(log, now, NS_EVENT_SYNC, (uint32_t)(kind << 2 | endpoint));
+    if (!is_barrier(kind) || endpoint != ompt_scope_begin) return;
+    log->knows_team = false;
+    log->leaves = kind == ompt_sync_region_barrier_implicit_parallel && log->index;
+    if (log->team) note_together(log, ns_turn_end(log->team, log->index));
 }
 
 static void on_sync_wait(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
@@ -72,36 +100,48 @@ static void on_sync_wait(int kind, int endpoint, ompt_data_t *region, ompt_data_
 static void on_parallel(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *region, unsigned asked, int flags,
                         const void *place) {
     const uint64_t now = ns_ticks();
-    (void)task, (void)frame, (void)flags, (void)place;
+    (void)task, (void)frame, (void)flags;
     ns_event_log *log = ns_log_of_thread();
     if (!log) return;
     ns_log_open();
-    region->value = ns_new_number(log);
+    region->ptr = ns_team_begin(ns_new_number(log), asked, log->team, log->index);
+    if (!region->ptr) return;
     ns_put(log, now, NS_EVENT_PARALLEL, 0);
     ns_put_operand(log, asked);
+    ns_put_operand(log, (uint64_t)(uintptr_t)place);
     ns_note_touched(log);
 }
 
 static void on_parallel_end(ompt_data_t *region, ompt_data_t *task, int flags, const void *place) {
     const uint64_t now = ns_ticks();
-    (void)region, (void)task, (void)flags, (void)place;
+    (void)task, (void)flags, (void)place;
     ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_PARALLEL_END, 0);
+    if (!log || !region->ptr) return;
+    ns_put(log, now, NS_EVENT_PARALLEL_END, 0);
+    log->team = ns_team_end(region->ptr, &log->index);
 }
 
 static void on_implicit(int endpoint, ompt_data_t *region, ompt_data_t *task, unsigned team, unsigned number,
                         int flags) {
-    const uint64_t now = ns_ticks();
     ns_event_log *log = ns_log_of_thread();
     if (!log) return;
     const uint32_t initial = ((uint32_t)flags & OMPT_TASK_INITIAL) != 0;
+    if (endpoint != ompt_scope_begin && log->leaves && !initial) return;
     if (endpoint != ompt_scope_begin) {
-        ns_put(log, now, NS_EVENT_IMPLICIT_END, initial);
+        ns_put(log, ns_ticks(), NS_EVENT_IMPLICIT_END, initial);
         return;
     }
+    ns_team *mine = region && !initial ? region->ptr : NULL;
+    if (mine) {
+        ns_team_set_size(mine, team);
+        log->team = mine;
+        log->index = number;
+        log->knows_team = log->leaves = false;
+        take_turn(log);
+    }
     task->value = ns_new_number(log);
-    ns_put(log, now, NS_EVENT_IMPLICIT, initial);
-    ns_put_operand(log, region && !initial ? region->value : 0);
+    ns_put(log, ns_ticks(), NS_EVENT_IMPLICIT, initial);
+    ns_put_operand(log, mine ? ns_team_number(mine) : 0);
     ns_put_operand(log, number);
     ns_put_operand(log, team);
 }
@@ -124,9 +164,20 @@ static void on_dependences(ompt_data_t *task, const ompt_dependence_t *each, int
 
 static void on_work(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, uint64_t count, const void *place) {
     const uint64_t now = ns_ticks();
-    (void)region, (void)task, (void)count, (void)place;
+    (void)region, (void)task, (void)count;
     ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_WORK, (uint32_t)(kind << 2 | endpoint));
+    if (!log) return;
+    ns_put(log, now, NS_EVENT_WORK, (uint32_t)(kind << 2 | endpoint));
+    ns_put_operand(log, (uint64_t)(uintptr_t)place);
+}
+
+static void on_dispatch(ompt_data_t *region, ompt_data_t *task, int kind, ompt_data_t instance) {
+    const uint64_t now = ns_ticks();
+    (void)region, (void)task;
+    ns_event_log *log = kind == ompt_dispatch_ws_loop_chunk ? ns_log_of_thread() : NULL;
+    if (!log) return;
+    ns_put(log, now, NS_EVENT_CHUNK, 0);
+    ns_put_operand(log, ((const ompt_dispatch_chunk_t *)instance.ptr)->iterations);
 }
 
 static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
@@ -136,7 +187,20 @@ static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, cons
     if (log) ns_put(log, now, NS_EVENT_MASKED, (uint32_t)endpoint);
 }
 
+/* What is always followed by on_mutex. Iterations in an ordered region wait for those of other threads, which have their
+ * turns meanwhile. */
+static void on_acquire(int kind, unsigned hint, unsigned how, uint64_t which, const void *place) {
+    const uint64_t now = ns_ticks();
+    (void)hint, (void)how, (void)which, (void)place;
+    if (kind != ompt_mutex_lock && kind != ompt_mutex_critical && kind != ompt_mutex_ordered) return;
+    ns_event_log *log = ns_log_of_thread();
+    if (!log) return;
+    ns_put(log, now, NS_EVENT_ACQUIRE, (uint32_t)kind);
+    if (kind == ompt_mutex_ordered && log->team) ns_turn_pause(log->team, log->index);
+}
+
 static void on_mutex(int kind, uint64_t which, const void *place) {
+    if (kind == ompt_mutex_ordered) take_turn(ns_log);
     const uint64_t now = ns_ticks();
     (void)which, (void)place;
     ns_event_log *log = ns_log_of_thread();
@@ -173,12 +237,15 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
         {ompt_callback_dependences, (ompt_callback_t)on_dependences},
         {ompt_callback_work, (ompt_callback_t)on_work},
         {ompt_callback_masked, (ompt_callback_t)on_masked},
+        {ompt_callback_mutex_acquire, (ompt_callback_t)on_acquire},
         {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex},
         {ompt_callback_cancel, (ompt_callback_t)on_cancel},
         {ompt_callback_target, (ompt_callback_t)on_target},
         {ompt_callback_target_emi, (ompt_callback_t)on_target},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) set(all[i].event, all[i].callback);
+    /* Runtimes that do not tell the chunks of loops tell ends of regions in another way, too. */
+    if (set(ompt_callback_dispatch, (ompt_callback_t)on_dispatch) >= ompt_set_sometimes) ns_turns_begin();
     return 1;
 }
 

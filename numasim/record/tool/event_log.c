@@ -1,24 +1,26 @@
 #include "event_log.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FOLDER "NUMASIM_RECORD" /* the variable of the environment that has the folder for the files */
 
-enum { PATH_BYTES = 4096, MODE = 0600, MOST_THREADS = 4096, GRACE_NS = 20 * 1000 * 1000 };
+enum { PATH_BYTES = 4096, MODE = 0600, GRACE_NS = 20 * 1000 * 1000, AWAY_NS = 5000 };
 
 _Thread_local ns_event_log *ns_log;
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static ns_event_log *logs; /* the one that began last */
-static uint32_t threads;
+static uint32_t threads; /* that have a number */
 static atomic_bool opened, finished, failed;
 static char folder[PATH_BYTES];
 
@@ -36,7 +38,15 @@ static void give_up(const char *why) {
     failed = true;
 }
 
+void ns_log_number(ns_event_log *self) {
+    pthread_mutex_lock(&starting);
+    self->words[1] = threads; /* of the header, which is not written before the thread has a number */
+    self->first = (uint64_t)++threads << NS_THREAD_SHIFT;
+    pthread_mutex_unlock(&starting);
+}
+
 static void open_file(ns_event_log *self) {
+    if (!self->first) ns_log_number(self);
     char path[PATH_BYTES + 64];
     const uint64_t thread = (self->first >> NS_THREAD_SHIFT) - 1;
     snprintf(path, sizeof path, "%s/%ld-%llu.events", folder, (long)getpid(), (unsigned long long)thread);
@@ -57,11 +67,49 @@ static void write_words(ns_event_log *self) {
     self->next = self->words;
 }
 
+static uint64_t busy_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static int64_t waits(void) {
+    struct rusage used;
+    return getrusage(RUSAGE_THREAD, &used) ? 0 : used.ru_nvcsw;
+}
+
+static void look_at_clocks(ns_event_log *self) {
+    self->wall_ns = ns_now_ns();
+    self->busy_ns = busy_ns();
+}
+
+/* A pause from `begin` to now. The clocks are looked at behind it: the thread may lose its processor in between, which
+ * must not count as a pause and as an absence. */
+static void put_pause(ns_event_log *self, uint64_t begin) {
+    ns_put_plain(self, begin, NS_EVENT_PAUSE, 0);
+    ns_put_operand(self, ns_ticks() - begin);
+    look_at_clocks(self);
+}
+
+void ns_note_away(ns_event_log *self, uint64_t ticks) {
+    const uint64_t wall_ns = self->wall_ns, used_ns = self->busy_ns;
+    look_at_clocks(self);
+    const uint64_t late = ns_ticks() - ticks;
+    const int64_t away = (int64_t)(self->wall_ns - wall_ns) - (int64_t)(self->busy_ns - used_ns);
+    if (away > AWAY_NS) {
+        const int64_t before = self->waits;
+        self->waits = waits();
+        ns_put_plain(self, ticks, NS_EVENT_AWAY, self->waits != before);
+        ns_put_operand(self, (uint64_t)away);
+        ns_put_operand(self, late);
+    }
+    put_pause(self, ticks);
+}
+
 void ns_log_flush(ns_event_log *self) {
     const uint64_t begin = ns_ticks();
     write_words(self);
-    ns_put(self, begin, NS_EVENT_PAUSE, 0);
-    ns_put_operand(self, ns_ticks() - begin);
+    put_pause(self, begin);
 }
 
 ns_event_log *ns_log_start(void) {
@@ -70,13 +118,15 @@ ns_event_log *ns_log_start(void) {
         mmap(NULL, sizeof *self, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (self == MAP_FAILED) return NULL;
     pthread_mutex_lock(&starting);
-    self->first = (uint64_t)++threads << NS_THREAD_SHIFT;
     self->others = logs;
     logs = self;
     pthread_mutex_unlock(&starting);
     self->file = -1;
     self->full = self->words + NS_LOG_WORDS - NS_LOG_SPARE;
-    const uint64_t header[NS_HEADER_WORDS] = {NS_EVENT_MAGIC, threads - 1, ns_ticks(), ns_now_ns()};
+    look_at_clocks(self);
+    self->waits = waits();
+    self->seen = ns_ticks();
+    const uint64_t header[NS_HEADER_WORDS] = {NS_EVENT_MAGIC, 0, self->seen, ns_now_ns()};
     memcpy(self->words, header, sizeof header);
     self->next = self->words + NS_HEADER_WORDS;
     ns_log = self;
@@ -87,17 +137,48 @@ void ns_log_open(void) {
     if (!atomic_load_explicit(&opened, memory_order_relaxed)) opened = true;
 }
 
+static void put_end(ns_event_log *self, void put(ns_event_log *, uint64_t, enum ns_event_kind, uint32_t)) {
+    put(self, ns_ticks(), NS_EVENT_END, 0);
+    ns_put_operand(self, ns_now_ns());
+}
+
+static int write_module(struct dl_phdr_info *each, size_t bytes, void *file) {
+    (void)bytes;
+    uintptr_t end = each->dlpi_addr;
+    for (size_t i = 0; i < each->dlpi_phnum; i++) {
+        const uintptr_t last = each->dlpi_addr + each->dlpi_phdr[i].p_vaddr + each->dlpi_phdr[i].p_memsz;
+        if (each->dlpi_phdr[i].p_type == PT_LOAD && last > end) end = last;
+    }
+    char program[PATH_BYTES] = "";
+    if (!*each->dlpi_name && readlink("/proc/self/exe", program, sizeof program - 1) < 0) return 0;
+    fprintf(file, "%llx %llx %s\n", (unsigned long long)each->dlpi_addr, (unsigned long long)end,
+            *each->dlpi_name ? each->dlpi_name : program);
+    return 0;
+}
+
+/* The files that the process has loaded, a line each: where in memory a file begins and ends, and its path. */
+static void write_modules(void) {
+    char path[PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s/%ld.modules", folder, (long)getpid());
+    FILE *file = fopen(path, "we");
+    if (!file) return;
+    dl_iterate_phdr(write_module, file);
+    fclose(file);
+}
+
 void ns_log_finish(void) {
     if (!ns_log_is_on()) return;
     finished = true;
+    if (ns_log && ns_log->next >= ns_log->full) ns_log_flush(ns_log);
+    if (ns_log) put_end(ns_log, ns_put);
     /* Another thread may be putting an event that it began before: nothing else tells when it is done. */
-    if (threads > 1) nanosleep(&(struct timespec){.tv_nsec = GRACE_NS}, NULL);
+    if (logs && logs->others) nanosleep(&(struct timespec){.tv_nsec = GRACE_NS}, NULL);
     for (ns_event_log *log = logs; log; log = log->others) {
         if (!opened && log->file < 0) continue; /* OpenMP was not used, and nothing has been written so far */
-        if (log->next >= log->full) ns_log_flush(log);
-        ns_put(log, ns_ticks(), NS_EVENT_END, 0);
-        ns_put_operand(log, ns_now_ns());
+        if (log != ns_log && log->next >= log->full) ns_log_flush(log);
+        if (log != ns_log) put_end(log, ns_put_plain);
         write_words(log);
         if (log->file >= 0) close(log->file);
     }
+    if (opened) write_modules();
 }

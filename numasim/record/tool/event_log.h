@@ -11,15 +11,25 @@
 
 #include "events.h"
 
-enum { NS_LOG_WORDS = 8192, NS_LOG_SPARE = 264 }; /* 64 KiB; what the longest event takes and a pause */
+enum { NS_LOG_WORDS = 8192, NS_LOG_SPARE = 264 }; /* 64 KiB; what the longest event takes, an absence and pauses */
+enum { NS_LONG_TICKS = 1 << 16 }; /* between two events: the thread may have been without a processor (20 to 70 us) */
+
+struct ns_team;
 
 typedef struct ns_event_log {
     uint64_t *next;   /* where the next word goes */
     uint64_t *full;   /* from here on the buffer is written before an event */
     uint64_t numbers; /* tasks, regions and implicit tasks made */
-    uint64_t first;   /* the number before the first of them */
+    uint64_t first;   /* the number before the first of them; 0 where the thread has no number so far */
+    uint64_t seen;    /* the ticks of the last event */
+    uint64_t wall_ns, busy_ns; /* the clocks of the system and of the thread when they were last looked at */
+    int64_t waits;             /* how often the thread had given up its processor then */
     int file;
     bool in_place;               /* whether the program executes the task made last in place */
+    bool knows_team;             /* the program has asked how many threads the team has, since the last barrier */
+    struct ns_team *team;        /* whose turns the thread takes part in; NULL: those of none */
+    uint32_t index;              /* its number in that team */
+    bool leaves;                 /* it has come to the end of the region, and goes on at some time or never */
     uint32_t depth;              /* of `stack` */
     uint64_t stack[NS_STACK];    /* the tasks during which others were begun */
     struct ns_event_log *others; /* the log of the thread that began to record before */
@@ -31,6 +41,10 @@ extern _Thread_local ns_event_log *ns_log;
 /* The log of this thread, made if it has none; NULL where nothing is recorded. */
 ns_event_log *ns_log_start(void);
 void ns_log_flush(ns_event_log *self);
+/* Give the thread a number, if it has none. */
+void ns_log_number(ns_event_log *self);
+/* Note for how long this thread, which owns the log, was without a processor before the event at `ticks`. */
+void ns_note_away(ns_event_log *self, uint64_t ticks);
 
 /* Begin to record, if the environment asks for it. */
 void ns_log_begin(void);
@@ -63,12 +77,23 @@ static inline ns_event_log *ns_log_of_thread(void) {
     return self;
 }
 
-static inline void ns_put(ns_event_log *self, uint64_t ticks, enum ns_event_kind kind, uint32_t argument) {
+/* Put an event of any thread. */
+static inline void ns_put_plain(ns_event_log *self, uint64_t ticks, enum ns_event_kind kind, uint32_t argument) {
     *self->next++ = ticks << 16 | (uint64_t)(argument & 255u) << 8 | (uint64_t)kind << 1 | 1u;
+}
+
+/* Put an event of this thread. */
+static inline void ns_put(ns_event_log *self, uint64_t ticks, enum ns_event_kind kind, uint32_t argument) {
+    if (__builtin_expect((int64_t)(ticks - self->seen) > NS_LONG_TICKS, 0)) ns_note_away(self, ticks);
+    self->seen = ticks;
+    ns_put_plain(self, ticks, kind, argument);
 }
 
 static inline void ns_put_operand(ns_event_log *self, uint64_t operand) { *self->next++ = operand << 1; }
 
-static inline uint64_t ns_new_number(ns_event_log *self) { return self->first + ++self->numbers; }
+static inline uint64_t ns_new_number(ns_event_log *self) {
+    if (__builtin_expect(!self->first, 0)) ns_log_number(self);
+    return self->first + ++self->numbers;
+}
 
 #endif

@@ -26,14 +26,14 @@ enum ns_event_kind {
     NS_EVENT_SWITCH = 5,    /* a task has ended, or is put off: its status; operand: the task that goes on, or 0 */
     NS_EVENT_SYNC = 6,      /* kind of synchronisation << 2 | endpoint */
     NS_EVENT_SYNC_WAIT = 7, /* likewise, of the waiting in it; of taskgroups alone */
-    NS_EVENT_PARALLEL = 8,  /* a parallel region begins; operand: threads asked for */
+    NS_EVENT_PARALLEL = 8,  /* a parallel region begins; operands: threads asked for, where in the program */
     NS_EVENT_PARALLEL_END = 9,
     NS_EVENT_IMPLICIT = 10, /* an implicit task begins; 1: the initial one; operands: region, number, team */
     NS_EVENT_IMPLICIT_END = 11,
     NS_EVENT_DEPENDENCES = 12, /* of the task made last: how many, at most 255; operands: address << 6 | type of each */
-    NS_EVENT_WORK = 13,        /* kind of work << 2 | endpoint */
+    NS_EVENT_WORK = 13,        /* kind of work << 2 | endpoint; operand: where in the program */
     NS_EVENT_MASKED = 14,      /* endpoint */
-    NS_EVENT_MUTEX = 15,       /* a lock, critical or ordered region is entered: its kind */
+    NS_EVENT_MUTEX = 15,       /* a lock, critical or ordered region has been entered: its kind */
     NS_EVENT_CANCEL = 16,      /* a cancellation */
     NS_EVENT_TARGET = 17,      /* an offload to a device */
     NS_EVENT_ACCESS = 18,      /* a declared access: 1 read, 2 write, 3 both; operands: address, bytes, rows, stride */
@@ -43,6 +43,13 @@ enum ns_event_kind {
     NS_EVENT_PAUSE = 22,       /* the recorder itself worked from here on; operand: ticks */
     NS_EVENT_END = 23,         /* the recording is complete; operand: ns */
     NS_EVENT_START = 24,       /* the program begins: all that was before is not its own */
+    NS_EVENT_ACQUIRE = 25,     /* the thread waits until it may enter a lock, critical or ordered region: its kind */
+    NS_EVENT_CHUNK = 26,       /* iterations of a loop are begun, which the thread was given; operand: how many */
+    NS_EVENT_TEAM = 27,        /* the program asks how many threads the team has */
+    NS_EVENT_AWAY = 28,        /* the thread was without a processor; 1 where it waited itself; operands: ns up to some
+                                  moment behind the event, ticks from the event to that moment */
+    NS_EVENT_CLAUSE = 29,      /* a task or taskloop has a clause: NS_CLAUSE_ */
+    NS_EVENT_TOGETHER = 30,    /* the turns of a team end: its threads wait for each other */
     NS_EVENT_GLOBAL = 31,      /* a variable exists; argument: operands: address, bytes, its name, 7 bytes in each */
 };
 
@@ -55,6 +62,11 @@ enum {
     NS_TASK_TASKWAIT = 32, /* the waiting of a taskwait with dependences */
     NS_TASK_TARGET = 64,
     NS_TASK_DEPENDENT = 128,
+};
+
+enum {
+    NS_CLAUSE_PRIORITY = 1,
+    NS_CLAUSE_AFFINITY = 2,
 };
 
 #endif

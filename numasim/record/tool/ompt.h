@@ -23,6 +23,10 @@ typedef struct {
     int dependence_type;
 } ompt_dependence_t;
 
+typedef struct {
+    uint64_t start, iterations;
+} ompt_dispatch_chunk_t;
+
 /* Callbacks. */
 enum {
     ompt_callback_parallel_begin = 3,
@@ -36,14 +40,31 @@ enum {
     ompt_callback_work = 20,
     ompt_callback_masked = 21,
     ompt_callback_sync_region = 23,
+    ompt_callback_mutex_acquire = 26,
     ompt_callback_mutex_acquired = 27,
     ompt_callback_cancel = 30,
+    ompt_callback_dispatch = 32,
     ompt_callback_target_emi = 33,
 };
 
 enum { ompt_scope_begin = 1, ompt_scope_end = 2, ompt_scope_beginend = 3 };
-enum { ompt_sync_region_taskwait = 5, ompt_sync_region_taskgroup = 6 };
-enum { ompt_task_complete = 1, ompt_task_cancel = 3, ompt_task_switch = 7, ompt_taskwait_complete = 8 };
+enum {
+    ompt_sync_region_taskwait = 5,
+    ompt_sync_region_taskgroup = 6,
+    ompt_sync_region_reduction = 7,
+    ompt_sync_region_barrier_implicit_parallel = 9, /* the barrier at the end of a parallel region */
+};
+enum { ompt_mutex_lock = 1, ompt_mutex_critical = 5, ompt_mutex_ordered = 7 };
+enum { ompt_dispatch_ws_loop_chunk = 3 };
+enum { ompt_set_sometimes = 3 }; /* and above: the event is told */
+enum {
+    ompt_task_complete = 1,
+    ompt_task_cancel = 3,
+    ompt_task_early_fulfill = 5,
+    ompt_task_late_fulfill = 6,
+    ompt_task_switch = 7,
+    ompt_taskwait_complete = 8,
+};
 
 /* Flags of tasks; those of the highest bits do not fit into an int. */
 #define OMPT_TASK_INITIAL 0x00000001u

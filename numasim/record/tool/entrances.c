@@ -1,0 +1,110 @@
+/* Entrances of the OpenMP runtime, in front of those of the runtime itself, for what the tools interface does not tell:
+ *
+ * - tasks that the program executes in place, as it does with `if(0)`: with a single thread LLVM's runtime says of all
+ *   tasks that they are undeferred;
+ * - clauses without an effect on what is recorded, priority and affinity;
+ * - that a program asks how many threads the team has: code that GCC makes of a static loop divides its iterations
+ *   itself, as programs do by hand.
+ */
+#include "entrances.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_log.h"
+
+enum { GOMP_PRIORITY = 1 << 4, KMP_PRIORITY = 1 << 5 }; /* flags of tasks */
+
+_Thread_local bool ns_in_place;
+_Thread_local const void *ns_place;
+
+/* Let `next` be the function that this one stands in front of, if it is not known so far. */
+static void find_behind(void *next, const char *name) {
+    void *found;
+    memcpy(&found, next, sizeof found);
+    if (__builtin_expect(found != NULL, 1)) return;
+    found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        fprintf(stderr, "numasim recorder: the OpenMP runtime has no %s\n", name);
+        abort();
+    }
+    memcpy(next, &found, sizeof found);
+}
+
+static void note_clause(uint32_t which) {
+    const uint64_t now = ns_ticks();
+    ns_event_log *log = ns_log_is_on() ? ns_log_of_thread() : NULL;
+    if (log) ns_put(log, now, NS_EVENT_CLAUSE, which);
+}
+
+typedef void (*gomp_task)(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes,
+                          long alignment, bool deferred, unsigned flags, void **dependences, int priority,
+                          void *detach);
+void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
+               bool deferred, unsigned flags, void **dependences, int priority, void *detach);
+void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
+               bool deferred, unsigned flags, void **dependences, int priority, void *detach) {
+    static gomp_task next;
+    find_behind(&next, "GOMP_task");
+    if (flags & GOMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
+    ns_in_place = !deferred;
+    ns_place = __builtin_return_address(0);
+    next(function, data, copy, bytes, alignment, deferred, flags, dependences, priority, detach);
+}
+
+typedef void (*gomp_taskloop)(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes,
+                              long alignment, unsigned flags, unsigned long tasks, int priority, long begin, long end,
+                              long step);
+void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
+                   unsigned flags, unsigned long tasks, int priority, long begin, long end, long step);
+void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
+                   unsigned flags, unsigned long tasks, int priority, long begin, long end, long step) {
+    static gomp_taskloop next;
+    find_behind(&next, "GOMP_taskloop");
+    if (flags & GOMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
+    next(function, data, copy, bytes, alignment, flags, tasks, priority, begin, end, step);
+}
+
+typedef void (*kmpc_begin)(void *location, int32_t thread, void *task);
+void __kmpc_omp_task_begin_if0(void *location, int32_t thread, void *task);
+void __kmpc_omp_task_begin_if0(void *location, int32_t thread, void *task) {
+    static kmpc_begin next;
+    find_behind(&next, "__kmpc_omp_task_begin_if0");
+    ns_in_place = true;
+    next(location, thread, task);
+}
+
+typedef void *(*kmpc_alloc)(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry);
+void *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry);
+void *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry) {
+    static kmpc_alloc next;
+    find_behind(&next, "__kmpc_omp_task_alloc");
+    if (flags & KMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
+    return next(location, thread, flags, bytes, shared, entry);
+}
+
+typedef int32_t (*kmpc_affinity)(void *location, int32_t thread, void *task, int32_t count, void *list);
+int32_t __kmpc_omp_reg_task_with_affinity(void *location, int32_t thread, void *task, int32_t count, void *list);
+int32_t __kmpc_omp_reg_task_with_affinity(void *location, int32_t thread, void *task, int32_t count, void *list) {
+    static kmpc_affinity next;
+    find_behind(&next, "__kmpc_omp_reg_task_with_affinity");
+    note_clause(NS_CLAUSE_AFFINITY);
+    return next(location, thread, task, count, list);
+}
+
+int omp_get_num_threads(void);
+int omp_get_num_threads(void) {
+    static int (*next)(void);
+    const uint64_t now = ns_ticks();
+    find_behind(&next, "omp_get_num_threads");
+    ns_event_log *log = ns_log;
+    if (log && !log->knows_team && ns_log_is_on() && (log = ns_log_of_thread())) {
+        ns_put(log, now, NS_EVENT_TEAM, 0);
+        log->knows_team = true;
+    }
+    return next();
+}

@@ -1,0 +1,101 @@
+"""Loops, waits and turns of OpenMP programs that are compiled here and recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from openmp_programs import (
+    COMPILERS,
+    FIB,
+    LOOPS,
+    ORDERED,
+    TOGETHER,
+    WAITS,
+    compiled,
+    counts,
+    openmp_or_skip,
+    recorded,
+)
+
+from numasim.errors import InputError
+from numasim.record import program_runs
+from numasim.record.piece_costs import PieceCosts
+from numasim.record.recording import Order, record
+from numasim.record.recording_text import lines_of
+from numasim.schema.enumerations import Kind
+
+
+@pytest.fixture(autouse=True)
+def _openmp() -> None:
+    openmp_or_skip()
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_loops_are_shares_of_their_owners_and_chunks_from_a_queue(compiler: str, threads: int) -> None:
+    """A recording of one thread's share as a serial phase, or of processors instead of threads, would fail here."""
+    found = recorded(compiled("loops", LOOPS, "-g", compiler=compiler), threads=threads, repeats=1)
+    assert found.threads == threads
+    work = found.workload
+    static, dynamic, *_ = (phase for phase in work.phases if not phase.serial)
+    kinds = work.kind
+    assert [kinds[root] for root in static.roots] == [Kind.IMPLICIT] * threads
+    chunks = [root for root in dynamic.roots if kinds[root] == Kind.TASK]
+    assert len(chunks) == (100 if threads > 1 else 1)  # 1,000 iterations, 10 at a time
+    spawned = found.chunks - len(chunks)
+    assert spawned == 0 if threads == 1 else threads < spawned < 1000  # fewer than iterations, more than shares
+    names = {work.kernels[work.segment_kernel[work.op_arg[work.op_ptr[root]]]] for root in chunks}
+    assert names == {"loop main (loops.c:13)" if compiler == "gcc" else "loop loops.c:12"}  # clang outlines no name
+
+
+def test_one_thread_says_nothing_of_a_loop_that_a_team_divides() -> None:
+    program = compiled("loops", LOOPS, "-g")
+    with pytest.raises(
+        InputError, match=r"--threads: the parallel region of main \(loops.c:7\) works .* ms, of"
+    ) as said:
+        recorded(program, threads=None, repeats=1)
+    assert "such as --threads 16" in str(said.value)
+    said_of_one = list(lines_of(recorded(program, threads=1, repeats=1)))
+    assert any("region 1, part 1, main (loops.c:7): " in line and "without any task" in line for line in said_of_one)
+    assert counts(recorded(compiled("fib", FIB), "10", threads=None, repeats=1)) == (176, 0)
+
+
+def test_a_program_that_sleeps_has_the_graph_of_one_that_does_not() -> None:
+    """30 ms of sleep in three tasks each, and 60 ms behind the region: none of these is work."""
+    program = compiled("waits", WAITS)
+    awake, asleep = (recorded(program, us, threads=None, repeats=1) for us in ("0", "30000"))
+    for one, other in zip(awake.workload.phases, asleep.workload.phases, strict=True):
+        assert (one.serial, one.roots, one.name) == (other.serial, other.roots, other.name)
+    assert np.array_equal(awake.workload.kind, asleep.workload.kind)
+    assert np.max(asleep.workload.segment_compute_ps) < 15 * 10**9
+    assert not awake.blocked_ps
+    assert asleep.blocked_ps["after region 1"] >= 59 * 10**9
+    assert sum(asleep.blocked_ps.values()) >= 149 * 10**9
+    assert asleep.odd["tasks or taskloops with a priority, which has no effect in the graph"] == 3
+    part = record(Order((str(program), "0"), None, 1, parallel_part=True), PieceCosts())
+    assert [phase.serial for phase in part.workload.phases] == [False]
+    assert part.left_out_ps > 0
+
+
+def test_threads_that_wait_for_each_other_get_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that has its turn waits for one that has not: without an end of turns the program would hang."""
+    monkeypatch.setattr(program_runs, "PATIENCE_S", 1)
+    found = recorded(compiled("together", TOGETHER), threads=2, repeats=1)
+    assert found.status == 0
+    assert found.odd["time that threads waited for each other outside of OpenMP: all then ran together, disturbed"] == 1
+
+
+@pytest.mark.parametrize("compiler", COMPILERS[:2])
+def test_turns_go_on_where_threads_wait_for_each_other_in_openmp(compiler: str) -> None:
+    """Ordered iterations pass the turn to and fro, copies and loops without a barrier do not; tasks end in a turn."""
+    found = recorded(compiled("ordered", ORDERED, compiler=compiler), threads=3, repeats=2)
+    assert (found.status, found.joined) == (0, 2)
+    assert counts(found) == (12, 0)  # six chunks, and a task in each
+    assert not any("waited for each other" in what for what in found.odd)
+
+
+def test_kernels_are_named_by_function_file_and_line() -> None:
+    places = {name for name in recorded(compiled("fib", FIB, "-g"), "10", repeats=1).workload.kernels if "fib" in name}
+    assert {"fib (fib.c:6)", "fib (fib.c:8)"} <= places
+    without = recorded(compiled("fib", FIB), "10", repeats=1).workload.kernels
+    assert sum(name.startswith("fib (fib+0x") for name in without) == 2
