@@ -26,7 +26,7 @@ from numasim.sweep.store.parquet import finished, rows_of
 from numasim.sweep.store.results_tables import results_table
 
 NAMED_BOUND = 18  # of the planted effects
-REPEAT = 10
+REPEAT = 12
 
 # ---- null contrasts ----
 

@@ -32,7 +32,7 @@ class HasIterations(HasFrame, Protocol):
 def iterations(
     results: HasIterations | Result, column: str = TIME, *, colour: str | None = None, facet: str | None = None
 ) -> Figure:
-    """Draw ``column`` over the iterations of a sweep or of a single run: means with 95 % bands over the repeats.
+    """Draw ``column`` over the iterations of a sweep or of a single run: medians over the repeats, in bands.
 
     ``column`` is ``time_ps`` or a sum of `Result.iterations`, such as ``bytes_remote``. A line is a strategy, unless
     ``colour`` names another axis; what else varies divides the runs into panels, ``facet`` first. Phases that run only

@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hand_made import always, busy, cell, table
+from hand_made import REPEATS, always, busy, cell, table
 from rich.console import Console
 
 from numasim.report.answers.answer_table import render, render_comparison
@@ -72,8 +72,8 @@ def test_cells_without_an_effect_are_one_line():
         cell(busy(*works), strategy=name, workers=1, **{POLLS: wait})
         for wait in range(9)
         for name, works in {
-            "randomized": [100] * 5,
-            "steal-half": [100 if wait else 80] * 5,
+            "randomized": [100] * REPEATS,
+            "steal-half": [100 if wait else 80] * REPEATS,
         }.items()
     ]
     text = printed(table(*cells))
@@ -124,9 +124,13 @@ def test_nulls_are_dashes(frame_maker):
 
 
 def test_few_pairs_and_other_questions_are_named(frame_maker):
-    assert "few pairs: only 4 in a setting" in printed(frame_maker(repeats=4))
-    text = printed(frame_maker(repeats=6))
-    assert "few pairs" not in text
+    """Two strategies in 24 settings: 48 x 2 / 2**10 is above 0.05, 48 x 2 / 2**11 is not."""
+    few = " ".join(printed(frame_maker(repeats=4)).split())
+    assert "of 4 pairs: at least 11 are needed to be sure" in few
+    assert "the range of 4, which covers 88 %" in few  # 1 - 2 / 2**4
+    text = printed(frame_maker(repeats=12))
+    assert "are needed" not in text
+    assert "95 % intervals" in text
     assert "numasim compare RESULTS --axis workload or workers" in text
 
 
@@ -134,11 +138,13 @@ def test_no_runs(frame):
     assert printed(frame.iloc[:0]) == "no runs\n"
 
 
-@pytest.mark.parametrize(("column", "value"), [("steal_miss_ratio", "-0.100"), ("page_faults", "+12")])
-def test_a_comparison_is_printed_in_the_unit_of_its_column(column, value):
+@pytest.mark.parametrize(
+    ("column", "value", "word"), [("steal_miss_ratio", "-0.100", "lower"), ("page_faults", "+12", "higher")]
+)
+def test_a_comparison_is_printed_in_the_unit_of_its_column(column, value, word):
     frame = table(cell(always(100), strategy="a"), cell(always(100), strategy="b"))
-    frame["steal_miss_ratio"] = [0.5] * 5 + [0.4] * 5
-    frame["page_faults"] = [0] * 5 + [12] * 5
+    frame["steal_miss_ratio"] = [0.5] * REPEATS + [0.4] * REPEATS
+    frame["page_faults"] = [0] * REPEATS + [12] * REPEATS
     text = answered(compare(frame, column=column))
-    assert f"{value} ({value} {value})" in line_with(text, "b", value)
+    assert f"{value} {word} ({value} {value})" in line_with(text, "b", value)
     assert max(len(line) for line in text.splitlines()) <= 120

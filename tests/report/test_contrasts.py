@@ -15,7 +15,7 @@ PLANTED = ("links of a square halved", "slow lines, locks of domains", "polls a 
 
 
 def test_draws_alone_have_no_cause():
-    found = null_contrasts(null_frame(PROGRAMS[:1], repeat=6))
+    found = null_contrasts(null_frame(PROGRAMS[:1], repeat=12))
     assert found.contrasts == 9
     assert (found.caused_alone, found.caused_together) == (0, 0)
 
@@ -35,5 +35,5 @@ def test_there_are_twenty_planted_effects_of_different_names():
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_effect_is_named(name):
     (effect,) = [each for each in planted_effects() if each.name == name]
-    sentence = answer_to(effect, repeat=5)
+    sentence = answer_to(effect, repeat=12)
     assert effect.names(sentence), sentence

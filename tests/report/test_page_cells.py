@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from numasim.report.answers.statistics import mean_interval
-from numasim.report.estimates import estimate, mean_intervals
+from numasim.report.answers.statistics import median_estimate
+from numasim.report.estimates import estimate, median_estimates
 from numasim.sweep_report.page.page_cells import MOST_NUMBERS, page_cells
 
 
@@ -37,13 +37,13 @@ def test_every_cell_has_the_estimate_of_its_runs(frame_maker):
                 assert (math.nan if of_cell is None else of_cell) == exact
 
 
-def test_means_of_many_cells_are_those_of_each():
+def test_medians_of_many_cells_are_those_of_each():
     rng = np.random.default_rng(3)
     cell_of = rng.integers(0, 9, 60).astype(np.intp)
     cell_of[:9], cell_of[9:18] = np.arange(9), 0
     values = np.where(rng.random(60) < 0.1, math.nan, rng.normal(5, 2, 60))
-    for cell, found in enumerate(zip(*mean_intervals(values, cell_of), strict=True)):
-        alone = mean_interval(values[cell_of == cell])
+    for cell, found in enumerate(zip(*median_estimates(values, cell_of), strict=True)):
+        alone = median_estimate(values[cell_of == cell])
         assert found == pytest.approx((alone.value, alone.low, alone.high), nan_ok=True)
 
 

@@ -16,6 +16,7 @@ from numasim.report.answers.effect_sentences import label_of
 from numasim.report.answers.effect_table import ROW_LIMIT, Line, Row, print_effects
 from numasim.report.answers.question import Comparison, compare
 from numasim.report.answers.stated_inputs import stated_inputs
+from numasim.report.answers.statistics import FEWEST, interval_name
 from numasim.report.answers.summary import WIDTH
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.answers.varying_axes import value_text, varying_axes
@@ -48,8 +49,7 @@ def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> No
             print_effects(_lines_of_cells(cells, frame, comparison), HEADINGS, comparison, console)
             others = [name for name in axes if name != comparison.axis]
             more = [f"other questions: numasim compare {folder} --axis {' or '.join(others)}"] if others else []
-            read = ["±: 95 % intervals over the repeats; ratios are ratios of sums"]
-            _print_notes([*read, *comparison.notes, *more], console)
+            _print_notes([_interval_note(cells), *comparison.notes, *more], console)
         _print_failures(failed(frame), cell_columns(frame), console)
 
 
@@ -62,7 +62,7 @@ def render_comparison(comparison: Comparison, console: Console) -> None:
             Line(
                 tuple(value_text(row[name]) for name in comparison.varying),
                 value,
-                (column_text(column, row["baseline_mean"]), column_text(column, row["mean"])),
+                (column_text(column, row["baseline_median"]), column_text(column, row["median"])),
                 row,
                 causes,
             )
@@ -105,7 +105,13 @@ def _print_cells(cells: pd.DataFrame, frame: pd.DataFrame, console: Console) -> 
         where = label(columns, [cell[name] for name in columns])
         table.add_row(f"{where}{failures}", *_estimates(cell))
     console.print(table, width=WIDTH)
-    _print_notes(["±: 95 % intervals over the repeats; ratios are ratios of sums", *stated_inputs(frame)], console)
+    _print_notes([_interval_note(cells), *stated_inputs(frame)], console)
+
+
+def _interval_note(cells: pd.DataFrame) -> str:
+    """How to read the estimates of cells."""
+    runs = cells["runs"][cells["runs"] > 1]
+    return f"medians over the repeats, ± the wider side of {interval_name(int(runs.min()) if len(runs) else FEWEST)}"
 
 
 def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
@@ -117,14 +123,18 @@ def _estimates(cell: Row) -> tuple[str, str, str]:
 
 
 def _makespan_text(cell: Row) -> str:
-    mean, high = cell["makespan_ps"], cell["makespan_ps_high"]
-    return time_text(mean) + ("" if math.isnan(high) or not mean else f" ±{100 * (high / mean - 1):.1f}%")
+    median, margin = cell["makespan_ps"], _margin(cell, "makespan_ps")
+    return time_text(median) + ("" if math.isnan(margin) or not median else f" ±{100 * margin / median:.1f}%")
 
 
 def _ratio_range(cell: Row, name: str) -> str:
-    value = cell[name]
-    margin = max(cell[f"{name}_high"] - value, value - cell[f"{name}_low"])  # the wider side of the interval
+    value, margin = cell[name], _margin(cell, name)
     return ratio_text(value) + ("" if math.isnan(margin) else f" ±{margin:.3f}")
+
+
+def _margin(cell: Row, name: str) -> float:
+    """The wider side of an interval."""
+    return float(max(cell[f"{name}_high"] - cell[name], cell[name] - cell[f"{name}_low"]))
 
 
 def _print_sentences(comparison: Comparison, console: Console) -> None:

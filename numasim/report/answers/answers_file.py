@@ -46,25 +46,31 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
     _column("fields", "The other axes of the sweep and their values in the runs of the value.", kind="text"),
     _column("column", "The column of results that is compared; the numbers below are in its unit.", kind="text"),
     _column("pairs", "Pairs of runs of baseline and value that share the seed; both ended.", kind="integer"),
-    _column("baseline_mean", "The mean over the runs of the baseline."),
-    _column("mean", "The mean over the runs of the value."),
-    _column("difference", "The mean of the differences in pairs, value minus baseline."),
-    _column("difference_low", "The lower end of its 95 % interval, Student's t; empty with one pair."),
+    _column("baseline_median", "The median over the runs of the baseline."),
+    _column("median", "The median over the runs of the value."),
+    _column("difference", "The median of the differences in pairs, value minus baseline."),
+    _column(
+        "difference_low",
+        "The lower end of its interval, which covers the true median with at least 95 %; with fewer than 6 pairs the"
+        " least of them; empty with one pair.",
+    ),
     _column("difference_high", "The upper end of that interval."),
     _column(
         "percent",
-        "The difference in percent of the baseline's sum; empty for ratios, and where the baseline is not positive.",
+        "The median of the differences in percent of the baseline in the same pair; empty for ratios, and where the"
+        " baseline is not positive.",
         "%",
     ),
-    _column("percent_low", "The lower end of its 95 % interval: bootstrap, Student's t for fewer than 6.", "%"),
+    _column("percent_low", "The lower end of its interval, as of the difference.", "%"),
     _column("percent_high", "The upper end of that interval.", "%"),
+    _column("correlation", "Spearman's rank correlation of the values in pairs; empty with fewer than 6 pairs."),
     _column(
         "p",
-        "The two-sided p-value of the paired t test; where all differences are equal, 0.1 to the power of pairs - 1;"
-        " empty with one pair.",
+        "The two-sided p-value of the sign test that the median of the differences is zero; empty with fewer than 6"
+        " pairs.",
     ),
     _column("holm_p", "The same after Holm's correction over all rows of the axis and the column."),
-    _column("sure", "1 where the interval excludes zero and `holm_p` is below 0.05, else 0.", kind="integer"),
+    _column("sure", "1 where `holm_p` is below 0.05; the interval then excludes zero. Else 0.", kind="integer"),
     _column("because", "The parts of the makespan that explain a sure difference of it; else empty.", kind="text"),
     *(
         _column(

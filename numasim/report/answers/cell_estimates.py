@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from numasim.report.answers.statistics import Estimate, mean_interval, ratio_interval
+from numasim.report.answers.statistics import Estimate, median_estimate
 from numasim.report.comparison_cells import cell_columns, groups, numbers
 
-COUNTERS = ("makespan_ps", "steal_attempts", "steal_false", "steal_attempts_remote")
+ESTIMATED = ("makespan_ps", "steal_miss_ratio", "steal_remote_ratio")
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -19,12 +19,12 @@ FloatArray = npt.NDArray[np.float64]
 def cell_estimates(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per cell of a results table, in order of appearance.
 
-    After the columns of the cell come ``runs`` and ``failed``, and ``makespan_ps`` (mean), ``steal_miss_ratio`` and
-    ``steal_remote_ratio`` (ratios of sums), each with ``_low`` and ``_high``, its 95 % interval; NaN where there is
-    none.
+    After the columns of the cell come ``runs`` and ``failed``, and ``makespan_ps``, ``steal_miss_ratio`` and
+    ``steal_remote_ratio``, medians over the runs, each with ``_low`` and ``_high``, its interval
+    (`numasim.report.answers.statistics.median_estimate`); NaN where there is none.
     """
     broken = frame["error"].notna().to_numpy() if "error" in frame else np.zeros(len(frame), bool)
-    runs = {name: np.where(broken, np.nan, numbers(frame, name)) for name in COUNTERS}
+    runs = {name: np.where(broken, np.nan, numbers(frame, name)) for name in ESTIMATED}
     columns = cell_columns(frame)
     return pd.DataFrame(
         [
@@ -39,9 +39,7 @@ def _estimates(runs: dict[str, FloatArray]) -> dict[str, Any]:
     return {
         "runs": done,
         "failed": len(runs["makespan_ps"]) - done,
-        **_columns("makespan_ps", mean_interval(runs["makespan_ps"])),
-        **_columns("steal_miss_ratio", ratio_interval(runs["steal_false"], runs["steal_attempts"])),
-        **_columns("steal_remote_ratio", ratio_interval(runs["steal_attempts_remote"], runs["steal_attempts"])),
+        **{key: value for name in ESTIMATED for key, value in _columns(name, median_estimate(runs[name])).items()},
     }
 
 

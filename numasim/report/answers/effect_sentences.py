@@ -55,7 +55,7 @@ class Question:
     @property
     def words(self) -> tuple[str, str]:
         """What a positive and a negative difference are called."""
-        return ("higher", "lower") if self.names_column else ("slower", "faster")
+        return ("higher", "lower") if self.names_column else words_of(self.column)
 
     def size(self, shown: Estimate, relative: bool) -> str:
         """``9.0 % faster``, ``0.120 higher``."""
@@ -122,10 +122,19 @@ def _single(question: Question, answer: Answered) -> str:
     text = question.compared(f"not surely {' or '.join(reversed(question.words))}") + answer.where
     if not effect.pairs:
         return f"{text}: {NO_PAIRS}"
-    if _is_nought(effect):
+    if effect.equal:
         return f"{text}: {NO_DIFFERENCE}"
-    alone = " in a single pair, which has no interval" if effect.pairs == 1 else ""
-    return f"{text}: {question.signed(effect.shown, effect.relative)}{alone}"
+    return f"{text}: {question.signed(effect.shown, effect.relative)}{_too_few([answer])}"
+
+
+def _too_few(answers: Sequence[Answered]) -> str:
+    """What to do where no difference could be sure: ``, of 5 pairs, at least 6 are needed to be sure``."""
+    pairs = [each.effect.pairs for each in answers if each.effect.pairs]
+    needed = max(each.effect.needed for each in answers)
+    if not pairs or max(pairs) >= needed:
+        return ""
+    counted = "a single pair" if max(pairs) == 1 else f"{max(pairs)} pairs"
+    return f", of {counted}: at least {needed} are needed to be sure"
 
 
 def _summary(question: Question, answers: Sequence[Answered]) -> str:
@@ -137,10 +146,10 @@ def _summary(question: Question, answers: Sequence[Answered]) -> str:
     claims: list[str] = []
     for side in sorted(filter(None, sides), key=len, reverse=True):
         claims.append(_claim(question, side, relative, len(answers), first=not claims))
-    if not claims and compared and all(_is_nought(each.effect) for each in compared):
+    if not claims and compared and all(each.effect.equal for each in compared):
         return f"{_unsure(question, len(answers))}: {NO_DIFFERENCE}"
     if not claims:
-        return _no_claim(question, [shown.value for _, shown in sizes], relative, len(answers))
+        return _no_claim(question, [shown.value for _, shown in sizes], relative, len(answers)) + _too_few(answers)
     others = len(answers) - len(sure)
     return "; ".join([*claims, *([f"in {others} no difference is sure"] if others else [])])
 
@@ -172,11 +181,6 @@ def _unsure(question: Question, settings: int) -> str:
     return question.compared(f"not surely {' or '.join(reversed(question.words))}") + f" in any of {settings} settings"
 
 
-def _is_nought(effect: Effect) -> bool:
-    """Whether the two sides of every pair, of which there are several, are equal."""
-    return effect.difference.low == effect.difference.high == 0
-
-
 def _because(answer: Answered) -> str:
     text = because_text(answer.effect, answer.causes)
     return f", because {text}" if text else ""
@@ -186,7 +190,7 @@ def because_text(effect: Effect, found: Sequence[PartChange]) -> str:
     """``waiting for work falls by 8.4 % ... while all else rises by 0.4 %``: the printed figures add up."""
     if not found:
         return ""
-    rounded = [round(each.percent.value, 1) for each in found]
+    rounded = [round(each.percent, 1) for each in found]
     verb = "falls" if effect.percent.value < 0 else "rises"
     verbs = [f" {verb}", *[""] * (len(found) - 1)]
     details = [f" ({each.detail})" if each.detail else "" for each in found]
@@ -205,16 +209,26 @@ def label_of(column: str) -> str:
 
 
 def effect_text(column: str, row: Mapping[Any, Any]) -> str:
-    """The effect in a row of a comparison, with its interval, for tables: ``-9.0% (-11.2 -6.7)``."""
+    """The effect in a row of a comparison, with its interval, for tables: ``-9.0% faster (-11.2 -6.7)``."""
     if not row["pairs"]:
         return MISSING
     relative = not pd.isna(row["percent"])
     value, *ends = (row[("percent" if relative else "difference") + end] for end in ("", "_low", "_high"))
-    text = signed(column, value, relative) + "%" * relative
+    text = f"{signed(column, value, relative)}{'%' * relative}{direction(column, value)}"
     if pd.isna(ends[0]):
         return text
     low, high = (signed(column, end, relative) for end in ends)
     return f"{text} ({low} {high})"
+
+
+def words_of(column: str) -> tuple[str, str]:
+    """What a positive and a negative difference of ``column`` are called."""
+    return ("slower", "faster") if column == MAKESPAN else ("higher", "lower")
+
+
+def direction(column: str, value: float) -> str:
+    """`` slower`` or `` faster``, behind a difference; nothing behind none."""
+    return f" {words_of(column)[value < 0]}" if value else ""
 
 
 def signed(column: str, value: float, relative: bool) -> str:
@@ -224,7 +238,7 @@ def signed(column: str, value: float, relative: bool) -> str:
 
 def short_because(found: Sequence[PartChange]) -> str:
     """The causes for a table: ``waiting for work -8.4, contention -1.0``."""
-    return ", ".join(f"{each.part.label} {each.percent.value:+.1f}" for each in found)
+    return ", ".join(f"{each.part.label} {each.percent:+.1f}" for each in found)
 
 
 def setting_text(columns: Sequence[str], values: Sequence[Any]) -> str:

@@ -1,24 +1,33 @@
 """How much a column differs between the two sides of a contrast: estimates, intervals, and how sure a sign is.
 
-Amounts (times, bytes, counts, the speedup) differ by a percentage of the baseline's sum; ratios such as
-``steal_miss_ratio`` by their own difference, and so do amounts whose baseline is zero or negative. Every question is a
-family of comparisons: `sure` holds Holm's correction over all of its cells, beside the interval of each alone.
+The difference of a question is the median over its pairs. Amounts (times, bytes, counts, the speedup) differ in percent
+of the baseline's value in the same pair; ratios such as ``steal_miss_ratio`` by their own difference, and so do amounts
+whose baseline is zero or negative in any pair. Every question is a family of comparisons: `sure` holds Holm's
+correction over all of its cells, beside the interval of each alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.columns import DESCRIBED
 from numasim.report.answers.contrasts import Contrast
-from numasim.report.answers.statistics import Estimate, difference_p, holm, mean_interval, ratio_interval
+from numasim.report.answers.statistics import (
+    FAMILY_ERROR,
+    NOTHING,
+    Estimate,
+    holm,
+    median_estimate,
+    pairs_needed,
+    rank_correlation,
+    sign_p,
+)
 
-FAMILY_ERROR = 0.05  # the probability that any difference of a question is called sure by chance
 SHARES = frozenset(name for name, column in DESCRIBED.items() if column.kind == "ratio" and name != "speedup")
 
 FloatArray = npt.NDArray[np.float64]
@@ -26,18 +35,23 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Effect:
-    """The other side of a contrast against the first: means, difference, percentage of the first one's sum.
+    """The other side of a contrast against the first: medians of both, and of the difference in pairs.
 
-    ``p`` is that of the paired t test, ``holm_p`` the same after Holm's correction over the question.
+    ``equal``: no pair differs, and there is one. ``correlation`` is Spearman's between the two sides. ``p`` is that of
+    the sign test, ``holm_p`` the same after Holm's correction over the question; with fewer than ``needed`` pairs no
+    difference of the question can be sure.
     """
 
     pairs: int
-    first_mean: float
-    mean: float
+    first_median: float
+    median: float
     difference: Estimate
     percent: Estimate
+    equal: bool
+    correlation: float
     p: float
     holm_p: float = math.nan
+    needed: int = 0
 
     @property
     def relative(self) -> bool:
@@ -51,48 +65,30 @@ class Effect:
 
     @property
     def sure(self) -> bool:
-        """Whether the interval excludes zero, after Holm's correction too."""
-        return excludes_zero(self.shown) and self.holm_p < FAMILY_ERROR
+        """Whether the sign is sure after Holm's correction; the interval then excludes zero."""
+        return self.holm_p < FAMILY_ERROR
 
 
 def effects(values: FloatArray, column: str, found: Sequence[Contrast]) -> list[Effect]:
     """The effect in each contrast of a question; ``values`` [rows of the table] are those of ``column``."""
     alone = [_effect(values[contrast.first], values[contrast.other], column in SHARES) for contrast in found]
     corrected = holm([effect.p for effect in alone])
-    return [
-        Effect(each.pairs, each.first_mean, each.mean, each.difference, each.percent, each.p, holm_p)
-        for each, holm_p in zip(alone, corrected, strict=True)
-    ]
-
-
-def excludes_zero(estimate: Estimate) -> bool:
-    """Whether the whole interval is on one side of zero; false without an interval."""
-    return estimate.low > 0 or estimate.high < 0
+    needed = pairs_needed(max(1, sum(effect.pairs > 0 for effect in alone)))
+    return [replace(each, holm_p=holm_p, needed=needed) for each, holm_p in zip(alone, corrected, strict=True)]
 
 
 def _effect(first: FloatArray, other: FloatArray, is_share: bool) -> Effect:
     both = ~(np.isnan(first) | np.isnan(other))
     first, other = first[both], other[both]
     change = other - first
-    relative = not is_share and len(first) > 0 and bool((first >= 0).all()) and bool(first.any())
-    percent = scaled(ratio_interval(change, first), 100) if relative else NO_ESTIMATE
+    relative = not is_share and len(first) > 0 and bool((first > 0).all())
     return Effect(
         pairs=len(first),
-        first_mean=_mean(first),
-        mean=_mean(other),
-        difference=mean_interval(change),
-        percent=percent,
-        p=difference_p(change),
+        first_median=median_estimate(first).value,
+        median=median_estimate(other).value,
+        difference=median_estimate(change),
+        percent=median_estimate(100 * change / first) if relative else NOTHING,
+        equal=len(first) > 0 and not change.any(),
+        correlation=rank_correlation(first, other),
+        p=sign_p(change),
     )
-
-
-NO_ESTIMATE = Estimate(math.nan, math.nan, math.nan, 0)
-
-
-def scaled(estimate: Estimate, factor: float) -> Estimate:
-    """An estimate in another unit."""
-    return Estimate(factor * estimate.value, factor * estimate.low, factor * estimate.high, estimate.count)
-
-
-def _mean(sample: FloatArray) -> float:
-    return float(sample.mean()) if len(sample) else math.nan

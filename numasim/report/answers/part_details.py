@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from numasim.engine.columns import DESCRIBED
 from numasim.report.answers.contrasts import Contrast
-from numasim.report.answers.estimated_effects import FAMILY_ERROR
-from numasim.report.answers.statistics import difference_p, holm
+from numasim.report.answers.statistics import FAMILY_ERROR, holm, sign_p
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.column_text import value_text
 
@@ -66,11 +65,11 @@ def detail(values_of: Callable[[str], FloatArray], contrast: Contrast, cause: Pa
     """
     columns = OBSERVED.get(cause.part.name, ())
     sides = [_sides(values_of(name), contrast) for name in columns]
-    corrected = holm([difference_p(after - before) for before, after in sides])
+    corrected = holm([sign_p(after - before) for before, after in sides])
     found = [
-        _Observation(name, float(before.mean()), float(after.mean()))
+        _Observation(name, float(np.median(before)), float(np.median(after)))
         for name, (before, after), p in zip(columns, sides, corrected, strict=True)
-        if p < FAMILY_ERROR and (after.mean() - before.mean()) * cause.percent.value > 0
+        if p < FAMILY_ERROR and np.median(after - before) * cause.percent > 0
     ]
     if cause.part.name == "waiting":
         return _main_kind(found)

@@ -30,14 +30,14 @@ from numasim.report.answers.effect_sentences import (
 from numasim.report.answers.estimated_effects import Effect, effects
 from numasim.report.answers.part_details import detail
 from numasim.report.answers.stated_inputs import assumed_cores, stated_inputs
-from numasim.report.answers.statistics import Estimate
+from numasim.report.answers.statistics import FEWEST, Estimate, range_coverage
 from numasim.report.answers.time_parts import PART_COLUMNS, PartChange, causes, part_changes, parts_per_worker
 from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, value_text, varying_axes
 from numasim.report.column_text import value_text as column_text
 from numasim.report.comparison_cells import cell_columns, numbers
 from numasim.report.results_table import HasFrame, table_of
 
-CONFIDENT_PAIRS = 6  # the fewest with which a sign test can reach 0.05
+SHARP = 0.5  # correlation from which on differences in pairs spread less than 0.7 times as much as without pairs
 COMPARABLE = tuple(name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity")
 
 
@@ -47,12 +47,13 @@ class Comparison:
 
     ``values`` are those of the axis in the rows of the table, as text, and ``causes`` the parts that explain them, the
     largest first; ``varying`` are the columns of settings that do. ``table`` has a row for each setting and value other
-    than the ``baseline``: the columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; the means
-    ``baseline_mean`` and ``mean``; ``difference`` and ``percent`` (of the baseline's sum; NaN for ratios, and for
-    amounts whose baseline is not positive), each with ``_low`` and ``_high``, its 95 % interval; ``p``, of the paired t
-    test, and ``holm_p``, after Holm's correction over the table; ``sure``, whether the interval excludes zero with that
-    correction too; ``because``, in words. For the makespan, columns ``part_...`` have the parts of ``percent``, which
-    add up to it. ``sentences`` are one for each value; ``notes`` say how to read them.
+    than the ``baseline``: the columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; medians
+    ``baseline_median`` and ``median``; ``difference`` and ``percent`` (of the baseline in the same pair; NaN for
+    ratios, and for amounts whose baseline is not positive), medians over the pairs, each with ``_low`` and ``_high``,
+    its interval (`numasim.report.answers.statistics.median_estimate`); ``correlation``, Spearman's, of the values in
+    pairs; ``p``, of the sign test, and ``holm_p``, after Holm's correction over the table; ``sure``, whether that is
+    below 0.05; ``because``, in words. For the makespan, columns ``part_...`` have the parts of ``percent``, which add
+    up to it. ``sentences`` are one for each value; ``notes`` say how to read them.
     """
 
     axis: str
@@ -69,7 +70,7 @@ class Comparison:
         """The sentences, the table and the notes as text."""
         shown = {name: [value_text(value) for value in self.table[name]] for name in self.varying}
         shown |= {self.axis: list(self.values)}
-        for name in ("baseline_mean", "mean"):
+        for name in ("baseline_median", "median"):
             shown[name.replace("_", " ")] = [column_text(self.column, value) for value in self.table[name]]
         shown |= {"difference": [effect_text(self.column, row) for row in self.table.to_dict("records")]}
         text = pd.DataFrame(shown).to_string(index=False) if len(self.table) else "no runs to compare"
@@ -207,15 +208,16 @@ class _Answer:
             "baseline": self._axis.texts[self._baseline],
             "column": self._column,
             "pairs": effect.pairs,
-            "baseline_mean": effect.first_mean,
-            "mean": effect.mean,
+            "baseline_median": effect.first_median,
+            "median": effect.median,
             **_columns("difference", effect.difference),
             **_columns("percent", effect.percent),
+            "correlation": effect.correlation,
             "p": effect.p,
             "holm_p": effect.holm_p,
             "sure": effect.sure,
             "because": because_text(effect, cell.causes),
-            **{f"part_{each.part.name}": each.percent.value for each in cell.changes},
+            **{f"part_{each.part.name}": each.percent for each in cell.changes},
         }
 
     def _sentences(self) -> list[str]:
@@ -242,19 +244,35 @@ class _Answer:
         shared = "repeat" if "seed" in self._axis.columns else "seed"
         varied = " and the tasks' times (task_noise)" if self._times_vary() else ""
         same = "" if varied else "; tasks take the same times in all repeats"
+        pairs = [cell.effect.pairs for cell in self._cells if cell.effect.pairs > 1]
+        fewest = min(pairs, default=FEWEST)
+        covered = "at least 95 %"
+        if fewest < FEWEST:
+            covered = f"{100 * range_coverage(fewest):.0f} %, as the range of {fewest} pairs does"
         notes = [
-            f"intervals: 95 %, over pairs of runs that share the {shared}; they cover what seeds draw, such as"
-            f" victims{varied}{same}; not what the model leaves out",
-            "sure: the interval excludes zero, also after Holm's correction over all settings",
+            f"differences: medians over pairs of runs that share the {shared}; intervals cover them with {covered},"
+            " whatever the distribution",
+            f"intervals cover what seeds draw, such as victims{varied}{same}; not what the model leaves out",
+            "sure: the sign test is below 0.05, also after Holm's correction over all settings",
+            *self._pairing(),
         ]
         if any(cell.causes for cell in self._cells):
             notes.append(
-                "because: parts of the time of a worker, in % of the baseline's makespan; they add up to the difference"
+                "because: parts of the time of a worker in the middle pair, in % of the baseline's makespan; they add"
+                " up to the difference"
             )
-        pairs = [cell.effect.pairs for cell in self._cells]
-        if pairs and min(pairs) < CONFIDENT_PAIRS:
-            notes.append(f"few pairs: only {min(pairs)} in a setting; a larger repeat narrows the intervals")
         return notes
+
+    def _pairing(self) -> list[str]:
+        """How much the values of a pair have in common, and what that is worth."""
+        known = sorted(cell.effect.correlation for cell in self._cells if not math.isnan(cell.effect.correlation))
+        if not known:
+            return []
+        ends = dict.fromkeys(f"{end:.2f}" for end in (known[0], known[-1]))
+        settings = sum(each >= SHARP for each in known)
+        where = "" if settings == len(known) else f" in {settings} of {len(known)} settings"
+        worth = f"differences within pairs are sharper than between runs{where}" if settings else "pairs sharpen little"
+        return [f"pairs: rank correlation {' to '.join(ends)}: {worth}"]
 
     def _times_vary(self) -> bool:
         """Whether repeats differ in the tasks' own times: then their serial times do."""

@@ -1,11 +1,15 @@
-"""Estimates with 95 % intervals, and tests of paired differences over repeats that share a seed.
+"""Estimates with intervals, and tests of paired differences over repeats that share a seed.
 
-A mean has a Student t interval. A ratio of sums (misses over attempts, change over makespan) has a bootstrap interval
-over the repeats, part and whole resampled together from an explicit seed; its percentiles are widened to the t
-quantile, because the plain percentile bootstrap is too narrow for few repeats (Hesterberg, The American Statistician
-69, 2015). Resamples never leave the range of the repeats, and the range of fewer than six covers the true value in less
-than 95 % of samples; there the t interval of the linearised ratio takes its place (Cochran, Sampling Techniques, 1977).
-A median has the interval of its order statistics (Conover, Practical Nonparametric Statistics, 1999).
+Answers, tables, figures and pages estimate medians. The interval of a median is that of its order statistics, and the
+test of a paired difference is the sign test (Conover, Practical Nonparametric Statistics, 1999, sections 3.2 and 3.4).
+Both hold for every distribution, for skewed ones and for those that take few values too: of n independent observations,
+the number above the median is binomial. No interval of fewer than `FEWEST` observations covers the median with 95 %.
+
+Studies and validation compare means with published means. A mean has a Student t interval. A ratio of sums (misses over
+attempts) has a bootstrap interval over the repeats, part and whole resampled together from an explicit seed; its
+percentiles are widened to the t quantile, because the plain percentile bootstrap is too narrow for few repeats
+(Hesterberg, The American Statistician 69, 2015). With fewer than `FEWEST` repeats the t interval of the linearised
+ratio takes its place (Cochran, Sampling Techniques, 1977). Both cover less than 95 % under a heavy tail.
 """
 
 from __future__ import annotations
@@ -19,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 CONFIDENCE = 0.95
-BOOTSTRAP_REPEATS = 6  # the fewest whose range covers the median with 95 %: 1 - 2 / 2**6
+FAMILY_ERROR = 0.05  # the probability that any difference of a question is called sure by chance
+FEWEST = 6  # observations whose range covers the median with 95 %: all are on one side of it with 2 / 2**6 = 3 %
 RESAMPLES = 2000
-TIE = 0.1  # probability, rounded up, that two differences of the smallest programs are equal and not zero by chance
 BOOTSTRAP_SEED = 20180601
 
 FloatArray = npt.NDArray[np.float64]
@@ -29,7 +33,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval from ``count`` observations; NaN where they do not determine a number."""
+    """A value with its interval from ``count`` observations; NaN where they do not determine a number."""
 
     value: float
     low: float
@@ -57,7 +61,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
     """``sum(part) / sum(whole)`` with its paired bootstrap interval.
 
     ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. NaN where the wholes add up to zero. With
-    fewer than `BOOTSTRAP_REPEATS` observations the interval is that of the linearised ratio.
+    fewer than `FEWEST` observations the interval is that of the linearised ratio.
     """
     kept = ~(np.isnan(part) | np.isnan(whole))
     part, whole = part[kept], whole[kept]
@@ -67,7 +71,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
     value = float(part.sum()) / total
     if count == 1:
         return Estimate(value, math.nan, math.nan, 1)
-    low, high = _linear_bounds(part, whole) if count < BOOTSTRAP_REPEATS else _bootstrap_bounds(part, whole, seed)
+    low, high = _linear_bounds(part, whole) if count < FEWEST else _bootstrap_bounds(part, whole, seed)
     return Estimate(value, low, high, count)
 
 
@@ -76,39 +80,87 @@ def median_interval(sample: FloatArray) -> Estimate:
 
     NaN entries do not count. Fewer than six observations have no interval that covers the median with 95 %: NaN.
     """
+    found = median_estimate(sample)
+    return found if found.count >= FEWEST else Estimate(found.value, math.nan, math.nan, found.count)
+
+
+def median_estimate(sample: FloatArray) -> Estimate:
+    """Median of ``sample`` [observations] with the interval of its order statistics; NaN entries do not count.
+
+    Fewer than six observations have their range in place of an interval: `range_coverage` says how often that covers
+    the median. One alone has no interval.
+    """
     kept = np.sort(sample[~np.isnan(sample)])
     count = len(kept)
     if count == 0:
         return NOTHING
-    outside = _order_statistic(count)
-    low, high = (float(kept[outside - 1]), float(kept[count - outside])) if outside else (math.nan, math.nan)
-    return Estimate(float(np.median(kept)), low, high, count)
+    low, high = (kept[end] for end in bounds(count)) if count > 1 else (math.nan, math.nan)
+    return Estimate(float(np.median(kept)), float(low), float(high), count)
 
 
-def _order_statistic(count: int) -> int:
-    """The largest rank from either end with which the interval covers the median with 95 %; 0 if there is none."""
-    below, rank = 0, 0
-    while 2 * (below + math.comb(count, rank)) * 20 <= 1 << count:  # 5 % of the 2**count sign patterns
-        below += math.comb(count, rank)
-        rank += 1
-    return rank
+@lru_cache(maxsize=1024)
+def bounds(count: int) -> tuple[int, int]:
+    """The places of both ends of an interval of the median among ``count`` sorted observations, from 0.
 
-
-def difference_p(change: FloatArray) -> float:
-    """Two-sided p-value of Student's t test that the mean of ``change`` [pairs] is zero; NaN with fewer than two pairs.
-
-    Where all changes are equal, and not zero, that test says nothing. They may be so because nothing is left to chance,
-    or because few values are possible in a small program: it is ``TIE ** (pairs - 1)`` then, and 1 if they are zero.
+    They are as narrow as covers the median with 95 %, or the first and the last place.
     """
-    from scipy.special import stdtr
+    rank, below, more = (
+        0,
+        0,
+        1,
+    )  # of the 2**count sign patterns those with fewer than ``rank`` below the median; with it
+    while 2 * (below + more) * 20 <= 1 << count:  # 5 % of them
+        rank, below, more = rank + 1, below + more, more * (count - rank) // (rank + 1)
+    return max(rank - 1, 0), count - max(rank, 1)
+
+
+def range_coverage(count: int) -> float:
+    """How often the range of ``count`` observations covers the median: not if all are on one side of it."""
+    return 1 - 2.0 ** (1 - count)
+
+
+def interval_name(count: int) -> str:
+    """What the interval of the median of ``count`` observations, two or more, is called."""
+    return (
+        "95 % intervals"
+        if count >= FEWEST
+        else f"the range of {count}, which covers {100 * range_coverage(count):.0f} %"
+    )
+
+
+def sign_p(change: FloatArray) -> float:
+    """Two-sided p-value of the sign test that the median of ``change`` [pairs] is zero; NaN with fewer than six pairs.
+
+    A change of zero counts as one in the less frequent direction. The value is thus at most 0.05 exactly where the
+    interval of the median excludes zero. With fewer than six pairs no value is.
+    """
+    from scipy.special import bdtr  # scipy.stats would cost a second to import
 
     count = len(change)
-    if count < 2:
+    if count < FEWEST:
         return math.nan
-    mean, spread = float(change.mean()), float(change.std(ddof=1))
-    if spread == 0:
-        return float(TIE ** (count - 1)) if mean else 1.0
-    return 2 * float(stdtr(count - 1, -abs(mean) * math.sqrt(count) / spread))
+    most = max(np.count_nonzero(change > 0), np.count_nonzero(change < 0))
+    return min(1.0, 2 * float(bdtr(count - most, count, 0.5)))
+
+
+def pairs_needed(tests: int) -> int:
+    """The fewest pairs, all of one sign, with which one of ``tests`` differences is sure after Holm's correction."""
+    return max(FEWEST, math.floor(1 + math.log2(tests / FAMILY_ERROR)) + 1)
+
+
+def rank_correlation(first: FloatArray, other: FloatArray) -> float:
+    """Spearman's correlation of the values in pairs, -1 to 1; NaN with fewer than six, or a constant side."""
+    ranks = [_ranks(side) for side in (first, other)]
+    spread = [float(each.std()) for each in ranks] if len(first) >= FEWEST else [0.0]
+    if not all(spread):
+        return math.nan
+    return float(np.mean((ranks[0] - ranks[0].mean()) * (ranks[1] - ranks[1].mean())) / math.prod(spread))
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """The ranks of ``values``, equal ones with the mean of theirs: as scipy.stats.rankdata, without that import."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], np.float64)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -127,7 +179,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _t_quantile(count: int) -> float:
-    from scipy.special import stdtrit  # scipy.stats would cost a second to import
+    from scipy.special import stdtrit
 
     return float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
 

@@ -1,14 +1,14 @@
 """Why a makespan differs: its parts, of which each is tested by itself, and of which all add up to the difference.
 
 The time split adds up to workers x makespan (model 6.4). Divided by the workers it adds up to the makespan, also where
-the two sides of a contrast have different numbers of workers; the mean change of each part, in percent of the
-baseline's makespan, therefore adds up to the difference in percent. Between equal numbers of workers that is the same
-as in percent of the baseline's workers x makespan. The kinds of idleness are one part, because they turn into each
-other when only the back-off changes; waiting for locks and atomic words is set apart from the other overhead.
+the two sides of a contrast have different numbers of workers. The parts of a difference are those of the pair whose
+difference is the median, or the means of those of the two middle pairs: in percent of the baseline's makespan they add
+up to the difference in percent. The kinds of idleness are one part, because they turn into each other when only the
+back-off changes; waiting for locks and atomic words is set apart from the other overhead.
 
 A cause is named only where the difference is sure, with a probability below `CAUSE_ERROR` that chance alone makes it as
-large, and only a part with the sign of the difference whose own interval excludes zero, after Holm's correction over
-the parts too.
+large, and only a part with the sign of the difference whose own sign is sure over all pairs, after Holm's correction
+over the parts too.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from numasim.report.answers.contrasts import Contrast
-from numasim.report.answers.estimated_effects import FAMILY_ERROR, Effect, scaled
-from numasim.report.answers.statistics import Estimate, difference_p, holm, mean_interval
+from numasim.report.answers.estimated_effects import Effect
+from numasim.report.answers.statistics import FAMILY_ERROR, holm, sign_p
 from numasim.report.comparison_cells import numbers
 
 CAUSE_ERROR = 0.001  # so that not one cause is expected in 45 questions about nothing, with a probability of 95 %
@@ -58,13 +58,13 @@ PART_COLUMNS = tuple(dict.fromkeys(name for part in PARTS for name in (*part.col
 
 @dataclass(frozen=True)
 class PartChange:
-    """The mean change of a part, in percent of the baseline's makespan, with its interval of Student's t.
+    """The change of a part in the middle pair, in percent of the baseline's makespan.
 
-    ``sure``: it excludes zero, after Holm's correction over the parts too.
+    ``sure``: the sign of the change is sure over all pairs, after Holm's correction over the parts too.
     """
 
     part: Part
-    percent: Estimate
+    percent: float
     sure: bool
     detail: str = ""  # what changed with it, in words
 
@@ -83,14 +83,17 @@ def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
 
 
 def part_changes(parts: FloatArray, makespan_ps: FloatArray, contrast: Contrast) -> list[PartChange]:
-    """The change of every part in a contrast, in the order of `PARTS`."""
-    whole = makespan_ps[contrast.first]
-    factor = 100 / float(whole.mean()) if len(whole) and whole.any() else math.nan
-    changes = parts[:, contrast.other] - parts[:, contrast.first]
-    corrected = holm([difference_p(change) for change in changes])
+    """The change of every part in a contrast, in the order of `PARTS`; NaN without a pair."""
+    first, other = makespan_ps[contrast.first], makespan_ps[contrast.other]
+    if not (len(first) and first.all()):
+        return [PartChange(part, math.nan, sure=False) for part in PARTS]
+    changes = 100 * (parts[:, contrast.other] - parts[:, contrast.first]) / first
+    ordered = np.argsort(other / first, kind="stable")
+    middle = ordered[(len(first) - 1) // 2 : len(first) // 2 + 1]
+    corrected = holm([sign_p(change) for change in changes])
     return [
-        PartChange(part, scaled(mean_interval(change), factor), p < FAMILY_ERROR)
-        for part, change, p in zip(PARTS, changes, corrected, strict=True)
+        PartChange(part, float(percent), p < FAMILY_ERROR)
+        for part, percent, p in zip(PARTS, changes[:, middle].mean(axis=1), corrected, strict=True)
     ]
 
 
@@ -100,5 +103,5 @@ def causes(effect: Effect, changes: Sequence[PartChange]) -> list[PartChange]:
         return []
     sign = np.sign(effect.percent.value)
     least = LEAST_SHARE * abs(effect.percent.value)
-    found = [each for each in changes if each.sure and sign * each.percent.value >= least]
-    return sorted(found, key=lambda each: -abs(each.percent.value))[:MOST_NAMED]
+    found = [each for each in changes if each.sure and sign * each.percent >= least]
+    return sorted(found, key=lambda each: -abs(each.percent))[:MOST_NAMED]

@@ -1,4 +1,4 @@
-"""A figure of one quantity over one axis: lines with 95 % bands over numbers, dots with intervals over names."""
+"""A figure of one quantity over one axis with intervals: lines with bands over numbers, dots with bars over names."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def column(
     colour: str | None = None,
     facet: str | None = None,
 ) -> Figure:
-    """Draw a column of numbers of ``results``: means, or ratios of sums, with 95 % intervals over the repeats.
+    """Draw a column of numbers of ``results``: medians over the repeats, with intervals.
 
     ``x``, ``colour`` and ``facet`` are axes of the sweep, or ``machine``, ``workload``, ``strategy`` or ``workers``; by
     default, x is the axis that varies. Numbers on x give lines with bands, names dots with intervals. What else varies

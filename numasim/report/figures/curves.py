@@ -1,4 +1,4 @@
-"""Steals and speedups over the axis that varies, one curve per strategy, with 95 % bands.
+"""Steals and speedups over the axis that varies, one curve per strategy, with bands of intervals.
 
 Against the number of workers they are those of the thesis (Tables 3.2, 4.2, 4.3; Figure 4.8).
 """

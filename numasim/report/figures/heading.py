@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from numasim.report.answers.statistics import interval_name
 from numasim.report.chosen_axes import ChosenAxes, varying_columns
 from numasim.report.comparison_cells import cell_columns, groups, label
 
@@ -30,7 +31,8 @@ def intervals_heading(runs: pd.DataFrame, chosen: ChosenAxes) -> str:
     if counts[-1] == 1:
         return f"{common_heading(runs)}; one run of each, no intervals"
     repeats = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{common_heading(runs)}; means with 95 % intervals, {repeats} repeats"
+    fewest = min(count for count in counts if count > 1)
+    return f"{common_heading(runs)}; medians of {repeats} repeats with {interval_name(fewest)}"
 
 
 def _machines(runs: pd.DataFrame) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from numasim.html import pieces
-from numasim.report.answers.effect_sentences import MAKESPAN
+from numasim.report.answers.effect_sentences import MAKESPAN, direction
 from numasim.report.column_text import value_text
 
 ROW_LIMIT = 60
-MEANS = ("baseline_mean", "mean")
+MEDIANS = ("baseline_median", "median")
 SETTING_END = "baseline"  # the columns before this one say which cells are compared
 
 
@@ -25,7 +25,7 @@ def comparison_html(column: str, table: pd.DataFrame, sentences: Sequence[str], 
     shown = [name for name in names if table[name].nunique(dropna=False) > 1]
     rows = [_row(column, row, shown) for row in table.head(ROW_LIMIT).to_dict("records")]
     because = ["because"] if column == MAKESPAN else []
-    head = [*shown, f"baseline: {table[SETTING_END].iloc[0]}", "mean", "difference", "95 % interval", *because]
+    head = [*shown, f"baseline: {table[SETTING_END].iloc[0]}", "median", "difference", "interval", *because]
     cells = pieces.table(head, rows, left=len(shown), ends_with_text=bool(because))
     more = [f"{len(table) - ROW_LIMIT} more rows in .table"] if len(table) > ROW_LIMIT else []
     below = (pieces.paragraph(line) for line in (*more, *notes))
@@ -33,15 +33,15 @@ def comparison_html(column: str, table: pd.DataFrame, sentences: Sequence[str], 
 
 
 def _row(column: str, row: Any, shown: Sequence[str]) -> list[object]:
-    means = [value_text(column, row[name]) for name in MEANS]
+    medians = [value_text(column, row[name]) for name in MEDIANS]
     percent = not pd.isna(row["percent"])
     name = "percent" if percent else "difference"
     value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
     texts = [f"{number:+.1f} %" if percent else _signed(column, number) for number in (value, low, high)]
-    difference = pieces.element("b" if row["sure"] else "span", texts[0])
+    difference = pieces.element("b" if row["sure"] else "span", texts[0] + direction(column, value))
     interval = "" if pd.isna(low) else f"{texts[1]} to {texts[2]}"
     because = [row["because"]] if column == MAKESPAN else []
-    return [*(row[name] for name in shown), *means, difference, interval, *because]
+    return [*(row[name] for name in shown), *medians, difference, interval, *because]
 
 
 def _signed(column: str, value: float) -> str:

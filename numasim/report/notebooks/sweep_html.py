@@ -1,4 +1,4 @@
-"""A sweep as a notebook shows it: what was swept, what came out in sentences, mean makespans, where the files are."""
+"""A sweep as a notebook shows it: what was swept, what came out in sentences, median makespans, where the files are."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _answer(done: pd.DataFrame) -> list[Html]:
-    """The sentences of the question that the sweep is about, and the means behind them."""
+    """The sentences of the question that the sweep is about, and the medians behind them."""
     axes = varying_axes(done)
     if not axes:
         return []
@@ -73,27 +73,22 @@ def _answer(done: pd.DataFrame) -> list[Html]:
         pieces.listed(compare(done, compared.name).sentences),
         pieces.paragraph("Other questions: .compare(axis, baseline, column)"),
     )
-    return [asked, _means(done, compared, [name for axis in others for name in axis.columns])]
+    return [asked, _medians(done, compared, [name for axis in others for name in axis.columns])]
 
 
-def _means(done: pd.DataFrame, compared: Axis, settings: Sequence[str]) -> Html:
-    """Mean makespans: a row for each setting, a column for each value that is compared, the least in bold."""
+def _medians(done: pd.DataFrame, compared: Axis, settings: Sequence[str]) -> Html:
+    """Median makespans: a row for each setting, a column for each value that is compared."""
     values = range(min(len(compared.values), COLUMN_LIMIT))
     rows = []
     groups = list(done.groupby(list(settings), sort=False, dropna=False)) if settings else [((), done)]
     for setting, runs in groups[:VALUE_LIMIT]:
         codes = pd.Series(compared.codes, done.index)[runs.index]
-        means = runs["makespan_ps"].astype(float).groupby(codes).mean()
-        least = means.idxmin()
-        cells = [_mean(means[at], at == least) if at in means else "" for at in values]
+        medians = runs["makespan_ps"].astype(float).groupby(codes).median()
+        cells = [time_text(medians[at]) if at in medians else "" for at in values]
         rows.append([*map(value_text, setting), *cells])
     head = [*settings, *(compared.texts[at] for at in values)]
     left_out = _left_out(len(groups) - VALUE_LIMIT, len(compared.values) - COLUMN_LIMIT)
-    return pieces.section("Mean makespan", pieces.table(head, rows, left=len(settings)), *left_out)
-
-
-def _mean(value: float, least: bool) -> Html:
-    return pieces.element("b" if least else "span", time_text(value))
+    return pieces.section("Median makespan", pieces.table(head, rows, left=len(settings)), *left_out)
 
 
 def _left_out(rows: int, columns: int) -> list[Html]:

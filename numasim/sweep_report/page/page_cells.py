@@ -18,7 +18,7 @@ import pandas as pd
 from numasim.engine.columns import DESCRIBED, Column
 from numasim.report.chosen_axes import choose_axes, is_numeric, varying_columns
 from numasim.report.comparison_cells import ITERATION, finished, numbers, plain_value
-from numasim.report.estimates import DRAWN_COLUMNS, RATIOS_OF_SUMS, estimate, mean_intervals
+from numasim.report.estimates import DRAWN_COLUMNS, median_estimates
 from numasim.report.iteration_table import ITERATION_COLUMNS, by_iteration
 from numasim.report.line_colours import LINE_COLOURS
 from numasim.report.unit_text import BYTE_UNITS, TIME_UNITS
@@ -149,7 +149,7 @@ def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
 
 
 def _column(runs: pd.DataFrame, described: Column, cell_of: Codes) -> dict[str, Any]:
-    value, low, high = _estimates(runs, described.name, cell_of)
+    value, low, high = median_estimates(numbers(runs, described.name), cell_of)
     return {
         "name": described.name,
         "label": described.label,
@@ -160,18 +160,6 @@ def _column(runs: pd.DataFrame, described: Column, cell_of: Codes) -> dict[str, 
         "low": _packed(low),
         "high": _packed(high),
     }
-
-
-def _estimates(runs: pd.DataFrame, name: str, cell_of: Codes) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """[cells] The value of a column and the bounds of its interval."""
-    if name not in RATIOS_OF_SUMS:
-        return mean_intervals(numbers(runs, name), cell_of)
-    order = np.argsort(cell_of, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(cell_of[order])) + 1)
-    table = runs[list(RATIOS_OF_SUMS[name])]
-    found = [estimate(table.iloc[rows], name) for rows in parts]
-    value, low, high = np.array([(each.value, each.low, each.high) for each in found], np.float64).T
-    return value, low, high
 
 
 def _packed(values: Iterable[float]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from numasim.report.answers.effect_sentences import direction
 from numasim.report.answers.question import Comparison, compare
 from numasim.report.answers.varying_axes import Axis, natural_axis, value_text, varying_axes
 from numasim.report.column_text import value_text as column_text
@@ -68,7 +69,7 @@ def _question(found: Comparison) -> PageQuestion:
         found.baseline,
         found.sentences,
         found.notes,
-        (*_setting(found), found.axis, "baseline", "mean", "difference", "95 % interval", "because"),
+        (*_setting(found), found.axis, "baseline", "median", "difference", "interval", "because"),
         tuple(sure[:MOST_ROWS]),
         tuple(others[:MOST_ROWS]),
         max(0, len(sure) - MOST_ROWS) + max(0, len(others) - MOST_ROWS),
@@ -87,8 +88,8 @@ def _rows(found: Comparison) -> Iterator[tuple[Row, bool]]:
     records: Any = found.table.to_dict("records")
     for row in records:
         value = " + ".join(value_text(row[name]) for name in found.axis.split("+"))
-        means = (column_text(found.column, row[name]) for name in ("baseline_mean", "mean"))
-        texts = (*(value_text(row[name]) for name in setting), value, *means, *_difference(found, row))
+        medians = (column_text(found.column, row[name]) for name in ("baseline_median", "median"))
+        texts = (*(value_text(row[name]) for name in setting), value, *medians, *_difference(found, row))
         yield (*texts, row["because"] or ""), bool(row["sure"])
 
 
@@ -96,11 +97,13 @@ def _difference(found: Comparison, row: dict[str, Any]) -> tuple[str, str]:
     """The difference and its interval: in percent where it has a percentage, else in the unit of the column."""
     if not pd.isna(row["percent"]):
         interval = f"{row['percent_low']:+.1f} to {row['percent_high']:+.1f} %"
-        return f"{row['percent']:+.1f} %", MISSING if pd.isna(row["percent_low"]) else interval
+        text = f"{row['percent']:+.1f} %{direction(found.column, row['percent'])}"
+        return text, MISSING if pd.isna(row["percent_low"]) else interval
     if pd.isna(row["difference"]):
         return MISSING, MISSING
     ends = [_signed(found, row[name]) for name in ("difference", "difference_low", "difference_high")]
-    return ends[0], MISSING if pd.isna(row["difference_low"]) else f"{ends[1]} to {ends[2]}"
+    text = ends[0] + direction(found.column, row["difference"])
+    return text, MISSING if pd.isna(row["difference_low"]) else f"{ends[1]} to {ends[2]}"
 
 
 def _signed(found: Comparison, amount: float) -> str:

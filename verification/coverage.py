@@ -1,0 +1,172 @@
+"""How often intervals of answers cover the truth, and how often an answer is called sure without an effect.
+
+    python verification/coverage.py
+
+96 items whose times are drawn from one of five distributions are run under three strategies with many seeds. One half
+of the seeds is the truth. From the other half samples of few pairs are drawn, and `numasim compare` estimates them.
+*below* and *above* are the shares of samples whose interval lies below and above the truth. *t* is what Student's t
+interval of the mean difference covers of the mean difference. *warned*: of so few pairs the answer says that the
+interval is a range, how often a range covers, and that nothing is sure.
+
+A null contrast has no effect: runs of one strategy against runs of the same with other seeds, or pairs of two
+strategies scaled so that the true median difference is zero. *families* are questions of several null contrasts: the
+share of those in which any is called sure. Exit status 1 where an interval covers less than `LEAST` without a warning,
+or more than `FAMILY_ERROR` of the families have a sure difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+import numasim as ns
+from numasim.report.answers.contrasts import Contrast
+from numasim.report.answers.estimated_effects import Effect, effects
+from numasim.report.answers.statistics import FAMILY_ERROR, FEWEST, median_estimate
+
+LEAST = 0.93
+ITEMS, WORKERS = 96, 12
+PAIRS = (3, 5, 10, 20)
+FAMILIES = (1, 10)
+STRATEGIES = ("static-block", "randomized", "steal-half")
+CONTRASTS = ((0, 1), (1, 2))
+TIMES = {
+    "uniform": ns.Distribution.uniform(500, 1500),
+    "two values": ns.Distribution.of([500, 5000], [0.9, 0.1]),
+    "exponential": ns.Distribution.exponential(1000),
+    "lognormal": ns.Distribution.lognormal(1000, 1.5),
+    "pareto": ns.Distribution.pareto(200, 1.2, most=1_000_000),
+}
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of one contrast and one number of pairs: the true median in percent, and the shares of samples."""
+
+    name: str
+    pairs: int
+    truth: float
+    covered: float
+    below: float
+    above: float
+    student: float
+    correlation: float
+
+    @property
+    def warned(self) -> bool:
+        """Whether the answer says that so few pairs have no interval of 95 %."""
+        return self.pairs < FEWEST
+
+
+def makespans(name: str, seeds: int) -> FloatArray:
+    """[strategies, seeds] in ps."""
+    graph = ns.Graph(name, deal="block")
+    graph.range(ITEMS, compute_ns=TIMES[name])
+    spec = {"machine": "xeon-e5-2620-2s", "workload": graph, "workers": WORKERS, "runtime": "bare", "seed": 1}
+    with tempfile.TemporaryDirectory() as folder:
+        document = {**spec, "strategy": STRATEGIES[0], "repeat": seeds, "sweep": {"strategy": list(STRATEGIES)}}
+        frame = ns.sweep(document, Path(folder) / "runs", jobs=1, progress=False).to_frame()
+    table = frame.pivot(index="repeat", columns="strategy", values="makespan_ps")[list(STRATEGIES)]
+    return np.asarray(table.to_numpy(np.float64).T)
+
+
+def estimated(first: FloatArray, other: FloatArray) -> list[Effect]:
+    """The effects of a question with a contrast for each row of ``first`` and ``other`` [contrasts, pairs]."""
+    rows = np.arange(2 * first.size).reshape(2, *first.shape)
+    contrasts = [Contrast((), 1, rows[0, at], rows[1, at]) for at in range(len(first))]
+    return effects(np.concatenate([first.ravel(), other.ravel()]), "makespan_ps", contrasts)
+
+
+def coverage(name: str, first: FloatArray, other: FloatArray, samples: int) -> Iterator[Coverage]:
+    """For every number of pairs: samples of the first half of the pairs, against the median of the second half."""
+    half = len(first) // 2
+    percent = 100 * (other / first - 1)
+    truth, change = float(np.median(percent[half:])), other - first
+    correlation = float(stats.spearmanr(first, other).statistic)
+    for pairs in PAIRS:
+        drawn = np.random.default_rng(pairs).integers(0, half, (samples, pairs))
+        found = [effect.percent for effect in estimated(first[drawn], other[drawn])]
+        below, above = (
+            float(np.mean(missed)) for missed in zip(*((e.high < truth, e.low > truth) for e in found), strict=True)
+        )
+        student = stats.ttest_1samp(change[drawn], 0, axis=1).confidence_interval()
+        inside = (student.low <= change[half:].mean()) & (change[half:].mean() <= student.high)
+        yield Coverage(name, pairs, truth, 1 - below - above, below, above, float(inside.mean()), correlation)
+
+
+def cell_coverage(name: str, values: FloatArray, samples: int) -> Iterator[tuple[str, int, float]]:
+    """The same for the median of one cell."""
+    half = len(values) // 2
+    truth = np.median(values[half:])
+    for pairs in PAIRS:
+        drawn = np.random.default_rng(pairs).integers(0, half, (samples, pairs))
+        found = [median_estimate(values[each]) for each in drawn]
+        yield name, pairs, float(np.mean([each.low <= truth <= each.high for each in found]))
+
+
+def false_sure(nulls: list[tuple[FloatArray, FloatArray]], pairs: int, size: int, samples: int) -> float:
+    """The share of families of ``size`` null contrasts, taken in turn, in which any difference is called sure."""
+    noise = np.random.default_rng(pairs * size)
+    wrong = 0
+    for at in range(samples):
+        chosen = [nulls[(at + member) % len(nulls)] for member in range(size)]
+        drawn = [noise.integers(0, len(first), pairs) for first, _ in chosen]
+        sides = [np.stack([each[side][rows] for each, rows in zip(chosen, drawn, strict=True)]) for side in (0, 1)]
+        wrong += any(effect.sure for effect in estimated(*sides))
+    return wrong / samples
+
+
+def null_pairs(runs: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Contrasts without an effect: one strategy with unlike seeds; two strategies of which one is scaled."""
+    half = runs.shape[1] // 2
+    yield runs[1, :half], runs[1, half : 2 * half]
+    first, other = runs[0], runs[1]
+    yield first, other / np.median(other / first)
+
+
+def main() -> int:
+    """Print the tables; see the module's docstring."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=6000, help="of each distribution; half of them are the truth")
+    parser.add_argument("--samples", type=int, default=2000, help="of each number of pairs")
+    given = parser.parse_args()
+    nulls: list[tuple[FloatArray, FloatArray]] = []
+    failures = 0
+    print(f"{'times':12} {'strategies':26} {'pairs':>5} {'truth':>7} {'covered':>7} {'below':>6} {'above':>6} {'t':>6}")
+    for name in TIMES:
+        runs = makespans(name, given.seeds)
+        nulls += null_pairs(runs)
+        for one, two in CONTRASTS:
+            contrast = f"{STRATEGIES[one]}, {STRATEGIES[two]}"
+            for each in coverage(name, runs[one], runs[two], given.samples):
+                failures += not each.warned and each.covered < LEAST
+                print(
+                    f"{name:12} {contrast:26} {each.pairs:5} {each.truth:+6.1f}% {each.covered:7.3f} {each.below:6.3f}"
+                    f" {each.above:6.3f} {each.student:6.3f}{'  warned' if each.warned else ''}"
+                )
+            print(f"{'':12} rank correlation in pairs {each.correlation:.2f}")
+        for _, count, covered in cell_coverage(name, runs[0], given.samples):
+            failures += count >= FEWEST and covered < LEAST
+            print(f"{name:12} {STRATEGIES[0] + ' alone':26} {count:5} {'':7} {covered:7.3f}")
+    print("\nfamilies of null contrasts with a difference that is called sure")
+    print(f"{'pairs':>5} {'contrasts':>9} {'share':>6}")
+    for pairs in PAIRS:
+        for size in FAMILIES:
+            share = false_sure(nulls, pairs, size, given.samples)
+            failures += share > FAMILY_ERROR
+            print(f"{pairs:5} {size:9} {share:6.3f}")
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
