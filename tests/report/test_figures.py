@@ -16,6 +16,7 @@ from numasim.engine.result import TIME
 from numasim.errors import InputError
 from numasim.report.components import COMPONENTS
 from numasim.report.figures.bars import time_split, worker_time_split
+from numasim.report.figures.column_figure import column
 from numasim.report.figures.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.embedded import svg_text
 from numasim.report.figures.grid import PANEL_LIMIT
@@ -77,6 +78,20 @@ def test_speedup_bands_are_the_intervals_of_medians_and_ideal_is_one_per_worker(
     ideal = lines(axes)["ideal"]
     np.testing.assert_array_equal(ideal[0], ideal[1])
     np.testing.assert_allclose(lines(axes)["randomized"][1], runs.median().to_numpy())
+
+
+def test_lines_that_lie_on_each_other_take_turns(frame_maker):
+    """Two strategies with the same makespans: without dashes and larger marks the second would hide the first."""
+    one = frame_maker(programs=["matmul n=256"], strategies=["randomized", "threshold"], workers=[4, 8], repeats=2)
+    twin = one[one.strategy == "threshold"].assign(strategy="twin")
+    axes = column(pd.concat([one, twin]), "makespan_ps").axes[0]
+    _, first, second = axes.lines
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "--"]
+    assert first.get_markersize() > second.get_markersize()
+    assert first.get_linewidth() == second.get_linewidth()
+    (begin, dashes), (later, same) = first._dash_pattern, second._dash_pattern  # in points
+    assert dashes == same == pytest.approx([3 * 2.4, 3 * 2.4])  # as long as the gaps, in which the other one is
+    assert abs(begin - later) == pytest.approx(3 * 2.4)
 
 
 def test_expected_remote_share_of_uniform_victims_on_two_nodes(tables):

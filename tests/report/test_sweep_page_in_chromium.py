@@ -109,6 +109,20 @@ def test_it_opens_with_the_efficiency_over_the_workers(page: Page, runs: pd.Data
     page.evaluate(FIRST_COLOUR)
 
 
+def test_lines_that_lie_on_each_other_are_seen_and_named(page: Page, runs: pd.DataFrame) -> None:
+    """All efficiencies are zero: the last line would hide the others, and nobody would know."""
+    choose(page, "efficiency", "workers", "strategy", "workload")
+    names = ", ".join(runs.strategy.unique())
+    for workload in runs.workload.unique():
+        assert f"{names} lie on each other (workload: {workload})." in page.locator("#meaning").inner_text()
+    dashes = page.evaluate("""() => Object.values(Bokeh.index).find((each) => each.frame).model.renderers
+      .map(({ glyph }) => glyph).filter(({ type }) => type === "Line")
+      .map(({ line_dash, line_dash_offset }) => [line_dash.value, line_dash_offset.value])""")
+    assert dashes == [[[12, 24], -12 * turn] for turn in range(3)]
+    choose(page, "makespan_ps", "workers", "strategy", "workload")
+    assert "lie on each other" not in page.locator("#meaning").inner_text()
+
+
 def test_every_cell_has_the_estimate_of_the_table(page: Page, runs: pd.DataFrame) -> None:
     choose(page, "makespan_ps", "workers", "strategy", "workload")
     shown = {tuple(row[:3]): row[3:] for row in values(page)}
@@ -122,6 +136,7 @@ def test_every_cell_has_the_estimate_of_the_table(page: Page, runs: pd.DataFrame
             time_text(found.value).split()[1],
             "3",
         )
+        assert interval.endswith(", the range of 3")
         assert [float(end.split()[0]) for end in interval.split(" to ")] == [
             pytest.approx(end / found.value * float(value.split()[0]), rel=2e-3) for end in (found.low, found.high)
         ]
@@ -152,7 +167,7 @@ def test_a_mark_tells_its_cell(page: Page) -> None:
     page.locator(".bk-Tooltip").first.wait_for()
     (told,) = page.evaluate(TOOLTIPS)
     assert cell in told
-    assert "95 % interval" in told
+    assert "the range of 3" in told
     page.mouse.move(0, 0)
 
 

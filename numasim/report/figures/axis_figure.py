@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,10 @@ Reference = Callable[[pd.DataFrame], Line2D | None]  # the runs of a panel -> a 
 FloatArray = npt.NDArray[np.float64]
 
 FAR_FROM_ZERO = 0.5  # of the largest value
+SAME_PLACE = 0.005  # of the span of all values of a panel
+SHARED_WIDTH = 2.4  # points, of lines that lie on each other
+DASH = 3.0  # widths of the line, of each line where several lie on each other
+MARK = 5.5  # points, of the last of several marks in one place
 BESIDE = 0.8  # of the distance between two names, at most taken by the estimates of one name
 
 
@@ -83,6 +88,26 @@ def _limit(panels: Sequence[Axes], quantity: Quantity) -> None:
             together[0].set_ylim(bottom=0, top=None if quantity.top is None else 1.04 * quantity.top)
 
 
+def lying_on_each_other(lines: Sequence[FloatArray]) -> list[tuple[int, int]]:
+    """For each line [4, values] of a panel: how many lie where it does, itself included, and how many of them before.
+
+    Lines lie on each other where the same places have values that differ by less than `SAME_PLACE` of all values.
+    """
+    values = np.concatenate([line[1] for line in lines]) if lines else np.zeros(0)
+    near = SAME_PLACE * float(np.nanmax(values) - np.nanmin(values)) if (~np.isnan(values)).any() else 0.0
+    found: list[list[int]] = []
+    for at, line in enumerate(lines):
+        for group in found:
+            first = lines[group[0]]
+            if np.array_equal(first[0], line[0]) and np.allclose(first[1], line[1], rtol=0, atol=near, equal_nan=True):
+                group.append(at)
+                break
+        else:
+            found.append([at])
+    places = {at: (len(group), turn) for group in found for turn, at in enumerate(group)}
+    return [places[at] for at in range(len(lines))]
+
+
 @dataclass(frozen=True)
 class _Drawing:
     chosen: ChosenAxes
@@ -91,10 +116,17 @@ class _Drawing:
     colours: dict[str, int]
 
     def fill(self, axes: Axes, runs: pd.DataFrame, reference: Reference) -> list[Line2D]:
-        """Draw the runs of a panel, and return its lines."""
-        lines = []
-        for values, rows in groups(runs, self.chosen.colour):
-            lines.append(self._line(axes, runs.iloc[rows], label(self.chosen.colour, values)))
+        """Draw the runs of a panel, and return the entries of its lines in the legend."""
+        named = {
+            label(self.chosen.colour, values): runs.iloc[rows] for values, rows in groups(runs, self.chosen.colour)
+        }
+        points = {name: self._points(each) for name, each in named.items()}
+        numeric = self.values.numeric  # dots of one name stand beside each other
+        together = lying_on_each_other(list(points.values())) if numeric else [(1, 0)] * len(points)
+        lines = [
+            self._line(axes, name, each, group, at)
+            for (name, each), (group, at) in zip(points.items(), together, strict=True)
+        ]
         expected = reference(runs)
         if expected is not None:
             lines.append(axes.add_line(expected))
@@ -102,30 +134,36 @@ class _Drawing:
         self.values.tick(axes, np.unique(places[~np.isnan(places)]))
         return lines
 
-    def _line(self, axes: Axes, runs: pd.DataFrame, name: str) -> Line2D:
+    def _line(self, axes: Axes, name: str, points: FloatArray, together: int, turn: int) -> Line2D:
+        """Draw a line, and return its entry in the legend.
+
+        Where several lie on each other, each is seen in turn: by its dashes, and around the marks of later ones.
+        """
         index = self.colours[name]
-        at, value, low, high = self._points(runs)
+        at, value, low, high = points
         at = at + self._aside(index)
-        colour = line_colour(index)
-        if self.values.numeric:
+        colour, numeric = line_colour(index), self.values.numeric
+        if numeric:
             axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
         # a point between two gaps has no band, and a dot none at all
-        faint = self.values.numeric
-        axes.vlines(at, low, high, color=colour, alpha=0.45 if faint else 0.9, linewidth=1 if faint else 2)
-        return axes.plot(
-            at,
-            value,
-            color=colour,
-            linestyle="-" if self.values.numeric else "none",
-            linewidth=line_width(index),
-            marker=marker(index),
-            markersize=None if self.values.numeric else 7,
-            markeredgecolor="white",
-            markeredgewidth=0.6,
-            label=name,
-            clip_on=False,
-            zorder=3,
-        )[0]
+        axes.vlines(at, low, high, color=colour, alpha=0.45 if numeric else 0.9, linewidth=1 if numeric else 2)
+        look: dict[str, Any] = {
+            "color": colour,
+            "linestyle": "-" if numeric else "none",
+            "linewidth": line_width(index),
+            "marker": marker(index),
+            "markersize": None if numeric else 7,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.6,
+            "label": name,
+        }
+        shared: dict[str, Any] = {
+            "linestyle": (-DASH * turn, (DASH, DASH * (together - 1))),
+            "linewidth": SHARED_WIDTH,
+            "markersize": MARK + 3 * (together - 1 - turn),
+        }
+        axes.plot(at, value, **look | (shared if together > 1 else {}), clip_on=False, zorder=3)
+        return Line2D([], [], **look)
 
     def _aside(self, index: int) -> float:
         """How far from its place an estimate is drawn, so that those of one name stand beside each other."""

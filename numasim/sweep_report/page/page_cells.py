@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from numasim.engine.columns import DESCRIBED, Column
+from numasim.report.answers.statistics import FEWEST
 from numasim.report.chosen_axes import choose_axes, is_numeric, varying_columns
 from numasim.report.comparison_cells import ITERATION, finished, numbers, plain_value
 from numasim.report.estimates import DRAWN_COLUMNS, median_estimates
@@ -90,6 +91,7 @@ def _plot(
         "axes": [_axis(runs.iloc[first], name) for name in names],
         "columns": [_column(runs, column, cell_of) for column in columns],
         "repeats": np.bincount(cell_of).tolist(),
+        "fewest": FEWEST,
         "units": {"ps": TIME_UNITS, "B": BYTE_UNITS},
         "colours": LINE_COLOURS,
         "start": start,

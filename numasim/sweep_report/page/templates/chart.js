@@ -13,6 +13,8 @@
   const MOST_PANELS = 12;
   const MOST_ROWS = 500;
   const MANY_PLACES = 40; // on x, from which on marks are small
+  const SAME_PLACE = 0.005; // of the height of a panel: lines that are nowhere further apart lie on each other
+  const DASH = 12; // pixels of each line where several lie on each other
   const WIDE_SPAN = 30; // the largest over the smallest value, from which on a scale is logarithmic
   const FAR_FROM_ZERO = 0.5; // of the largest value: then the scale need not begin at zero
 
@@ -62,7 +64,9 @@
 
   function intervalText(column, cell) {
     const [low, high] = [numberAt(column.low, cell), numberAt(column.high, cell)];
-    return Number.isNaN(low) ? "none: a single run" : `${text(column, low)} to ${text(column, high)}`;
+    if (Number.isNaN(low)) return "none: a single run";
+    const repeats = data.repeats[cell];
+    return `${text(column, low)} to ${text(column, high)}${repeats < data.fewest ? `, the range of ${repeats}` : ""}`;
   }
 
   // ---- which cells ----
@@ -148,6 +152,21 @@
     return { start: low > FAR_FROM_ZERO * high || low < 0 ? low - pad : 0, end: high + pad };
   }
 
+  // The lines of a panel in groups of those that lie on each other.
+  function lyingOnEachOther(series, { start, end }, logarithmic) {
+    const height = (y) => (logarithmic ? Math.log(y / start) / Math.log(end / start) : (y - start) / (end - start));
+    const same = (one, other) => one.x.length === other.x.length && one.x.every((x, at) => x === other.x[at]
+      && !(Math.abs(height(one.y[at]) - height(other.y[at])) > SAME_PLACE)
+      && Number.isNaN(one.y[at]) === Number.isNaN(other.y[at]));
+    const groups = [];
+    for (const line of series) {
+      const group = groups.find(([first]) => same(first.source, line.source));
+      if (group) group.push(line);
+      else groups.push([line]);
+    }
+    return groups;
+  }
+
   function drawPanel(place, series, column, unit, scale, range, paint, logarithmic, panels) {
     const places = series.flatMap(({ source }) => source.x);
     const axis = axisNamed.get(state.x);
@@ -166,14 +185,17 @@
     Object.assign(figure.toolbar, { logo: null, active_drag: null }); // a finger scrolls the page
     const joined = axis.numeric;
     const field = (name) => ({ field: name });
-    for (const { index, source } of series) {
+    const groups = lyingOnEachOther(series, range, logarithmic);
+    const below = new Map(groups.flatMap((group) => group.map(({ index }, at) => [index, group.length - 1 - at])));
+    for (const [group, { index, source }, at] of groups.flatMap((each) => each.map((line, at) => [each, line, at]))) {
       const colour = paint.lines[index % paint.lines.length];
       const table = new Bokeh.ColumnDataSource({ data: source });
       if (joined) figure.varea({ x: field("x"), y1: field("low"), y2: field("high"), source: table, fill_color: colour, fill_alpha: 0.18 });
       figure.segment({ x0: field("x"), y0: field("low"), x1: field("x"), y1: field("high"), source: table,
         line_color: colour, line_alpha: joined ? 0.5 : 0.9, line_width: joined ? 1 : 2 });
-      if (joined) figure.line({ x: field("x"), y: field("y"), source: table, line_color: colour, line_width: 2,
-        line_dash: DASHES[Math.floor(index / paint.lines.length) % DASHES.length] });
+      if (joined) figure.line({ x: field("x"), y: field("y"), source: table, line_color: colour, line_width: group.length > 1 ? 3 : 2,
+        ...(group.length > 1 ? { line_dash: [DASH, DASH * (group.length - 1)], line_dash_offset: -DASH * at }
+          : { line_dash: DASHES[Math.floor(index / paint.lines.length) % DASHES.length] }) });
     }
     // All marks are one glyph with data of its own: marks that lie on each other share a tooltip, and lines stay as they are.
     const all = (name) => series.flatMap(({ source }) => source[name]);
@@ -183,12 +205,13 @@
       ...Object.fromEntries(names.map((name) => [name, all(name)])),
       colour: each((index) => paint.lines[index % paint.lines.length]),
       shape: each((index) => MARKERS[index % MARKERS.length]),
+      size: each((index) => (new Set(places).size > MANY_PLACES ? 4 : 9) + 5 * below.get(index)),
     } });
     const marks = figure.scatter({ x: field("x"), y: field("y"), source: table,
-      size: new Set(places).size > MANY_PLACES ? 4 : 9, name: "marks",
+      size: field("size"), name: "marks",
       marker: field("shape"), fill_color: field("colour"), line_color: paint.paper });
     figure.add_tools(new Bokeh.HoverTool({ renderers: [marks], tooltips: [
-      ["cell", "@cell"], [column.label, "@value"], ["95 % interval", "@interval"], ["repeats", "@repeats"]] }));
+      ["cell", "@cell"], [column.label, "@value"], ["interval", "@interval"], ["repeats", "@repeats"]] }));
     tick(figure, axis, scale, places);
     label(figure, unit ? `${column.label} (${unit})` : column.label, paint, logarithmic);
     return Bokeh.Plotting.show(figure, place);
@@ -253,6 +276,7 @@
     const chart = byId("chart");
     clear(chart);
     chart.dataset.panels = String(Math.min(3, panels.length));
+    const hidden = [];
     for (const { title, lines } of panels) {
       const panel = element("div", "", { class: "panel" });
       if (title) panel.append(element("h3", title));
@@ -261,8 +285,10 @@
       chart.append(panel);
       const range = yRange(byId("same-scale").checked ? together : lines.map(({ source }) => source), logarithmic);
       shown.push(drawPanel(place, lines, column, unit, scale, range, paint, logarithmic, panels.length));
+      const groups = lyingOnEachOther(lines, range, logarithmic).filter((group) => group.length > 1);
+      hidden.push(...groups.map((group) => `${group.map(({ name }) => name).join(", ")} lie on each other${title && ` (${title})`}.`));
     }
-    describe(column, facets.length, held);
+    describe(column, facets.length, hidden);
     legend(series, paint);
     holdControls(held);
     values(column, cells);
@@ -273,8 +299,8 @@
     });
   }
 
-  function describe(column, facets, held) {
-    const notes = [column.meaning];
+  function describe(column, facets, hidden) {
+    const notes = [...hidden, column.meaning];
     if (facets > MOST_PANELS) notes.push(`The first ${MOST_PANELS} of ${facets} panels are drawn.`);
     byId("meaning").textContent = notes.join(" ");
   }
@@ -309,7 +335,7 @@
   }
 
   function values(column, cells) {
-    const heads = [...data.axes.map((axis) => axis.name), column.label, "95 % interval", "repeats"];
+    const heads = [...data.axes.map((axis) => axis.name), column.label, "interval", "repeats"];
     const head = element("tr");
     head.append(...heads.map((each) => element("th", each)));
     const rows = cells.slice(0, MOST_ROWS).map((cell) => {
