@@ -38,6 +38,7 @@ LONGEST = 60  # characters of a value that is shown
 MOST_SAID = 2000  # characters of what a process has said before it died
 FAILURE, DIED = "failure", "died"
 RENAMED = {  # beginnings of names of this installation: what the other calls them
+    "per_worker": "workers",
     "sync_objects.object": "words.word",
     "sync_objects": "words",
 }

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from numasim.benchmark.benchmark_findings import EffectRate, Findings, Rate, Target
 from numasim.benchmark.targets import targets
+from numasim.engine.unit_text import MISSING
 from numasim.report.answers.summary import WIDTH
-from numasim.report.unit_text import MISSING
 
 DIGITS = 3
 HEADINGS = {"independent": "independent tasks", "fib": "calls of fib"}

@@ -84,7 +84,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
     }
     return Result(
         counters=counters,
-        workers=worker_table(plan, finished, counts),
+        per_worker=worker_table(plan, finished, counts),
         node_bytes=finished.node_bytes,
         node_attempts=finished.node_attempts,
         passed_items=finished.passed_items,

@@ -18,6 +18,8 @@ from numasim.engine.assumed_values import depended_on, sentence
 from numasim.engine.columns import DESCRIBED, of_group, of_kind
 from numasim.engine.phase_rows import columns_of, named, no_rows
 from numasim.engine.remarks import phases_left_out, remarks
+from numasim.engine.unit_text import time_text
+from numasim.errors import InputError
 from numasim.html.shown import Shown
 from numasim.schema import counter_names
 
@@ -36,6 +38,7 @@ TRANSACTIONS = of_group("transactions")
 TIME = of_group("time")
 COST = of_group("cost")
 COLUMNS = tuple(DESCRIBED)
+LEADING = ("worker", "role", "node", "node_from", "node_to")
 
 COUNTS = tuple(counter_names.COUNTS)  # what each worker counts, beside TIME
 
@@ -47,7 +50,10 @@ RATIOS = of_kind("ratio")  # null where the denominator is 0; event_hash is null
 class Result(Shown):
     """One finished run.
 
-    ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``workers`` maps a
+    The columns of a results table are its attributes and its items: ``result.makespan_ps``, ``result["makespan_ps"]``.
+    ``workers`` is a table of all workers, as a sweep has it; their number is ``result["workers"]``.
+
+    ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``per_worker`` maps a
     per-worker counter to an array over workers then producers; ``node_bytes``, ``node_attempts`` and ``node_success``
     are [thief or accessing node, victim or home node]. ``traffic`` has the bytes by kind: read, fetched for
     ownership and written back, which add up to ``node_bytes``, and those from other caches [accessing node, sending
@@ -63,7 +69,7 @@ class Result(Shown):
     """
 
     counters: dict[str, Any]
-    workers: dict[str, npt.NDArray[Any]]
+    per_worker: dict[str, npt.NDArray[Any]]
     node_bytes: npt.NDArray[np.int64]
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
@@ -85,8 +91,57 @@ class Result(Shown):
 
     def __repr__(self) -> str:
         names = [str(self.identity[name]) for name in ("workload", "machine", "strategy") if name in self.identity]
-        what = ", ".join([*names, f"{self.worker_count} workers"])
-        return f"<Result: {what}; makespan {self.counters['makespan_ps']:,} ps>"
+        what = ", ".join([*names, f"{self.worker_count} worker{'s' * (self.worker_count != 1)}"])
+        return f"<Result: {what}; makespan {time_text(self.counters['makespan_ps'])}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """A column of the results table; AttributeError for any other name."""
+        row = self.row() if name in DESCRIBED and "counters" in vars(self) else {}
+        if name not in row:
+            raise AttributeError(f"a result has no attribute or column {name!r}", name=name, obj=self)
+        return row[name]
+
+    def __getitem__(self, name: str) -> Any:
+        """A column of the results table; `InputError` for any other name."""
+        row = self.row()
+        if name not in row:
+            raise InputError(
+                f"a result has no column {name!r}", expected=f"one of {', '.join(row)}", value=name, known=list(row)
+            )
+        return row[name]
+
+    def __dir__(self) -> list[str]:
+        """The names that a notebook completes behind a dot."""
+        return sorted({*super().__dir__(), *self.row()})
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """The names that a notebook completes inside of brackets."""
+        return list(self.row())
+
+    def to_frame(self) -> pd.DataFrame:
+        """The row of this run as a results table, with which it can be drawn."""
+        import pandas as pd
+
+        unnamed = dict.fromkeys(("machine", "workload", "strategy"), "") | {"workers": self.worker_count}
+        return pd.DataFrame([{**unnamed, **self.row(), "run_id": self._run_id, "error": None}])
+
+    @property
+    def workers(self) -> pd.DataFrame:
+        """One row for each worker; producers follow the workers. It has the columns of ``SweepResult.workers()``."""
+        import pandas as pd
+
+        return pd.DataFrame({"run_id": self._run_id, **_in_order(worker_columns(self))})
+
+    @property
+    def node_pairs(self) -> pd.DataFrame:
+        """One row for each ordered pair of nodes. It has the columns of ``SweepResult.node_pairs()``."""
+        import pandas as pd
+
+        return pd.DataFrame({"run_id": self._run_id, **_in_order(node_pair_columns(self))})
+
+    @property
+    def _run_id(self) -> str:
+        return str(self.identity.get("run_id") or "run")
 
     @property
     def words(self) -> dict[str, npt.NDArray[Any]]:
@@ -98,7 +153,7 @@ class Result(Shown):
     @property
     def worker_count(self) -> int:
         """The number of workers, without producers."""
-        return int((self.workers["role"] == "worker").sum())
+        return int((self.per_worker["role"] == "worker").sum())
 
     @property
     def remarks(self) -> list[str]:
@@ -152,6 +207,27 @@ def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
         "bytes": result.node_bytes,
         **{f"bytes_{kind}": pairs for kind, pairs in result.traffic.items()},
     }
+
+
+def worker_columns(result: Result) -> dict[str, npt.NDArray[Any]]:
+    """The columns of `Result.workers`, each [workers and producers]; without a worker none but their number."""
+    count = len(next(iter(result.per_worker.values()), ()))
+    return {"worker": np.arange(count), **result.per_worker}
+
+
+def node_pair_columns(result: Result) -> dict[str, npt.NDArray[np.int64]]:
+    """The columns of `Result.node_pairs`, each [nodes x nodes]; kinds of bytes where they are known."""
+    return {name: table.ravel() for name, table in node_pairs(result).items()}
+
+
+def column_place(name: str) -> tuple[int, str]:
+    """The order of columns in tables: identities, then counters as in the results table, then the rest by name."""
+    order = (*LEADING, *COLUMNS)
+    return (order.index(name), "") if name in order else (len(order), name)
+
+
+def _in_order(columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    return {name: columns[name] for name in sorted(columns, key=column_place)}
 
 
 @lru_cache(maxsize=2)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from numasim.engine.columns import DESCRIBED, Column
-from numasim.report.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
+from numasim.engine.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
 
 WRITERS: Mapping[str, Any] = MappingProxyType({"ps": time_text, "B": bytes_text})
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numasim.engine.result import Result, node_pairs
+from numasim.engine.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ def print_run(result: Result, as_json: bool) -> None:
     from numasim.report.answers.summary import WIDTH, summary
 
     console = Console(width=WIDTH)
-    console.print(summary(row, result.workers))
+    console.print(summary(row, result.per_worker))
     for remark in result.remarks:
         console.print(f"note: {remark}", highlight=False)
 
@@ -126,26 +126,8 @@ def run_figures_folder(output: Path | None, over_time: bool) -> Iterator[OwnedFo
 
 def save_figures(result: Result, folder: OwnedFolder) -> list[Path]:
     """Draw the standard figures of a single run and, of a watched run, the figures over time."""
-    import pandas as pd
-
     from numasim.report.figures.plots import Tables, standard_figures
     from numasim.report.figures.run_plots import run_figures
 
-    frame = pd.DataFrame([{**result.row(), "error": None}])
-    figures = standard_figures(Tables(frame, _worker_rows(result), _node_pair_rows(result)))
+    figures = standard_figures(Tables(result.to_frame(), result.workers, result.node_pairs))
     return folder.write_only(figures | (run_figures(result, result.over_time) if result.over_time else {}))
-
-
-def _worker_rows(result: Result) -> pd.DataFrame:
-    import numpy as np
-    import pandas as pd
-
-    identity = {"run_id": result.identity["run_id"], "worker": np.arange(len(result.workers["node"]))}
-    return pd.DataFrame({**identity, **result.workers})
-
-
-def _node_pair_rows(result: Result) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = {name: table.ravel() for name, table in node_pairs(result).items()}
-    return pd.DataFrame({"run_id": result.identity["run_id"], **columns})

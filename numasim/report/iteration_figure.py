@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from numasim.engine.result import Result
+from numasim.engine.unit_text import scale_of
 from numasim.errors import InputError
 from numasim.report.chosen_axes import choose_axes
 from numasim.report.comparison_cells import ITERATION, numbers
@@ -18,7 +19,6 @@ from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import styled
 from numasim.report.iteration_table import ITERATION_COLUMNS, TIME, by_iteration
 from numasim.report.results_table import HasFrame, table_of
-from numasim.report.unit_text import scale_of
 
 
 class HasIterations(HasFrame, Protocol):
@@ -54,9 +54,8 @@ def iterations(
 def _tables(results: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The results table, and the runs of phases."""
     if isinstance(results, Result):
-        row = {"machine": "", "workload": "", "strategy": "", "workers": results.worker_count, **results.row()}
-        run = str(row.get("run_id") or "run")
-        return pd.DataFrame([{**row, "run_id": run}]), results.iterations.assign(run_id=run)
+        frame = results.to_frame()
+        return frame, results.iterations.assign(run_id=frame["run_id"].iloc[0])
     frame = table_of(results)
     if isinstance(results, pd.DataFrame):
         raise InputError("got a DataFrame", expected="what ns.sweep or ns.run returned, which has iterations")

@@ -10,7 +10,7 @@ from numasim.errors import InputError
 
 
 class HasFrame(Protocol):
-    """Results that can be had as a table, such as those of `numasim.sweep`."""
+    """Results that can be had as a table, such as those of `numasim.sweep` and `numasim.run`."""
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each run."""
@@ -23,5 +23,5 @@ def table_of(results: HasFrame | pd.DataFrame) -> pd.DataFrame:
     to_frame: Any = getattr(results, "to_frame", None)
     frame = to_frame() if to_frame is not None else None
     if not isinstance(frame, pd.DataFrame):
-        raise InputError(f"got {results!r}", expected="what ns.sweep returned, or its to_frame()")
+        raise InputError(f"got {results!r}", expected="what ns.sweep or ns.run returned, or its to_frame()")
     return frame

@@ -23,7 +23,7 @@ def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
     for name, found in {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **run.columns}.items():
         yield (name, int(result.counters[name]), found)
     for name, values in {"node": run.node, **run.worker}.items():
-        yield from _entries(name, result.workers[name][: run.workers], values)
+        yield from _entries(name, result.per_worker[name][: run.workers], values)
     for name in TABLES:
         yield from _entries(name, getattr(result, name), getattr(run, name))
     objects = zip(*(result.sync_objects[name] for name in SYNC_COUNTS), strict=True)

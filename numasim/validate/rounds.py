@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from numasim.engine.simulate import simulate
+from numasim.engine.unit_text import time_text
 from numasim.errors import CheckError
 from numasim.plan.plan import Plan
-from numasim.report.unit_text import time_text
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.validate.counts import measured_counts, predicted_counts

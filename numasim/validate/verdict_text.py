@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from numasim.engine.unit_text import MISSING, bytes_text, count_text, time_text
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate
-from numasim.report.unit_text import MISSING, bytes_text, count_text, time_text
 from numasim.validate.comparison import Comparison, Verdict
 from numasim.validate.part_files import BoundSpec
 from numasim.validate.placement_check import MOST_FACTOR

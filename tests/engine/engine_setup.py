@@ -176,7 +176,7 @@ class Seen:
         return self.result.counters[counter]
 
     def of_worker(self, counter: str) -> list[int]:
-        return self.result.workers[counter].tolist()  # type: ignore[no-any-return]
+        return self.result.per_worker[counter].tolist()  # type: ignore[no-any-return]
 
     def of_rank(self, rank: Rank) -> Tasks:
         """(t, actor, a0, a1) of the records of one rank, in time order."""
@@ -220,7 +220,7 @@ def found(result: Result) -> dict[str, Any]:
     """Everything but what a mode or an engine decides: the hash of all events, how many there were, the mode."""
     skips = ("events", "event_hash", "mode")
     counters = {name: value for name, value in result.counters.items() if name not in skips}
-    tables = {name: column.tolist() for name, column in result.workers.items()}
+    tables = {name: column.tolist() for name, column in result.per_worker.items()}
     pairs = {"bytes": result.node_bytes, "attempts": result.node_attempts, "success": result.node_success}
     pairs |= {"pages": result.node_pages, **result.traffic}
     return {"counters": counters, "workers": tables, "pairs": {name: pair.tolist() for name, pair in pairs.items()}}

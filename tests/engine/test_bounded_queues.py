@@ -50,14 +50,14 @@ def test_an_extra_producer_deals_round_robin_and_waits_for_room() -> None:
 
 def test_efficiency_counts_workers_and_no_producer() -> None:
     seen = run(items(6, 100 * NS), 2, how=runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10}))
-    assert seen.result.workers["role"].tolist() == ["worker", "worker", "producer"]
+    assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
     assert seen.result.row()["efficiency"] == seen["serial_ps"] / (2 * seen["makespan_ps"])
 
 
 def test_an_extra_producer_is_no_worker() -> None:
     how = runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10})
     seen = run(items(6, 1000 * NS), how=how)
-    assert seen.result.workers["role"].tolist() == ["worker", "worker", "producer"]
+    assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
     assert seen.of_worker("overhead_ps") == [0, 0, 60 * NS]
     assert seen.of_worker("parked_ps") == [0, 0, 60 * NS]
     assert (seen["overhead_ps"], seen["parked_ps"]) == (0, 0)

@@ -60,8 +60,8 @@ def test_tasks_among_the_items_of_a_producer_keep_their_names() -> None:
     how = runtime(producer="extra", capacity=20, on_full="next", costs={"push_ns": 3, "pop_ns": 5})
     bulk, single = observe(plan_of(work, 3, how=how)), observe(event_by_event(plan_of(work, 3, how=how)))
     assert violations(plan_of(work, 3, how=how), bulk.result, bulk.log) == []
-    tables = {name: column.tolist() for name, column in bulk.result.workers.items()}
-    assert tables == {name: column.tolist() for name, column in single.result.workers.items()}
+    tables = {name: column.tolist() for name, column in bulk.result.per_worker.items()}
+    assert tables == {name: column.tolist() for name, column in single.result.per_worker.items()}
 
 
 def test_a_second_phase_goes_on_with_the_round_robin_of_the_first() -> None:

@@ -88,10 +88,10 @@ def test_every_table_counts(table: str) -> None:
 def test_every_counter_of_every_worker_counts() -> None:
     one = outcome(RUN, "reference")
     assert not isinstance(one, str)
-    for name, column in one.workers.items():
+    for name, column in one.per_worker.items():
         changed = column.copy()
         changed[1] = "other" if name == "role" else changed[1] + 1
-        other = replace(one, workers={**one.workers, name: changed})
+        other = replace(one, per_worker={**one.per_worker, name: changed})
         assert [each.name for each in disagreements(one, other)] == [f"workers.{name}[1]"]
 
 

@@ -60,7 +60,7 @@ def ran(plan: Plan) -> Result:
 
 
 def seen(result: Result) -> dict[str, Any]:
-    workers = {name: column.tolist() for name, column in result.workers.items()}
+    workers = {name: column.tolist() for name, column in result.per_worker.items()}
     return {**result.counters, "events": 0, "workers": workers, "bytes": result.node_bytes.tolist()}
 
 
@@ -178,8 +178,8 @@ def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
     units = [task(begin, 10 * NS, store, 50 * NS, commit), task(begin, 30 * NS, store, 20 * NS, commit)]
     result = ran(helped(*units, task(Run(0, reads(1))), workers=2, cores=4, start_ns=3, restart_ns=7))
     assert result.counters["aborts"] == 1
-    assert result.workers["overhead_ps"].tolist() == [3 * NS, (3 + 5 + 7) * NS]
-    assert result.workers["wasted_ps"].tolist() == [0, 30 * NS]
+    assert result.per_worker["overhead_ps"].tolist() == [3 * NS, (3 + 5 + 7) * NS]
+    assert result.per_worker["wasted_ps"].tolist() == [0, 30 * NS]
 
 
 def test_an_abort_lets_a_helper_begin_anew() -> None:

@@ -54,7 +54,7 @@ def counter(name: str, change: int) -> Falsify:
 
 def of_worker(name: str, worker: int, change: int) -> Falsify:
     def falsify(seen: Seen) -> None:
-        seen.result.workers[name][worker] += change
+        seen.result.per_worker[name][worker] += change
 
     return falsify
 
@@ -104,8 +104,8 @@ def ran_twice(seen: Seen) -> None:
 
 
 def swapped_idle_parts(seen: Seen) -> None:
-    seen.result.workers["idle_steal_ps"][1] -= 10**9
-    seen.result.workers["idle_backoff_ps"][1] += 10**9
+    seen.result.per_worker["idle_steal_ps"][1] -= 10**9
+    seen.result.per_worker["idle_backoff_ps"][1] += 10**9
 
 
 def of_objects(name: str, change: int) -> Falsify:

@@ -58,8 +58,8 @@ def test_picks_repeat_from_lap_to_lap(engine: str) -> None:
     plan = plan_with("randomized", long_and_short(0, *[int(ends[-1]) + 1] * 3), 4, nodes=2)
     for each in (plan, event_by_event(plan)):
         result = simulate(each, SEED, engine)
-        assert result.workers["steal_attempts"].tolist()[0] == rounds
-        assert result.workers["steal_attempts_remote"].tolist()[0] == int(far.sum())
+        assert result.per_worker["steal_attempts"].tolist()[0] == rounds
+        assert result.per_worker["steal_attempts_remote"].tolist()[0] == int(far.sum())
         assert result.node_attempts[0].tolist() == [rounds - int(far.sum()), int(far.sum())]
 
 
@@ -68,8 +68,8 @@ def test_an_hour_of_rounds_is_counted(engine: str, strategy: str) -> None:
     """All probes take equally long, so that their number follows from the time alone."""
     result = simulate(plan_with(strategy, long_and_short(HOUR, 0, 0), 3), SEED, engine)
     rounds = (HOUR - PROBE) // (PROBE + WAIT_PS) + 1
-    assert result.workers["steal_attempts"].tolist() == [0, rounds, rounds]
-    assert result.workers["idle_steal_ps"].tolist()[1] + result.workers["idle_backoff_ps"].tolist()[1] == HOUR
+    assert result.per_worker["steal_attempts"].tolist() == [0, rounds, rounds]
+    assert result.per_worker["idle_steal_ps"].tolist()[1] + result.per_worker["idle_backoff_ps"].tolist()[1] == HOUR
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -84,7 +84,7 @@ def test_states_fill_every_bin_and_add_up_to_the_time_split(engine: str, name: s
     assert (stretches[:workers].sum(axis=1) == np.diff(tables.edges_ps)).all()
     frame = tables.workers_frame().groupby("worker").sum()
     for state, columns in TIMES.items():
-        expected = sum(result.workers[column][:workers] for column in columns)
+        expected = sum(result.per_worker[column][:workers] for column in columns)
         assert frame[state].tolist() == expected.tolist()
     assert set(TIMES) == set(STATES.values())
 

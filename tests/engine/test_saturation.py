@@ -92,7 +92,7 @@ def carried_while_both_run(seen: Seen) -> float:
     ends: dict[int, int] = {}
     assert seen.log is not None
     for each in seen.log:
-        node = int(seen.result.workers["node"][each.worker])
+        node = int(seen.result.per_worker["node"][each.worker])
         ends[node] = max(ends.get(node, 0), each.end_ps)
     moved = seen.result.node_bytes.sum(axis=1)
     assert len(ends) == 2

@@ -49,7 +49,7 @@ def test_two_workers_that_use_up_a_controller_leave_each_other_alone() -> None:
     assert not may_be_scarce(plan)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 10 * ENOUGH_PS
-    assert not result.workers["inflation_contention_ps"].any()
+    assert not result.per_worker["inflation_contention_ps"].any()
 
 
 def test_a_picosecond_less_and_they_hold_each_other_back() -> None:

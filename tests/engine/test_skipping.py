@@ -75,8 +75,8 @@ def test_the_cost_of_a_steal_is_paid_with_the_first_work_behind_it() -> None:
     # the thief's probe takes effect at 100 ns; the stolen task has no work of its own before its child's
     work = graph(task(task(task(50 * NS), WAIT, 7 * NS), 1000 * NS, WAIT))
     result = assert_skipping_changes_nothing(plan_of(work, 2, how=runtime(costs={"take_ns": 30})))
-    assert result.workers["overhead_ps"].tolist() == [0, 30 * NS]
-    assert result.workers["work_local_ps"].tolist() == [1000 * NS, 57 * NS]
+    assert result.per_worker["overhead_ps"].tolist() == [0, 30 * NS]
+    assert result.per_worker["work_local_ps"].tolist() == [1000 * NS, 57 * NS]
 
 
 def test_the_last_child_goes_on_with_its_parent() -> None:
@@ -84,7 +84,7 @@ def test_the_last_child_goes_on_with_its_parent() -> None:
     work = graph(task(task(300 * NS), 150 * NS, WAIT, 40 * NS))
     result = assert_skipping_changes_nothing(plan_of(work, 2))
     assert result.counters["makespan_ps"] == 440 * NS
-    assert result.workers["work_local_ps"].tolist() == [150 * NS, 340 * NS]
+    assert result.per_worker["work_local_ps"].tolist() == [150 * NS, 340 * NS]
 
 
 @pytest.mark.parametrize("thief", [1, 2])
@@ -93,7 +93,7 @@ def test_ends_of_an_instant_come_in_worker_order(thief: int) -> None:
     work = graph(task(task(300 * NS), 400 * NS, WAIT, 40 * NS))
     result = assert_skipping_changes_nothing(plan_of(work, thief + 1, FIRST))
     assert result.counters["makespan_ps"] == 440 * NS
-    assert result.workers["work_local_ps"].tolist()[:2] == [400 * NS, 340 * NS]
+    assert result.per_worker["work_local_ps"].tolist()[:2] == [400 * NS, 340 * NS]
 
 
 def test_the_course_of_a_run_costs_as_many_events_as_it_has_ends_and_probes() -> None:

@@ -68,7 +68,7 @@ def test_skipping_changes_nothing(chance: Random) -> None:
     result = assert_skipping_changes_nothing(plan, chance.getrandbits(64))
     event("coupled" if plan.coupled else "uncoupled")
     event("ranges" if plan.workload.ranges else "trees")
-    event("slowed" if result.workers["inflation_smt_ps"].any() else "at full speed")
+    event("slowed" if result.per_worker["inflation_smt_ps"].any() else "at full speed")
 
 
 # ---- by hand ---------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def test_skipping_changes_nothing(chance: Random) -> None:
 def test_a_sibling_that_polls_slows_a_task_down() -> None:
     result = assert_skipping_changes_nothing(plan_of(graph(task(1000 * NS)), 2, machine=ONE_CORE, effects=SMT))
     assert result.counters["makespan_ps"] == 1250 * NS
-    assert result.workers["inflation_smt_ps"].tolist() == [250 * NS, 0]
+    assert result.per_worker["inflation_smt_ps"].tolist() == [250 * NS, 0]
 
 
 def test_what_is_left_of_a_segment_is_scaled_when_its_sibling_starts_and_when_it_stops() -> None:
@@ -86,7 +86,7 @@ def test_what_is_left_of_a_segment_is_scaled_when_its_sibling_starts_and_when_it
     plan = plan_of(graph(task(task(400 * NS), 1000 * NS, WAIT)), 2, machine=ONE_CORE, effects=SMT)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 1550 * NS
-    assert result.workers["inflation_smt_ps"].tolist() == [550 * NS, 400 * NS]
+    assert result.per_worker["inflation_smt_ps"].tolist() == [550 * NS, 400 * NS]
 
 
 def test_what_comes_behind_the_segment_in_hand_takes_its_time_at_the_other_speed() -> None:
@@ -96,8 +96,8 @@ def test_what_comes_behind_the_segment_in_hand_takes_its_time_at_the_other_speed
     plan = plan_of(graph(task(task(1000 * NS), task(200 * NS), 1000 * NS, WAIT)), 2, machine=ONE_CORE, effects=SMT)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 2250 * NS
-    assert result.workers["work_local_ps"].tolist() == [1200 * NS, 1000 * NS]
-    assert result.workers["inflation_smt_ps"].tolist() == [1050 * NS, 1000 * NS]
+    assert result.per_worker["work_local_ps"].tolist() == [1200 * NS, 1000 * NS]
+    assert result.per_worker["inflation_smt_ps"].tolist() == [1050 * NS, 1000 * NS]
 
 
 def test_items_behind_the_one_in_hand_change_their_times_too() -> None:
@@ -106,8 +106,8 @@ def test_items_behind_the_one_in_hand_change_their_times_too() -> None:
     plan = plan_of(items(3, 400 * NS, 400 * NS, Deal.MASTER), 2, machine=ONE_CORE, effects=SMT)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 1300 * NS
-    assert result.workers["tasks"].tolist() == [2, 1]
-    assert result.workers["inflation_smt_ps"].tolist() == [500 * NS, 400 * NS]
+    assert result.per_worker["tasks"].tolist() == [2, 1]
+    assert result.per_worker["inflation_smt_ps"].tolist() == [500 * NS, 400 * NS]
 
 
 def test_steals_in_bulk_where_waits_for_memory_hide_all_speeds() -> None:
@@ -117,7 +117,7 @@ def test_steals_in_bulk_where_waits_for_memory_hide_all_speeds() -> None:
     work = items(2000, 25 * NS, 25 * NS, Deal.MASTER, (line,), ((1, 0, 0),), (region,))
     result = assert_skipping_changes_nothing(plan_of(work, 2, "randomized", machine=ONE_CORE, effects=SMT))
     assert result.counters["steal_success"] > result.counters["events"]
-    assert not result.workers["inflation_smt_ps"].any()
+    assert not result.per_worker["inflation_smt_ps"].any()
 
 
 def test_a_clock_that_falls_with_load_is_that_of_all_cores_whoever_polls() -> None:

@@ -50,7 +50,7 @@ def ran(*each: Task, workers: int = 2, sockets: int = 1, words: tuple[SyncObject
 
 def times_ns(seen: Seen, worker: int) -> dict[str, int]:
     """The parts of a worker's time that are not zero, in ns."""
-    columns = {name: int(seen.result.workers[name][worker]) for name in PARTS}
+    columns = {name: int(seen.result.per_worker[name][worker]) for name in PARTS}
     return {name.removesuffix("_ps"): time // NS for name, time in columns.items() if time}
 
 
@@ -159,7 +159,7 @@ def test_what_is_owed_before_a_transaction_is_no_part_of_it() -> None:
     )
     seen = run(work, 2, stealing(mapping="contiguous"), runtime(costs={"pop_ns": 40}), toy())
     assert aborts(seen)[0] == (50, 0, 1, 0)
-    assert int(seen.result.workers["wasted_ps"][0]) == 10 * NS
+    assert int(seen.result.per_worker["wasted_ps"][0]) == 10 * NS
 
 
 def test_conflicts_are_told_by_pairs_of_nodes() -> None:

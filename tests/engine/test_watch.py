@@ -144,13 +144,13 @@ def test_stretches_add_up_to_the_time_split(engine: str, name: str) -> None:
     probing: Counter[int] = Counter()
     for worker, *_, probing_ps in of_kind(rows, Watched.IDLE):
         probing[worker] += probing_ps
-    expected = result.workers["idle_steal_ps"].tolist()
+    expected = result.per_worker["idle_steal_ps"].tolist()
     assert [probing[worker] for worker in range(len(expected))] == expected
 
 
 def counted(result: Result, columns: tuple[str, ...], workers: int) -> Iterator[tuple[int, int]]:
     """(worker, time) of a part of the time split; the producers of all phases are one."""
-    times = sum(result.workers[name] for name in columns)
+    times = sum(result.per_worker[name] for name in columns)
     yield from enumerate(times[:workers].tolist())
     yield workers, int(times[workers:].sum())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 import subprocess
 import sys
@@ -123,3 +125,44 @@ def test_a_wrong_keyword_is_named_once() -> None:
         ns.run("quickstart", strategy="randomised")
     assert str(refused.value).startswith("strategy: there is no strategy 'randomised'; expected one of ")
     assert str(refused.value).endswith("did you mean 'randomized'?")
+
+
+@pytest.fixture(scope="module")
+def small() -> ns.Result:
+    """Four tasks of 1.5 ms in a row, on one worker under a runtime of which only probes cost time: 6 ms."""
+    graph = ns.Graph("four")
+    for _ in range(4):
+        graph.task(cost_ns=1_500_000)
+    return ns.run(machine="xeon-e5-2620-2s", workload=graph, strategy="randomized", runtime="bare", workers=1, seed=3)
+
+
+def test_a_result_answers_to_its_columns(small: ns.Result) -> None:
+    assert small.makespan_ps == small["makespan_ps"] == small.row()["makespan_ps"] == 6 * 10**9
+    assert (small.machine, small["workers"], small["efficiency"]) == ("xeon-e5-2620-2s", 1, 1.0)
+    assert {"makespan_ps", "speedup", "counters", "row"} <= set(dir(small))
+    assert small._ipython_key_completions_() == list(small.row())
+    assert repr(small) == "<Result: four, xeon-e5-2620-2s, randomized, 1 worker; makespan 6 ms>"
+    assert pickle.loads(pickle.dumps(small)).makespan_ps == copy.deepcopy(small).makespan_ps == small.makespan_ps
+    with pytest.raises(InputError, match=r"a result has no column 'makespan'.*did you mean 'makespan_ps'"):
+        small["makespan"]
+    with pytest.raises(AttributeError, match="no attribute or column 'makespan'"):
+        small.makespan  # noqa: B018
+
+
+def test_tables_of_a_run_have_the_form_of_those_of_a_sweep_which_plots_take(small: ns.Result, tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    swept = ns.sweep(tmp_path / "sweep.yaml", tmp_path / "results", jobs=1, progress=False)
+    run = ns.run(tmp_path / "sweep.yaml", workers=2)
+    for of_run, of_sweep in ((run.workers, swept.workers()), (run.node_pairs, swept.node_pairs())):
+        same = of_sweep[of_sweep["run_id"] == run.run_id].reset_index(drop=True)
+        assert list(of_run) == list(of_sweep)
+        assert of_run.astype(str).equals(same.astype(str))
+    for figure in (
+        ns.plot.time_split(run),
+        ns.plot.worker_time_split(run, run.workers),
+        ns.plot.worker_time_split(swept, swept.workers()),
+        ns.plot.remote_steal_ratio(run, run.workers),
+        ns.plot.node_steals(run, run.node_pairs),
+        ns.plot.column(small, "makespan_ps"),
+    ):
+        assert figure.axes[0].has_data()

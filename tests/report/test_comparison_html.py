@@ -4,8 +4,8 @@ import html
 
 import pytest
 
+from numasim.engine.unit_text import time_text
 from numasim.report.answers.question import compare
-from numasim.report.unit_text import time_text
 
 
 @pytest.fixture

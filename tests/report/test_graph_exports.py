@@ -220,8 +220,8 @@ def test_a_schedule_keeps_the_order_of_edges_and_the_sums(workload: dict[str, An
     )
     with np.load(tmp_path / "s.npz") as arrays:
         busy = np.bincount(arrays["executed_worker"], arrays["executed_end_ps"] - arrays["executed_begin_ps"])
-        work = sum(results[0].workers[name] for name in ("work_local_ps", "inflation_numa_ps"))
-        others = sum(results[0].workers[name] for name in ("inflation_contention_ps", "inflation_smt_ps"))
+        work = sum(results[0].per_worker[name] for name in ("work_local_ps", "inflation_numa_ps"))
+        others = sum(results[0].per_worker[name] for name in ("inflation_contention_ps", "inflation_smt_ps"))
         assert busy.astype(np.int64).tolist() == (work + others)[:4].tolist()
     assert read_graph(tmp_path / "s.npz").digest() == ns.Graph.shipped(**_as_family(workload)).workload.digest()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.report.unit_text import bytes_text, count_text, ratio_text, time_text
+from numasim.engine.unit_text import bytes_text, count_text, ratio_text, time_text
 
 
 @pytest.mark.parametrize(

@@ -234,16 +234,16 @@ def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
     machine = over_time.plan.machine
     loads = loads_of(machine, result)
     executed = np.zeros(machine.nodes)
-    for worker, node in enumerate(result.workers["node"].tolist()):
+    for worker, node in enumerate(result.per_worker["node"].tolist()):
         parts = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")
-        executed[node] += sum(int(result.workers[part][worker]) for part in parts)
-    counts = np.bincount(result.workers["node"], minlength=machine.nodes)
+        executed[node] += sum(int(result.per_worker[part][worker]) for part in parts)
+    counts = np.bincount(result.per_worker["node"], minlength=machine.nodes)
     used = counts > 0
     np.testing.assert_allclose(
         loads.busy_percent[used], 100 * executed[used] / (counts[used] * result.counters["makespan_ps"])
     )
     assert np.isnan(loads.busy_percent[~used]).all()
-    assert np.isnan(loads_of(machine, replace(result, workers={})).busy_percent).all()  # as of a run in a table
+    assert np.isnan(loads_of(machine, replace(result, per_worker={})).busy_percent).all()  # as of a run in a table
     node = int(np.flatnonzero(used)[0])
     assert f"{loads.busy_percent[node]:.0f} %" in texts(node_traffic(machine, result))
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from numasim.engine.unit_text import time_text
 from numasim.report.answers.question import compare
 from numasim.report.notebooks.sweep_html import sweep_html
-from numasim.report.unit_text import time_text
 
 PLACE = Path("results/here")
 

@@ -10,9 +10,9 @@ import pytest
 from headless_browser import open_page, started_browser
 from playwright.sync_api import Browser, Page
 
+from numasim.engine.unit_text import time_text
 from numasim.report.estimates import DRAWN_COLUMNS, estimate
 from numasim.report.line_colours import LINE_COLOURS
-from numasim.report.unit_text import time_text
 from numasim.sweep_report.page.sweep_page import sweep_page
 
 HOSTILE = "<img src=x onerror=alert(1)> $$x$$ @{cell}"

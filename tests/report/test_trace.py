@@ -84,12 +84,12 @@ def test_traces_of_random_plans_are_sound_and_add_up(number: int, engine: str, t
     found = lint(path)
     assert found.problems == []
     expected = {
-        part: sum(result.workers[name][: plan.workers.workers] for name in names).tolist()
+        part: sum(result.per_worker[name][: plan.workers.workers] for name in names).tolist()
         for part, names in SPLIT.items()
     }
     shown = split_of(found, plan)
     if result.counters["aborts"]:  # a trace has aborted attempts as what they did, the time split as wasted
-        expected["wasted"] = result.workers["wasted_ps"][: plan.workers.workers].tolist()
+        expected["wasted"] = result.per_worker["wasted_ps"][: plan.workers.workers].tolist()
         shown, expected = ({"all": np.sum([*parts.values()], axis=0).tolist()} for parts in (shown, expected))
     assert shown == expected
 

@@ -61,7 +61,7 @@ def test_traces_of_random_plans_are_sound_and_add_up(
         return
     found = checked_trace(tmp_path / form)
     assert found.problems == []
-    columns = {name: [result.workers[column][:workers] for column in parts] for name, parts in SPLIT.items()}
+    columns = {name: [result.per_worker[column][:workers] for column in parts] for name, parts in SPLIT.items()}
     assert split_of(found, workers) == {name: sum(each).tolist() for name, each in columns.items()}
     assert sum(map(sum, split_of(found, workers).values())) == workers * result.counters["makespan_ps"]
 

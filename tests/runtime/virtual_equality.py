@@ -44,7 +44,7 @@ def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
         "trace_hash": result.counters["trace_hash"],
         "page_faults": result.counters["page_faults"],
         "node": plan.workers.node.tolist(),
-        **{name: result.workers[name].tolist() for name in (*COUNTS, *TIME)},
+        **{name: result.per_worker[name].tolist() for name in (*COUNTS, *TIME)},
         "node_attempts": result.node_attempts.tolist(),
         "node_success": result.node_success.tolist(),
         "node_bytes": result.node_bytes.tolist(),

@@ -98,7 +98,7 @@ def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     worker = np.arange(spec.workers)
     return Result(
         counters=counters,
-        workers={"node": worker % NODES, "work_local_ps": worker * 1000 + seed % 1000},
+        per_worker={"node": worker % NODES, "work_local_ps": worker * 1000 + seed % 1000},
         node_bytes=np.arange(NODES * NODES).reshape(NODES, NODES) + spec.workers,
         node_attempts=np.full((NODES, NODES), seed % 97),
         node_success=np.full((NODES, NODES), seed % 89),

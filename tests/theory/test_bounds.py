@@ -155,9 +155,9 @@ def test_pages_placed_are_the_pages_of_the_region() -> None:
 def test_the_parts_of_time_add_up_and_every_task_runs_once(plan: Plan, seed: int) -> None:
     seen = observe(plan, seed=seed)
     workers = plan.workers.workers
-    parts = np.array([seen.result.workers[name] for name in TIME])
+    parts = np.array([seen.result.per_worker[name] for name in TIME])
     assert parts.sum(axis=0)[:workers].tolist() == [seen["makespan_ps"]] * workers
-    assert seen["tasks"] == plan.workload.tasks == int(seen.result.workers["tasks"][:workers].sum())
+    assert seen["tasks"] == plan.workload.tasks == int(seen.result.per_worker["tasks"][:workers].sum())
     assert sum(seen[name] for name in TIME) == workers * seen["makespan_ps"]
 
 

@@ -159,7 +159,7 @@ def comparable(found: Outcome) -> dict[str, Any]:
         return {"refused": found}
     return {
         **{name: value for name, value in found.counters.items() if name not in COSTS},
-        **{f"workers.{name}": column for name, column in found.workers.items()},
+        **{f"workers.{name}": column for name, column in found.per_worker.items()},
         **{f"sync_objects.{name}": column for name, column in found.sync_objects.items()},
         "node_bytes": found.node_bytes,
         "node_attempts": found.node_attempts,

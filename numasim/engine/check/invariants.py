@@ -216,7 +216,7 @@ def _may_beat_local_work(plan: Plan) -> bool:
 
 def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
     """The parts of every worker's time are not negative and add up to the makespan."""
-    parts = np.array([result.workers[name] for name in TIME])[:, : plan.workers.workers]
+    parts = np.array([result.per_worker[name] for name in TIME])[:, : plan.workers.workers]
     for worker, total in enumerate(parts.sum(axis=0).tolist()):
         if total != result.counters["makespan_ps"]:
             yield f"the time of worker {worker} adds up to {total} ps, not to the makespan"

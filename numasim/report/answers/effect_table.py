@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from numasim.engine.unit_text import MISSING
 from numasim.report.answers.effect_sentences import effect_text, short_because, signed
 from numasim.report.answers.question import Comparison
 from numasim.report.answers.summary import WIDTH
 from numasim.report.answers.time_parts import PartChange
-from numasim.report.unit_text import MISSING
 
 VALUE_WIDTH = 14  # of the column of the axis, at the least, however narrow the terminal
 MOST_WIDTH = 40

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS
+from numasim.engine.unit_text import bytes_text, count_text, ratio_text, time_text
 from numasim.report.components import COMPONENTS
-from numasim.report.unit_text import bytes_text, count_text, ratio_text, time_text
 
 WIDTH = 120  # characters of a line
 BAR_WIDTH = 60  # characters

@@ -54,13 +54,13 @@ def time_split(results: HasFrame | pd.DataFrame) -> Figure:
 
 
 @styled
-def worker_time_split(frame: pd.DataFrame, workers: pd.DataFrame) -> Figure:
+def worker_time_split(results: HasFrame | pd.DataFrame, workers: pd.DataFrame) -> Figure:
     """Draw where the time of each worker went, in percent of the makespan, at the largest number of workers.
 
-    ``workers`` is the per-worker table (``run_id``, ``worker``, ``role``, ``node``, the time split); bars are grouped
-    by node, and each is the sum over the repeats.
+    ``workers`` is the per-worker table of the sweep or the run, ``results.workers()`` or ``result.workers``; bars are
+    grouped by node, and each is the sum over the repeats.
     """
-    shown = largest_panels(finished(frame))
+    shown = largest_panels(finished(table_of(results)))
     tables = [_worker_rows(panel.runs, workers) for panel in shown]
     if all(rows.empty for rows in tables):
         return empty_figure("no per-worker times of finished runs")

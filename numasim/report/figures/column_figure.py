@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from numasim.engine.columns import DESCRIBED
+from numasim.engine.unit_text import scale_of
 from numasim.errors import InputError
 from numasim.report.chosen_axes import choose_axes
 from numasim.report.comparison_cells import finished, numbers
@@ -15,7 +16,6 @@ from numasim.report.figures.axis_figure import Quantity, axis_figure
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import styled
 from numasim.report.results_table import HasFrame, table_of
-from numasim.report.unit_text import scale_of
 
 
 @styled

@@ -17,11 +17,11 @@ from matplotlib.ticker import MaxNLocator
 
 from numasim.engine.observe.over_time import STATES, OverTime
 from numasim.engine.observe.watch import ACTOR, BEGIN, NOBODY, SECOND
+from numasim.engine.unit_text import TIME_UNITS
 from numasim.errors import InputError
 from numasim.report.components import COMPONENTS
 from numasim.report.figures.grid import legend_below
 from numasim.report.figures.style import styled
-from numasim.report.unit_text import TIME_UNITS
 
 BY_COLUMN = {component.column: component for component in COMPONENTS}
 LABELS = {

@@ -15,6 +15,7 @@ from numasim.report.comparison_cells import finished, largest_panels
 from numasim.report.figures.grid import contender_grid_columns, empty_figure, panel_grid
 from numasim.report.figures.heading import common_heading
 from numasim.report.figures.style import styled
+from numasim.report.results_table import HasFrame, table_of
 
 COLOUR_MAP = "Blues"
 LABELLED_NODES = 8  # more nodes leave no room for a number in each square
@@ -37,15 +38,15 @@ BYTES = _Quantity("bytes", "core's node", "home node of the memory", "bytes move
 
 
 @styled
-def node_steals(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
+def node_steals(results: HasFrame | pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
     """Draw successful steals by node of the thief and node of the victim, in percent of all, with the most workers."""
-    return _heatmaps(frame, node_pairs, STEALS)
+    return _heatmaps(table_of(results), node_pairs, STEALS)
 
 
 @styled
-def node_bytes(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
+def node_bytes(results: HasFrame | pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
     """Draw bytes moved by node of the core and home node of the memory, in percent of all, with the most workers."""
-    return _heatmaps(frame, node_pairs, BYTES)
+    return _heatmaps(table_of(results), node_pairs, BYTES)
 
 
 def _heatmaps(frame: pd.DataFrame, node_pairs: pd.DataFrame, quantity: _Quantity) -> Figure:

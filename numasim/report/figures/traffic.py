@@ -15,12 +15,12 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from numasim.engine.collect_result import link_bytes
 from numasim.engine.result import Result
+from numasim.engine.unit_text import bytes_text
 from numasim.machine.drawing import bend, between
 from numasim.machine.drawing_grid import Layout, lay_out
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.figures.style import styled
-from numasim.report.unit_text import bytes_text
 
 COLOUR_MAP = "YlOrBr"
 LEAST_WIDTH = 6.5  # inches
@@ -72,11 +72,11 @@ def loads_of(machine: Machine, result: Result) -> Loads:
 
 
 def _busy_percent(machine: Machine, result: Result) -> F64:
-    if not result.workers:  # of a run whose row alone is known
+    if not result.per_worker:  # of a run whose row alone is known
         return np.full(machine.nodes, np.nan)
-    of_worker = result.workers["role"] == "worker"
-    node = result.workers["node"][of_worker]
-    executed = sum((result.workers[part][of_worker].astype(np.float64) for part in EXECUTED), np.zeros(len(node)))
+    of_worker = result.per_worker["role"] == "worker"
+    node = result.per_worker["node"][of_worker]
+    executed = sum((result.per_worker[part][of_worker].astype(np.float64) for part in EXECUTED), np.zeros(len(node)))
     whole = np.bincount(node, minlength=machine.nodes) * float(max(1, result.counters["makespan_ps"]))
     with np.errstate(invalid="ignore"):
         return np.asarray(100 * np.bincount(node, executed, machine.nodes) / np.where(whole > 0, whole, np.nan))
@@ -117,7 +117,7 @@ def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
     for node in range(machine.nodes):
         _draw_node(axes, layout, loads, colours, node)
     figure.text(0.2 / page[0], 1 - 0.3 / page[1], _title(machine, result), fontsize=10.5, weight="bold")
-    if not layout.detailed and result.workers:
+    if not layout.detailed and result.per_worker:
         figure.text(0.2 / page[0], 1 - 0.52 / page[1], SMALL_BOXES, fontsize=9)
     bar = figure.colorbar(colours.mappable, cax=figure.add_axes((1 - 0.95 / page[0], 0.15, 0.16 / page[0], 0.6)))
     bar.set_label("mean load (% of capacity)")

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from numasim.engine.columns import DESCRIBED
 from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS, Result
+from numasim.engine.unit_text import bytes_text
 from numasim.html import pieces
 from numasim.html.pieces import Html, Part
 from numasim.report.column_text import value_text
 from numasim.report.components import COMPONENTS
-from numasim.report.unit_text import bytes_text
 
 HEADLINE = ("makespan_ps", "speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio")
 GROUPS = {"Outcome": OUTCOME, "Steals": STEALS, "Memory": MEMORY, "Locks": LOCKS + TRANSACTIONS}
@@ -53,9 +53,9 @@ def _headline(row: Mapping[str, Any]) -> Html:
 
 def _time_split(result: Result) -> Html:
     """The bar of all workers, its legend, and a bar for each node where they are few."""
-    kept = result.workers["role"] == "worker"
-    split = np.stack([result.workers[component.column][kept] for component in COMPONENTS])
-    node = result.workers["node"][kept]
+    kept = result.per_worker["role"] == "worker"
+    split = np.stack([result.per_worker[component.column][kept] for component in COMPONENTS])
+    node = result.per_worker["node"][kept]
     parts = _parts(split)
     nodes = np.unique(node)
     each: list[Html] = []

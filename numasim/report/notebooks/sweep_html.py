@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from numasim.engine.unit_text import time_text
 from numasim.html import pieces
 from numasim.html.pieces import Html
 from numasim.report.answers.question import compare
 from numasim.report.answers.stated_inputs import stated_inputs
 from numasim.report.answers.varying_axes import Axis, value_text, varying_axes
 from numasim.report.comparison_cells import failed, finished
-from numasim.report.unit_text import time_text
 
 FIXED = ("workload", "machine", "strategy")  # named in the title where all runs have the same
 VALUE_LIMIT = 12  # values of an axis, and rows of the table

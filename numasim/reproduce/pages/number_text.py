@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from numasim.engine.unit_text import MISSING
 from numasim.report.answers.statistics import Estimate, mean_interval
-from numasim.report.unit_text import MISSING
 from numasim.reproduce.findings import Findings, Tried
 from numasim.reproduce.pages.table_layout import Group
 from numasim.reproduce.score.metrics import METRICS

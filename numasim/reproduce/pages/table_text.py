@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from numasim.report.unit_text import MISSING
+from numasim.engine.unit_text import MISSING
 from numasim.reproduce.pages.number_text import (
     EXPLANATIONS,
     MARKS,

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from numasim.report.unit_text import MISSING
+from numasim.engine.unit_text import MISSING
 from numasim.reproduce.score.metrics import METRICS
 from numasim.reproduce.score.sensitivity import EFFECT, Conclusion, Sensitivity
 

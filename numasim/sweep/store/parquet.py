@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numasim.engine.phase_rows import COLUMNS as PHASE_COLUMNS
-from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result, node_pairs
+from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result, node_pair_columns, worker_columns
 from numasim.errors import InputError
 from numasim.files.writer import cannot_be_read
 
@@ -72,7 +72,7 @@ def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun
     counters = result.row_of({"workers": workers})
     array("q", [value for value in counters.values() if isinstance(value, int)])  # refuses values that fit no column
     row = {**counters, "run_id": run_id, "engine": engine, "engine_s": result.engine_s}
-    nested = {"workers": _worker_columns(result), "node_pairs": _node_pair_columns(result)}
+    nested = {"workers": worker_columns(result), "node_pairs": node_pair_columns(result)}
     if result.phases_run > 1:
         nested["iterations"] = _iteration_columns(result)
     return EndedRun(row, nested)
@@ -133,16 +133,6 @@ def unreadable_table(path: Path, error: Exception, expected: str) -> InputError:
     if isinstance(error, OSError) and error.errno is not None:
         return cannot_be_read(path, error)
     return InputError("is damaged or not a Parquet file", place=str(path), expected=expected)
-
-
-def _worker_columns(result: Result) -> Columns:
-    count = len(next(iter(result.workers.values()), ()))
-    return {"worker": np.arange(count), **result.workers}
-
-
-def _node_pair_columns(result: Result) -> Columns:
-    """The values of a run for each pair of nodes, with the kinds of bytes if they are known."""
-    return {name: table.ravel() for name, table in node_pairs(result).items()}
 
 
 def _iteration_columns(result: Result) -> Columns:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from numasim.engine.assumed_values import APART, assumed_fields
 from numasim.engine.assumed_values import COLUMN as ASSUMED
-from numasim.engine.result import COLUMNS
+from numasim.engine.result import COLUMNS, column_place
 from numasim.sweep.axis_columns import axis_column, named_column
 from numasim.sweep.planned_runs import PlannedRow
 from numasim.sweep.recording_columns import recording_columns
@@ -28,7 +28,6 @@ from numasim.sweep.store.shard import read_shards
 
 PAIRS = "node_pairs"  # the nested table of pairs of nodes
 NAMED = ("machine", "workload", "strategy")
-LEADING = ("worker", "role", "node", "node_from", "node_to")
 
 
 def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> None:
@@ -90,7 +89,7 @@ def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
     lists = pa.concat_arrays(table[name].chunks)
     owner = table["run_id"].take(pc.list_parent_indices(lists))
     rows = lists.flatten()
-    fields = sorted((field.name for field in rows.type), key=_place)
+    fields = sorted((field.name for field in rows.type), key=column_place)
     return pa.table({"run_id": owner, **{field: pc.struct_field(rows, field) for field in fields}})
 
 
@@ -98,9 +97,3 @@ def _iterations(shards: list[Path], indices: list[int]) -> pa.Table:
     """The runs of phases; the same columns where there are none."""
     table = _long_table(shards, "iterations", indices)
     return table.select(ITERATIONS_TABLE.names) if len(table) else ITERATIONS_TABLE.empty_table()
-
-
-def _place(column: str) -> tuple[int, str]:
-    """First the identity columns, then the counters as in the results table, then the rest by name."""
-    order = (*LEADING, *COLUMNS)
-    return (order.index(column), "") if column in order else (len(order), column)

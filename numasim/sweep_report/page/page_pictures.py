@@ -99,7 +99,7 @@ def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
     told_apart = all(f"bytes_{kind}" in pairs and pairs[f"bytes_{kind}"].notna().all() for kind in KINDS)
     return Result(
         counters={"makespan_ps": makespan_ps},
-        workers={},
+        per_worker={},
         node_bytes=table("bytes"),
         node_attempts=table("steal_attempts"),
         node_success=table("steal_success"),
