@@ -173,12 +173,9 @@ def swept(loaded: "SweepSpec", directory: Path, *, plot: bool = False, quiet: bo
     from numasim.engine.simulate import simulate_spec
     from numasim.report.command_output import print_sweep
     from numasim.sweep_report.reported_sweep import reported_sweep
-    from numasim.workload.parameters import WorkloadFile
 
     outcome = reported_sweep(loaded, directory, runner=simulate_spec, progress=not quiet, **how)
     if outcome.complete:
-        chosen = [cell.spec.workload for cell in loaded.cells]
-        files = dict.fromkeys(each.file for each in chosen if isinstance(each, WorkloadFile))
-        print_sweep(outcome.directory, plot, quiet, files)
+        print_sweep(outcome.directory, plot, quiet, [cell.spec for cell in loaded.cells])
     if outcome.failures:
         raise CheckError(f"{len(outcome.failures)} runs failed; the first: {next(iter(outcome.failures.values()))}")

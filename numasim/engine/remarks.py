@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from numasim.parts.models.runtime_model import CostSpec, RuntimeSpec
 from numasim.schema.enumerations import MOST_PHASE_ROWS
 from numasim.workload.graph import Workload
 
+PROBES = ("probe_ns", "probe_remote_ns")
 WELL_BELOW = 2  # times as long as the bound: a run of which something holds back the workers
 
 
@@ -49,6 +51,24 @@ def without_memory(file: str) -> str:
     return (
         f"{file} does not say what memory its tasks access: "
         "where data lies, and how far and how fast memory is, plays no part"
+    )
+
+
+def free_operations(runtimes: Iterable[RuntimeSpec]) -> list[str]:
+    """A sentence for each runtime under which no operation costs time but probes, such as ``bare``."""
+    return list(dict.fromkeys(_free(each) for each in runtimes if not _paid(each.costs)))
+
+
+def _paid(costs: CostSpec) -> bool:
+    """Whether anything but a probe takes time."""
+    return any(value for name, value in costs if name not in PROBES)
+
+
+def _free(runtime: RuntimeSpec) -> str:
+    near, far = (getattr(runtime.costs, name) for name in PROBES)
+    return (
+        f"under the runtime {runtime.name} only probes cost time ({near} ns, on another node {far} ns, unless the "
+        "machine's file says otherwise): making, taking and joining tasks, waking, locks and page faults are free"
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from numasim.files.owned_folder import OwnedFolder
+    from numasim.spec.run_spec import RunSpec
 
 
 def print_run(result: Result, as_json: bool) -> None:
@@ -35,10 +36,11 @@ def print_run(result: Result, as_json: bool) -> None:
         console.print(f"note: {remark}", highlight=False)
 
 
-def print_sweep(directory: Path, draw: bool, quiet: bool, graphs: Collection[str] = ()) -> None:
-    """Print the answer of a finished sweep, whose graphs are from the files ``graphs``, and where its tables are."""
+def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunSpec] = ()) -> None:
+    """Print the answer of a finished sweep, whose cells were ``specs``, and where its tables are."""
     from rich.console import Console
 
+    from numasim.engine.remarks import free_operations
     from numasim.report.answers.answer_table import render
     from numasim.sweep.store.frame import load
     from numasim.sweep.store.results_store import ANSWERS, RESULTS
@@ -47,7 +49,8 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, graphs: Collection[str
     if not quiet:
         frame = load(directory)
         render(frame, console, str(directory))
-        for remark in (*_remarks_of_sweep(frame), *_without_memory(frame, graphs)):
+        free = free_operations(spec.runtime for spec in specs)
+        for remark in (*free, *_remarks_of_sweep(frame), *_without_memory(frame, specs)):
             console.print(f"note: {remark}", highlight=False)
     if draw:
         save_sweep_plots(directory, directory / "figures")
@@ -69,10 +72,12 @@ def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
     return [f"{len(found)} of {len(done)} runs, the first of them {where}: {sentence}"]
 
 
-def _without_memory(frame: pd.DataFrame, graphs: Collection[str]) -> list[str]:
-    """Which of the graphs move no bytes in any run."""
+def _without_memory(frame: pd.DataFrame, specs: Collection[RunSpec]) -> list[str]:
+    """Which of the graphs in files move no bytes in any run."""
     from numasim.engine.remarks import without_memory
+    from numasim.workload.parameters import WorkloadFile
 
+    graphs = dict.fromkeys(spec.workload.file for spec in specs if isinstance(spec.workload, WorkloadFile))
     done = frame[frame["error"].isna()]
     moved = done[["bytes_local", "bytes_remote", "bytes_cache"]].sum(axis=1).groupby(done["workload"]).sum()
     return [without_memory(file) for file in graphs if moved.get(Path(file).stem, 1) == 0]

@@ -185,7 +185,7 @@ def test_all_lists_together_name_everything_by_kind(capsys: Capture) -> None:
 
 
 def test_whatever_ships_is_shown_by_its_name(capsys: Capture) -> None:
-    assert " cells, 5 of each" in printed(capsys, "show", "quickstart")
+    assert " cells, 12 of each" in printed(capsys, "show", "quickstart")
     assert printed(capsys, "show", "own") == printed(capsys, "runtime", "show", "own")
     assert "push_ns" in printed(capsys, "show", "own")
     assert printed(capsys, "show", "tilepro64") == printed(capsys, "machine", "show", "tilepro64")

@@ -139,12 +139,13 @@ def test_no_runs(frame):
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "word"), [("steal_miss_ratio", "-0.100", "lower"), ("page_faults", "+12", "higher")]
+    ("column", "value", "word"), [("steal_miss_ratio", "-0.100", "higher"), ("page_faults", "+12", "higher")]
 )
 def test_a_comparison_is_printed_in_the_unit_of_its_column(column, value, word):
     frame = table(cell(always(100), strategy="a"), cell(always(100), strategy="b"))
     frame["steal_miss_ratio"] = [0.5] * REPEATS + [0.4] * REPEATS
     frame["page_faults"] = [0] * REPEATS + [12] * REPEATS
     text = answered(compare(frame, column=column))
-    assert f"{value} {word} ({value} {value})" in line_with(text, "b", value)
+    assert f"{value} ({value} {value})" in line_with(text, "b", value)
+    assert f"vs a (+: {word})" in text
     assert max(len(line) for line in text.splitlines()) <= 120

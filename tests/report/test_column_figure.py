@@ -97,7 +97,7 @@ def test_figures_take_the_results_of_a_sweep_as_comparisons_do(backoff):
 
     for draw in (column, miss_ratio, time_split):
         assert as_files([("a", draw(Swept()))], ["svg"]) == as_files([("a", draw(backoff))], ["svg"])
-    with pytest.raises(InputError, match=r"got 3; expected what ns.sweep returned"):
+    with pytest.raises(InputError, match=r"got 3; expected what ns.sweep or ns.run returned"):
         column(3)
 
 

@@ -19,7 +19,7 @@ def test_it_says_the_sentences_and_every_row(small):
     assert all(sentence in page for sentence in (*found.sentences, *found.notes))
     for row in found.table.to_dict("records"):
         assert f">{time_text(row['median'])}</td>" in page
-        assert f"{row['percent']:+.1f} % {'faster' if row['percent'] < 0 else 'slower'}" in page
+        assert f"{row['percent']:+.1f} %, {'faster' if row['percent'] < 0 else 'slower'}" in page
         assert f"{row['percent_low']:+.1f} % to {row['percent_high']:+.1f} %" in page
     assert page.count("<tr>") == 1 + len(found.table)
 

@@ -179,7 +179,7 @@ def test_an_object_is_the_value_of_its_name():
 
 
 def test_what_is_no_table_is_refused():
-    with pytest.raises(InputError, match=r"got 'results/x'; expected what ns.sweep returned"):
+    with pytest.raises(InputError, match=r"got 'results/x'; expected what ns.sweep or ns.run returned"):
         compare("results/x")
 
 

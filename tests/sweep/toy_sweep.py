@@ -19,6 +19,7 @@ from numasim.draws import draw
 from numasim.engine.result import COST, LOCKS, MEMORY, OUTCOME, RATIOS, STEALS, TEXT, TIME, TRANSACTIONS, Result
 from numasim.errors import InputError
 from numasim.parts.base import Model
+from numasim.parts.models.runtime_model import RuntimeSpec
 
 if TYPE_CHECKING:
     from numasim.sweep.batch import Runner
@@ -42,7 +43,7 @@ class ToySpec(Model):
     machine: Part = Part(name="toy-machine")
     workload: Part = Part(name="toy-workload")
     strategy: Part = Part(name="toy-strategy")
-    runtime: Part = Part(name="bare")
+    runtime: RuntimeSpec = RuntimeSpec(name="bare")
     model: Part = Part(name="none")
     workers: int
     seed: int

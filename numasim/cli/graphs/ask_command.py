@@ -44,7 +44,12 @@ Strategies = Annotated[
     ),
 ]
 Runtime = Annotated[
-    str, typer.Option("--runtime", help="the task runtime: its name or file", autocompletion=shipped("runtimes", *YAML))
+    str,
+    typer.Option(
+        "--runtime",
+        help="the task runtime: its name or file; under bare only probes cost time, under own and ompi all of tasks",
+        autocompletion=shipped("runtimes", *YAML),
+    ),
 ]
 Workers = Annotated[
     list[int] | None,
@@ -64,7 +69,7 @@ def ask(
     strategy: Strategies = None,
     workers: Workers = None,
     runtime: Runtime = "bare",
-    repeat: Annotated[int, typer.Option("--repeat", min=1, help="runs of each cell, with seeds of their own")] = 5,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, help="runs of each cell, with seeds of their own")] = 12,
     seed: Annotated[int, typer.Option("--seed", help="the seed of the first run")] = 1,
     unit: Unit = None,
     usual: Usual = None,

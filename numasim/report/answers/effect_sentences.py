@@ -209,12 +209,12 @@ def label_of(column: str) -> str:
 
 
 def effect_text(column: str, row: Mapping[Any, Any]) -> str:
-    """The effect in a row of a comparison, with its interval, for tables: ``-9.0% faster (-11.2 -6.7)``."""
+    """The effect in a row of a comparison, with its interval, for tables: ``-9.0% (-11.2 -6.7)``."""
     if not row["pairs"]:
         return MISSING
     relative = not pd.isna(row["percent"])
     value, *ends = (row[("percent" if relative else "difference") + end] for end in ("", "_low", "_high"))
-    text = f"{signed(column, value, relative)}{'%' * relative}{direction(column, value)}"
+    text = signed(column, value, relative) + "%" * relative
     if pd.isna(ends[0]):
         return text
     low, high = (signed(column, end, relative) for end in ends)
@@ -227,8 +227,8 @@ def words_of(column: str) -> tuple[str, str]:
 
 
 def direction(column: str, value: float) -> str:
-    """`` slower`` or `` faster``, behind a difference; nothing behind none."""
-    return f" {words_of(column)[value < 0]}" if value else ""
+    """``, slower`` or ``, faster``, behind a difference with its sign; nothing behind none."""
+    return f", {words_of(column)[value < 0]}" if value else ""
 
 
 def signed(column: str, value: float, relative: bool) -> str:

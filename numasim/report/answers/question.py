@@ -26,6 +26,7 @@ from numasim.report.answers.effect_sentences import (
     because_text,
     effect_text,
     setting_text,
+    words_of,
 )
 from numasim.report.answers.estimated_effects import Effect, effects
 from numasim.report.answers.part_details import detail
@@ -72,7 +73,11 @@ class Comparison:
         shown |= {self.axis: list(self.values)}
         for name in ("baseline_median", "median"):
             shown[name.replace("_", " ")] = [column_text(self.column, value) for value in self.table[name]]
-        shown |= {"difference": [effect_text(self.column, row) for row in self.table.to_dict("records")]}
+        shown |= {
+            f"difference (+: {words_of(self.column)[0]})": [
+                effect_text(self.column, row) for row in self.table.to_dict("records")
+            ]
+        }
         text = pd.DataFrame(shown).to_string(index=False) if len(self.table) else "no runs to compare"
         return "\n".join([*self.sentences, "", text, "", *self.notes])
 

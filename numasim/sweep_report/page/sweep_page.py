@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from numasim import __version__
+from numasim.engine.remarks import free_operations
 from numasim.html.page_templates import page_environment
 from numasim.report.answers.stated_inputs import stated_inputs
 from numasim.report.chosen_axes import varying_columns
@@ -56,7 +57,9 @@ def sweep_page(
     questions, not_asked = page_questions(frame)
     stated = stated_inputs(frame)
     scripts = page_scripts() if cells else []
-    notices = [*stated, *(note for each in (cells, by_iteration) if each for note in each.left_out), *not_asked]
+    free = free_operations(cell.spec.runtime for cell in sweep.cells) if sweep else []
+    left_out = (note for each in (cells, by_iteration) if each for note in each.left_out)
+    notices = [*stated, *free, *left_out, *not_asked]
     return (
         page_environment(TEMPLATES)
         .get_template("sweep.html.jinja")
