@@ -270,14 +270,13 @@ class _Answer:
 
     def _pairing(self) -> list[str]:
         """How much the values of a pair have in common, and what that is worth."""
-        known = sorted(cell.effect.correlation for cell in self._cells if not math.isnan(cell.effect.correlation))
+        known = [cell.effect.correlation for cell in self._cells if not math.isnan(cell.effect.correlation)]
         if not known:
             return []
-        ends = dict.fromkeys(f"{end:.2f}" for end in (known[0], known[-1]))
-        settings = sum(each >= SHARP for each in known)
-        where = "" if settings == len(known) else f" in {settings} of {len(known)} settings"
-        worth = f"differences within pairs are sharper than between runs{where}" if settings else "pairs sharpen little"
-        return [f"pairs: rank correlation {' to '.join(ends)}: {worth}"]
+        usual = float(np.median(known))
+        spread = f" (median of {len(known)} settings, {min(known):.2f} to {max(known):.2f})" if len(known) > 1 else ""
+        worth = "differences within pairs are sharper than between runs" if usual >= SHARP else "pairs sharpen little"
+        return [f"pairs: rank correlation {usual:.2f}{spread}: {worth}"]
 
     def _times_vary(self) -> bool:
         """Whether repeats differ in the tasks' own times: then their serial times do."""
