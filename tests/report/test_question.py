@@ -365,7 +365,7 @@ def test_a_field_is_asked_about_before_programs_with_their_runtimes():
 def on_machines(**columns):
     """A machine `b` whose runs take a fifth less than those of `a`; ``columns`` have a value for each machine."""
     cells = []
-    for at, (machine, works) in enumerate((("a", (200, 220, 180)), ("b", (160, 176, 144)))):
+    for at, (machine, works) in enumerate((("a", (200, 220, 180) * 2), ("b", (160, 176, 144) * 2))):
         rows = cell(busy(*works), machine=machine)
         cells.append([{**row, **{name: values[at] for name, values in columns.items()}} for row in rows])
     return table(*cells)
@@ -379,6 +379,8 @@ def test_no_machine_is_called_faster_by_assumption():
         "(20.0 to 20.0).",
     )
     assert found.notes[0] == "no machine is called faster: cores of all machines are taken to be equally fast"
+    assert "-20.0 %, lower" in found._repr_html_()
+    assert "difference (+: higher)" in str(found)
     unsure = compare(table(cell(busy(200, 220), machine="a"), cell(busy(200, 220), machine="b")), "machine")
     assert unsure.sentences[0].startswith(
         "With cores taken to be equally fast, makespan is not surely lower or higher on b than on a"
@@ -391,6 +393,7 @@ def test_a_machine_on_which_times_are_scaled_is_called_faster():
     text = "fib was recorded on somewhere"
     found = compare(on_machines(time_factor=(0.5, 0.25), recording=(text, text)), "machine")
     assert found.sentences[0].startswith("b is 20.0 % faster than a on fib")
+    assert "-20.0 %, faster" in found._repr_html_()
     assert found.notes[:2] == (
         text,
         "compute times of fib are multiplied by 0.5 on a and 0.25 on b: by the rates of cores (core_steps_per_s)",

@@ -55,7 +55,7 @@ class Question:
     @property
     def words(self) -> tuple[str, str]:
         """What a positive and a negative difference are called."""
-        return ("higher", "lower") if self.names_column else words_of(self.column)
+        return ("higher", "lower") if self.names_column else ("slower", "faster")
 
     def size(self, shown: Estimate, relative: bool) -> str:
         """``9.0 % faster``, ``0.120 higher``."""
@@ -221,14 +221,9 @@ def effect_text(column: str, row: Mapping[Any, Any]) -> str:
     return f"{text} ({low} {high})"
 
 
-def words_of(column: str) -> tuple[str, str]:
-    """What a positive and a negative difference of ``column`` are called."""
-    return ("slower", "faster") if column == MAKESPAN else ("higher", "lower")
-
-
-def direction(column: str, value: float) -> str:
+def direction(words: tuple[str, str], value: float) -> str:
     """``, slower`` or ``, faster``, behind a difference with its sign; nothing behind none."""
-    return f", {words_of(column)[value < 0]}" if value else ""
+    return f", {words[value < 0]}" if value and not pd.isna(value) else ""
 
 
 def signed(column: str, value: float, relative: bool) -> str:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from numasim.engine.unit_text import MISSING
-from numasim.report.answers.effect_sentences import effect_text, short_because, signed, words_of
+from numasim.report.answers.effect_sentences import effect_text, short_because, signed
 from numasim.report.answers.question import Comparison
 from numasim.report.answers.summary import WIDTH
 from numasim.report.answers.time_parts import PartChange
@@ -63,7 +63,7 @@ def print_effects(lines: list[Line], estimates: Sequence[str], comparison: Compa
     )
     for heading in (
         *estimates,
-        f"vs {comparison.baseline} (+: {words_of(comparison.column)[0]})",
+        f"vs {comparison.baseline} (+: {comparison.words[0]})",
         *["because, %"] * explained,
     ):
         table.add_column(heading, overflow="fold")

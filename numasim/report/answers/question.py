@@ -26,7 +26,6 @@ from numasim.report.answers.effect_sentences import (
     because_text,
     effect_text,
     setting_text,
-    words_of,
 )
 from numasim.report.answers.estimated_effects import Effect, effects
 from numasim.report.answers.part_details import detail
@@ -54,7 +53,8 @@ class Comparison:
     its interval (`numasim.report.answers.statistics.median_estimate`); ``correlation``, Spearman's, of the values in
     pairs; ``p``, of the sign test, and ``holm_p``, after Holm's correction over the table; ``sure``, whether that is
     below 0.05; ``because``, in words. For the makespan, columns ``part_...`` have the parts of ``percent``, which add
-    up to it. ``sentences`` are one for each value; ``notes`` say how to read them.
+    up to it. ``sentences`` are one for each value; ``notes`` say how to read them; ``words`` are what a positive and
+    a negative difference are called.
     """
 
     axis: str
@@ -66,6 +66,7 @@ class Comparison:
     table: pd.DataFrame
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
+    words: tuple[str, str]
 
     def __str__(self) -> str:
         """The sentences, the table and the notes as text."""
@@ -74,9 +75,7 @@ class Comparison:
         for name in ("baseline_median", "median"):
             shown[name.replace("_", " ")] = [column_text(self.column, value) for value in self.table[name]]
         shown |= {
-            f"difference (+: {words_of(self.column)[0]})": [
-                effect_text(self.column, row) for row in self.table.to_dict("records")
-            ]
+            f"difference (+: {self.words[0]})": [effect_text(self.column, row) for row in self.table.to_dict("records")]
         }
         text = pd.DataFrame(shown).to_string(index=False) if len(self.table) else "no runs to compare"
         return "\n".join([*self.sentences, "", text, "", *self.notes])
@@ -89,7 +88,7 @@ class Comparison:
         """Return what a notebook shows: the sentences, and the table behind a line that opens."""
         from numasim.report.notebooks.comparison_html import comparison_html
 
-        return comparison_html(self.column, self.table, self.sentences, self.notes)
+        return comparison_html(self.column, self.table, self.sentences, self.notes, self.words)
 
 
 def compare(
@@ -185,6 +184,7 @@ class _Answer:
             pd.DataFrame([self._row(cell) for cell in self._cells], columns=None if self._cells else self._names()),
             tuple(self._sentences()),
             tuple(self._notes()),
+            self._words(),
         )
 
     def _estimated(self, found: Sequence[Contrast]) -> list[_Cell]:
@@ -225,16 +225,31 @@ class _Answer:
             **{f"part_{each.part.name}": each.percent for each in cell.changes},
         }
 
+    def _questions(self) -> list[Question]:
+        """One for each value of the axis, the baseline among them."""
+        return [
+            Question(
+                self._axis,
+                value,
+                self._baseline,
+                self._column,
+                assumed_cores(self._frame, self._axis, value, self._baseline),
+            )
+            for value in range(len(self._axis.values))
+        ]
+
     def _sentences(self) -> list[str]:
         sentences = []
-        for value in range(len(self._axis.values)):
-            cells = [cell for cell in self._cells if cell.contrast.value == value]
+        for question in self._questions():
+            cells = [cell for cell in self._cells if cell.contrast.value == question.value]
             if cells:
-                assumed = assumed_cores(self._frame, self._axis, value, self._baseline)
-                question = Question(self._axis, value, self._baseline, self._column, assumed)
                 answers = [Answered(cell.effect, cell.causes, self._where(cell.contrast)) for cell in cells]
                 sentences.append(answer_sentence(question, answers))
         return sentences
+
+    def _words(self) -> tuple[str, str]:
+        """Those of all sentences, or of the column where some compare machines whose cores are assumed."""
+        return max(self._questions(), key=lambda question: question.names_column).words
 
     def _where(self, contrast: Contrast) -> str:
         """The workload and the workers of a contrast, and what else varies between the contrasts."""

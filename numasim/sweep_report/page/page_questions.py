@@ -97,12 +97,12 @@ def _difference(found: Comparison, row: dict[str, Any]) -> tuple[str, str]:
     """The difference and its interval: in percent where it has a percentage, else in the unit of the column."""
     if not pd.isna(row["percent"]):
         interval = f"{row['percent_low']:+.1f} to {row['percent_high']:+.1f} %"
-        text = f"{row['percent']:+.1f} %{direction(found.column, row['percent'])}"
+        text = f"{row['percent']:+.1f} %{direction(found.words, row['percent'])}"
         return text, MISSING if pd.isna(row["percent_low"]) else interval
     if pd.isna(row["difference"]):
         return MISSING, MISSING
     ends = [_signed(found, row[name]) for name in ("difference", "difference_low", "difference_high")]
-    text = ends[0] + direction(found.column, row["difference"])
+    text = ends[0] + direction(found.words, row["difference"])
     return text, MISSING if pd.isna(row["difference_low"]) else f"{ends[1]} to {ends[2]}"
 
 
