@@ -84,7 +84,7 @@ def all_of(end: Result | str) -> dict[str, Any] | str:
     if isinstance(end, str):
         return end
     counters = {name: value for name, value in end.counters.items() if name not in ("events", "mode")}
-    tables = {name: column.tolist() for name, column in end.workers.items()}
+    tables = {name: column.tolist() for name, column in end.per_worker.items()}
     objects = {name: column.tolist() for name, column in end.sync_objects.items()}
     pairs = [pair.tolist() for pair in (end.node_bytes, end.node_attempts, end.node_success, end.node_pages)]
     return {"counters": counters, "workers": tables, "objects": objects, "pairs": pairs}
