@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
+from numasim.errors import InputError
 from numasim.files.owned_folder import owned_folder
 from numasim.reproduce.kinds import KINDS
 from numasim.reproduce.pages.report_folder import REPORT, RUNS, report_files
@@ -61,13 +62,15 @@ def reproduce(
 
     ``directory`` is new or empty, or one of an earlier reproduction.
 
-    ``quick`` runs the study's smaller variant for a first look, without alternatives; ``machine``
-    simulates another machine than the study's; ``without`` switches mechanisms off, ``ablations`` each of them in turn,
-    in the smaller variant. Raises `InputError` for a name that the study does not have, a field that no run has, a bad
-    directory.
+    ``quick`` runs the study's smaller variant for a first look, without alternatives; ``machine`` simulates another
+    machine than the study's, and the study's own changes nothing; ``without`` switches mechanisms off, ``ablations``
+    each of them in turn, in the smaller variant. Raises `InputError` for a name that the study does not have, a field
+    that no run has, a machine that is too small for every run, a bad directory.
     """
     require_engine(engine)
-    main = Setting(study, quick, machine, tuple(without))
+    main = Setting(study, quick, None if machine == study.file.machine else machine, tuple(without))
+    if main.machine:
+        _require_runs(main)
     published = scored(study) if comparable(main) else ()
     others = () if quick or not published else _alternatives(study)
     ablated = _ablated(main) if ablations else {}
@@ -90,7 +93,20 @@ def reproduce(
 
 def comparable(setting: Setting) -> bool:
     """Whether the machine is the study's: of another nothing was published."""
-    return setting.machine is None or setting.machine == setting.study.file.machine
+    return setting.machine is None
+
+
+def _require_runs(setting: Setting) -> None:
+    """Raise InputError if the machine is too small for all runs of the chosen tables, none of which needs no run."""
+    nothing = Collected({}, {})
+    plans = _plans(setting, setting.study.chosen)
+    if any(plan.runs or any(cell.simulated for cell in plan.fill(nothing).cells) for plan in plans):
+        return
+    raise InputError(
+        f"the machine {setting.machine!r} has {setting.threads} hardware threads, and every run that is asked of the"
+        f" study {setting.study.name!r} has more workers",
+        expected="a larger machine",
+    )
 
 
 def simulate(

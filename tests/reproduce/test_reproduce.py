@@ -29,6 +29,12 @@ def make(small_study: Path, tmp_path: Path) -> Make:
     return made
 
 
+def edit(study: Path, file: str, old: str, new: str) -> None:
+    text = (study / file).read_text()
+    assert old in text
+    (study / file).write_text(text.replace(old, new))
+
+
 def cells(found: Reproduction, table: str) -> dict[tuple[str, str], Cell]:
     (one,) = (each for each in found.tables if each.id == table)
     return {(cell.row, cell.column): cell for cell in one.cells}
@@ -64,6 +70,47 @@ def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
     assert cell.note == "the machine has 24 hardware threads"
     bigger = cells(make("1.2", machine="xeon-x7560-4s"), "1.2")["32", "attempts"]
     assert len(bigger.simulated) == 2
+
+
+def test_a_machine_that_is_named_may_be_too_small_for_the_workers_of_a_program(make: Make, small_study: Path) -> None:
+    """Workers that the program's own file asks for, not a column; `opteron-8380-4s` has four sockets of four cores."""
+    edit(small_study, "programs/trees.yaml", "workers: threads", "workers: 24")
+    found = make("1.1", "1.2", machine="opteron-8380-4s")
+    assert {(cell.simulated, cell.note) for cell in cells(found, "1.1").values()} == {
+        ((), "the machine has 16 hardware threads")
+    }
+    assert {row: len(cell.simulated) for (row, _), cell in cells(found, "1.2").items()} == {"2": 2, "24": 0, "32": 0}
+
+
+def test_a_machine_that_leaves_no_run_is_refused_before_anything_is_written(
+    make: Make, small_study: Path, tmp_path: Path
+) -> None:
+    edit(small_study, "programs/trees.yaml", "workers: threads", "workers: 24")
+    with pytest.raises(InputError, match="'opteron-8380-4s' has 16 hardware threads, and every run"):
+        make("1.1", machine="opteron-8380-4s")
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_many_workers_for_the_study_own_machine_are_a_mistake_of_the_study(make: Make, small_study: Path) -> None:
+    edit(small_study, "programs/trees.yaml", "workers: threads", "workers: 32")
+    with pytest.raises(InputError, match=r"trees.yaml:1:.*got 32 workers, but 'xeon-e5-2620-2s' has 24"):
+        make("1.1")
+
+
+def test_another_machine_is_as_its_own_file_says(make: Make, small_study: Path) -> None:
+    """Fields of a machine that the study sets are of its own, which another one may not even have: `tilepro64` has no
+    last-level cache that could be made smaller.
+    """
+    domains = "{strategy: topology-aware, machine.caches.llc: 1MiB}"
+    edit(small_study, "programs/trees.yaml", "{strategy: topology-aware}", domains)
+    cell = cells(make("1.1", machine="tilepro64"), "1.1")["small", "domains_s"]
+    fib = {"workload": {"name": "fib", "n": 6}, "strategy": "topology-aware"}
+    assert cell.simulated[0] == simulated_alone(0, **fib, machine="tilepro64", workers=64)
+
+
+def test_the_study_own_machine_may_be_named_and_changes_nothing(make: Make, small_study: Path) -> None:
+    edit(small_study, "programs/grid.yaml", "workers: 24", "machine: xeon-6130-2s, workers: 24")
+    assert make("1.2", machine="xeon-e5-2620-2s").tables == make("1.2").tables
 
 
 def test_a_program_on_all_threads_follows_the_machine(make: Make) -> None:

@@ -11,8 +11,8 @@ from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.parts.base import Count, Model, PositiveCount
 from numasim.reproduce.kinds.kind import Kind
-from numasim.reproduce.plan.planned import PlannedTable, cells_of, table_of, wanted_for
-from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.plan.planned import PlannedTable, cells_of, joined, table_of, wanted_for
+from numasim.reproduce.plan.setting import NotSimulatedError, Setting
 from numasim.reproduce.study.contents import Study, StudyTable
 from numasim.reproduce.study.names import check_names
 from numasim.reproduce.table_cells import Cell
@@ -38,8 +38,13 @@ def _plan(setting: Setting, table: StudyTable) -> PlannedTable:
 
 def _filled(setting: Setting, table: StudyTable, cell: Cell) -> Cell:
     asked = RowPlacementOptions.model_validate(table.file.options)
-    spec = setting.spec(wanted_for(setting, table, cell.row, cell.column))
+    try:
+        spec = setting.spec(wanted_for(setting, table, cell.row, cell.column))
+    except NotSimulatedError as reason:
+        return replace(cell, note=joined(cell.note, str(reason)))
     machine = build(spec.machine)
+    if asked.nodes[cell.column] >= machine.nodes:
+        return replace(cell, note=joined(cell.note, f"the machine has {machine.nodes} nodes"))
     workers = map_workers(machine, spec.workers, spec.strategy.mapping)
     placement = place(spec.strategy.placement, machine, workers, generate(spec.workload, folded=True))
     homes = row_homes(placement.page_homes(asked.region), machine.page_bytes, int(cell.row) * asked.element_bytes)

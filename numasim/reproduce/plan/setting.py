@@ -2,7 +2,8 @@
 
 A run's fields are set in this order, where later ones override earlier ones: the study's machine, seed and repeat; the
 program; what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the readings; the
-column; ablations; other changes; another machine.
+column; ablations; other changes; another machine. Another machine is simulated as its own file describes the machine:
+fields of a machine that the study sets, for the machines it was made on, are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ WORKLOAD = "workload"
 
 
 class NotSimulatedError(Exception):
-    """Raised with the reason why a row has no runs in this setting."""
+    """Raised with the reason why a cell has no runs in this setting."""
 
 
 @dataclass(frozen=True)
@@ -100,33 +101,46 @@ class Setting:
             check_known(f"choice of the reading {name!r}:", [choice], self.study.file.readings[name].choices)
 
     def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
-        """One run for each seed. Raises `NotSimulatedError` where this setting has none, InputError for a bad field."""
+        """One run for each seed. Raises `NotSimulatedError` if this setting has none, InputError for a bad field."""
         if self.quick and wanted.row in wanted.program.file.quick.without:
             raise NotSimulatedError("left out of the quick reproduction")
         if self.rows and wanted.row not in self.rows:
             raise NotSimulatedError("not requested")
-        self._refuse_many_workers(wanted)
         spec = self.spec(wanted)
         return tuple(repeated(spec, number) for number in range(self._repeat(wanted, spec)))
 
     def spec(self, wanted: Wanted) -> RunSpec:
-        """The specification of the runs, also of rows that are left out."""
-        return self.resolver.run(wanted.program.document.mapping()["spec"], self._assignments(wanted))
+        """The specification of the runs, also of rows that are left out.
+
+        Raises `NotSimulatedError` if the machine is too small for the runs, InputError for a bad field.
+        """
+        made = self._assignments(wanted)
+        self._refuse_many_workers(made if self.machine else wanted.changes)
+        return self.resolver.run(wanted.program.document.mapping()["spec"], made)
 
     def resizes(self, program: str) -> bool:
         """Whether the workload of a program is another than the published one: then nothing was fitted to its runs."""
         quick = self.study.programs[program].document.follow(("quick", "set"))
         return self.quick and any(each.path[0] == WORKLOAD for each in assignments(quick))
 
+    @property
+    def threads(self) -> int:
+        """How many hardware threads the machine has: the one that is simulated instead, or the study's."""
+        return self._machine.threads
+
     @cached_property
     def _machine(self) -> MachineSpec:
         return read_machine(self.machine or self.study.file.machine)
 
-    def _refuse_many_workers(self, wanted: Wanted) -> None:
-        threads = self._machine.threads
-        for each in wanted.changes:
-            if each.path == (WORKERS,) and isinstance(each.value.content, int) and each.value.content > threads:
-                raise NotSimulatedError(f"the machine has {threads} hardware threads")
+    def _refuse_many_workers(self, made: Iterable[Assignment]) -> None:
+        """Refuse runs of more workers than the machine has hardware threads; the last of ``made`` counts.
+
+        A machine that is named may be smaller than those of the study, whichever file says how many workers there are.
+        Without one, only a column may ask for too many; elsewhere that is a mistake of the study.
+        """
+        workers = [each.value.content for each in made if each.path == (WORKERS,)]
+        if workers and isinstance(workers[-1], int) and workers[-1] > self.threads:
+            raise NotSimulatedError(f"the machine has {self.threads} hardware threads")
 
     def _repeat(self, wanted: Wanted, spec: RunSpec) -> int:
         if self.repeat is not None or wanted.repeat is not None:
@@ -138,7 +152,7 @@ class Setting:
         quick = program.document.follow(("quick", "set")) if self.quick else None
         ablations = (study.document.follow(("ablations", name)) for name in self.without)
         others = (each.fields for each in self.changes if each.concerns(wanted))
-        made = (
+        of_study = (
             *self._defaults(program),
             *self._fitted(wanted),
             *assignments(quick),
@@ -146,6 +160,9 @@ class Setting:
             *self._of_variant(wanted),
             *self._of_readings(wanted),
             *wanted.changes,
+        )
+        made = (
+            *(each for each in of_study if not (self.machine and each.path[0] == MACHINE)),
             *(each for fields in (*ablations, *others) for each in assignments(fields)),
             *from_mapping({MACHINE: self.machine} if self.machine else {}),
         )
@@ -176,13 +193,12 @@ class Setting:
         yield from (each for each in assignments(given) if each.path == (WORKERS,))
 
     def _fitted(self, wanted: Wanted) -> Iterable[Assignment]:
-        """The fitted fields of these runs; another machine has the values of its own file."""
+        """The fitted fields of these runs."""
         for parameter in self.study.parameters:
             if self.only_rates and not parameter.first:
                 continue
             for_row = not parameter.rows or wanted.row in parameter.rows
-            of_machine = parameter.field.partition(".")[0] == MACHINE
-            if wanted.program.name in parameter.programs and for_row and not (of_machine and self.machine):
+            if wanted.program.name in parameter.programs and for_row:
                 value = parameter.value_in(only_rates=self.only_rates)
                 yield from from_mapping({parameter.field: scalar(value) if isinstance(value, str) else value})
 
