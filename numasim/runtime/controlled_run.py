@@ -1,8 +1,8 @@
-"""Runs of a plan's own task graph in the task runtime, which asks the strategy's controller between two iterations.
+"""Runs in the task runtime, of a plan's own task graph or of a kernel, whose strategy may have a controller.
 
-The runtime reads what comes into force before each iteration from one pipe, and writes what it has measured of the last
-one to another (numasim/runtime/source/control/iteration_boundary.h). So a controller decides on threads by what threads
-have taken. What it decides can be kept, and gone by again without it.
+The controller is asked between two iterations. The runtime reads what comes into force before each iteration from one
+pipe, and writes what it has measured of the last one to another (numasim/runtime/source/control/iteration_boundary.h).
+So a controller decides on threads by what threads have taken. What it decides can be kept, and gone by again without it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ import numpy as np
 from numasim.engine.iteration_control import Decision, IterationControl
 from numasim.errors import InputError
 from numasim.files.writer import write_bytes
+from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.plan.tuning import Tuning
 from numasim.runtime.fields_file import write_plan
-from numasim.runtime.runtime_program import KernelRun, Order, answer, find_program, parse, printed_by
+from numasim.runtime.runtime_program import KernelRun, Order, answer, find_program, parse, printed_by, run_kernel
+from numasim.workload.phases import steps
 
 HEAD = struct.Struct("<qQqq")  # what it has, switches, page policy, cost of measuring
 TIERS, LABELS, SWITCHES, POLICY = 1, 2, 4, 8
@@ -44,12 +46,23 @@ def run_plan(
         if replay is not None:
             command += ["--controls", replay]
         asked = run.plan.tuning if replay is None else None
-        printed = answer(command) if asked is None else _controlled(command, asked, keep)
+        printed = answer(command) if asked is None else _controlled(command, asked, keep=keep)
     return parse(printed, Order("plan", mode=mode))[0]
 
 
-def _controlled(command: list[str | Path], tuning: Tuning, keep: Path | None) -> object:
-    """What the program prints that asks the controller of ``tuning``."""
+def run_kernel_under(plan: Plan, order: Order, program: Path | None = None) -> tuple[KernelRun, ...]:
+    """Run a kernel as `run_kernel` does, under ``plan``, which stands in the file ``order.plan``.
+
+    If the strategy of ``plan`` has a controller, each run asks the controller anew. Errors as of `run_plan`.
+    """
+    if plan.tuning is None:
+        return run_kernel(order, program)
+    command: list[str | Path] = [program or find_program(), *order.arguments()]
+    return parse(_controlled(command, plan.tuning, runs=order.repeat + order.warm_up), order)
+
+
+def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: Path | None = None) -> object:
+    """What the program prints that asks the controller of ``tuning`` in each of ``runs``, one after the other."""
     told, tells = os.pipe()
     reads, decides = os.pipe()
     asking = [*command, "--controls", f"/dev/fd/{reads}", "--measures", f"/dev/fd/{tells}"]
@@ -70,7 +83,7 @@ def _controlled(command: list[str | Path], tuning: Tuning, keep: Path | None) ->
     os.close(tells)
     with child:
         try:
-            records = _decide(tuning, told, decides)
+            records = [record for _ in range(runs) for record in _decide(tuning, told, decides)]
         except BaseException:
             child.kill()
             raise
@@ -85,25 +98,27 @@ def _controlled(command: list[str | Path], tuning: Tuning, keep: Path | None) ->
 
 
 def _decide(tuning: Tuning, told: int, decides: int) -> list[bytes]:
-    """Let a controller decide for as long as the program asks: what it was answered."""
-    control, program = IterationControl(tuning), tuning.program
-    count = 1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers
+    """Let the controller decide for one run, or until the program ends. Returns what the program was answered."""
     records: list[bytes] = []
-    for decision in _decisions(control, told, 8 * count):
+    for decision in _decisions(tuning, told):
         records.append(encoded(decision))
         try:
             _write(decides, records[-1])
         except BrokenPipeError:
-            break  # the program has ended, and says why
+            break
     return records
 
 
-def _decisions(control: IterationControl, told: int, size: int) -> Iterator[Decision]:
+def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
+    """The decision before each iteration of one run. The program tells what it has measured of all but the last one."""
+    control, program, workload = IterationControl(tuning), tuning.program, tuning.workload
+    size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
     yield control.begin()
-    while len(measured := _read(told, size)) == size:
-        decision = control.end_iteration_at(np.frombuffer(measured, "<i8").astype(np.int64))
+    for _ in range(sum(step.ends_iteration for step in steps(workload.phases, workload.loops)) - 1):
+        measured = _read(told, size)
+        decision = control.end_iteration_at(np.frombuffer(measured, "<i8").astype(np.int64)) if measured else None
         if decision is None:
-            return
+            return  # the program has ended, and says why
         yield decision
 
 
@@ -117,12 +132,12 @@ def encoded(decision: Decision) -> bytes:
 
 
 def _read(handle: int, size: int) -> bytes:
-    """So many bytes, or fewer where the other end is closed before."""
+    """So many bytes; none if the other end is closed before."""
     found = bytearray()
     with contextlib.suppress(OSError):
         while len(found) < size and (piece := os.read(handle, size - len(found))):
             found += piece
-    return bytes(found)
+    return bytes(found) if len(found) == size else b""
 
 
 def _write(handle: int, data: bytes) -> None:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from numasim.engine.simulate import simulate
+from numasim.plan.plan import Plan
+from numasim.runtime.controlled_run import run_kernel_under
 from numasim.runtime.fields_file import write_plan
-from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
+from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.validate.counts import measured_counts, predicted_counts
 from numasim.validate.exact import differences
 from numasim.validate.measured_on import processor
@@ -65,21 +67,21 @@ def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, stored: Sto
     recording = record(cell, part.file, folder / f"{seed}.json")
     plan = plan_of(spec_of(part, cell, recording.graph))
     stored.predicted[str(seed)] = predicted_counts(simulate(plan, seed), recording.serial_ps)
-    write_plan(plan, seed, folder / "cell.plan")
-    stored.measured[str(seed)] = measured_counts(_run(part, cell, seed, folder / "cell.plan"))
+    stored.measured[str(seed)] = measured_counts(_run(part, cell, plan, seed, folder))
     recording.graph.unlink()
 
 
 def _compare(part: Part, cell: Cell, seed: int, recording: Recording, folder: Path, stored: StoredRuns) -> None:
     """Predict and run one repeat with model costs, and compare all counters."""
     plan = plan_of(spec_of(part, cell, recording.graph))
-    write_plan(plan, seed, folder / "cell.plan")
-    values, differing = differences(simulate(plan, seed), _run(part, cell, seed, folder / "cell.plan"))
+    values, differing = differences(simulate(plan, seed), _run(part, cell, plan, seed, folder))
     stored.compared[str(seed)] = {"values": values, "differing": differing}
 
 
-def _run(part: Part, cell: Cell, seed: int, plan: Path) -> KernelRun:
+def _run(part: Part, cell: Cell, plan: Plan, seed: int, folder: Path) -> KernelRun:
     program, file = cell.program, part.file
-    order = Order(program.kernel, program.parameters, file.mode, file.costs, cell.workers, plan, seed=seed)
-    (run,) = run_kernel(order)
+    path = folder / "cell.plan"
+    write_plan(plan, seed, path)
+    order = Order(program.kernel, program.parameters, file.mode, file.costs, cell.workers, path, seed=seed)
+    (run,) = run_kernel_under(plan, order)
     return run

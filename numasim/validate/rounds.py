@@ -21,8 +21,9 @@ from numasim.engine.simulate import simulate
 from numasim.engine.unit_text import time_text
 from numasim.errors import CheckError
 from numasim.plan.plan import Plan
+from numasim.runtime.controlled_run import run_kernel_under
 from numasim.runtime.fields_file import write_plan
-from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
+from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.validate.counts import measured_counts, predicted_counts
 from numasim.validate.placement_check import hop_ps, placement_differs
 from numasim.validate.predict import plan_of, seed_of, spec_of
@@ -83,7 +84,7 @@ def _run(part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, stored: St
         seed=seed_of(part, made),
         repeat=rounds,
     )
-    return run_kernel(order)
+    return run_kernel_under(plan, order)
 
 
 def _predicted(plan: Plan, run: KernelRun) -> dict[str, int]:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from recorded_graphs import recorded
 from virtual_equality import counts_of, counts_of_run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
@@ -22,8 +23,11 @@ from numasim.engine.iteration_control import Decision
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.plan.run import Run
-from numasim.runtime.controlled_run import encoded, run_plan
+from numasim.runtime.compile_plan import compile_plan
+from numasim.runtime.controlled_run import encoded, run_kernel_under, run_plan
 from numasim.runtime.fields_file import write_plan
+from numasim.runtime.runtime_program import Order
+from numasim.workload.phases import steps
 
 MACHINE, WORKERS, SEED = "xeon-6130-4s", 8, 5
 
@@ -38,6 +42,21 @@ def test_what_a_controller_decides_is_kept_and_gone_by_again(strategy: str, prog
     expected = counts_of(run.plan, simulate(run.plan, run.seed, "native"))
     assert counts_of_run(run_plan(run, program=program, keep=kept)) == expected
     assert counts_of_run(run_plan(run, program=program, replay=kept)) == expected
+
+
+def test_every_run_of_a_process_asks_the_controller_anew(program: Path, tmp_path: Path) -> None:
+    """Two runs, and one before them that does not count, of a program of two iterations: would one run read what is
+    meant for the next, the next would wait forever, or be refused.
+    """
+    _, graph = recorded(program, tmp_path, "fft", n=512)
+    assert sum(step.ends_iteration for step in steps(graph.phases, graph.loops)) == 2
+    plan = compile_plan("laws", MACHINE, 6, "ompi", tmp_path / "fft.json")
+    write_plan(plan, SEED, tmp_path / "plan")
+    order = Order("fft", {"n": 512}, "virtual", "model", 6, tmp_path / "plan", seed=SEED, repeat=2, warm_up=True)
+    runs = run_kernel_under(plan, order, program)
+    assert len({run.seed for run in runs}) == 2
+    for run in runs:
+        assert counts_of_run(run) == counts_of(plan, simulate(plan, run.seed, "native"))
 
 
 def test_other_decisions_make_another_run(program: Path, tmp_path: Path) -> None:

@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 from recorded_graphs import SMALL, recorded
-from runtime_strategies import STRATEGIES, TUNED
+from runtime_strategies import STRATEGIES
 from virtual_equality import counts_of, counts_of_run
 
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
-from numasim.plan.run import Run
-from numasim.runtime.controlled_run import run_plan
+from numasim.runtime.controlled_run import run_kernel_under
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.spec.run_spec import resolve
@@ -78,10 +77,6 @@ def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tm
     for strategy, workers in cells(label):
         plan = plan_of_graph(tmp_path / str(workers) / f"{kernel}.json", strategy, workers)
         write_plan(plan, workers, tmp_path / "plan")
-        controls = tmp_path / "controls" if strategy in TUNED else None
-        if controls:
-            run_plan(Run(plan, workers), program=program, keep=controls)
-        written = {"plan": tmp_path / "plan", "controls": controls}
-        order = Order(kernel, parameters, mode="virtual", costs="model", workers=workers, **written)
-        (run,) = run_kernel(order, program)
+        order = Order(kernel, parameters, "virtual", "model", workers, tmp_path / "plan")
+        (run,) = run_kernel_under(plan, order, program)
         assert counts_of_run(run) == counts_of(plan, simulate(plan, workers, "native")), (strategy, workers)

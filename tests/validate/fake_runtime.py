@@ -124,8 +124,9 @@ class FakeRuntime:
         for module in ("cell_runs", "rounds"):
             monkeypatch.setattr(f"numasim.validate.{module}.plan_of", self.plan_of)
             monkeypatch.setattr(f"numasim.validate.{module}.simulate", self.simulate)
-        for module in ("cell_runs", "rounds", "recorded_graphs"):
-            monkeypatch.setattr(f"numasim.validate.{module}.run_kernel", self.run_kernel)
+        monkeypatch.setattr("numasim.validate.recorded_graphs.run_kernel", self.run_kernel)
+        for module in ("cell_runs", "rounds"):
+            monkeypatch.setattr(f"numasim.validate.{module}.run_kernel_under", lambda _, order: self.run_kernel(order))
         return self
 
 

@@ -38,6 +38,30 @@ def test_bytes_and_tasks_do_not_hang_on_measured_times(tmp_path: Path, capsys: C
     assert (tmp_path / "index.html").is_file()
 
 
+CONTROLLED = """\
+title: Strategies with a controller
+mode: {mode}
+costs: {costs}
+machine: xeon-6130-4s
+runtime: ompi
+kernels: [{{kernel: fft, set: {{n: 512}}}}]
+strategies: [cats, laws]
+workers: [1, 6]
+"""
+
+
+def test_a_strategy_may_have_a_controller(tmp_path: Path, capsys: Capture) -> None:
+    """FFT has two iterations, so that each controller decides by what the first one has measured."""
+    parts = {"exact": ("virtual", "model"), "measured": ("virtual", "measured")}
+    for name, (mode, costs) in parts.items():
+        (tmp_path / f"{name}.yaml").write_text(CONTROLLED.format(mode=mode, costs=costs))
+    files = [str(tmp_path / f"{name}.yaml") for name in parts]
+    assert main(["validate", *files, "-o", str(tmp_path / "out"), "--json"]) == OK
+    exact, measured = json.loads(capsys.readouterr().out)["parts"]
+    assert {tuple(each["differing"]) for each in exact["equalities"]} == {()}
+    assert {each["strategy"] for each in measured["comparisons"]} == {"cats", "laws"}
+
+
 @pytest.mark.parametrize("name", part_names())
 def test_shipped_parts_are_sound(name: str) -> None:
     _, file = read_part(name)

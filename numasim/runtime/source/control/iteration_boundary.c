@@ -23,6 +23,7 @@ static int open_files(ns_iteration_boundary *self, ns_pool *pool) {
     if (options->controls) {
         self->controls = fopen(options->controls, "rb");
         if (!self->controls) return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be read", options->controls);
+        setvbuf(self->controls, NULL, _IONBF, 0); /* what follows in a pipe is of the next run, which opens it anew */
     }
     if (options->measures) {
         if (ns_output_file_open(&self->measures, options->measures)) return cannot_write(pool);
