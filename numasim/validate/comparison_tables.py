@@ -55,6 +55,7 @@ def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
                 "machine": found.part.machine,
                 "runtime": found.part.runtime,
                 "cells": len(found.part.cells),
+                "workers_left_out": list(found.part.left_out),
                 "repeats": found.part.repeats,
                 "moved": found.rejected_runs,
                 "met": found.met,

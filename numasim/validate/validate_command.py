@@ -17,7 +17,14 @@ from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Part, part_of
 from numasim.validate.validation_page import write_pages
-from numasim.validate.verdict_text import bound_text, broken_text, outside_text, rejected_text, share_text
+from numasim.validate.verdict_text import (
+    bound_text,
+    broken_text,
+    left_out_text,
+    outside_text,
+    rejected_text,
+    share_text,
+)
 
 ANYWHERE = ("exact", "virtual")  # parts that need no machine to be measured first
 CALIBRATED = ("native",)  # validated on a machine that the command line gives
@@ -55,6 +62,8 @@ def _print(found: PartFindings, console: Console) -> None:
     part = found.part
     about = f"{part.file.mode}, {part.file.costs} costs, {part.machine}, {len(part.cells)} cells x {part.repeats}"
     console.print(Text.assemble((part.file.title, "bold"), f"  ({about})"), soft_wrap=True)
+    if part.left_out:
+        console.print(f"  {left_out_text(part)}", highlight=False, soft_wrap=True)
     if part.file.exact:
         values = sum(each.values for each in found.equalities)
         console.print(f"  {values:,} values compared, cells that differ: {len(found.unequal)}", highlight=False)

@@ -42,7 +42,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the validation with what the command line chose."""
+    """A part of the validation with what the command line chose.
+
+    ``left_out``: the numbers of workers of the part for which the machine that was named has too few hardware threads.
+    """
 
     name: str
     file: PartFile
@@ -50,6 +53,7 @@ class Part:
     runtime: str
     repeats: int
     cells: tuple[Cell, ...]
+    left_out: tuple[int, ...] = ()
 
 
 def part_of(
@@ -62,16 +66,25 @@ def part_of(
 ) -> Part:
     """The part ``name`` with only those ``kernels``, if any are named, on its own or another machine and runtime.
 
-    Raises InputError for names that do not exist, and where a part has no machine of its own and none is given.
+    Raises InputError for names that do not exist, if a part has no machine of its own and none is given, and for more
+    workers than the machine has hardware threads: on a machine that is given, if no cell is left.
     """
     stem, file = read_part(name)
     fewer = file.quick if quick else None
     every = catalog.names("strategies") if file.strategies == "all" else file.strategies
     strategies = fewer.strategies if fewer and fewer.strategies else every
     workers = fewer.workers if fewer and fewer.workers else file.workers
+    named = machine
     machine = _given(stem, "machine", machine or file.machine)
     runtime = _given(stem, "runtime", runtime or file.runtime)
-    _require(machine, runtime, strategies)
+    _require(runtime, strategies)
+    threads = read_machine(machine).threads
+    left_out = tuple(each for each in workers if each > threads)
+    if left_out and (named is None or len(left_out) == len(workers)):
+        raise InputError(
+            f"the part {stem!r} asks for {min(left_out)} workers, but {machine!r} has {threads} hardware threads",
+            expected=f"a number of workers from 1 to {threads}, or a larger machine",
+        )
     wanted = chosen("kernel", kernels, tuple(dict.fromkeys(each.kernel for each in file.kernels)))
     programs = [_program(each, quick) for each in file.kernels if each.kernel in wanted]
     return Part(
@@ -80,7 +93,8 @@ def part_of(
         machine=machine,
         runtime=runtime,
         repeats=fewer.repeats if fewer and fewer.repeats else file.repeats,
-        cells=tuple(Cell(*each) for each in product(programs, strategies, workers)),
+        cells=tuple(Cell(*each) for each in product(programs, strategies, workers) if each[-1] <= threads),
+        left_out=left_out,
     )
 
 
@@ -88,9 +102,8 @@ def _program(spec: KernelSpec, quick: bool) -> Program:
     return Program(spec.kernel, plain({**spec.set, **(spec.quick if quick else {})}), spec.team)
 
 
-def _require(machine: str, runtime: str, strategies: Sequence[str]) -> None:
-    """Check that they fit together before anything runs."""
-    read_machine(machine)
+def _require(runtime: str, strategies: Sequence[str]) -> None:
+    """Check that all of them can be read before anything runs."""
     read_runtime(runtime)
     for strategy in strategies:
         read_strategy(strategy)

@@ -13,6 +13,7 @@ from numasim.validate.part_files import BoundSpec
 from numasim.validate.placement_check import MOST_FACTOR
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
+from numasim.validate.validation_cells import Part
 
 TEXTS: dict[str, Callable[[float], str]] = {
     "s": lambda value: time_text(value * PS_PER_S),
@@ -76,6 +77,12 @@ def rejected_text(found: PartFindings) -> str:
         f"{count_text(found.rejected_runs)} more runs were rejected: beside them, cache lines took more than"
         f" {MOST_FACTOR} times longer or shorter between workers than the machine file says"
     )
+
+
+def left_out_text(part: Part) -> str:
+    """A sentence on the numbers of workers that the machine has no room for."""
+    workers = " or ".join(map(str, part.left_out))
+    return f"cells with {workers} workers are left out: {part.machine} has fewer hardware threads"
 
 
 def broken_text(found: PartFindings) -> list[str]:

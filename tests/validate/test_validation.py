@@ -338,6 +338,36 @@ def test_a_part_with_a_mistake_names_it(
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("workers", "options", "sentence"),
+    [
+        ("[2, 20]", ["--machine", "opteron-8380-4s"], None),
+        (
+            "[20]",
+            ["--machine", "opteron-8380-4s"],
+            "asks for 20 workers, but 'opteron-8380-4s' has 16 hardware threads",
+        ),
+        ("[2, 30]", [], "asks for 30 workers, but 'xeon-e5-2620-2s' has 24 hardware threads"),
+    ],
+)
+def test_cells_that_a_machine_has_no_room_for_are_left_out_or_refused_before_any_runs(
+    workers: str, options: list[str], sentence: str | None, tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    """Left out if another machine is named, and a cell remains; refused otherwise. The machines have 16 and 24 threads."""
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
+    path = Path(part_file(tmp_path))
+    path.write_text(path.read_text().replace("workers: [2, 6]", f"workers: {workers}"))
+    status = main(["validate", str(path), *options, "-o", str(tmp_path / "out"), "--json"])
+    out, err = capsys.readouterr()
+    if sentence:
+        assert (status, runtime.orders) == (BAD_INPUT, [])
+        assert sentence in err
+        return
+    (part,) = json.loads(out)["parts"]
+    assert (status, part["cells"], part["workers_left_out"]) == (OK, 2 * 2, [20])
+    assert "cells with 20 workers are left out" in (tmp_path / "out" / "index.html").read_text()
+
+
 def test_cells_on_threads_run_alone(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
     FakeRuntime().install(monkeypatch, tmp_path)
     part = part_file(tmp_path, mode="native")
