@@ -70,6 +70,14 @@ def test_shipped_parts_are_sound(name: str) -> None:
     assert 0 < len(quick.cells) * quick.repeats < len(whole.cells) * whole.repeats
 
 
+@pytest.mark.parametrize("name", ["virtual", "native"])
+def test_a_quick_validation_has_cells_of_the_whole_one(name: str) -> None:
+    """Its bounds were set for programs of these sizes: what a task adds to its work is not small in smaller ones."""
+    whole, quick = (part_of(name, quick=quick, machine="xeon-e5-2620-2s", runtime="bare") for quick in (False, True))
+    assert {cell.label for cell in quick.cells} < {cell.label for cell in whole.cells}
+    assert {cell.program.kernel for cell in quick.cells} == {cell.program.kernel for cell in whole.cells}
+
+
 def test_the_shipped_parts_cover_what_was_asked_of_them() -> None:
     exact, virtual = part_of("exact"), part_of("virtual")
     assert {cell.workers for cell in exact.cells} == {2, 6, 24, 64}
