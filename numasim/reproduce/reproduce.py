@@ -70,7 +70,7 @@ def reproduce(
     require_engine(engine)
     main = Setting(study, quick, None if machine == study.file.machine else machine, tuple(without))
     if main.machine:
-        _require_runs(main)
+        require_runs(main)
     published = scored(study) if comparable(main) else ()
     others = () if quick or not published else _alternatives(study)
     ablated = _ablated(main) if ablations else {}
@@ -96,7 +96,7 @@ def comparable(setting: Setting) -> bool:
     return setting.machine is None
 
 
-def _require_runs(setting: Setting) -> None:
+def require_runs(setting: Setting) -> None:
     """Raise InputError if the machine is too small for all runs of the chosen tables, none of which needs no run."""
     nothing = Collected({}, {})
     plans = _plans(setting, setting.study.chosen)

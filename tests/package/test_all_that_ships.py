@@ -1,0 +1,125 @@
+"""Every shipped strategy, machine and runtime takes part in commands that name one, or is refused with a true sentence.
+
+The programs are a handful of tasks: what fails here fails before, or as soon as, such a command simulates anything.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "record"))
+
+from event_writer import EventWriter
+
+from numasim.benchmark.timed_plans import plan_of
+from numasim.cli import OK, main
+from numasim.engine.simulate import simulate
+from numasim.errors import InputError
+from numasim.parts import catalog
+from numasim.record.event_files import parse_events
+from numasim.record.event_times import tick_ps, timed
+from numasim.record.event_walk import walk
+from numasim.record.piece_costs import PieceCosts
+from numasim.record.recorded_data import RecordedData
+from numasim.record.recorded_rows import rows_of
+from numasim.record.recorded_workload import workload_of
+from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.reproduce import require_runs
+from numasim.reproduce.study.study import read_study, study_names
+from numasim.spec.single_part import read_machine
+from numasim.validate.part_files import part_names
+from numasim.validate.validation_cells import part_of
+from numasim.workload.json_form.graph_io import write
+
+MACHINES, RUNTIMES, STRATEGIES = (catalog.names(kind) for kind in ("machines", "runtimes", "strategies"))
+FEWEST_WORKERS_OF_HOME = 50  # of SparseLU, in its section 5.1; home-test has 64
+
+Capture = pytest.CaptureFixture[str]
+
+PART = """\
+title: All that ships
+mode: virtual
+costs: model
+kernels: [{kernel: fib, set: {n: 3}}, {kernel: fft, set: {n: 4}}]
+strategies: all
+workers: [2]
+"""
+
+
+def test_every_strategy_counts_the_same_in_the_runtime(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """`numasim validate`, of programs of one and of two iterations: a controller is asked before the second one."""
+    monkeypatch.chdir(tmp_path)
+    Path("part.yaml").write_text(PART)
+    options = ["--machine", "opteron-8380-4s", "--runtime", "ompi", "--json"]
+    assert main(["validate", "./part.yaml", *options, "-o", "out"]) == OK
+    (part,) = json.loads(capsys.readouterr().out)["parts"]
+    assert sorted({each["strategy"] for each in part["equalities"]}) == sorted(STRATEGIES)
+    assert {tuple(each["differing"]) for each in part["equalities"]} == {()}
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_machine_and_runtime_has_cells_of_every_part_of_the_validation(quick: bool) -> None:
+    for part in part_names():
+        for machine in MACHINES:
+            cells = part_of(part, machine=machine, runtime="bare", quick=quick).cells
+            assert cells
+            assert max(cell.workers for cell in cells) <= read_machine(machine).threads
+        for runtime in RUNTIMES:
+            assert part_of(part, machine="xeon-6130-4s", runtime=runtime, quick=quick).runtime == runtime
+
+
+@pytest.mark.parametrize("study", study_names())
+def test_every_study_has_runs_on_every_machine(study: str) -> None:
+    """`numasim reproduce --machine`. Only home scheduling has more workers, in all its runs, than some machines have."""
+    loaded, refused = read_study(study), {}
+    for machine in MACHINES:
+        try:
+            require_runs(Setting(loaded, quick=True, machine=machine))
+        except InputError as error:
+            refused[machine] = str(error)
+    threads = {machine: read_machine(machine).threads for machine in MACHINES}
+    small = [machine for machine in MACHINES if threads[machine] < FEWEST_WORKERS_OF_HOME]
+    assert list(refused) == (small if study == "home" else [])
+    for machine, sentence in refused.items():
+        assert f"the machine {machine!r} has {threads[machine]} hardware threads, and every run" in sentence
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph as `numasim record` writes one: two tasks and a wait, in a parallel region."""
+    writer = EventWriter().program().region(2, after=100)
+    writer.leaf(50, after=10).leaf(60, after=20).wait(30, 9).end_region(40)
+    thread, costs = parse_events(writer.data(), "hand"), PieceCosts()
+    rows = rows_of(walk([timed(thread, tick_ps([thread]), costs.allocate_ps)]), costs)
+    graph = tmp_path_factory.mktemp("recorded") / "graph.json"
+    write(workload_of(rows, RecordedData(), ["" for _ in rows.task], "hand"), graph)
+    return graph
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_recorded_graph_runs_on_every_machine_under_every_strategy(machine: str, recorded: Path) -> None:
+    """What `numasim record` writes, as `numasim ask` simulates it: two tasks, beside a serial part and the region's."""
+    for strategy in STRATEGIES:
+        plan = plan_of({"file": str(recorded)}, 2, "bare", "off", machine=machine, strategy=strategy, model={})
+        assert simulate(plan, 1).counters["tasks"] == 2, strategy
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_ask_takes_every_runtime(runtime: str, recorded: Path, tmp_path: Path) -> None:
+    words = ["-m", "tilepro64", "-s", "laws", "-s", "cab", "-w", "2", "--repeat", "1", "--runtime", runtime, "-j", "1"]
+    assert main(["ask", str(recorded), *words, "-o", str(tmp_path / "out")]) == OK
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_bench_can_time_every_strategy_under_every_runtime(runtime: str) -> None:
+    """Plans as `numasim bench` times them, of both machines that it has for so many workers."""
+    for strategy in STRATEGIES:
+        for workers in (2, 32):
+            plan = plan_of({"name": "fib", "n": 2}, workers, runtime, "off", strategy=strategy)
+            assert len(plan.workers.node) == workers
