@@ -17,6 +17,8 @@ INFO = re.compile(r"(?:\{code-block\} *)?(?P<language>[A-Za-z+-]*)")
 OPTION = re.compile(r":(?P<name>[a-z-]+):(?: (?P<value>.*))?\n")
 NOT_RUN = re.compile(r"<!-- not run: (?P<reason>\S.*?) -->", re.DOTALL)
 RUN = frozenset({"sh", "python"})
+COMMANDS = re.compile(r"(numasim [^|&;<>$`\\\n]*\n)+")  # a block that is nothing but commands of numasim, once joined
+CONTINUED = "\\\n"
 SHOWN = frozenset({"", "text"})
 
 

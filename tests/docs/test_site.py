@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from code_blocks import CodeBlock, code_blocks
+from code_blocks import COMMANDS, CONTINUED, CodeBlock, code_blocks
 from shared_builds import built_once
 
 from numasim.cli import entrance, main
@@ -27,9 +27,6 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if "_extensions" not in path.
 BLOCKS = {path.relative_to(DOCS).as_posix(): code_blocks(path.read_text()) for path in PAGES}
 RUNNING = [name for name, blocks in BLOCKS.items() if any(block.language == "sh" for block in blocks)]
 READ = [name for name, blocks in BLOCKS.items() if any(block.language == "python" for block in blocks)]
-
-COMMANDS = re.compile(r"(numasim [^|&;<>$`\\\n]*\n)+")
-CONTINUED = "\\\n"
 
 GRAMMAR = (StrategySpec, QueueSpec, LevelSpec, DispatchSpec, ChanceSpec)
 

@@ -1,0 +1,225 @@
+"""The list of all commands: those of the pages, of the help texts, and what else ships and has a command of its own.
+
+An entry is a code block of a page, a line of such a block that is nothing but commands of numasim, or a line of this
+file. Entries of one source run in their order in one folder. A page says of a block why its tests do not run the block:
+`it takes ...` if the block only takes long, so that the list runs it, or `it needs ...`, of which `NEEDS` says whether
+that is here. Code of pages that is for the folder of the sources runs in a copy of that folder.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from numasim.cli.entrance import app
+from numasim.cli.examples import examples_of
+from numasim.cli.formats import SCHEMAS
+from numasim.parts import catalog
+from numasim.reproduce.study.study import study_names
+from numasim.validate.part_files import part_names
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "docs"))
+
+page_blocks = import_module("code_blocks")  # of the tests of the documentation
+CONTINUED: str = page_blocks.CONTINUED
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")))
+EXAMPLES, SHIPPED = "examples of --help", "what ships"
+
+TAKES, NEED = "it takes ", "it needs "
+NEEDS: dict[str, tuple[str, ...] | None] = {  # programs that have to be found; None: what no machine has by itself
+    "a package index": None,
+    "a cluster": None,
+    "the right to install for all users": None,
+    "another version of numasim": None,
+    "an editable build": None,
+    "the tests, which .ci/run runs": None,
+    "a checkout with its hooks installed": None,
+    "SLURM": ("sbatch",),
+    "HTCondor": ("condor_submit",),
+    "Snakemake": ("snakemake", "sbatch"),
+    "a compiler with OpenMP": ("gcc",),
+}
+UNMARKED = {  # what blocks of README.md and CONTRIBUTING.md need, which no test runs and no remark marks
+    r"pip install|release/": "a package index",
+    r"/path/to/": "another version of numasim",
+    r"cmake --build": "an editable build",
+    r"pytest": "the tests, which .ci/run runs",
+    r"pre-commit": "a checkout with its hooks installed",
+}
+NAMED = re.compile(r"# (\S+\.yaml):")  # the first line of a file that a block of README.md shows
+IN_SOURCES = re.compile(r"^\.venv/bin/|python (verification|notebooks|experiments)/", re.MULTILINE)
+TIMED = re.compile(r"numasim (bench|calibrate|validate native)|verification/speed")
+ONCE = re.compile(r"numasim (bench|validate|reproduce) ")  # takes long and leaves nothing to later entries
+OUTPUT = re.compile(r" (-o|--plot) \S+| --json")
+MAY_MISS = re.compile(r"numasim validate native(?!.*--quick)")
+
+MINUTES = {  # on two idle cores; all others take seconds
+    "numasim reproduce all": 45,
+    "numasim reproduce thesis -o": 8,
+    "numasim reproduce laws -o": 0.2,  # which the page before it has reproduced
+    "numasim validate native --machine ./machine.yaml": 30,
+    "numasim bench --plot": 5,
+    "numasim bench --scale": 10,
+    "numasim validate -o": 4,
+    "long_equality.py": 8,
+    "notebooks/keep.py": 4,
+    "numasim reproduce": 1,
+    "numasim sweep": 0.3,
+    "calibrate": 1,
+}
+
+FIB = """\
+#include <stdlib.h>
+static int fib(int n) {
+    int a, b;
+    if (n < 2) return n;
+#pragma omp task shared(a)
+    a = fib(n - 1);
+#pragma omp task shared(b)
+    b = fib(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+int main(int count, char **arguments) {
+#pragma omp parallel
+#pragma omp single
+    fib(atoi(arguments[count - 1]));
+    return 0;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One command, or one block of code.
+
+    ``file``: the text is not run, and is a file of that name. ``need``: what the entry needs and is not here. ``also``:
+    other sources that show the same command, which is run once.
+    """
+
+    source: str
+    line: int
+    language: str
+    text: str
+    file: str | None = None
+    need: str | None = None
+    also: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> bool:
+        """Whether the entry is run here."""
+        return self.file is None and self.need is None
+
+    @property
+    def title(self) -> str:
+        """The command, or the first lines of a block, as one line."""
+        lines = [line for line in self.text.replace(CONTINUED, " ").splitlines() if line.strip()]
+        return re.sub(r"\s+", " ", "; ".join(lines[:2])) + (" ..." if len(lines) > 2 else "")
+
+    @property
+    def place(self) -> str:
+        """The page with the line of the block, or the source that has no lines."""
+        return f"{self.source}:{self.line}" if self.line else self.source
+
+    @property
+    def in_sources(self) -> bool:
+        """Whether the folder of the sources has to be the working folder."""
+        return self.language == "sh" and bool(IN_SOURCES.search(self.text) or "-S numasim/" in self.text)
+
+    @property
+    def timed(self) -> bool:
+        """Whether the entry measures time, and therefore runs alone."""
+        return bool(TIMED.search(self.text))
+
+    @property
+    def statuses(self) -> tuple[int, ...]:
+        """The exit statuses with which the entry has worked. On threads a missed bound is a result of the machine."""
+        return (0, 1) if MAY_MISS.search(self.text) else (0,)
+
+    @property
+    def minutes(self) -> float:
+        """About how long the entry takes on two idle cores."""
+        return next((minutes for text, minutes in MINUTES.items() if text in self.text), 0.05)
+
+
+def entries() -> list[Entry]:
+    """All entries. A command that takes long stands there once, at the first source that shows it in full."""
+    every = [entry for page in PAGES for entry in page_entries(page, (ROOT / page).read_text())]
+    every += [*_examples(), *_shipped()]
+    kept: dict[object, Entry] = {}
+    for number, entry in enumerate(every):
+        once = entry.runs and ONCE.search(entry.text) and "\n" not in entry.text.strip()
+        key: object = OUTPUT.sub("", entry.text.strip()) if once else number
+        kept[key] = replace(kept[key], also=(*kept[key].also, entry.place)) if key in kept else entry
+    return list(kept.values())
+
+
+def page_entries(page: str, text: str) -> Iterator[Entry]:
+    """The entries of a page; blocks of languages that are neither run nor a file have none."""
+    for block in page_blocks.code_blocks(text):
+        named = NAMED.match(block.text)
+        if block.file or named:
+            yield Entry(page, block.line, block.language, block.text, block.file or (named and named[1]))
+        elif block.language in page_blocks.RUN:
+            entry = Entry(page, block.line, block.language, block.text, None, missing(block.not_run, block.text))
+            plain = block.text.replace(CONTINUED, " ")
+            split = block.language == "sh" and page_blocks.COMMANDS.fullmatch(plain)
+            yield from (replace(entry, text=f"{line}\n") for line in plain.splitlines()) if split else (entry,)
+
+
+def missing(remark: str | None, text: str) -> str | None:
+    """What a block needs and is not here, by the remark above the block or by `UNMARKED`."""
+    marked = remark is not None and remark.startswith((TAKES, NEED))
+    unmarked = next((need for what, need in UNMARKED.items() if re.search(what, text)), None)
+    need = need_of(remark) if remark and marked else unmarked
+    if need is None:
+        return None
+    programs = NEEDS[need]
+    return None if programs and all(map(shutil.which, programs)) else need
+
+
+def need_of(remark: str) -> str | None:
+    """The need that a remark names, None if the block only takes long. KeyError for a remark that says neither."""
+    if remark.startswith(TAKES):
+        return None
+    return {f"{NEED}{need}": need for need in NEEDS}[re.split(r"[,;]", remark)[0]]
+
+
+def commands(command: Any = None, path: str = "numasim") -> Iterator[tuple[str, Any]]:
+    """Each command of numasim and all below, by the words that call them."""
+    command = command or typer.main.get_command(app)
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, f"{path} {name}")
+
+
+def _examples() -> Iterator[Entry]:
+    """The examples of all help texts, one after the other; first what they find in their folder."""
+    compiler = missing(f"{NEED}a compiler with OpenMP", "")
+    yield Entry(EXAMPLES, 0, "c", FIB, "fib.c")
+    yield Entry(EXAMPLES, 0, "sh", "gcc -O2 -fopenmp fib.c -o fib\n", None, compiler)
+    for line in dict.fromkeys(line for _, command in commands() for line in examples_of(command.epilog)):
+        yield Entry(EXAMPLES, 0, "sh", f"{line}\n", None, compiler if "./fib" in line else None)
+
+
+def _shipped() -> Iterator[Entry]:
+    """What ships and has a command of its own: sweeps, parts of the validation, studies, kinds of files."""
+    lines = [f"numasim sweep {name} -o results/{name}" for name in catalog.names("sweeps")]
+    lines += [f"numasim reproduce {name} --quick -o results/{name}" for name in study_names()]
+    lines += [f"numasim schema {kind}" for kind in SCHEMAS]
+    lines += ["numasim calibrate --quick -o machine.yaml --runtime runtime.yaml"]
+    machine = {"native": " --machine ./machine.yaml --runtime ./runtime.yaml"}
+    lines += [
+        f"numasim validate {name} --quick{machine.get(name, '')} -o results/{name}-quick" for name in part_names()
+    ]
+    yield from (Entry(SHIPPED, 0, "sh", f"{line}\n") for line in lines)
