@@ -9,8 +9,8 @@ its own below build/every_command/COMMIT, in which its entries run one after the
 there. Sources run --jobs at a time, and those that measure time alone, at the end. What has worked on this commit is
 not run again, so that a list that was stopped goes on. Changes that are not committed have a folder of their own.
 
-The page is verification/every_command.md: when, on which commit, each entry with its status and seconds, and what cannot
-run here, with the reason. Exit status 1 if an entry fails.
+The page is verification/every_command.md: when, on which commit, each entry with its status and seconds, and what
+cannot run here, with the reason. Exit status 1 if an entry fails.
 
 A study that was reproduced in full is not simulated twice: a later entry that reproduces the same study in full finds
 its runs, as a reproduction that was stopped does.
