@@ -39,6 +39,7 @@ TAKES, NEED = "it takes ", "it needs "
 NEEDS: dict[str, tuple[str, ...] | None] = {  # programs that have to be found; None: what no machine has by itself
     "a package index": None,
     "a cluster": None,
+    "another machine": None,
     "the right to install for all users": None,
     "another version of numasim": None,
     "an editable build": None,
