@@ -7,7 +7,7 @@ float takes part on the way from a YAML file to the engine (model section 1.1).
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
@@ -29,18 +29,45 @@ class Model(BaseModel):
     Validators are built when they are first needed: one run needs a few of them, and building all takes longer. What is
     known to be right, as defaults are, is made by `model_construct`, which needs none.
 
-    ``kind_key`` is the field that says of which kind a value is, where the other fields depend on it;
-    ``has_alternatives`` is whether only one of the fields may be given. Either keeps mappings from being merged by
-    ``like`` (`numasim.spec.part_merge`), which drops the fields of ``goes_with`` where what they go with is replaced.
+    ``kinds_of_key`` gives, for each field that not every kind of the model has, the kinds that have the field. The
+    field ``kind_key`` says the kind, which a word of ``kind_words`` alone may say, too; without such a field the kind
+    is that of the fields that are given. ``goes_with`` gives the fields that mean nothing after a change of certain
+    others. ``like`` (`numasim.spec.part_merge`) drops fields that mean nothing any more.
     """
 
     kind_key: ClassVar[str | None] = None
-    has_alternatives: ClassVar[bool] = False
-    goes_with: ClassVar[Mapping[str, str]] = {}
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    kind_words: ClassVar[Collection[str]] = ()
+    goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, arbitrary_types_allowed=False, defer_build=True
     )
+
+    @classmethod
+    def kind_of(cls, given: Mapping[str, Any]) -> str | None:
+        """The kind that a mapping with the fields ``given`` says to be of, None where the mapping says none."""
+        if cls.kind_key is not None:
+            return given.get(cls.kind_key)
+        return next((kinds[0] for key, kinds in cls.kinds_of_key.items() if key in given), None)
+
+    @classmethod
+    def default_kind(cls) -> str | None:
+        """The kind of a mapping that says none."""
+        default = None if cls.kind_key is None else cls.model_fields[cls.kind_key].default
+        return default if isinstance(default, str) else None
+
+    @classmethod
+    def has_meaning(cls, key: str, kind: str) -> bool:
+        """Whether values of ``kind`` have the field ``key``."""
+        return key not in cls.kinds_of_key or kind in cls.kinds_of_key[key]
+
+    def _of_another_kind(self) -> Iterator[str]:
+        """Sentences about the fields that were given and that the value's kind does not have."""
+        kind = self.kind_of({key: getattr(self, key) for key in self.model_fields_set}) or self.default_kind()
+        for key, kinds in self.kinds_of_key.items():
+            if key in self.model_fields_set and getattr(self, key) is not None and kind not in kinds:
+                yield f"{key} goes with {self.kind_key}: {' or '.join(kinds)}, not with {self.kind_key}: {kind}"
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with other values of some fields, which knows nothing of what was derived from the old ones."""

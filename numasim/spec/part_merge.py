@@ -1,39 +1,34 @@
 """What ``like`` does: the mapping of a part with that of another laid over it, key by key and level by level.
 
 A value of the upper mapping replaces that of the lower, except where both are mappings with fields of their own: these
-are merged likewise. Replaced as wholes are therefore
+are merged likewise. What the lower mapping leaves out is there by its default: a default that is written out, and one
+that is not, are the same. A word that names a kind is the mapping with that kind: ``placement: interleave`` is
+``placement: {policy: interleave}``. Replaced as wholes are therefore
 
-- lists and names: ``steal``, ``dispatch``, ``turbo``, ``links: ring`` over a list of links;
-- collections whose keys the file chooses: ``queues``;
-- mappings that say what kind of thing they are, where they say another kind: ``locks: {kind: mutex}`` over locks of
-  ``kind: cohort``, whose other keys would mean nothing to a mutex;
-- mappings of alternatives, of which only one may be given: ``amount: {share: 2}`` over ``{count: 16}``.
+- lists and other words: ``steal``, ``dispatch``, ``turbo``, ``amount: half``, ``links: ring`` over a list of links;
+- collections whose keys the file chooses: ``queues``.
 
-A field that means nothing without another goes when that is replaced: ``routes`` where ``links`` are others. Sources
-are merged, too; that of a field which is replaced goes with what it was the source of.
+A field that means nothing beside the fields of the upper mapping goes, all others stay: ``batch`` of ``locks: {kind:
+cohort, batch: 8, home: owner}`` under ``locks: {kind: mutex}``, ``count`` of an amount under ``amount: {share: 2}``,
+``routes`` where ``links`` are others. Sources are merged, too; that of a value which changes goes with that value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from numasim.parts.base import Model
 from numasim.parts.keys import models_of, spelled
-from numasim.parts.yaml.nodes import Key, Node
+from numasim.parts.yaml.nodes import Key, Node, Place, from_python
 
 SOURCES = "sources"
 
 
 def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
     """Return the mapping ``top`` laid over ``base``, which both describe a ``model`` in part."""
-    replaced = set(_replaced(base, top.without(SOURCES), model))
-    lost = {field for field, of in model.goes_with.items() if of in replaced and top.child(field) is None}
-    content = {key: value for key, value in base.mapping().items() if key not in lost}
-    for key, value in top.mapping().items():
-        content[key] = _value(content.get(key), value, field_model(model, key))
-    if SOURCES in base.mapping() and SOURCES in spelled(model):
-        content[SOURCES] = _sources(base, top, replaced | lost)
-    return Node(content, top.place, {**base.keys, **top.keys})
+    merged, changed = _merged(base, top.without(SOURCES), model)
+    sources = _sources(base.child(SOURCES), top.child(SOURCES), changed)
+    if sources is None or SOURCES not in spelled(model):
+        return merged
+    return merged.replaced(SOURCES, sources, top.keys.get(SOURCES, sources.place))
 
 
 def field_model(model: type[Model], key: Key) -> type[Model] | None:
@@ -43,49 +38,70 @@ def field_model(model: type[Model], key: Key) -> type[Model] | None:
     return models[0] if len(models) == 1 and issubclass(models[0], Model) else None
 
 
-def _value(base: Node | None, top: Node, model: type[Model] | None) -> Node:
-    if base is None or model is None or not _are_merged(base, top, model):
-        return top
-    return laid_over(base, top, model)
-
-
-def _are_merged(base: Node, top: Node, model: type[Model]) -> bool:
-    return _is_mapping(base) and _is_mapping(top) and not _stands_alone(base, top, model)
-
-
-def _replaced(base: Node, top: Node, model: type[Model], above: str = "") -> Iterator[str]:
-    """The dotted paths of the values of ``top`` that are not merged with one of ``base``."""
+def _merged(base: Node, top: Node, model: type[Model], above: str = "") -> tuple[Node, set[str]]:
+    """``top`` over ``base``, and the dotted paths of the values of ``base`` that change or go."""
+    content, changed = dict(base.mapping()), set()
+    for key in _without_meaning(base, top, model):
+        del content[key]
+        changed.add(f"{above}{key}")
     for key, value in top.mapping().items():
-        below, inner = base.child(key), field_model(model, key)
-        if below is not None and inner is not None and _are_merged(below, value, inner):
-            yield from _replaced(below, value, inner, f"{above}{key}.")
+        below = content.get(key) or _default(model, key, value.place)
+        inner = field_model(model, key)
+        pair = _as_mappings(below, value, inner) if below and inner else None
+        if pair and inner:
+            content[key], inside = _merged(*pair, inner, f"{above}{key}.")
+            changed |= inside
         else:
-            yield f"{above}{key}"
+            content[key] = value
+            if below is None or below.plain() != value.plain():
+                changed.add(f"{above}{key}")
+    for field, others in model.goes_with.items():
+        if field in content and top.child(field) is None and changed.intersection(f"{above}{each}" for each in others):
+            del content[field]
+            changed.add(f"{above}{field}")
+    return Node(content, top.place, {**base.keys, **top.keys}), changed
 
 
-def _is_mapping(node: Node) -> bool:
-    return isinstance(node.content, dict)
+def _without_meaning(base: Node, top: Node, model: type[Model]) -> list[Key]:
+    """The keys of ``base`` that mean nothing to the kind that ``top`` says."""
+    kind = model.kind_of(top.plain())
+    if kind is None or kind == (model.kind_of(base.plain()) or model.default_kind()):
+        return []
+    return [key for key in base.mapping() if key not in top.mapping() and not model.has_meaning(str(key), kind)]
 
 
-def _stands_alone(base: Node, top: Node, model: type[Model]) -> bool:
-    """Whether the value of the upper mapping replaces that of the lower: it is of another kind, or an alternative."""
-    if model.kind_key is None:
-        return model.has_alternatives
-    kinds = [node.child(model.kind_key) for node in (base, top)]
-    return kinds[1] is not None and (kinds[0] is None or kinds[0].plain() != kinds[1].plain())
+def _default(model: type[Model], key: Key, place: Place) -> Node | None:
+    """What a field that is left out is, if that is a mapping."""
+    field = next((field for name, field in model.model_fields.items() if (field.alias or name) == key), None)
+    if field is None or not isinstance(field.default, Model):
+        return None
+    given = {name: getattr(field.default, name) for name in field.default.model_fields_set}
+    return from_python(given, place)
 
 
-def _sources(base: Node, top: Node, replaced: set[str]) -> Node:
-    """The sources of both; without those of the lower mapping for fields of which anything is ``replaced``."""
-    own = top.child(SOURCES)
-    below = base.mapping()[SOURCES]
-    if not _is_mapping(below) or (own is not None and not _is_mapping(own)):
-        return own or below
-    kept = below.without(*(str(field) for field in below.mapping() if _is_touched(str(field), replaced)))
-    return Node(
-        {**kept.mapping(), **(own.mapping() if own else {})}, (own or below).place, {**kept.keys, **(own or kept).keys}
-    )
+def _as_mappings(base: Node, top: Node, model: type[Model]) -> tuple[Node, Node] | None:
+    """Both values as mappings of ``model``, None where one of them is neither that nor a word for it."""
+    if not any(isinstance(each.content, dict) for each in (base, top)):
+        return None
+    lower, upper = _spelled_out(base, model), _spelled_out(top, model)
+    both = isinstance(lower.content, dict) and isinstance(upper.content, dict)
+    return (lower, upper) if both else None
 
 
-def _is_touched(field: str, replaced: set[str]) -> bool:
-    return any(field == path or field.startswith(f"{path}.") or path.startswith(f"{field}.") for path in replaced)
+def _spelled_out(node: Node, model: type[Model]) -> Node:
+    key = model.kind_key
+    if key is None or not isinstance(node.content, str) or node.content not in model.kind_words:
+        return node
+    return Node({key: node}, node.place, {key: node.place})
+
+
+def _sources(base: Node | None, top: Node | None, changed: set[str]) -> Node | None:
+    """The sources of both; without those of the lower mapping for fields of which anything has ``changed``."""
+    if base is None or not isinstance(base.content, dict) or (top is not None and not isinstance(top.content, dict)):
+        return top or base
+    kept = base.without(*(str(field) for field in base.mapping() if _is_touched(str(field), changed)))
+    return kept if top is None else Node({**kept.mapping(), **top.mapping()}, top.place, {**kept.keys, **top.keys})
+
+
+def _is_touched(field: str, changed: set[str]) -> bool:
+    return any(field == path or field.startswith(f"{path}.") or path.startswith(f"{field}.") for path in changed)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from numasim.errors import InputError
 from numasim.parts import catalog
+from numasim.parts.models.runtime_model import BackoffSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Node, Place, Source, from_python
+from numasim.spec.part_merge import laid_over
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader
 from numasim.spec.single_part import read_machine, read_strategy
 
 HERE = Place(Source("", Path()))
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+
+
+def read(strategy: Any) -> StrategySpec:
+    return validate(StrategySpec, PartReader().expand("strategy", from_python(strategy, HERE)))
 
 
 def expanded(part: str, **fields: Any) -> dict[str, Any]:
@@ -56,14 +64,103 @@ def test_collections_with_chosen_names_are_replaced() -> None:
     }
 
 
-def test_another_kind_replaces_and_the_same_kind_merges() -> None:
+def test_another_kind_drops_what_means_nothing_to_it_and_keeps_the_rest() -> None:
     cohort = {"kind": "cohort", "batch": 64, "home": "owner", "barrier": "per-domain"}
     assert expanded("strategy", like="affinity-locks")["locks"] == cohort
     assert expanded("strategy", like="affinity-locks", locks={"batch": 8})["locks"] == {**cohort, "batch": 8}
     same = expanded("strategy", like="affinity-locks", locks={"kind": "cohort", "batch": 8})
     assert same["locks"] == {**cohort, "batch": 8}
-    assert expanded("strategy", like="affinity-locks", locks={"kind": "mutex"})["locks"] == {"kind": "mutex"}
+    mutex = {"kind": "mutex", "home": "owner", "barrier": "per-domain"}  # batch is of kind cohort alone
+    assert expanded("strategy", like="affinity-locks", locks={"kind": "mutex"})["locks"] == mutex
     assert expanded("strategy", like="randomized", locks={"batch": 8})["locks"] == {"batch": 8}
+
+
+def test_a_default_that_is_written_out_changes_nothing() -> None:
+    """Locks are of kind mutex by default. Written out, the kind had made locks of their own, that look first."""
+    assert expanded("strategy", like="worklist", locks={"kind": "mutex"})["locks"] == {
+        "probe": "lock-first",
+        "kind": "mutex",
+    }
+    assert read("worklist").contents_json == read({"like": "worklist", "locks": {"kind": "mutex"}}).contents_json
+    pages = {"policy": "first-touch", "granule": "4KiB"}
+    assert expanded("strategy", like="randomized", placement={"granule": "4KiB"})["placement"] == pages
+
+
+def test_a_word_that_names_a_kind_is_the_mapping_with_that_kind(tmp_path: Path) -> None:
+    """By hand: a grain is of interleave, not of bind; a granule is of every policy."""
+    base = tmp_path / "base.yaml"
+    base.write_text("like: randomized\nplacement: {policy: interleave, grain: 8KiB, granule: 4KiB}\n")
+    kept = expanded("strategy", like=str(base), placement={"policy": "bind", "node": 1})["placement"]
+    assert kept == {"policy": "bind", "node": 1, "granule": "4KiB"}
+    for next_touch in ("next-touch", {"policy": "next-touch"}):
+        found = expanded("strategy", like=str(base), placement=next_touch)["placement"]
+        assert found == {"policy": "next-touch", "granule": "4KiB"}
+    base.write_text("like: randomized\nplacement: interleave\n")
+    found = expanded("strategy", like=str(base), placement={"grain": "8KiB"})["placement"]
+    assert found == {"policy": "interleave", "grain": "8KiB"}
+
+
+def test_another_topology_keeps_what_every_link_has() -> None:
+    mesh = {"topology": "mesh", "rows": 2, "columns": 4, "bandwidth_gbs": 9}
+    grid = {**expanded("machine", like="opteron-8380-4s"), "links": mesh, "routes": [[0, 1]]}
+    base = from_python(grid, HERE)
+    for ring in ("ring", {"topology": "ring"}):
+        found = laid_over(base, from_python({"links": ring}, HERE), PARTS["machine"]).plain()
+        assert found["links"] == {"topology": "ring", "bandwidth_gbs": 9}
+        assert "routes" not in found
+    faster = laid_over(base, from_python({"links": {"topology": "mesh", "bandwidth_gbs": 12}}, HERE), PARTS["machine"])
+    assert faster.plain()["links"] == {**mesh, "bandwidth_gbs": 12}
+    assert faster.plain()["routes"] == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("key", "below", "above", "found"),
+    [
+        ("tune", {"what": "packing", "start": "sosc", "profile_ns": 5}, {"python": "a:b"}, ["python", "profile_ns"]),
+        ("tune", {"python": "a:b", "profile_ns": 5}, {"what": "packing"}, ["what", "profile_ns"]),
+        (
+            "tune",
+            {"what": "packing", "keep": "faster"},
+            {"what": "packing", "start": "sosc"},
+            ["what", "start", "keep"],
+        ),
+        ("spawn", {"root": "work-first"}, {"adaptive": {}}, ["adaptive"]),
+        ("spawn", {"adaptive": {}}, {"local": "work-first"}, ["local"]),
+        ("spawn", {"free": "work-first"}, {"local": "work-first"}, ["free", "local"]),
+        ("labels", "balanced", {"overload": 0.5}, ["deal", "overload"]),
+        ("labels", {"deal": "balanced", "overload": 0.5}, {"deal": "mixed-locality-balanced"}, ["deal", "overload"]),
+    ],
+)
+def test_one_rule_for_every_kind_of_thing(key: str, below: Any, above: Any, found: list[str]) -> None:
+    base, top = (from_python({key: value}, HERE) for value in (below, above))
+    assert set(laid_over(base, top, PARTS["strategy"]).plain()[key]) == set(found)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_strategy_with_its_defaults_written_out_is_changed_alike(seed: int) -> None:
+    """Random changes of locks, waits and pages, over each shipped strategy as it is and with every default said."""
+    chance = Random(seed)
+    name = chance.choice(catalog.names("strategies"))
+    change = {
+        "locks": chance.choice(
+            ({"kind": "cohort"}, {"kind": "mutex"}, {"home": "owner"}, {"kind": "tas", "words": "memory"})
+        ),
+        "backoff": chance.choice(({"factor": 3}, {"first_ns": 100}, {"empty": "count"})),
+        "placement": chance.choice(("interleave", "first-touch", {"granule": "4KiB"}, {"policy": "next-touch"})),
+    }
+    spec = read(name)
+    said: dict[str, Any] = {"backoff": BackoffSpec().model_dump()} if spec.backoff is None else {}
+    for key, part in (("locks", spec.locks), ("backoff", spec.backoff), ("placement", spec.placement)):
+        for field, value in (part.model_dump() if part is not None else {}).items():
+            if value is not None and part.has_meaning(field, part.kind_of(part.model_dump())):
+                said.setdefault(key, {})[field] = value
+    whole = Node(
+        {**PartReader().expand("strategy", from_python(name, HERE)).mapping(), **from_python(said, HERE).mapping()},
+        HERE,
+    )
+    top = from_python(change, HERE)
+    spelled = validate(PARTS["strategy"], laid_over(whole, top, PARTS["strategy"]))
+    assert spelled.contents_json == read({"like": name, **change}).contents_json
 
 
 def test_of_alternatives_the_given_one_replaces_the_other(tmp_path: Path) -> None:

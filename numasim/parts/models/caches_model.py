@@ -3,10 +3,10 @@
 Cores are numbered node by node. A machine without last-level caches has a cache domain for each core.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import count
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -23,6 +23,11 @@ class CachesSpec(Model):
 
     It is said by ``llc_scope``, as a number of neighbouring cores, or cache by cache.
     """
+
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **{way: (way,) for way in ("llc_scope", "cores_per_llc", "llc_cores")},
+        "llc_sizes": ("llc_cores",),
+    }
 
     l1: Bytes = Field(
         0,

@@ -1,7 +1,8 @@
 """How the items of ranges are dealt by where their data lies: distributions as labels (model 4.10; Souris 2020)."""
 
+from collections.abc import Collection
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -27,6 +28,9 @@ DistributionName = Literal[
 
 class DistributionSpec(Model):
     """Labels of the items of ranges by how many bytes each has on which node."""
+
+    kind_key: ClassVar[str | None] = "deal"
+    kind_words: ClassVar[Collection[str]] = DISTRIBUTIONS.meanings
 
     deal: Annotated[DistributionName, DISTRIBUTIONS] = Field(description="The rule that finds the unit of an item.")
     overload: Annotated[Exact, Field(ge=0, le=1000)] = Field(

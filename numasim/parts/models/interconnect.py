@@ -3,11 +3,11 @@
 Errors carry the path of the field inside the machine's document, from which the reader of the file finds the line.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, Tag, model_validator
 
@@ -19,7 +19,8 @@ from numasim.parts.unit_factors import GIGA
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
 Path = tuple[str | int, ...]
-TopologyName = Annotated[Literal["ring", "fully-connected", "twisted-ladder", "mesh"], meanings.LINKS_TOPOLOGY]
+TopologyWord = Literal["ring", "fully-connected", "twisted-ladder", "mesh"]
+TopologyName = Annotated[TopologyWord, meanings.LINKS_TOPOLOGY]
 
 
 class LinkSpec(Model):
@@ -91,6 +92,9 @@ class TopologySpec(CheckedModel):
     """All links of a machine by the name of their topology; they are alike (`numasim.parts.models.topologies`)."""
 
     kind_key: ClassVar[str | None] = "topology"
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"rows": ("mesh",), "columns": ("mesh",)}
+    kind_words: ClassVar[Collection[str]] = get_args(TopologyWord)
+
     topology: TopologyName = Field(description="Which nodes are linked, each pair in both directions.")
     rows: PositiveCount | None = Field(None, description="Rows of a mesh; needed where topology is mesh.")
     columns: PositiveCount | None = Field(

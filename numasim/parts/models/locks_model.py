@@ -7,7 +7,7 @@ core that had it last. Whoever sleeps on a condition, or parked on a mutex, is w
 on its node and in ``wake_remote_ns`` where it does not (thesis section 6.3.1).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal
 
@@ -27,6 +27,7 @@ class LockSpec(CheckedModel):
     """The locks and barriers of a run, all of one kind."""
 
     kind_key: ClassVar[str | None] = "kind"
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
 
     kind: Annotated[LockName, Choices(LOCK_MEANINGS)] = Field(
         "mutex", description="Kind of all locks of the run (model 5.2)."
@@ -65,6 +66,4 @@ class LockSpec(CheckedModel):
     )
 
     def _problems(self) -> Iterator[str]:
-        for key, kinds in KINDS_OF_KEY.items():
-            if key in self.model_fields_set and self.kind not in kinds:
-                yield f"{key} goes with kind: {' or '.join(kinds)}, not with kind: {self.kind}"
+        yield from self._of_another_kind()

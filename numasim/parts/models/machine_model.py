@@ -128,7 +128,9 @@ class ProbeSpec(Model):
 class MachineSpec(Model):
     """One machine; ``sources`` maps dotted fields, each with the fields below it, to the sources of their values."""
 
-    goes_with: ClassVar[Mapping[str, str]] = {"routes": "links"}
+    goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "routes": ("links", "links.topology", "links.rows", "links.columns")
+    }
 
     name: Label = Field(
         description="Name of the machine in results and figures; a file may leave it out, whose own name it is then."

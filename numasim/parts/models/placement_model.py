@@ -1,9 +1,9 @@
 """Page placement as data: a policy, its options, and the phases at which it changes (model 2.2, 4.12)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Tag, model_serializer
 
@@ -145,6 +145,8 @@ class PolicySpec(CheckedModel):
     """
 
     kind_key: ClassVar[str | None] = "policy"
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = TAKES
+    kind_words: ClassVar[Collection[str]] = get_args(PolicyName)
 
     policy: Policy = Field(description="Where pages live (model 2.2).")
     nodes: NodeSet | None = Field(
@@ -171,9 +173,7 @@ class PolicySpec(CheckedModel):
         key, what, example = NEEDS.get(self.policy, (None, "", ""))
         if key is not None and getattr(self, key) is None:
             yield f"policy: {self.policy} needs {what}, as in {{policy: {self.policy}, {example}}}"
-        for name, policies in TAKES.items():
-            if getattr(self, name) is not None and self.policy not in policies:
-                yield f"{name} goes with policy: {' or '.join(policies)}, not with policy: {self.policy}"
+        yield from self._of_another_kind()
 
     @property
     def rule(self) -> PageRule:

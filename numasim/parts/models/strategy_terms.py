@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, Tag, model_validator
 
@@ -115,8 +115,6 @@ def _exactly_one(model: Model) -> None:
 class LengthCondition(Model):
     """Only queues with at least ``length``, or with fewer than ``below``, tasks now."""
 
-    has_alternatives: ClassVar[bool] = True
-
     length: Bound | None = Field(
         None,
         description="Only queues that hold at least so many tasks now; max and min are the thresholds S and s.",
@@ -135,7 +133,7 @@ class LengthCondition(Model):
 class AmountSpec(Model):
     """``count`` tasks, or one ``share``-th of the queue rounded up; ``workers`` is the number of workers."""
 
-    has_alternatives: ClassVar[bool] = True
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"count": ("count",), "share": ("share",)}
 
     count: Tasks | None = Field(None, description="So many tasks, or as many as there are.")
     share: (
@@ -220,6 +218,11 @@ class AdaptiveSpec(Model):
 
 class SpawnSpec(CheckedModel):
     """A spawn order that is not the same for all spawns: by the tier of the child, or one that adapts."""
+
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "adaptive": ("adaptive",),
+        **dict.fromkeys(get_args(TierName), ("tier",)),
+    }
 
     adaptive: AdaptiveSpec | None = Field(
         None, description="By what is stolen from the worker, within a bound on its stack."

@@ -6,7 +6,7 @@ a hash of its module's source, not where the file is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -30,13 +30,21 @@ def _a_function(value: Any) -> Any:
     return value
 
 
-PACKING = {"start", "moves", "keep", "within", "cpu_bound"}
+PYTHON = "python"
+SHIPPED = ("fastest", "packing")
+KINDS_OF_KEY = {
+    "what": SHIPPED,
+    PYTHON: (PYTHON,),
+    "of": SHIPPED[:1],
+    **dict.fromkeys(("start", "moves", "keep", "within", "cpu_bound"), SHIPPED[1:]),
+}
 
 
 class TuneSpec(CheckedModel):
     """The controller of a strategy, with what it may choose from: a shipped one, or a function of the user's."""
 
     kind_key: ClassVar[str | None] = "what"
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
 
     what: Annotated[Literal["fastest", "packing"], TUNE_WHAT] | None = Field(
         None, description="A controller that is shipped; python is one of your own."
@@ -85,6 +93,11 @@ class TuneSpec(CheckedModel):
         if self.python is not None:
             self._source = PythonFunction.of(self.python, Path()).source_hash()
 
+    @classmethod
+    def kind_of(cls, given: Mapping[str, Any]) -> str | None:
+        """The shipped controller, or python."""
+        return PYTHON if given.get(PYTHON) is not None else super().kind_of(given)
+
     @property
     def function(self) -> PythonFunction | None:
         """The user's own function; None where the controller is a shipped one."""
@@ -106,9 +119,7 @@ class TuneSpec(CheckedModel):
             yield "exactly one of what and python is needed here"
         if (self.what == "fastest") != (self.of is not None):
             yield "of goes with what: fastest, and what: fastest needs it, as in of: [[], [far]]"
-        if self.what != "packing":
-            for name in sorted(PACKING & self.model_fields_set):
-                yield f"{name} goes with what: packing"
+        yield from self._of_another_kind()
         first, last = self.profiled_span
         if first > last:
             yield f"profiled runs from {first} to {last}, which is never"
