@@ -210,6 +210,7 @@ OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch that owners alon
 FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted;
 FLAG_GATED, FLAG_UNLESS = 4, 8  # it waits for the gate of the worker's unit; its switch has to be off
 FLAG_OWN_FIRST = 16  # of a steal level, which asks for no tiers: its gate waits for the own subtrees of the unit
+FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, which is empty where the worker leaves it out
 EVERY_TIER = 7
 TIER_SHIFT, FLAG_TIERS = 4, 112  # the tiers that a rule asks for, shifted by so many bits; none of them: any tier
 FLAG_COPY = 128  # a rule that leaves an entry in its queue beside that of the rules behind it

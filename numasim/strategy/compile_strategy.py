@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -142,7 +143,10 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken = np.zeros(len(plan.queues), bool)
     taken[plan.own[plan.own < len(taken)]] = True
     split = _first_queue_of_dispatch(plan)
-    taken[plan.queue[:split]] = True
+    for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
+        if level["anchor"] != Anchor.LAST:  # whose queues are those that another level has found
+            first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
+            taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]
     lost = filled[~taken[filled]]
     if len(lost):

@@ -10,6 +10,7 @@ from numasim.strategy.steal_plan import (
     FLAG_ATTEMPT,
     FLAG_COPY,
     FLAG_GATED,
+    FLAG_HEADS,
     FLAG_INVERT,
     FLAG_OWN_FIRST,
     FLAG_TIERS,
@@ -34,9 +35,13 @@ class Row(NamedTuple):
     weights: tuple[int, ...]
 
 
+NO_ROW = Row((), ())
+
+
 class Level:
     """One steal level or dispatch rule; ``watch``, ``chance`` and ``switch`` are NO_INDEX, ``data`` None where there is
-    none; ``tiers`` is a mask of those that the rule asks for, 0 where it asks for none.
+    none; ``tiers`` is a mask of those that the rule asks for, 0 where it asks for none. A level with ``heads`` has a
+    row for each worker in front, empty where the worker leaves the level out.
     """
 
     __slots__ = (
@@ -54,6 +59,7 @@ class Level:
         "data",
         "first_iteration",
         "gated",
+        "heads",
         "index",
         "invert",
         "last_iteration",
@@ -90,6 +96,7 @@ class Level:
         self.invert = bool(record["flags"] & FLAG_INVERT)
         steals = index < plan.steal_levels
         self.gated = bool(record["flags"] & FLAG_GATED)
+        self.heads = steals and bool(record["flags"] & FLAG_HEADS)
         self.own_first = steals and bool(record["flags"] & FLAG_OWN_FIRST)
         self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & FLAG_UNLESS)
         self.tiers = 0 if steals else int(record["flags"] & FLAG_TIERS) >> TIER_SHIFT
@@ -100,8 +107,14 @@ class Level:
         every = (self.first_iteration, self.last_iteration) == (0, ALL32)
         return every and self.switch < 0 and not self.gated
 
+    def row_of(self, anchor: int, worker: int) -> Row:
+        """Return the candidates of steal level and ``anchor`` for ``worker``, none where the worker leaves it out."""
+        if not self.heads:
+            return self.row(anchor)
+        return self.row(self._plan.workers + anchor) if self.row(worker).groups else NO_ROW
+
     def row(self, anchor: int) -> Row:
-        """Return the candidates of ``anchor``, in the order in which they are visited."""
+        """Return row number ``anchor``, its candidates in the order in which they are visited."""
         found = self._rows.get(anchor)
         if found is None:
             found = self._rows[anchor] = self._decode(anchor)

@@ -24,6 +24,7 @@ from numasim.strategy.steal_plan import (
     FLAG_ATTEMPT,
     FLAG_COPY,
     FLAG_GATED,
+    FLAG_HEADS,
     FLAG_INVERT,
     FLAG_OWN_FIRST,
     FLAG_UNLESS,
@@ -39,7 +40,7 @@ from numasim.strategy.steal_plan import (
 from numasim.strategy.worker_units import Units
 
 AFTER_ME = "after-me"
-MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF}
+MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF, "last": Anchor.LAST}
 SCANNING = frozenset(
     {Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN}
 )  # a dispatch rule that scans finds room wherever there is any
@@ -78,6 +79,8 @@ class LevelTable:
         record = self._record(level, pool)
         record["anchor"] = self._add_steal_rows(level, pool)
         record["tries"] = ALL16 if level.tries == "all" else level.tries
+        if level.source == "last":
+            record["pick"] = Pick.IN_ORDER  # one queue, which is there without a draw
         record["leave"] = level.leave
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self.chances.index(level.chance, len(self.records))
@@ -85,6 +88,7 @@ class LevelTable:
         record["amount_kind"], record["amount"] = self._amount(level.amount or self.spec.amount)
         record["flags"] |= FLAG_GATED * level.gated | FLAG_OWN_FIRST * level.own_first
         record["flags"] |= FLAG_ATTEMPT * (level.source != "own")
+        record["flags"] |= FLAG_HEADS * (level.who is not None and level.source in MOVING_ANCHORS)
         self.records.append(record)
 
     def add_rule(self, rule: Rule) -> None:
@@ -127,20 +131,29 @@ class LevelTable:
         return AmountKind.SHARE, self.units.workers if amount.share == "workers" else int(amount.share or 1)
 
     def _add_steal_rows(self, level: LevelSpec, pool: Pool) -> Anchor:
-        if level.source == "last":
-            return Anchor.LAST
         anchor = MOVING_ANCHORS.get(str(level.source), Anchor.ME)
-        named = relation("own" if anchor is not Anchor.ME else level.source, self.units)
-        keeps_own = level.include_self or level.source == "own" or anchor is not Anchor.ME
         how = Arrangement(level.by, level.pick == AFTER_ME, level.visit == "weighted")
+        heads = [level.who is None or self._is_head(pool, worker) for worker in range(self.units.workers)]
+        if anchor is Anchor.ME:
+            self._add_fixed_rows(level, pool, how, heads)
+            return anchor
+        for worker, uses in enumerate(heads if level.who else ()):
+            self.rows.arrange(pool, np.flatnonzero(pool.is_mine(worker) & uses), worker, how)
+        if anchor is Anchor.LAST:
+            for queue in range(sum(len(family.queue) for family in self.families.values())):
+                self.rows.arrange(pool, np.flatnonzero(pool.queue == queue), 0, how)
+            return anchor
         for worker in range(self.units.workers):
-            mask = named(self.units, pool, worker)
-            if not keeps_own:
-                mask = mask & ~pool.is_mine(worker)
-            if level.who == "head" and not self._is_head(pool, worker):
-                mask = np.zeros_like(mask)
-            self.rows.arrange(pool, np.flatnonzero(mask), worker, how)
+            self.rows.arrange(pool, np.flatnonzero(pool.is_mine(worker)), worker, how)
         return anchor
+
+    def _add_fixed_rows(self, level: LevelSpec, pool: Pool, how: Arrangement, heads: list[bool]) -> None:
+        named = relation(level.source, self.units)
+        for worker, uses in enumerate(heads):
+            mask = named(self.units, pool, worker) & uses
+            if not level.include_self and level.source != "own":
+                mask = mask & ~pool.is_mine(worker)
+            self.rows.arrange(pool, np.flatnonzero(mask), worker, how)
 
     def _add_dispatch_rows(self, rule: Rule, pool: Pool) -> Anchor:
         target, after_me = rule.spec.target, rule.spec.pick == AFTER_ME

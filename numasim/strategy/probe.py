@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from numasim.draws import DrawClass
 from numasim.parts.unit_factors import MILLION
-from numasim.strategy.decoded import Level, Row, Segment, decode_levels
+from numasim.strategy.decoded import NO_ROW, Level, Row, Segment, decode_levels
 from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates, in_force, within_reach
 from numasim.strategy.similarity import Objects, Similarity
 from numasim.strategy.steal_plan import AmountKind, Anchor, Pick, StealPlan, Tier, Visit
@@ -27,12 +27,11 @@ from numasim.strategy.streams import Stream
 
 NO_ROOM = -1
 Choice = tuple[int, Segment, int]  # level, candidates, watch or NO_INDEX
-NO_ROW = Row((), ())
 ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
     Anchor.ME: attrgetter("position"),
     Anchor.PARENT: attrgetter("parent"),
     Anchor.THIEF: lambda state: state.taker if state.leapfrogs else state.thief,
-    Anchor.LAST: lambda _state: UNKNOWN,
+    Anchor.LAST: attrgetter("last"),
 }
 
 
@@ -205,10 +204,7 @@ class Prober:
             if _is_idle(level, state):
                 continue
             groups = self._row(level, state).groups
-            if level.anchor is Anchor.LAST:
-                if state.last != UNKNOWN:
-                    return None
-            elif groups and not _is_steady(level):
+            if groups and not _is_steady(level):
                 return None
             elif groups and level.watch < 0:
                 for segment in (segment for group in groups for segment in group):
@@ -326,10 +322,6 @@ class Prober:
         for level in self._steal:
             if not self._is_open(level, state, view):
                 continue
-            if level.anchor is Anchor.LAST:
-                if state.last != UNKNOWN:
-                    yield level.index, state.last
-                continue
             row = self._row(level, state)
             if not row.groups:
                 continue
@@ -357,10 +349,6 @@ class Prober:
 
     def _within(self, level: Level, state: WorkerState, view: View) -> Iterator[int]:
         """Yield the queues that rounds may probe by a level."""
-        if level.anchor is Anchor.LAST:
-            if state.last != UNKNOWN:
-                yield state.last
-            return
         apart = copy(state)
         apart.cursor = [*state.cursor]
         turn = Turn(apart, apart.victims, view)
@@ -375,7 +363,7 @@ class Prober:
 
     def _row(self, level: Level, state: WorkerState) -> Row:
         anchor = ANCHORED_AT[level.anchor](state)
-        return NO_ROW if anchor == UNKNOWN else level.row(anchor)
+        return NO_ROW if anchor == UNKNOWN else level.row_of(anchor, state.position)
 
 
 def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Iterator[tuple[int, int]]:
@@ -395,7 +383,7 @@ def _is_idle(level: Level, state: WorkerState) -> bool:
 
 def _is_steady(level: Level) -> bool:
     """Whether every round of the level is random picks alone: one draw a probe, none where there is no candidate."""
-    always = level.is_always and level.chance < 0
+    always = level.is_always and level.chance < 0 and not level.heads
     return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
 
 

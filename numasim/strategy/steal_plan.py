@@ -2,9 +2,10 @@
 
 All arrays are read-only; roles, groups and orders are resolved into ``row``, ``seg`` and ``queue``. Level records come
 steal levels first, then dispatch rules. ``row[level.row + anchor] .. row[level.row + anchor + 1]`` are the segments of
-an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more, an extra producer); 0 for ALL; a node for
-LIGHTEST and DATA; a unit for LABEL. A group is ``level.segments`` consecutive segments, one per queue family; segment s
-holds ``queue[seg[s]:seg[s + 1]]``.
+an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more, an extra producer); a queue for LAST; 0 for
+ALL; a node for LIGHTEST and DATA; a unit for LABEL. With FLAG_HEADS a row for each worker comes before those of the
+anchors, empty where the worker does not use the level. A group is ``level.segments`` consecutive segments, one per
+queue family; segment s holds ``queue[seg[s]:seg[s + 1]]``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from numasim.schema.enumerations import (
     FLAG_ATTEMPT,
     FLAG_COPY,
     FLAG_GATED,
+    FLAG_HEADS,
     FLAG_HERE,
     FLAG_INVERT,
     FLAG_LOOKS,
@@ -64,6 +66,7 @@ __all__ = [
     "FLAG_ATTEMPT",
     "FLAG_COPY",
     "FLAG_GATED",
+    "FLAG_HEADS",
     "FLAG_HERE",
     "FLAG_INVERT",
     "FLAG_LOOKS",

@@ -90,7 +90,8 @@ LEVEL: Options = {
         ),
     ),
 }
-LAST: Options = {"amount": (30, AMOUNTS), "leave": (20, (0, 1, 2)), "lock": (12, get_args(terms.UnitName))}
+AMONG_SEVERAL = ("by", "pick", "tries")
+LAST: Options = {key: options for key, options in LEVEL.items() if key not in AMONG_SEVERAL}
 GUARDS: Options = {
     "bytes": (20, (1, 600, "16KiB")),
     "share": (15, (1, 0.5, 0.25, 0.7)),
@@ -330,6 +331,8 @@ def _level(chance: Random, families: Document) -> Document:
     level = {"from": source, **some(chance, LAST if source == "last" else LEVEL), **_switched(chance)}
     if "deque" not in families:
         level.pop("amount", None)  # workers without queues of their own have no place for more than one task
+    if len(families) > 1 and happens(chance, 60):
+        level["queue"] = chance.choice((["pool"], ["deque"], ["deque", "pool"], ["pool", "deque"]))
     if source == "last":
         return level
     if "by" in level and happens(chance, 50):
@@ -338,8 +341,6 @@ def _level(chance: Random, families: Document) -> Document:
         level["sample"] = chance.choice(TINY)
     if _may_include_self(source) and happens(chance, 15):
         level["self"] = "yes"
-    if len(families) > 1 and happens(chance, 60):
-        level["queue"] = chance.choice((["pool"], ["deque"], ["deque", "pool"], ["pool", "deque"]))
     return level
 
 

@@ -16,6 +16,7 @@ from numasim.strategy.steal_plan import (
     DATA,
     FLAG_ATTEMPT,
     FLAG_GATED,
+    FLAG_HEADS,
     FLAG_HERE,
     FLAG_INVERT,
     FLAG_LOOKS,
@@ -84,8 +85,10 @@ class Tables:
         record["data"] = NONE8
         record["toggle"] = random.choice((NONE8, NONE8, NONE8, 0, 1, 63))
         record["flags"] |= random.choice((0, FLAG_UNLESS))
+        heads = anchor in STEAL_ANCHORS[1:] and random.random() < 0.2
+        record["flags"] |= FLAG_HEADS * heads
         self.level.append(record)
-        for at in range(self._rows(anchor)):
+        for at in range(self._rows(anchor) + self.workers * heads):
             self._add_row(segments, at_least=int(anchor is Anchor.LIGHTEST and at == 0))
 
     def gate(self) -> None:
@@ -146,7 +149,7 @@ class Tables:
         if anchor is Anchor.ME:
             return self.workers + 1  # also for a producer
         by_node = {Anchor.LIGHTEST: self.nodes, Anchor.DATA: self.nodes}
-        return {Anchor.ALL: 1, Anchor.LAST: 0, Anchor.LABEL: self.random.randint(1, 4), **by_node}.get(
+        return {Anchor.ALL: 1, Anchor.LAST: self.queues, Anchor.LABEL: self.random.randint(1, 4), **by_node}.get(
             anchor, self.workers
         )
 

@@ -73,7 +73,7 @@ class Oracle:
         if level.pick == "after-me":
             sets = [self._rotated(qs, self.mine(f, w)) for qs, f in zip(sets, families, strict=True)]
         whole = [q for qs in sets for q in qs]
-        if not whole or (level.who == "head" and self.first[self.mine(families[0], w)] != w):
+        if not whole:
             return []
         if level.by is None:
             return [sets]
@@ -86,6 +86,15 @@ class Oracle:
             nearest = {unit: min(far for far, u in ranks if u == unit) for _, unit in ranks}
             keys = {q: (nearest[unit], unit) for q, (_, unit) in keys.items()}
         return [[[q for q in qs if keys[q] == rank] for qs in sets] for rank in sorted(set(keys.values()))]
+
+    def uses(self, level: LevelSpec, w: int) -> bool:
+        """Whether worker w uses the level at all: ``who`` is about the worker that searches, whatever it looks for."""
+        return level.who is None or self.first[self.mine(self.spec.families(level)[0], w)] == w
+
+    def last_group(self, level: LevelSpec, last: int | None) -> list[list[list[int]]]:
+        """The queue of the last success, if there is one, and of a family that the level names or of any."""
+        named = [q for (name, _), q in self.queue.items() if level.queue is None or name in level.queue]
+        return [[[last]]] if last in named and last is not None else []
 
     @staticmethod
     def _rotated(queues: list[int], own: int) -> list[int]:
@@ -113,12 +122,13 @@ class Round:
         for index, level in enumerate(self.oracle.spec.steal):
             if not level.span[0] <= self.view.iteration <= level.span[1]:
                 continue
-            if level.source == "last":
-                if self.memory.last is not None:
-                    yield index, self.memory.last
+            if not self.oracle.uses(level, self.worker):
                 continue
             x = {"parent": self.memory.parent, "thief": self.memory.thief}.get(str(level.source), self.worker)
-            groups = [] if x is None else self.oracle.groups(level, x)
+            if level.source == "last":
+                groups = self.oracle.last_group(level, self.memory.last)
+            else:
+                groups = [] if x is None else self.oracle.groups(level, x)
             if not groups:
                 continue
             if level.chance is not None and self.draw(10**6) >= int(level.chance * 10**6):  # type: ignore[operator]
@@ -164,7 +174,7 @@ class Round:
             some = [q for q in segment if level.condition is None or self.bit(level.condition, q)]
             if not some:
                 return
-            if level.pick == "random":
+            if level.pick == "random" and level.source != "last":  # of one queue nothing is drawn
                 yield some[self.draw(len(some))]
             elif level.pick in ("longest", "shortest"):
                 if level.sample is not None and level.sample < len(some):

@@ -193,6 +193,36 @@ def test_last_parent_and_thief() -> None:
     assert not Prober(compiled(strategy("cilk"), TWO_NODES), SEED).tracks_parent
 
 
+@pytest.mark.parametrize("source", ["last", "parent", "thief"])
+def test_a_level_of_one_queue_takes_every_key_that_means_something_to_it(source: str) -> None:
+    """Worker 3 is the last victim, the parent and the thief of worker 0. By hand: the level comes first if its chance
+    says so, and no other then; only for heads of their nodes, workers 0 and 1; only of the family, and of the length.
+    """
+
+    def first_levels(worker: int = 0, length: int = 2, **keys: Any) -> set[tuple[int, int]]:
+        queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
+        prober = Prober(
+            compiled(stealing({"from": source, **keys}, {"from": "own", "queue": "pool"}, queues=queues), TWO_NODES),
+            SEED,
+        )
+        prober.found(worker, 0, 3, 1)
+        prober.ran(worker, 3)
+        prober.found(3, 0, worker, 1)
+        view = Snapshot([length] * 8, watch=[[int(length >= 3)] * 8], iteration=0)
+        view.live = view.awaited = [0] * 6
+        return {probes[0] for probes in rounds(prober, worker, view, 40)}
+
+    own_pool = 6  # of workers 0, 2 and 4, behind six deques
+    assert first_levels() == first_levels(chance=1) == {(0, 3)}
+    assert first_levels(chance=0) == {(1, own_pool)}
+    assert first_levels(chance=0.5) == {(0, 3), (1, own_pool)}
+    assert first_levels(length=3, **{"if": {"length": 3}}) == {(0, 3)}
+    assert first_levels(length=2, **{"if": {"length": 3}}) == {(1, own_pool)}
+    assert first_levels(who="head", queue=["pool", "deque"]) == ({(0, 3)} if source == "last" else {(0, 7)})
+    assert first_levels(2, who="head", queue=["pool", "deque"]) == {(1, own_pool)}
+    assert first_levels(queue="pool") == ({(1, own_pool)} if source == "last" else {(0, 7)})
+
+
 def test_iterations_limit_a_level() -> None:
     levels = ({"from": "own-node", "iterations": [0, 1]}, {"from": "other-nodes", "iterations": [2, "last"]})
     prober = Prober(compiled(stealing(*levels), TWO_NODES), SEED)
@@ -245,7 +275,13 @@ def levels(draw: st.DrawFn) -> dict[str, Any]:
     level: dict[str, Any] = {"from": draw(names)}
     if draw(st.booleans()):
         level["iterations"] = draw(st.sampled_from([[0, 0], [1, "last"], [0, "last"]]))
+    level["if"] = draw(st.sampled_from([None, None, "announced", {"length": "max"}, {"length": 3}, {"below": "min"}]))
+    level["amount"] = draw(st.sampled_from([None, "half", {"count": 3}]))
+    level["leave"] = draw(st.integers(0, 2))
+    level["who"] = draw(st.sampled_from([None, None, "head"]))
+    level["chance"] = draw(st.sampled_from([None, None, None, 0.25, 1]))
     if level["from"] == "last":
+        level["queue"] = draw(st.sampled_from([None, ["deque"], ["pool"], ["pool", "deque"]]))
         return level
     if level["from"] == "others" or str(level["from"]).startswith("own-"):
         level["self"] = draw(st.booleans())
@@ -257,11 +293,6 @@ def levels(draw: st.DrawFn) -> dict[str, Any]:
     if level["pick"] in ("longest", "shortest"):
         level["sample"] = draw(st.sampled_from([None, 1, 2]))
     level["tries"] = draw(st.sampled_from([1, 1, 2, 3, "all"]))
-    level["if"] = draw(st.sampled_from([None, None, "announced", {"length": "max"}, {"length": 3}, {"below": "min"}]))
-    level["amount"] = draw(st.sampled_from([None, "half", {"count": 3}]))
-    level["leave"] = draw(st.integers(0, 2))
-    level["who"] = draw(st.sampled_from([None, None, "head"]))
-    level["chance"] = draw(st.sampled_from([None, None, None, 0.25, 1]))
     return level
 
 

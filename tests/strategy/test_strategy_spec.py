@@ -43,7 +43,7 @@ def problem(document: dict[str, Any]) -> str:
         ({"from": 3}, "a set of queues is a name"),
         ({"from": {"vicinity": 0}}, "greater than or equal to 1"),
         ({"from": "last", "pick": "random"}, "pick would have no effect"),
-        ({"from": "last", "if": "announced"}, "if would have no effect"),
+        ({"from": "last", "by": "node", "tries": 2}, "by, tries would have no effect"),
         ({"from": "parent", "self": "yes"}, "self: yes goes with others"),
         ({"from": "others", "self": "maybe"}, "yes or no is needed here"),
         ({"from": "others", "sample": 2}, "sample goes with pick: longest or shortest"),

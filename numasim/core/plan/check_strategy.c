@@ -4,12 +4,12 @@
 
 enum { MOST_SWITCHES = 64 };
 
-/* How many anchors a level needs rows for; of labels, as many as there are rows. */
+/* How many rows a level needs for its anchors; of labels, as many as there are rows. */
 static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool steals) {
     switch (level->anchor) {
         case NS_ANCHOR_ALL: return 1;
-        case NS_ANCHOR_LABEL:
-        case NS_ANCHOR_LAST: return 0;
+        case NS_ANCHOR_LABEL: return 0;
+        case NS_ANCHOR_LAST: return steal->queue_count;
         case NS_ANCHOR_LIGHTEST:
         case NS_ANCHOR_DATA: return steal->nodes;
         default: return steal->workers + (steals ? 0 : 1);
@@ -22,8 +22,9 @@ static bool is_in_bounds(const ns_plan *steal, const ns_level *level, uint32_t e
     const bool anchor = steals ? level->anchor < NS_ANCHOR_LIGHTEST
                                : level->anchor <= NS_ANCHOR_ALL || level->anchor >= NS_ANCHOR_LIGHTEST;
     const bool row = level->row <= end && end < steal->rows;
-    return kinds && anchor && row && end - level->row >= anchors_of(steal, level, steals) && level->segments >= 1 &&
-           level->amount >= 1;
+    const uint64_t heads = steals && level->flags & NS_FLAG_HEADS ? steal->workers : 0;
+    return kinds && anchor && row && end - level->row >= heads + anchors_of(steal, level, steals) &&
+           level->segments >= 1 && level->amount >= 1;
 }
 
 static bool has_references(ns_plan_reader *reader, const ns_plan *steal, uint32_t index) {

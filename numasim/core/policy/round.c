@@ -100,13 +100,17 @@ static int32_t anchor_of(const ns_level *level, const ns_actor *actor) {
         case NS_ANCHOR_ME: return actor->position;
         case NS_ANCHOR_PARENT: return actor->parent;
         case NS_ANCHOR_THIEF: return actor->leapfrogs ? actor->taker : actor->thief;
+        case NS_ANCHOR_LAST: return actor->last;
         default: return NS_UNKNOWN;
     }
 }
 
 static ns_row row_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
-    int32_t anchor = anchor_of(level, actor);
-    return anchor == NS_UNKNOWN ? NO_ROW : ns_row_at(plan, level, anchor);
+    const int32_t anchor = anchor_of(level, actor);
+    if (anchor == NS_UNKNOWN) return NO_ROW;
+    if (!(level->flags & NS_FLAG_HEADS)) return ns_row_at(plan, level, anchor);
+    const ns_row head = ns_row_at(plan, level, actor->position);
+    return head.first == head.end ? NO_ROW : ns_row_at(plan, level, (int32_t)plan->workers + anchor);
 }
 
 /* The first of `groups` groups of `row` whose cumulative weight exceeds a draw below their sum. */
@@ -180,15 +184,9 @@ bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const n
     bool found = self->walk.segment < self->walk.end && next_here(self, plan, actor, view, queue);
     while (!found && self->next < plan->steal_levels) {
         self->level = self->next++;
-        const ns_level *entering = &plan->level[self->level];
-        if (!is_open(plan, entering, actor, view)) continue;
-        if (entering->anchor == NS_ANCHOR_LAST) {
-            *queue = (uint32_t)actor->last;
-            found = actor->last != NS_UNKNOWN;
-        } else {
-            enter_level(self, plan, actor);
-            found = next_here(self, plan, actor, view, queue);
-        }
+        if (!is_open(plan, &plan->level[self->level], actor, view)) continue;
+        enter_level(self, plan, actor);
+        found = next_here(self, plan, actor, view, queue);
     }
     *level = self->level;
     return found;
@@ -276,8 +274,6 @@ static bool any_in_row(const ns_turn *turn, ns_row row, visitor visit) {
 
 static bool any_of_level(const ns_plan *plan, const ns_level *level, ns_actor *actor, const ns_view *view,
                          visitor visit) {
-    const bool knows_last = level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN;
-    if (knows_last) return visit.call(visit.context, (uint32_t)(level - plan->level), (uint32_t)actor->last);
     const ns_turn turn = {plan, level, actor, &actor->victims, view, 0, 1};
     return any_in_row(&turn, row_of(plan, level, actor), visit);
 }
@@ -347,7 +343,6 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
         const ns_level *level = &plan->level[index];
         if (is_idle(level, actor)) continue;
         ns_row row = row_of(plan, level, actor);
-        if (level->anchor == NS_ANCHOR_LAST && actor->last != NS_UNKNOWN) return -1;
         if (row.first == row.end) continue;
         if (!is_steady(level)) return -1;
         bool has_candidates = level->watch == NS_NONE8; /* empty queues pass no watch */

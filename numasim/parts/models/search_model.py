@@ -39,7 +39,7 @@ from numasim.parts.models.strategy_terms import (
     Vicinity,
 )
 
-LAST_TAKES = {"source", "amount", "leave", "lock", "gated", "own_first", *Sometimes.model_fields}
+AMONG_SEVERAL = {"include_self", "by", "visit", "pick", "sample", "tries"}  # keys that choose among several queues
 SELF_TAKES = ("others", *get_args(InsideName))
 
 
@@ -58,7 +58,8 @@ class LevelSpec(Sometimes, CheckedModel):
     )
     queue: FamilyNames | None = Field(
         None,
-        description="Names of the families of queues that are searched. Default: the workers' own.",
+        description="Names of the families of queues that are searched. Default: the workers' own; of from: last "
+        "all, so that the queue may be of any family.",
     )
     by: Annotated[Literal["core", "llc", "node", "socket", "distance"], LEVEL_BY] | None = Field(
         None,
@@ -120,7 +121,7 @@ class LevelSpec(Sometimes, CheckedModel):
     )
 
     def _problems(self) -> Iterator[str]:
-        idle = self.model_fields_set - LAST_TAKES
+        idle = self.model_fields_set & AMONG_SEVERAL
         if self.source == "last" and idle:
             keys = ", ".join(sorted(type(self).model_fields[name].alias or name for name in idle))
             yield f"from: last is one known queue, so {keys} would have no effect"

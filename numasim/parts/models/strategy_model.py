@@ -252,7 +252,9 @@ class StrategySpec(Grammar, CheckedModel):
         return "always" if self.thresholds == "none" else self.thresholds.announce
 
     def families(self, entry: LevelSpec | DispatchSpec) -> tuple[str, ...]:
-        """The names of the queue families of a level or rule, by default the workers' own."""
+        """The names of the queue families of a level or rule, by default the workers' own, of from: last all."""
+        if entry.queue is None and isinstance(entry, LevelSpec) and entry.source == "last":
+            return tuple(self.queues)
         return entry.queue or (self.worker_family or next(iter(self.queues)),)
 
     @model_serializer(mode="wrap")
