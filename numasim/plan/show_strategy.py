@@ -11,6 +11,7 @@ from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.describe.lock_description import lock_lines
 from numasim.strategy.describe.plan_description import describe_plan
+from numasim.strategy.describe.setting_lines import place_line, setting_lines
 
 
 def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str) -> str:
@@ -25,11 +26,14 @@ def show(name: str, machine_name: str, workers: int | None, worker: int, runtime
 def explained(
     strategy: StrategySpec, runtime: RuntimeSpec, machine_spec: MachineSpec, workers: int | None, worker: int
 ) -> str:
-    """The plan of ``worker`` under ``strategy``; ``workers`` None: every hardware thread.
+    """The plan of ``worker`` under ``strategy``, and all that the strategy says beside; ``workers`` None: every
+    hardware thread. Strategies whose tables differ have other texts for some worker, as far as no list of groups is
+    shortened.
 
     Raises InputError for parts that do not fit together, and for a worker that is not there.
     """
     machine = build(machine_spec)
     placed = map_workers(machine, workers if workers is not None else machine.threads, strategy.mapping)
     plan = compile_strategy(strategy, runtime, machine, placed)
-    return "\n".join([describe_plan(plan, worker, effective_runtime(strategy, runtime)), *lock_lines(strategy)])
+    plan_lines = describe_plan(plan, worker, effective_runtime(strategy, runtime))
+    return "\n".join([plan_lines, place_line(placed, worker), *setting_lines(strategy), *lock_lines(strategy)])

@@ -105,7 +105,9 @@ class DataTable:
         flags |= FLAG_HERE * rule.here | FLAG_SOURCE * rule.source
         if not flags:
             return NONE8
-        how = NodeRank[rule.rank.upper()], Counted[rule.count.upper()], Weigh[rule.weigh.upper()]
+        chooses = rule.target == "data" or rule.here or bool(rule.least_share)  # a node, which another rank may change
+        rank = NodeRank[rule.rank.upper()] if chooses else NodeRank.MOST
+        how = rank, Counted[rule.count.upper()], Weigh[rule.weigh.upper()]
         self.records.append((rule.least_bytes, ppm(rule.least_share), *how, flags))
         return len(self.records) - 1
 

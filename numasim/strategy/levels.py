@@ -77,7 +77,7 @@ class LevelTable:
         """Append a steal level and its rows."""
         pool = self._pool(level)
         record = self._record(level, pool)
-        record["anchor"] = self._add_steal_rows(level, pool)
+        record["anchor"] = self._add_steal_rows(level, pool, record)
         record["tries"] = ALL16 if level.tries == "all" else level.tries
         if level.source == "last":
             record["pick"] = Pick.IN_ORDER  # one queue, which is there without a draw
@@ -88,7 +88,6 @@ class LevelTable:
         record["amount_kind"], record["amount"] = self._amount(level.amount or self.spec.amount)
         record["flags"] |= FLAG_GATED * level.gated | FLAG_OWN_FIRST * level.own_first
         record["flags"] |= FLAG_ATTEMPT * (level.source != "own")
-        record["flags"] |= FLAG_HEADS * (level.who is not None and level.source in MOVING_ANCHORS)
         self.records.append(record)
 
     def add_rule(self, rule: Rule) -> None:
@@ -130,14 +129,15 @@ class LevelTable:
             return AmountKind.COUNT, amount.count
         return AmountKind.SHARE, self.units.workers if amount.share == "workers" else int(amount.share or 1)
 
-    def _add_steal_rows(self, level: LevelSpec, pool: Pool) -> Anchor:
+    def _add_steal_rows(self, level: LevelSpec, pool: Pool, record: npt.NDArray[Any]) -> Anchor:
         anchor = MOVING_ANCHORS.get(str(level.source), Anchor.ME)
         how = Arrangement(level.by, level.pick == AFTER_ME, level.visit == "weighted")
         heads = [level.who is None or self._is_head(pool, worker) for worker in range(self.units.workers)]
         if anchor is Anchor.ME:
             self._add_fixed_rows(level, pool, how, heads)
             return anchor
-        for worker, uses in enumerate(heads if level.who else ()):
+        record["flags"] |= FLAG_HEADS * (not all(heads))
+        for worker, uses in enumerate(heads if not all(heads) else ()):
             self.rows.arrange(pool, np.flatnonzero(pool.is_mine(worker) & uses), worker, how)
         if anchor is Anchor.LAST:
             for queue in range(sum(len(family.queue) for family in self.families.values())):

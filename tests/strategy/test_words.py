@@ -9,6 +9,7 @@ from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import effective_runtime
 from numasim.strategy.describe.plan_description import describe_plan
+from numasim.strategy.describe.sentences import listed
 
 TWO_NODES = [0, 1, 0, 1]
 
@@ -84,10 +85,12 @@ def test_back_off_in_words() -> None:
     assert "polls again after the runtime's polling interval" in words(strategy("randomized"))
 
 
-def test_long_lists_are_cut_short() -> None:
+def test_long_lists_are_short_where_the_first_two_tell_the_others() -> None:
     how = runtime("bare")
-    text = describe_plan(compiled(strategy("randomized"), [0] * 20, how), 0, how)
-    assert "deque 1, 2, 3, 4, ..., 19" in text
+    assert "deque 1, 2, ..., 19" in describe_plan(compiled(strategy("randomized"), [0] * 20, how), 0, how)
+    assert listed([7, 8, 9, 10, 11, 0, 1, 5, 4]) == "7, 8, ..., 11, 0, 1, 5, 4"
+    assert listed([0, 2, 4, 6, 8, 1, 3, 5, 7]) == "0, 2, ..., 8, 1, 3, 5, 7"
+    assert listed([4]) == "4"
 
 
 def test_an_unknown_worker() -> None:
@@ -96,11 +99,14 @@ def test_an_unknown_worker() -> None:
 
 
 def test_locality_binding_in_words() -> None:
+    on_nodes = ["       - node 0: deque 0, 2", "       - node 1: deque 1, 3"]
     rules = words(strategy("locality-binding"), 1, "ompi").split("these rules find:\n")[1].splitlines()
-    assert rules[:4] == [
+    assert rules[:8] == [
         "  1. one queue, the shortest first, on the node that most of its data is on; "
         "only if its data is not spread evenly over the nodes",
+        *on_nodes,
         "  2. one queue, the shortest first, on the node whose queues hold the fewest tasks; only if it has data",
+        *on_nodes,
         "  3. all queues, in this order, of those with fewer than s tasks",
         "       - deque 0, 1, 2, 3",
     ]
@@ -119,8 +125,8 @@ def test_what_a_rule_asks_of_a_task() -> None:
         "on the node from which its data that it writes is cheapest to reach; only if it has at least 65,536 bytes of "
         "data that it writes, and that node holds at least 50 % of it",
         "on a node that some of its objects are on, then the shortest of these; only if that node is the worker's own",
-        "deque 0; only if its data is not spread evenly over the nodes, and the node that most of its data that it "
-        "reads is on is the worker's own",
+        "deque 0; only if its data that it reads is not spread evenly over the nodes, and the node that most of its "
+        "data that it reads is on is the worker's own",
         "; only if the task waits for no other",
     ):
         assert clause in text

@@ -32,20 +32,21 @@ def _lines(
         remark = f"  # {comments[path]}" if path in comments else ""
         head = f"{indent}{_key(key)}:"
         if path not in blocks:
-            yield f"{head} {_flow(value)}{remark}"
+            yield f"{head} {flow_text(value)}{remark}"
         elif isinstance(value, Mapping):
             yield head + remark
             yield from _lines(value, f"{path}.", indent + "  ", blocks, comments)
         else:
             yield head + remark
-            yield from (f"{indent}  - {_flow(item)}" for item in value)
+            yield from (f"{indent}  - {flow_text(item)}" for item in value)
 
 
-def _flow(value: Any) -> str:
+def flow_text(value: Any) -> str:
+    """``value`` on one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_flow(item) for item in value) + "]"
+        return "[" + ", ".join(flow_text(item) for item in value) + "]"
     return _scalar(value)
 
 

@@ -10,6 +10,10 @@ from numasim.schema.enumerations import LOCK_DESCRIPTIONS
 
 FAIRNESS_TEXT = {"near": "the nearest waiter wins", "fair": "the first waiter wins"}
 HOME_TEXT = {"owner": "the node of the worker that owns it", "master": "the node of worker 0"}
+PROBE_TEXT = {
+    "look-first": "it looks first, then tries the lock where it has seen a task, and fails where the lock is taken",
+    "lock-first": "it waits for the lock, and then looks",
+}
 BARRIER_TEXT = {
     "central": "a central counter",
     "flag": "a flag a worker, scanned by the master",
@@ -29,7 +33,12 @@ def _search_lines(spec: StrategySpec) -> Iterator[str]:
             yield f"While it searches by {number}, it holds the lock of the {level.lock} whose queue it probes."
     for name, queue in spec.queues.items():
         if queue.lock:
-            yield f"Every {name} has a lock, which is taken to probe it and to put a task into another worker's."
+            yield (
+                f"Every {name} has a lock, which is taken to put a task into another worker's and by a probe: "
+                f"{PROBE_TEXT[spec.locks.probe]}."
+            )
+    if spec.locks.probe != "look-first" and not any(queue.lock for queue in spec.queues.values()):
+        yield f"A probe of a queue with a lock {PROBE_TEXT[spec.locks.probe]}, but no queue has one."
 
 
 def _kind_lines(locks: LockSpec) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from numasim.errors import InputError
 from numasim.parts.models.runtime_model import RuntimeSpec
-from numasim.strategy.decoded import Level, Row, decode_levels
+from numasim.strategy.decoded import NO_ROW, Level, Row, decode_levels
 from numasim.strategy.describe.sentences import (
     amount_clause,
     backoff_sentence,
@@ -14,9 +14,11 @@ from numasim.strategy.describe.sentences import (
     group_lines,
     guard_clause,
     is_single,
+    listed,
     node_clause,
     only_clauses,
     pick_clause,
+    shortened,
     threshold_lines,
     tier_names,
     visit_clause,
@@ -39,10 +41,16 @@ JOIN_TEXT = {
     "alone, the worker that has begun a child of the task",
     "block": "a task that waits for its children keeps its worker, which parks",
 }
-NO_ROW = Row((), ())
+NOT_HERE = "not for this worker: "
+LEARNED = (
+    "after a probe of it that finds tasks",
+    "after one that finds none",
+    "after a probe of another level that finds tasks",
+    "after one that finds none there",
+)
 MOVING_TEXT = {
-    Anchor.PARENT: "queue of the worker that spawned the task it ran last",
-    Anchor.THIEF: "queue of the worker that stole from it last",
+    Anchor.PARENT: "queues of the worker that spawned the task it ran last",
+    Anchor.THIEF: "queues of the worker that stole from it last",
     Anchor.LAST: "queue of its last successful steal",
 }
 
@@ -55,7 +63,11 @@ def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
     if not 0 <= worker < plan.workers:
         raise InputError(f"there is no worker {worker}", expected=f"a worker from 0 to {plan.workers - 1}")
     levels, rules = decode_levels(plan)
-    lines = [f"Strategy {plan.name}, worker {worker} of {plan.workers}.", *_own_lines(plan, worker)]
+    lines = [
+        f"Strategy {plan.name}, worker {worker} of {plan.workers}.",
+        *_own_lines(plan, worker),
+        *_family_lines(plan),
+    ]
     lines += ["It looks for work level by level, until one brings a task:"] if levels else ["It never steals."]
     for number, level in enumerate(levels, start=1):
         lines += _numbered(number, _level_lines(plan, level, worker))
@@ -63,7 +75,6 @@ def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
     for number, rule in enumerate(rules, start=1):
         lines += _numbered(number, _rule_lines(plan, rule, worker))
     lines += [
-        _full_sentence(plan),
         *threshold_lines(plan),
         backoff_sentence(plan.backoff),
         *_spawn_lines(plan, runtime),
@@ -79,12 +90,7 @@ def _own_lines(plan: StealPlan, worker: int) -> list[str]:
     own = int(plan.own[worker])
     if own == NO_QUEUE:
         return ["It has no queue of its own."]
-    queue = plan.queues[own]
-    own_end, steal_end = END_TEXT[End(queue["own_end"])], END_TEXT[End(queue["steal_end"])]
-    size = f"up to {queue['capacity']} tasks" if queue["capacity"] else "any number of tasks"
-    family = plan.families[queue["family"]]
-    lines = [f"Its own queue, {family} {worker}, holds {size}: pushed at the back, popped at the {own_end}, "]
-    lines[0] += f"stolen from at the {steal_end}."
+    lines = [f"Its own queue is {plan.families[plan.queues[own]['family']]} {worker}."]
     if plan.refill is None:
         lines.append("It looks for work already while its queue holds no more than its threshold s.")
     elif plan.refill:
@@ -92,28 +98,77 @@ def _own_lines(plan: StealPlan, worker: int) -> list[str]:
     return lines
 
 
+def _family_lines(plan: StealPlan) -> list[str]:
+    """The queues of each family, which are alike."""
+    lines = []
+    for number, name in enumerate(plan.families):
+        queues = plan.queues[plan.queues["family"] == number]
+        queue = queues[0]
+        shared = ", which is at home wherever it is asked," if queue["home"] < 0 else ""
+        own_end, steal_end = END_TEXT[End(queue["own_end"])], END_TEXT[End(queue["steal_end"])]
+        size = f"up to {queue['capacity']} tasks" if queue["capacity"] else "any number of tasks"
+        full = f"; when one is full, {FULL_TEXT[Full(queue['full'])]}" if queue["capacity"] else ""
+        lines.append(
+            f"Each queue of {name} {listed(queues['owner'].tolist())}{shared} holds {size}: pushed at the back, popped "
+            f"at the {own_end}, stolen from at the {steal_end}{full}."
+        )
+    return lines
+
+
 def _level_lines(plan: StealPlan, level: Level, worker: int) -> list[str]:
     verb = "attempt" if level.attempt else "probe (not an attempt)"
+    does = f"{_take_clause(level)}{_only(plan, level, worker)}"
     if level.anchor in MOVING_TEXT:
-        where = f"{verb} the {MOVING_TEXT[level.anchor]}, if there is one"
-        return [f"{where}; {_take_clause(level)}{_only(plan, level)}"]
+        return _moving_lines(plan, level, worker, verb, does)
     row = level.row(worker)
-    if not row.groups:
-        return ["not for this worker"]
-    search = f"{verb} {pick_clause(plan, level, row)}{condition_clause(plan, level)}{visit_clause(level, row)}"
-    return [f"{_chance_clause(plan, level)}{search}; {_take_clause(level)}{_only(plan, level)}", *_listed(plan, row)]
+    here = "" if row.groups else NOT_HERE
+    search = f"{here}{verb} {pick_clause(plan, level, row)}{condition_clause(plan, level)}{visit_clause(level, row)}"
+    return [f"{_chance_clause(plan, level)}{search}; {does}", *_listed(plan, row)]
+
+
+def _moving_lines(plan: StealPlan, level: Level, worker: int, verb: str, does: str) -> list[str]:
+    """A level whose queues are those of another worker, or the one of the last success; its rows show which."""
+    here = NOT_HERE if level.heads and not level.row(worker).groups else ""
+    first = plan.workers if level.heads else 0
+    where = f"{here}{verb} the {MOVING_TEXT[level.anchor]}, if there is one"
+    how = f"{condition_clause(plan, level)}{visit_clause(level, NO_ROW)}; {does}"
+    if level.anchor is Anchor.LAST:
+        rows = [level.row(first + queue) for queue in range(len(plan.queues))]
+        names = dict.fromkeys(
+            plan.families[plan.queues["family"][queue]] for queue, row in enumerate(rows) if row.groups
+        )
+        of = "" if len(names) == len(plan.families) else f" and it is of {' or '.join(names)}"
+        return [f"{_chance_clause(plan, level)}{where}{of}{how}"]
+    row = level.row(first + worker)
+    picked = pick_clause(plan, level, NO_ROW)
+    return [
+        f"{_chance_clause(plan, level)}{where}, {picked}{how}",
+        f"of worker {worker} that is:",
+        *group_lines(plan, row),
+    ]
 
 
 def _rule_lines(plan: StealPlan, rule: Level, worker: int) -> list[str]:
-    only = _only(plan, rule)
+    only = f"{_only(plan, rule, worker)}{_copy_clause(rule)}"
     if rule.anchor in PLACE_TEXT:
         picked = f"{pick_clause(plan, rule, NO_ROW)}{condition_clause(plan, rule)}"
-        return [f"{picked}, {PLACE_TEXT[rule.anchor](rule)}{guard_clause(rule)}{only}"]
+        return [f"{picked}, {PLACE_TEXT[rule.anchor](rule)}{guard_clause(rule)}{only}", *_places(plan, rule)]
     row = rule.row(0 if rule.anchor is Anchor.ALL else worker)
     if not row.groups:
         return ["not for this worker, only for a producer beside the workers"]
     picked = f"{pick_clause(plan, rule, row)}{condition_clause(plan, rule)}{guard_clause(rule)}{only}"
     return [picked, *_listed(plan, row)]
+
+
+def _places(plan: StealPlan, rule: Level) -> list[str]:
+    """The queues of each node, or unit, from which a rule chooses one."""
+    kind = "unit" if rule.anchor is Anchor.LABEL else "node"
+    rows = [f"{kind} {at}: {'; '.join(group_lines(plan, rule.row(at)))}" for at in range(rule.anchors)]
+    return shortened([row for at, row in enumerate(rows) if rule.row(at).groups], f"more {kind}s")
+
+
+def _copy_clause(rule: Level) -> str:
+    return "; leave a copy there, and go on with the next rule" if rule.copies else ""
 
 
 def _node(rule: Level) -> str:
@@ -130,21 +185,14 @@ PLACE_TEXT: dict[Anchor, Callable[[Level], str]] = {
 }
 
 
-def _only(plan: StealPlan, level: Level) -> str:
+def _only(plan: StealPlan, level: Level, worker: int) -> str:
     """When a level or rule is in force, and for which tasks."""
-    clauses = only_clauses(plan, level)
+    clauses = only_clauses(plan, level, worker)
     return f"; only {', and '.join(clauses)}" if clauses else ""
 
 
 def _listed(plan: StealPlan, row: Row) -> list[str]:
     return [] if is_single(row) else group_lines(plan, row)
-
-
-def _full_sentence(plan: StealPlan) -> str:
-    queue = plan.queues[plan.queue[-1]]  # a queue of the last rule, which is the last one tried for a task
-    if not queue["capacity"]:
-        return "Queues have no bound, so there is always room."
-    return f"When no rule finds room for a task, {FULL_TEXT[Full(queue['full'])]}."
 
 
 def _take_clause(level: Level) -> str:
@@ -158,7 +206,8 @@ def _chance_clause(plan: StealPlan, level: Level) -> str:
     if level.chance < 0:
         return ""
     first, most, *deltas, _ = (int(part) / 10_000 for part in plan.chance[level.chance])
-    learns = f", learning up to {most:g} %" if any(deltas) else ""
+    changes = [f"{delta:+g} points {event}" for delta, event in zip(deltas, LEARNED, strict=True) if delta]
+    learns = f" ({', '.join(changes)}; at most {most:g} %)" if changes else ""
     return f"with a chance of {first:g} %{learns}, and then instead of the remaining levels: "
 
 
@@ -168,7 +217,8 @@ def _spawn_order(plan: StealPlan) -> str:
         rule = plan.adaptive
         return (
             f"{keeps} if at least {rule.steals} of its tasks were stolen during its last {rule.every} spawns or it is "
-            f"{rule.stack} calls deep, else {leaves}"
+            f"{rule.stack} calls deep, else {leaves}; its first {rule.every} spawns count as "
+            f"{'work-first' if rule.work_first else 'help-first'}"
         )
     if plan.work_first_tiers in (0, EVERY_TIER):
         return leaves if plan.work_first else keeps

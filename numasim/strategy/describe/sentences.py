@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from numasim.parts.unit_factors import PS_PER_NS
 from numasim.strategy.decoded import Level, Row, Segment
 from numasim.strategy.similarity import DataRule
@@ -63,12 +66,15 @@ def is_single(row: Row) -> bool:
 
 
 def pick_clause(plan: StealPlan, level: Level, row: Row) -> str:
-    """How many queues, and in which order."""
-    if is_single(row):
-        return group_lines(plan, row)[0]
+    """How many queues, and in which order; a row of one queue is named, with what is not usual for that."""
     number = (
         "all queues" if level.tries == ALL16 else "one queue" if level.tries == 1 else f"up to {level.tries} queues"
     )
+    if is_single(row):
+        usual = (1, Pick.RANDOM) if level.index < plan.steal_levels else (ALL16, Pick.IN_ORDER)
+        if (level.tries, level.pick) == usual and level.sample == ALL16:
+            return group_lines(plan, row)[0]
+        number = f"{group_lines(plan, row)[0]}, {number}"
     sampled = f"out of {level.sample} drawn at random, " if level.sample != ALL16 else ""
     return f"{number}, {sampled}{PICK_TEXT[level.pick]}"
 
@@ -98,18 +104,40 @@ def visit_clause(level: Level, row: Row) -> str:
 
 
 def group_lines(plan: StealPlan, row: Row) -> list[str]:
-    """Name the queues of each group by their first worker; long lists are shortened."""
+    """Name the queues of each group by their first worker; many groups are shortened."""
     lines = ["; ".join(_segment_text(plan, segment) for segment in group if segment) for group in row.groups]
-    if len(lines) <= LISTED:
-        return lines
-    return [*lines[: LISTED - 1], f"and {len(lines) - LISTED + 1} more groups"]
+    return shortened(lines, "more groups")
+
+
+def shortened(lines: list[str], rest: str) -> list[str]:
+    """``lines``, of many the first ones and how many there are more."""
+    return lines if len(lines) <= LISTED else [*lines[: LISTED - 1], f"and {len(lines) - LISTED + 1} {rest}"]
 
 
 def _segment_text(plan: StealPlan, segment: Segment) -> str:
-    names = [str(plan.queues["owner"][queue]) for queue in segment]
-    if len(names) > LISTED:
-        names = [*names[: LISTED - 2], "...", names[-1]]
-    return f"{plan.families[plan.queues['family'][segment[0]]]} {', '.join(names)}"
+    owners = [int(plan.queues["owner"][queue]) for queue in segment]
+    return f"{plan.families[plan.queues['family'][segment[0]]]} {listed(owners)}"
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """``numbers`` in their order, those of equal distance as 1, 3, ..., 23: none is lost."""
+    said: list[str] = []
+    at = 0
+    while at < len(numbers):
+        run = _run(numbers[at:])
+        said += (
+            [str(numbers[at]), str(numbers[at + 1]), "...", str(numbers[at + run - 1])]
+            if run > 4
+            else [str(numbers[at])]
+        )
+        at += run if run > 4 else 1
+    return ", ".join(said)
+
+
+def _run(numbers: Sequence[int]) -> int:
+    """How many of the first ``numbers`` are at equal distances."""
+    steps = [b - a for a, b in pairwise(numbers)]
+    return 1 + next((at for at, step in enumerate(steps) if step != steps[0]), len(steps))
 
 
 def amount_clause(level: Level) -> str:
@@ -120,12 +148,11 @@ def amount_clause(level: Level) -> str:
 
 
 def threshold_lines(plan: StealPlan) -> list[str]:
-    """How S and s are determined, if a level uses them."""
-    if plan.refill is not None and not (plan.watch < 0).any():
-        return []
+    """How S and s are determined, and whether anything asks for them."""
+    idle = "" if plan.refill is None or (plan.watch < 0).any() else ", which nothing asks for"
     rule = plan.thresholds
     low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
-    return [f"Thresholds: S = {_high_text(rule)}, s = {low}; {WHEN_TEXT[rule.when]}."]
+    return [f"Thresholds{idle}: S = {_high_text(rule)}, s = {low}; {WHEN_TEXT[rule.when]}."]
 
 
 def _high_text(rule: Thresholds) -> str:
@@ -140,8 +167,12 @@ def _high_text(rule: Thresholds) -> str:
 
 def node_clause(rule: DataRule) -> str:
     """The node, or nodes, chosen by the task's objects."""
+    return NODE_TEXT[rule.rank].format(data=_data(rule))
+
+
+def _data(rule: DataRule) -> str:
     noun = "data{} is" if rule.weigh is Weigh.BYTES else "objects{} are"
-    return NODE_TEXT[rule.rank].format(data="its " + noun.format(COUNTED_TEXT[rule.counted]))
+    return "its " + noun.format(COUNTED_TEXT[rule.counted])
 
 
 def guard_clause(rule: Level) -> str:
@@ -154,7 +185,7 @@ def guard_clause(rule: Level) -> str:
     guards = {
         "the task waits for no other": asked.source,
         f"it has {least}data{COUNTED_TEXT[asked.counted]}": asked.min_bytes > 0,
-        "its data is not spread evenly over the nodes": asked.uneven,
+        f"{_data(asked)} not spread evenly over the nodes": asked.uneven,
         f"{node} is the worker's own": asked.here,
         f"{node} holds at least {asked.min_share_ppm / 10_000:g} % of it": asked.min_share_ppm > 0,
     }
@@ -167,8 +198,8 @@ def tier_names(tiers: int) -> str:
     return " or ".join(tier.name.lower() for tier in Tier if tiers & tier)
 
 
-def only_clauses(plan: StealPlan, level: Level) -> list[str]:
-    """When a level or rule is in force, and for tasks of which tiers."""
+def only_clauses(plan: StealPlan, level: Level, worker: int) -> list[str]:
+    """When a level or rule is in force for ``worker``, and for tasks of which tiers."""
     said = []
     if level.first_iteration or level.last_iteration != ALL32:
         last = "the last" if level.last_iteration == ALL32 else f"{level.last_iteration}"
@@ -176,7 +207,8 @@ def only_clauses(plan: StealPlan, level: Level) -> list[str]:
     if level.switch >= 0:
         said.append(f"while {plan.switches[level.switch]} is {'off' if level.switched_off else 'on'}")
     if level.gated:
-        said.append(f"while fewer than {plan.live_most} subtrees of its unit are live")
+        unit = listed([w for w, unit in enumerate(plan.gate) if unit == plan.gate[worker]])
+        said.append(f"while fewer than {plan.live_most} subtrees of its unit, workers {unit}, are live")
     if level.own_first:
         said.append("once all subtrees that are labelled for its unit have begun")
     if level.tiers:
