@@ -48,6 +48,7 @@ class IterationControl:
 
     def __init__(self, tuning: Tuning) -> None:
         self._tuning = tuning
+        self._controller = tuning.controller  # a user's is executed here, as the run begins
         self._state: Any = None
         self._iterations = self._passes()
         self._next = next(self._iterations, None)  # the iteration that runs, or is about to begin
@@ -126,7 +127,7 @@ class IterationControl:
 
     def _decide(self, measures: Measures | None) -> Decision:
         try:
-            returned = self._tuning.controller(self._tuning.program, self._state, measures)
+            returned = self._controller(self._tuning.program, self._state, measures)
         except (Exception, SystemExit) as error:
             place = raised_at(error, self._tuning.file) if self._tuning.file else None
             self._refuse(f"failed {self._ended}: {said(error)}", "a state and Controls", place)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from numasim.errors import InputError
@@ -90,13 +91,25 @@ def _existing(file: Path, written: str) -> Path:
     return file
 
 
+def _found(name: str, within: Sequence[str] | None) -> ModuleSpec | None:
+    """What Python would import by ``name``, of a package in whose folders ``within``."""
+    for finder in sys.meta_path:
+        found = finder.find_spec(name, within)
+        if found is not None:
+            return found
+    return None
+
+
 @lru_cache
 def _imported(module: str, beside: Path) -> Path:
-    """The source of an importable module."""
-    try:
-        found = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        found = None
+    """The source of an importable module. Neither the module nor a package that it is in is imported."""
+    found: ModuleSpec | None = None
+    parts = module.split(".")
+    for depth in range(1, len(parts) + 1):
+        within = None if found is None else found.submodule_search_locations or ()
+        found = _found(".".join(parts[:depth]), within)
+        if found is None:
+            break
     if found is None or found.origin is None or not found.origin.endswith(SUFFIX):
         raise InputError(
             f"there is no module {module!r}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from numasim.parts.models.tune_model import TuneSpec
 from numasim.strategy.control.built_in import BUILT_IN
 from numasim.strategy.control.controller import Controller, Program
 from numasim.strategy.control.known_program import known_program, label_unit
-from numasim.strategy.control.loaded_controller import PATH, loaded_controller
+from numasim.strategy.control.loaded_controller import PATH, check_unchanged, loaded_controller
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.one_worker import LINE_BYTES
 
@@ -25,19 +26,25 @@ from numasim.workload.one_worker import LINE_BYTES
 class Tuning:
     """A controller, and what its runs need of the plan.
 
-    ``name`` is what messages call it, ``file`` where it is defined, None where it is shipped. ``profile_ps`` is what
+    ``name`` is what messages call it, ``file`` where it is defined, None where it is shipped.
+    ``load`` executes the module of a user's, when a run first asks for ``controller``. ``profile_ps`` is what
     the end of a task costs in the iterations from ``profiled[0]`` to ``profiled[1]``. ``l2_bytes`` is the second-level
     cache in which later passes find what an earlier one has read, -1 where no pass finds anything.
     """
 
     name: str
     file: Path | None
-    controller: Controller
+    load: Callable[[], Controller]
     program: Program
     workload: Workload
     profile_ps: int
     profiled: tuple[int, int]
     l2_bytes: int
+
+    @cached_property
+    def controller(self) -> Controller:
+        """The function that is asked; InputError where it cannot be had (`controller_of`)."""
+        return self.load()
 
     @cached_property
     def misses(self) -> I64:
@@ -50,17 +57,19 @@ def tuning_of(
 ) -> Tuning | None:
     """The controller of ``spec`` for ``workload``, written out, on ``machine``; None where the strategy has none.
 
-    ``caches``: whether the caches of the machine are simulated. InputError where the controller cannot be executed, or
-    is not the one that the strategy was read with.
+    ``caches``: whether the caches of the machine are simulated. InputError where the controller is not the one that
+    the strategy was read with. Nothing of a user's is executed.
     """
     tune = spec.tune
     if tune is None:
         return None
     function = tune.function
+    if function is not None:
+        check_unchanged(function, tune.source_hash)
     return Tuning(
         name=tune.what or (function.name if function else ""),
         file=function.file if function else None,
-        controller=_controller(tune),
+        load=partial(controller_of, tune),
         program=known_program(
             workload,
             machine,
@@ -76,19 +85,20 @@ def tuning_of(
     )
 
 
-def _controller(tune: TuneSpec) -> Controller:
+def controller_of(tune: TuneSpec) -> Controller:
+    """The controller of ``tune``; the module of a user's is executed, after saying which.
+
+    InputError where the module cannot be executed, has changed since the strategy was read, or has no such function.
+    """
     function = tune.function
-    if function is None:
-        assert tune.what is not None
-        return BUILT_IN[tune.what](tune)
-    if function.source_hash() != tune.source_hash:
-        raise InputError(
-            f"{function.file.name} has changed since the strategy was read",
-            path=("strategy", *PATH),
-            place=str(function.file),
-            expected="the controller that the run began with; begin anew",
-        )
-    return loaded_controller(function)
+    if function is not None:
+        try:
+            return loaded_controller(function, tune.source_hash)
+        except InputError as error:
+            error.path = ("strategy", *PATH)
+            raise
+    assert tune.what is not None
+    return BUILT_IN[tune.what](tune)
 
 
 def _own_misses(work: Workload, l2_bytes: int) -> I64:

@@ -1,4 +1,5 @@
-"""The functions that a strategy names: a controller, which is tried out where the strategy is read, and labels.
+"""The functions that a strategy names: a controller, which is found but not executed where the strategy is read, and
+labels.
 
 What a controller is called depends on the folder of the file that names it; a strategy that has been read has a name
 which leads to it from everywhere. A function of labels has a registered name (`numasim.strategy.control.labels`).
@@ -14,7 +15,7 @@ from numasim.parts.python_function import PythonFunction, is_python_function
 from numasim.parts.validation import placed
 from numasim.parts.yaml.nodes import Node
 from numasim.strategy.control.labels import check_labels
-from numasim.strategy.control.loaded_controller import PATH, loaded_controller
+from numasim.strategy.control.loaded_controller import PATH, check_source
 
 FOLDER = "controllers"
 
@@ -29,7 +30,7 @@ def sources_of_controllers(strategies: Iterable[StrategySpec]) -> dict[str, byte
 def with_named_functions(part: str, document: Node) -> Node:
     """``document`` of a ``part``, in which the function of a strategy's ``tune.python`` is named by its file.
 
-    InputError where there is no such function, one that cannot be a controller, or no function of that name for the
+    InputError where there is no such function, one with other arguments, or no function of that name for the
     strategy's ``labels``. What is no name of a function stays as it is.
     """
     if part != "strategy":
@@ -49,7 +50,7 @@ def _with_located_controller(document: Node) -> Node:
         return document
     try:
         function = PythonFunction.of(node.content, node.place.source.folder)
-        loaded_controller(function)
+        check_source(function)
     except InputError as error:
         error.path = PATH
         raise placed(error, document, ("strategy",)) from None

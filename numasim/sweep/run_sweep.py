@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from numasim.errors import when_interrupted
 from numasim.plan.build_plan import built_workload
+from numasim.plan.tuning import controller_of
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.batch_dispatch import Dispatch
@@ -65,6 +66,7 @@ def run_sweep(
 
 def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, progress: bool) -> SweepOutcome:
     _check_graphs(sweep)
+    _check_controllers(sweep)
     rows = plan_rows(sweep)
     identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text, sweep.files)
     with open_store(directory, identity) as store:
@@ -81,6 +83,14 @@ def _check_graphs(sweep: SweepSpec) -> None:
     workloads = (cell.spec.workload for cell in sweep.cells)
     for file in dict.fromkeys(workload.file for workload in workloads if isinstance(workload, WorkloadFile)):
         built_workload(WorkloadFile(file=file))
+
+
+def _check_controllers(sweep: SweepSpec) -> None:
+    """InputError for a user's controller that cannot be executed: each is loaded before anything is written."""
+    strategies = {id(cell.spec.strategy): cell.spec.strategy for cell in sweep.cells}
+    for strategy in strategies.values():
+        if strategy.tune is not None:
+            controller_of(strategy.tune)
 
 
 def _kept(directory: Path, count: int, missing: int) -> str:

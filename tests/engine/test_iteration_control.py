@@ -34,7 +34,7 @@ def tree(repeat: int) -> Workload:
 
 def controlled(plan: Plan, controller: Callable[..., Any]) -> Plan:
     assert plan.tuning is not None
-    return revised(plan, tuning=replace(plan.tuning, controller=controller, name="mine:choose"))
+    return revised(plan, tuning=replace(plan.tuning, load=lambda: controller, name="mine:choose"))
 
 
 def measured(plan: Plan, engine: str) -> list[Measures]:

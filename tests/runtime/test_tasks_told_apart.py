@@ -208,7 +208,7 @@ def controlled(choose: Callable[..., Any]) -> Run:
     tune = {"what": "fastest", "of": [[], ["far"]]}
     plan = plan_of(work, 3, stealing(SWITCHED, tune=tune), machine=toy())
     assert plan.tuning is not None
-    return Run(revised(plan, tuning=replace(plan.tuning, controller=choose, name="mine:choose")), 1)
+    return Run(revised(plan, tuning=replace(plan.tuning, load=lambda: choose, name="mine:choose")), 1)
 
 
 def test_a_controller_is_told_what_threads_have_measured(program: Path) -> None:
@@ -253,6 +253,6 @@ def test_a_page_policy_is_none_of_a_controllers_on_threads(program: Path) -> Non
     )
     plan = plan_of(graph(task(1000)), 3, strategy, machine=toy())
     assert plan.tuning is not None
-    chosen = revised(plan, tuning=replace(plan.tuning, controller=choose, name="mine:choose"))
+    chosen = revised(plan, tuning=replace(plan.tuning, load=lambda: choose, name="mine:choose"))
     with pytest.raises(InputError, match="has chosen a page policy, which is left to the operating system on threads"):
         run_plan(Run(chosen, 1), "native", program)

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from numasim.api import sweep
+from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.objects.strategy_object import Strategy
 from numasim.plan.build_plan import build_plan
+from numasim.plan.show_strategy import show
+from numasim.runtime.compile_plan import compile_plan
+from numasim.runtime.fields_file import write_plan
 from numasim.spec.identity import run_id
 from numasim.spec.run_spec import Resolver, RunSpec, read_spec, resolve
 from numasim.spec.sweep_spec import load_sweep
@@ -106,16 +111,14 @@ def test_a_results_directory_keeps_the_source(tmp_path: Path) -> None:
 WRONG = {
     "no function": ("def chose(a, b, c): pass", "6:10: strategy.tune.python: mine.py has no function 'choose'"),
     "too few arguments": ("def choose(program): pass", "6:10: strategy.tune.python: choose in mine.py takes (program)"),
-    "no function at all": ("choose = 1", "6:10: strategy.tune.python: choose in mine.py is no function"),
-    "an error in the module": (
-        "\nimport nothing_of_the_kind",
-        "mine.py:2: strategy.tune.python: the controller's module",
+    "too many arguments": (
+        "def choose(a, b, c, d): pass",
+        "6:10: strategy.tune.python: choose in mine.py takes (a, b, c, d)",
     ),
     "no Python": (
         "def choose(:",
         "mine.py:1: strategy.tune.python: the controller's module cannot be executed: Syntax",
     ),
-    "an end": ("raise SystemExit(3)", "mine.py:1: strategy.tune.python: the controller's module cannot be executed"),
 }
 
 
@@ -126,6 +129,67 @@ def test_a_module_that_cannot_be_used_is_one_sentence(case: str, tmp_path: Path)
         read(tmp_path, source)
     assert said in str(caught.value)
     assert "expected" in str(caught.value)
+
+
+FAILS = {
+    "no function at all": ("choose = 1", "mine.py: strategy.tune.python: choose in mine.py is no function"),
+    "an error in the module": (
+        f"{RIGHT}import nothing_of_the_kind",
+        "mine.py:3: strategy.tune.python: the controller's module cannot be executed: ModuleNotFound",
+    ),
+    "an end": (
+        f"raise SystemExit(3)\n{RIGHT}",
+        "mine.py:1: strategy.tune.python: the controller's module cannot be executed: SystemExit: 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAILS)
+def test_a_module_that_fails_ends_the_run_as_it_begins(case: str, tmp_path: Path) -> None:
+    source, said = FAILS[case]
+    spec = read(tmp_path, source)
+    with pytest.raises(InputError) as caught:
+        simulate(build_plan(spec), 1)
+    assert said in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        sweep(tmp_path / "run.yaml", tmp_path / "results", jobs=1)
+    assert said in str(caught.value)
+    assert not (tmp_path / "results").exists()
+
+
+EFFECT = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\n"
+
+
+@pytest.mark.parametrize("module", ["mine", "pack.mine"])
+def test_reading_and_describing_execute_nothing(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The module, and the package that it is in, leave a file beside them when they are executed."""
+    (tmp_path / "pack").mkdir()
+    folder = tmp_path / "pack" if "." in module else tmp_path
+    (tmp_path / "pack" / "__init__.py").write_text(EFFECT)
+    imported = (
+        f"# {tmp_path}: another source, another controller\nfrom numasim.strategy.control.controller import Controls\n"
+    )
+    (folder / "mine.py").write_text(EFFECT + imported + RIGHT.replace("None", "Controls()"))
+    monkeypatch.syspath_prepend(tmp_path)
+    run, file = tmp_path / "run.yaml", tmp_path / "strategy.yaml"
+    run.write_text(RUN.replace("mine:", f"{module}:"))
+    file.write_text(f"steal: [{{from: others}}]\ntune: {{python: '{module}:choose'}}\n")
+    ran = [folder / "mine.ran", tmp_path / "pack" / "__init__.ran"]
+
+    tuned = Strategy.read(file)
+    assert "mine" in tuned.explain() + show(str(file), "xeon-e5-2620-2s", 4, 0, "bare")
+    assert Strategy(like=tuned, name="again").yaml()
+    write_plan(compile_plan(str(file), "xeon-e5-2620-2s", 4, "bare"), 0, tmp_path / "plan")
+    assert load_sweep(run).cells
+    plan = build_plan(Resolver().run(read_spec(run), ()))
+    assert not any(each.exists() for each in ran)
+    assert not capsys.readouterr().err
+
+    simulate(plan, 1)
+    assert ran[0].exists()
+    assert f"executing {folder}/mine.py, the controller choose" in capsys.readouterr().err
 
 
 NAMES = {

@@ -33,6 +33,7 @@ class Part(Model):
     name: str
     sources: ClassVar[dict[str, str]] = {}
     kind: int = 0  # names are no contents: it is this that makes runs differ
+    tune: None = None  # no controller
 
     @property
     def contents_json(self) -> str:

@@ -69,7 +69,7 @@ def test_the_time_of_an_iteration_is_within_its_bound(depth: int) -> None:
     assert plan.tuning is not None
     program, timed = plan.tuning.program, AtDepth(depth)
     for seed in range(2):
-        simulate(replace(plan, tuning=replace(plan.tuning, controller=timed)), seed)
+        simulate(replace(plan, tuning=replace(plan.tuning, load=lambda: timed)), seed)
     roots = packing_at_depth(program, depth)
     bounds = packed_work(program.compute_ps, program.parent, program.subtree_end, roots)
     later = [time for at, time in enumerate(timed.times) if at % (ITERATIONS - 1)]
@@ -86,7 +86,7 @@ def packed_plan(program: str, depth: int, mixed: bool = False) -> tuple[Plan, Pr
     assert plan.tuning is not None
     known = plan.tuning.program
     roots = packing_at_depth(known, depth)
-    return replace(plan, tuning=replace(plan.tuning, controller=AtDepth(depth))), known, roots
+    return replace(plan, tuning=replace(plan.tuning, load=lambda: AtDepth(depth))), known, roots
 
 
 def second_pass(seen: Seen, program: Program) -> Pass:

@@ -25,6 +25,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def checks_of(name: str) -> dict[str, list[Check]]:
     assert plan.tuning is not None
     program = plan.tuning.program
     for roots in packings(program):
-        packed = replace(plan, tuning=replace(plan.tuning, controller=Fixed(roots)))
+        packed = replace(plan, tuning=replace(plan.tuning, load=partial(Fixed, roots)))
         ran = last_pass(packed, program)
         for equation, checks in time_checks(ran, program, roots, SOCKETS, CORES, SEARCH_PS).items():
             found[equation] += checks

@@ -131,7 +131,7 @@ def run(plan: Plan, controller: Controller, seed: int) -> Timed:
     """One run under another controller."""
     assert plan.tuning is not None
     timed = Timed(controller)
-    ENGINES["native"](Run(replace(plan, tuning=replace(plan.tuning, controller=timed)), seed), False, None)
+    ENGINES["native"](Run(replace(plan, tuning=replace(plan.tuning, load=lambda: timed)), seed), False, None)
     return timed
 
 

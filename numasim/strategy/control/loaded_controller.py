@@ -1,15 +1,20 @@
-"""A user's controller made callable: its module is executed, and what is wrong with it is said in one sentence.
+"""A user's controller: its source is read with the strategy, its module is executed when a run begins.
 
-A module is executed once a process for each content of its source; who changes the file gets another controller.
+Reading never executes anything: `check_source` looks for the function in the text of the module. `loaded_controller`
+says on stderr which file it executes, then executes the module, once a process for each content of its source: who
+changes the file gets another controller. What is wrong is said in one sentence.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import sys
 import traceback
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from multiprocessing import parent_process
 from pathlib import Path
 from types import ModuleType
 from typing import cast
@@ -22,35 +27,99 @@ PATH = ("tune", "python")
 SIGNATURE = "a function of program, state and measures, which returns a state and Controls"
 
 
-def loaded_controller(function: PythonFunction) -> Controller:
-    """The function that ``function`` names.
-
-    InputError where its module cannot be executed, has no such function, or the function takes other arguments.
+def check_source(function: PythonFunction) -> None:
+    """InputError where the source of the module of ``function`` is no Python, binds no such name, or defines the
+    function with other arguments. Nothing is executed.
     """
+    try:
+        module = ast.parse(function.source(), str(function.file))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _failed(function.file, error) from None
+    bound = dict(_bound_names(module.body))
+    if function.name not in bound and "*" not in bound:
+        raise _missing(function, [name for name, node in bound.items() if isinstance(node, ast.FunctionDef)])
+    node = bound.get(function.name)
+    if isinstance(node, ast.FunctionDef) and not node.decorator_list and not _takes_three(node.args):
+        raise _of_other_arguments(function, f"({ast.unparse(node.args)})")
+
+
+def loaded_controller(function: PythonFunction, source_hash: str) -> Controller:
+    """The function that ``function`` names, of the module whose source has ``source_hash``; says that on stderr.
+
+    InputError where the source is another one, where the module cannot be executed, or where it has no such function
+    of three arguments.
+    """
+    check_unchanged(function, source_hash)
+    _say(function.file, function.name)
     module = _imported(function) if function.module else _executed(function.file, function.source())
     found = getattr(module, function.name, None)
     if found is None:
-        functions = [name for name, value in vars(module).items() if inspect.isfunction(value)]
-        raise InputError(
-            f"{function.file.name} has no function {function.name!r}",
-            path=PATH,
-            expected=f"one of {', '.join(functions)}" if functions else SIGNATURE,
-            value=function.name,
-            known=functions,
-        )
+        raise _missing(function, [name for name, value in vars(module).items() if inspect.isfunction(value)])
     _check_signature(function, found)
     return cast(Controller, found)
 
 
+def check_unchanged(function: PythonFunction, source_hash: str) -> None:
+    """InputError unless the source of the module of ``function`` is the one with ``source_hash``."""
+    if function.source_hash() != source_hash:
+        raise InputError(
+            f"{function.file.name} has changed since the strategy was read",
+            path=PATH,
+            place=str(function.file),
+            expected="the controller that the run began with; begin anew",
+        )
+
+
+@lru_cache
+def _say(file: Path, name: str) -> None:
+    """Say once, and not again in the worker processes of a sweep, whose code is executed."""
+    if parent_process() is None:
+        print(f"numasim: executing {file}, the controller {name} of a strategy", file=sys.stderr)
+
+
+def _bound_names(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+    """The names that the statements of a module bind, each with its node; ``*`` where all names of another module."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield statement.name, statement
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.FunctionDef | ast.alias):
+                yield getattr(node, "asname", None) or node.name, node
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id, node
+
+
+def _takes_three(arguments: ast.arguments) -> bool:
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    needed = positional - len(arguments.defaults)
+    no_more = all(default is not None for default in arguments.kw_defaults)
+    return needed <= 3 and (positional >= 3 or arguments.vararg is not None) and no_more
+
+
+def _missing(function: PythonFunction, functions: Sequence[str]) -> InputError:
+    return InputError(
+        f"{function.file.name} has no function {function.name!r}",
+        path=PATH,
+        expected=f"one of {', '.join(functions)}" if functions else SIGNATURE,
+        value=function.name,
+        known=functions,
+    )
+
+
+def _of_other_arguments(function: PythonFunction, arguments: object) -> InputError:
+    return InputError(f"{function.name} in {function.file.name} takes {arguments}", path=PATH, expected=SIGNATURE)
+
+
 def _check_signature(function: PythonFunction, found: object) -> None:
     if not callable(found):
-        raise InputError(f"{function.name} in {function.file.name} is no function", path=PATH, expected=SIGNATURE)
+        problem = f"{function.name} in {function.file.name} is no function"
+        raise InputError(problem, path=PATH, place=str(function.file), expected=SIGNATURE)
     try:
         signature = inspect.signature(found)
         signature.bind(None, None, None)
     except TypeError:
-        problem = f"{function.name} in {function.file.name} takes {signature}"
-        raise InputError(problem, path=PATH, expected=SIGNATURE) from None
+        raise _of_other_arguments(function, signature) from None
 
 
 def _imported(function: PythonFunction) -> ModuleType:
