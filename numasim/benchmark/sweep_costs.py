@@ -46,10 +46,11 @@ def sweep_comparisons(effort: Effort) -> Comparisons:
     rate = partial(_rate, _lasting(effort.sweep_run_s), effort.sweep_runs)
     sides: dict[str, Side] = {"two processes": partial(rate, jobs=2)}
     missing: tuple[str, ...] = ()
-    if find_spec("distributed"):
+    lacking = [name for name in ("distributed", "cryptography") if not find_spec(name)]
+    if not lacking:
         sides["a Dask cluster of two"] = partial(rate, cluster="local:2")
     else:
-        missing = ("sweeps on a Dask cluster with those of one process: there is no package distributed",)
+        missing = ("sweeps on a Dask cluster with those of one process: there is no package " + lacking[0],)
     one = partial(rate, jobs=1)
     probes = [
         pair_probe(

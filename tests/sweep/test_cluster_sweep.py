@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -38,6 +39,9 @@ from numasim.sweep.cluster import agreement, handshake, local_cluster
 from numasim.sweep.cluster import dask_cluster as cluster
 from numasim.sweep.run_sweep import SweepOutcome
 from numasim.sweep.store.results_tables import RESULTS
+
+if TYPE_CHECKING:
+    from distributed import Security
 
 REPEAT = 12
 Start = Callable[..., subprocess.Popen[str]]
@@ -331,12 +335,56 @@ def test_processes_of_a_local_cluster_do_not_watch_themselves() -> None:
 
     wanted = {"distributed.admin.tick.interval": "1s", "distributed.worker.profile.enabled": False}
     assert wanted.items() <= local_cluster.SETTINGS.items()
-    with local_cluster.local_cluster(1) as (address, _), Client(address, set_as_default=False) as client:
+    with (
+        local_cluster.local_cluster(1) as (address, security, _),
+        Client(address, set_as_default=False, security=security) as client,
+    ):
         client.wait_for_workers(1, timeout=WAIT_S)
         (found,) = client.run(settings, list(local_cluster.SETTINGS)).values()
         tick = client.run_on_scheduler(ticks_apart)
     assert found == local_cluster.SETTINGS
     assert tick == 1000
+
+
+def test_a_local_cluster_refuses_strangers() -> None:
+    """Whoever could speak with the scheduler or a worker could let them execute code as the user. Plain connections and
+    those with another certificate are refused at every port that listens, and the certificate is no one else's to read.
+    """
+    from distributed import Client, Security
+
+    with (
+        local_cluster.local_cluster(1) as (address, security, _),
+        Client(address, set_as_default=False, security=security) as client,
+    ):
+        client.wait_for_workers(1, timeout=WAIT_S)
+        ((worker, about),) = client.scheduler_info()["workers"].items()
+        for port in (address, worker, about["nanny"]):
+            assert port.startswith("tls://")
+            assert identity_of(port, security)
+            plain = (port.replace("tls://", "tcp://"), Security())
+            for stranger in (plain, (port, Security.temporary())):
+                with pytest.raises(OSError, match=r"Timed out|closed|does not match"):
+                    identity_of(*stranger)
+        (folder,) = client.run(lambda dask_worker: dask_worker.local_directory).values()
+        (key,) = [file for above in Path(folder).parents for file in above.glob("key.pem")]
+        assert key.stat().st_mode & 0o077 == 0
+        assert key.parent.stat().st_mode & 0o077 == 0
+
+
+def identity_of(address: str, security: Security) -> object:
+    """What a process of Dask answers to the first question of a stranger; OSError where it refuses to."""
+
+    from distributed.comm import connect
+
+    async def ask() -> object:
+        comm = await connect(address, timeout=1, **security.get_connection_args("client"))
+        try:
+            await comm.write({"op": "identity", "reply": True})
+            return await comm.read()
+        finally:
+            comm.abort()
+
+    return asyncio.run(ask())
 
 
 def settings(names: list[str]) -> dict[str, object]:

@@ -10,7 +10,7 @@ LOCAL = "local"
 SCHEMES = ("tcp", "tls", "ws", "wss")
 DEFAULT_PORT, HIGHEST_PORT = 8786, 2**16 - 1
 EXPECTED = (
-    f"the address of a Dask scheduler, such as tcp://head-node:{DEFAULT_PORT}, "
+    f"the address of a Dask scheduler, such as tls://head-node:{DEFAULT_PORT}, "
     f"or {LOCAL}:N for N workers on this machine"
 )
 

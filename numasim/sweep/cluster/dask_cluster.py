@@ -22,7 +22,7 @@ from numasim.sweep.cluster.agreement import Installed, disagreement, installed, 
 from numasim.sweep.cluster.handshake import require_scheduler
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Security
 
 CONNECT_S = 5.0
 LOOK_AGAIN_S = 0.1
@@ -42,7 +42,11 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     """
     address = parse_address(text)
     _require_distributed()
-    with _silence(), _scheduler_of(address) as (scheduler, more_may_come), _client(scheduler) as client:
+    with (
+        _silence(),
+        _scheduler_of(address) as (scheduler, security, more_may_come),
+        _client(scheduler, security) as client,
+    ):
         workers = ClusterWorkers(client, scheduler, more_may_come)
         workers.require_first()
         _require_agreement(client, scheduler, engine)
@@ -231,11 +235,15 @@ def _require_distributed() -> None:
 
 
 @contextmanager
-def _scheduler_of(address: LocalCluster | SchedulerAddress) -> Iterator[tuple[str, Callable[[], bool]]]:
-    """Give the address of a scheduler that answers, and a function that says whether workers may still join it."""
+def _scheduler_of(
+    address: LocalCluster | SchedulerAddress,
+) -> Iterator[tuple[str, Security | None, Callable[[], bool]]]:
+    """Give the address of a scheduler that answers, the certificate to speak with it (None: that of Dask's settings),
+    and a function that says whether workers may still join it.
+    """
     if isinstance(address, SchedulerAddress):
         require_scheduler(address.text)
-        yield address.text, lambda: True
+        yield address.text, None, lambda: True
         return
     from numasim.sweep.cluster.local_cluster import local_cluster
 
@@ -244,10 +252,10 @@ def _scheduler_of(address: LocalCluster | SchedulerAddress) -> Iterator[tuple[st
 
 
 @contextmanager
-def _client(scheduler: str) -> Iterator[Client]:
+def _client(scheduler: str, security: Security | None) -> Iterator[Client]:
     from distributed import Client
 
-    client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
+    client = Client(scheduler, timeout=CONNECT_S, set_as_default=False, security=security)
     try:
         yield client
     finally:

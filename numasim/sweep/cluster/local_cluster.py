@@ -2,6 +2,10 @@
 
 The workers are started by Dask's command, as on any cluster. So they never import the caller's main module, an
 interrupt from the terminal does not reach them, and they end when their scheduler is gone.
+
+A scheduler executes what it is sent, and a port of this machine is open to all its users. So scheduler and workers talk
+by TLS alone, with a key and a certificate that are made for the sweep and that only the user can read: a connection
+without them is refused. Dask's pages on HTTP are left out.
 """
 
 from __future__ import annotations
@@ -14,43 +18,74 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
+from numasim.errors import InputError
 from numasim.sweep.environment import same_imports
+
+if TYPE_CHECKING:
+    from distributed import Security
 
 HOST = "127.0.0.1"
 LONELY_S = 10  # time that a worker waits for a scheduler
-SETTINGS: Mapping[str, str | bool] = {  # what processes of Dask do to be watched, else up to a hundred times a second
+SETTINGS: Mapping[
+    str, str | bool | list[str]
+] = {  # what processes of Dask do to be watched, else up to a hundred times a second
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.system-monitor.gil.enabled": False,
     "distributed.worker.profile.enabled": False,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.nanny.http.routes": [],
 }
 
 
 @contextmanager
-def local_cluster(count: int) -> Iterator[tuple[str, Callable[[], bool]]]:
-    """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting, and a
-    function that says whether the process that starts them again when they die is alive.
+def local_cluster(count: int) -> Iterator[tuple[str, Security, Callable[[], bool]]]:
+    """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting, the
+    certificate with which it is spoken to, and a function that says whether the process that starts the workers again
+    when they die is alive. Raises `InputError` where certificates cannot be made.
     """
     import dask
     from distributed import LocalCluster
 
+    security = _certificate()
     status_page = {"dashboard_address": f"{HOST}:0"}  # which it always starts; its usual port may be in use
     with dask.config.set(SETTINGS):
-        scheduler = LocalCluster(n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page)
+        scheduler = LocalCluster(
+            n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page, security=security
+        )
     with scheduler, TemporaryDirectory(prefix="numasim-") as scratch:
         address: str = scheduler.scheduler_address
-        workers = _start_workers(address, count, Path(scratch))
+        workers = _start_workers(address, count, Path(scratch), security)
         try:
-            yield address, lambda: workers.poll() is None
+            yield address, security, lambda: workers.poll() is None
         finally:
             with suppress(ProcessLookupError):  # they have died
                 os.killpg(workers.pid, signal.SIGKILL)
             workers.wait()
 
 
-def _start_workers(address: str, count: int, scratch: Path) -> subprocess.Popen[bytes]:
+def _certificate() -> Security:
+    from distributed import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:
+        problem = "a local cluster needs the package cryptography, which is not installed"
+        raise InputError(problem, expected="pip install 'numasim[cluster]', or --jobs in place of --cluster") from None
+
+
+def _start_workers(address: str, count: int, scratch: Path, security: Security) -> subprocess.Popen[bytes]:
+    """Start them; the files of the certificate are in ``scratch``, a folder that only the user can open."""
+    made = security.get_tls_config_for_role("worker")
+    files = {f"tls-{name}": scratch / f"{name}.pem" for name in ("ca-file", "cert", "key")}
+    for option, file in files.items():
+        file.touch(mode=0o600)
+        file.write_text(made[option.removeprefix("tls-").replace("-", "_")])
     options = {
+        **{option: str(file) for option, file in files.items()},
         "nworkers": str(count),
         "nthreads": "1",
         "memory-limit": "0",
@@ -67,7 +102,7 @@ def _start_workers(address: str, count: int, scratch: Path) -> subprocess.Popen[
     )
 
 
-def variables(settings: Mapping[str, str | bool]) -> dict[str, str]:
+def variables(settings: Mapping[str, str | bool | list[str]]) -> dict[str, str]:
     """The environment from which a process of Dask takes ``settings``."""
     names = {name: f"DASK_{name.upper().replace('.', '__').replace('-', '_')}" for name in settings}
     return {names[name]: str(value) for name, value in settings.items()}
