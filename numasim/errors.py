@@ -72,6 +72,12 @@ class InputError(NumasimError):
         """The same with every single mistake as ``change`` makes it."""
         return change(self)
 
+    def __repr__(self) -> str:
+        """The parts that are known: the problem, the field, the place, and what would be right."""
+        parts = {"path": dotted(self.path), "place": self.place, "expected": self.expected, "nearest": self.nearest}
+        known = [f"{name}={part!r}" for name, part in parts.items() if part]
+        return f"{type(self).__name__}({', '.join([repr(self.problem), *known])})"
+
     def __str__(self) -> str:
         """``place: field: problem; expected ...; did you mean 'x'?``."""
         head = ": ".join(dict.fromkeys(part for part in (self.place, dotted(self.path)) if part))  # a keyword is both

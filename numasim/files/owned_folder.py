@@ -80,6 +80,12 @@ def require_free(directory: Path, kind: FolderKind, names: Iterable[str]) -> Non
     OwnedFolder(directory, kind, require_own(directory, kind)).require_free(names)
 
 
+def owns(directory: Path, kind: FolderKind, name: str) -> bool:
+    """Whether a file of ``directory`` has contents that the command of ``kind`` wrote, or is not there."""
+    folder = OwnedFolder(directory, kind, require_own(directory, kind))
+    return not folder.has(name) or folder.owns(name)
+
+
 def make_folder(folder: Path) -> Path:
     """Make ``folder`` and its parents where they are missing. Raises `InputError` where that cannot be done."""
     with output_errors(folder, FOLDER):
@@ -127,7 +133,7 @@ class OwnedFolder:
                     is_file = is_there(path) and not is_folder(path)
                 if is_file:
                     raise self._in_the_way(path, f"is a file, where `{self._command}` has a folder")
-            if self._has(name) and not self._owns(name):
+            if self.has(name) and not self.owns(name):
                 how = "changed after" if name in self._files else "not written by"
                 written = f"`{self._command}` wrote it" if name in self._files else f"`{self._command}`"
                 raise self._in_the_way(self.directory / name, f"was {how} {written}, which would replace it")
@@ -135,7 +141,7 @@ class OwnedFolder:
     def remove_others(self, names: Collection[str]) -> tuple[Path, ...]:
         """Remove the command's files other than ``names``, and return those that stay because the user changed them."""
         others = [name for name in self._files if name not in names]
-        kept = [name for name in others if self._has(name) and not self._remove(name)]
+        kept = [name for name in others if self.has(name) and not self._remove(name)]
         if others:
             self._files = {name: hashes for name, hashes in self._files.items() if name in names}
             self._save()
@@ -143,7 +149,7 @@ class OwnedFolder:
 
     def claim(self) -> None:
         """Leave the manifest, and remove what killed writers left."""
-        if not self._has(MANIFEST):
+        if not self.has(MANIFEST):
             self._save()
         self.remove_unfinished()
 
@@ -158,18 +164,20 @@ class OwnedFolder:
             if _names(self.directory) <= before | {MANIFEST}:
                 (self.directory / MANIFEST).unlink()
 
-    def _has(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name."""
         with reading_errors(self.directory / name):
             return is_there(self.directory / name)
 
-    def _owns(self, name: str) -> bool:
+    def owns(self, name: str) -> bool:
+        """Whether the contents of a file are what the command wrote."""
         return _hash_of(self.directory / name) in self._files.get(name, ())
 
     def _remove(self, name: str) -> bool:
         """Remove a file of the command's; false for a file of the user's and for one behind a link."""
         path = self.directory / name
         with output_errors(path, FOLDER):
-            if any(folder.is_symlink() for folder in self._below(name)) or not self._owns(name):
+            if any(folder.is_symlink() for folder in self._below(name)) or not self.owns(name):
                 return False
             path.unlink()
         return True

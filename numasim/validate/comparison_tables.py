@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numasim.report.answers.statistics import Estimate
-from numasim.reproduce.pages.csv_files import csv_text
+from numasim.reproduce.pages.csv_files import plain_csv
 from numasim.validate.comparison import Verdict
 from numasim.validate.measured_on import measurement_origin
 from numasim.validate.run_validation import PartFindings
@@ -38,7 +38,7 @@ def validation_csv(every: Sequence[PartFindings]) -> str:
     with how many values were compared and how many of them are equal.
     """
     rows = [row for found in every for row in (*_compared(found), *_equal(found))]
-    return csv_text(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
+    return plain_csv(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
 
 
 def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:

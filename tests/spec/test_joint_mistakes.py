@@ -50,6 +50,14 @@ def test_all_parts_are_looked_at_and_a_missing_field_may_be_the_misspelt_one() -
     ]
 
 
+def test_the_representation_has_field_and_place() -> None:
+    """A notebook, a debugger and a log show the representation, which had the problem alone."""
+    error = InputError("got 'x'", path=("steal", 0, "from"), place="mine.yaml:3:7", expected="others")
+    assert repr(error) == "InputError(\"got 'x'\", path='steal[0].from', place='mine.yaml:3:7', expected='others')"
+    assert repr(InputError("got nothing")) == "InputError('got nothing')"
+    assert repr(together([error, InputError("more")])).startswith("JointInputError(\"got 'x'\", path='steal[0].from'")
+
+
 @pytest.mark.usefixtures("folder")
 def test_the_command_line_prints_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     Path("run.yaml").write_text(RUN + "wrokers: 3\nseed: -1\n")

@@ -11,6 +11,8 @@ from toy_sweep import refuse, run_toy, sweep_toy, toy_sweep
 from numasim.errors import InputError
 from numasim.files.folder_lock import locked
 from numasim.files.owned_folder import MANIFEST
+from numasim.spec import identity
+from numasim.sweep import run_sweep
 from numasim.sweep.store.provenance import FILE
 from numasim.sweep.store.results_store import SHARDS, SPEC
 from numasim.sweep.store.results_tables import RESULTS
@@ -64,6 +66,17 @@ def test_results_of_another_specification(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds results of another specification, see its spec.yaml; expected a new"):
         sweep_toy(toy_sweep(seed=8), tmp_path, refuse)
     assert contents(tmp_path) == before
+
+
+def test_results_of_another_model_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hash of a specification holds the version. A folder of an older numasim was said to hold something else."""
+    with monkeypatch.context() as older:
+        older.setattr(identity, "MODEL_VERSION", 3)
+        older.setattr(run_sweep, "MODEL_VERSION", 3)
+        sweep_toy(toy_sweep(), tmp_path)
+    now = identity.MODEL_VERSION
+    with pytest.raises(InputError, match=f"holds results of model version 3, and this numasim has version {now}"):
+        sweep_toy(toy_sweep(), tmp_path, refuse)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"spec_hash": "x", "history": 3}', "\xff"])

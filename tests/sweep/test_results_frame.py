@@ -13,8 +13,9 @@ from toy_sweep import counter_value, fail_at_two_workers, sweep_toy, toy_sweep
 
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
-from numasim.sweep.store.frame import load
-from numasim.sweep.store.results_tables import RESULTS
+from numasim.report.command_output import save_sweep_plots
+from numasim.sweep.store.frame import load, load_table
+from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, WORKERS
 from numasim.sweep_report.sweep_result import SweepResult
 
 
@@ -58,6 +59,23 @@ def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
     table.write_bytes(table.read_bytes()[:-50] if content is None else content)
     with pytest.raises(InputError, match=r"results.parquet: is damaged or not a Parquet file; expected a table"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("name", [RESULTS, WORKERS])
+def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
+    """Half of the rows are gone: `sweep` refused the folder, while `compare` and `plot` answered from the rest."""
+    sweep_toy(toy_sweep(), tmp_path)
+    table = pq.read_table(tmp_path / name)
+    pq.write_table(table.slice(0, len(table) // 2), tmp_path / name)
+    said = rf"{name}: was changed after, or not written by, `numasim sweep`"
+    with pytest.raises(InputError, match=said):
+        load_table(tmp_path, name)
+    with pytest.raises(InputError, match=said):
+        save_sweep_plots(tmp_path, tmp_path / "figures")
+    if name == RESULTS:
+        with pytest.raises(InputError, match=said):
+            SweepResult(tmp_path).compare("workers")
+    assert len(load_table(tmp_path, NODE_PAIRS).columns)
 
 
 def test_a_table_of_something_else(tmp_path: Path) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pandas as pd
 
 from numasim.engine.columns import DESCRIBED, Column
+from numasim.files.csv_cells import csv_text
 from numasim.report.answers.question import Comparison, all_comparisons
 from numasim.report.answers.time_parts import PARTS
 from numasim.report.answers.varying_axes import value_text
@@ -86,13 +86,10 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
 
 def answers_csv(frame: pd.DataFrame) -> bytes:
     """The answers of a results table, a row for each axis, value, setting and column; equal rows give equal bytes."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.name for column in ANSWER_COLUMNS])
     fields = [name for name in cell_columns(frame) if name not in PLACE] if len(frame) else []
-    for comparison in all_comparisons(frame, ANSWERED, MOST_ROWS) if len(frame) else ():
-        writer.writerows(_rows(comparison, fields))
-    return text.getvalue().encode()
+    found = all_comparisons(frame, ANSWERED, MOST_ROWS) if len(frame) else ()
+    rows = chain.from_iterable(_rows(comparison, fields) for comparison in found)
+    return csv_text([column.name for column in ANSWER_COLUMNS], rows).encode()
 
 
 def _rows(comparison: Comparison, fields: list[str]) -> Iterator[list[str]]:

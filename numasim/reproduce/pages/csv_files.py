@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from numasim.files.csv_cells import csv_text
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.pages.number_text import beats_null, met, simulated_estimate
 from numasim.reproduce.score.scores import ALL_TABLES
@@ -63,7 +62,7 @@ def scores_csv(findings: Findings) -> str:
     columns = [
         _score_row(found.table, found.score, found.column, found.role, found.degenerate) for found in findings.columns
     ]
-    return csv_text(SCORE_COLUMNS, classes + columns)
+    return plain_csv(SCORE_COLUMNS, classes + columns)
 
 
 def table_csv(table: Table) -> str:
@@ -74,7 +73,7 @@ def table_csv(table: Table) -> str:
         identity = (cell.row, cell.column, cell.variant, cell.quantity, cell.unit, cell.role, cell.score)
         estimate = (cell.mean, found.low, found.high, len(cell.simulated), cell.relative_error)
         rows.append((*identity, cell.published, *estimate, cell.null, cell.note))
-    return csv_text(CELL_COLUMNS, rows)
+    return plain_csv(CELL_COLUMNS, rows)
 
 
 def _score_row(table: str, score: Score, column: str, role: str, degenerate: str = "") -> tuple[Any, ...]:
@@ -88,13 +87,9 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
     return (interval.low, interval.high) if interval else (None, None)
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def plain_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows below the names of their columns; unknown values are empty, truth values are yes and no."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_plain(value) for value in row] for row in rows)
-    return buffer.getvalue()
+    return csv_text(columns, ([_plain(value) for value in row] for row in rows))
 
 
 def _plain(value: Any) -> Any:

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from numasim.errors import InputError
+from numasim.files.writer import write_bytes
 from numasim.sweep.environment import same_imports
 
 if TYPE_CHECKING:
@@ -82,8 +83,7 @@ def _start_workers(address: str, count: int, scratch: Path, security: Security) 
     made = security.get_tls_config_for_role("worker")
     files = {f"tls-{name}": scratch / f"{name}.pem" for name in ("ca-file", "cert", "key")}
     for option, file in files.items():
-        file.touch(mode=0o600)
-        file.write_text(made[option.removeprefix("tls-").replace("-", "_")])
+        write_bytes(file, made[option.removeprefix("tls-").replace("-", "_")].encode())
     options = {
         **{option: str(file) for option, file in files.items()},
         "nworkers": str(count),

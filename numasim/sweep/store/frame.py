@@ -16,7 +16,7 @@ from numasim.files.file_kinds import TABLE
 from numasim.files.presence import is_there
 from numasim.files.writer import reading_errors
 from numasim.sweep.store.parquet import unreadable_table
-from numasim.sweep.store.results_store import RESULTS
+from numasim.sweep.store.results_store import RESULTS, require_unchanged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +26,13 @@ def load(path: str | Path) -> pd.DataFrame:
     """Read the results table of a results directory, or from such a table's own file.
 
     Integers stay integers: a column with nulls, such as the counters of a failed run, has pandas' ``Int64``. Raises
-    `InputError` where there is no such table, or it is damaged.
+    `InputError` where there is no such table, it is damaged, or the sweep wrote another one to the directory.
     """
     path = Path(path)
     file = path / RESULTS if os.path.isdir(path) else path
     table = _read(file)
+    if file != path:
+        require_unchanged(path, RESULTS)
     absent = [name for name in (*COLUMNS, "error") if name not in table.column_names]
     if absent:
         raise InputError(
@@ -41,7 +43,9 @@ def load(path: str | Path) -> pd.DataFrame:
 
 def load_table(directory: Path, name: str) -> pd.DataFrame:
     """Read another table of a results directory, such as `WORKERS`. Raises `InputError` as `load` does."""
-    return _frame(_read(directory / name))
+    table = _read(directory / name)
+    require_unchanged(directory, name)
+    return _frame(table)
 
 
 def _read(file: Path) -> pa.Table:

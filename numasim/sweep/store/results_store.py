@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.files.owned_folder import MANIFEST, FolderKind, OwnedFolder, make_folder, owned_folder
+from numasim.files.owned_folder import MANIFEST, FolderKind, OwnedFolder, make_folder, owned_folder, owns
 from numasim.files.writer import FOLDER, output_errors, reading_errors, store_bytes, unfinished
 from numasim.sweep.store import provenance
 from numasim.sweep.store.shard import NAME as SHARD
@@ -113,10 +113,32 @@ def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
             expected = "the file that a sweep wrote; choose another directory"
             raise InputError("is missing", place=str(directory / provenance.FILE), expected=expected)
     if known is not None and known["spec_hash"] != identity.spec_hash:
+        version = _model_version(known)
+        if version not in (None, identity.model_version):
+            problem = f"holds results of model version {version}, and this numasim has version {identity.model_version}"
+            expected = "a new directory: runs of the same specification may come out otherwise"
+            raise InputError(problem, place=str(directory), expected=expected)
         expected = "a new directory, or a specification that differs only in sweep and repeat"
         problem = f"holds results of another specification, see its {SPEC}"
         raise InputError(problem, place=str(directory), expected=expected)
     return known
+
+
+def _model_version(known: dict[str, Any]) -> object:
+    """The version of the model that wrote last, None where a damaged history does not say it."""
+    last = known["history"][-1] if known["history"] else None
+    return last.get("model_version") if isinstance(last, dict) else None
+
+
+def require_unchanged(directory: Path, name: str) -> None:
+    """Raise `InputError` where a table of ``directory`` is not what the sweep wrote there, by the hash in the manifest.
+
+    A directory without a manifest, of an earlier version, has no hashes.
+    """
+    if (directory / MANIFEST).is_file() and not owns(directory, SWEEP, name):
+        problem = f"was changed after, or not written by, `{SWEEP.command}`"
+        expected = "the table of the sweep; move this file elsewhere and sweep again, which makes the table anew"
+        raise InputError(problem, place=str(directory / name), expected=expected)
 
 
 def _identify(folder: OwnedFolder, identity: Identity, known: dict[str, Any] | None) -> None:

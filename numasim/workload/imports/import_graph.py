@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from numasim.errors import InputError
+from numasim.files.csv_cells import csv_text
 from numasim.workload.graph import I64, Workload
 from numasim.workload.imports.formats_by_content import read_any
 from numasim.workload.imports.grain_workload import grain_workload
@@ -48,11 +47,7 @@ class Imported:
 
     def names_as_csv(self) -> str:
         """A heading, and a line for each task: its number, and its name in the file."""
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(("task", "name"))
-        table.writerows(enumerate(self.names))
-        return text.getvalue()
+        return csv_text(("task", "name"), enumerate(self.names))
 
 
 def imported(path: Path, choices: Choices) -> Imported:
