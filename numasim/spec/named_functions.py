@@ -7,24 +7,12 @@ which leads to it from everywhere. A function of labels has a registered name (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from numasim.errors import InputError
-from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.python_function import PythonFunction, is_python_function
 from numasim.parts.validation import placed
 from numasim.parts.yaml.nodes import Node
 from numasim.strategy.control.labels import check_labels
 from numasim.strategy.control.loaded_controller import PATH, check_source
-
-FOLDER = "controllers"
-
-
-def sources_of_controllers(strategies: Iterable[StrategySpec]) -> dict[str, bytes]:
-    """The sources of the modules of the strategies' functions, by where a results directory keeps them."""
-    tunes = {id(each): each.tune for each in strategies if each.tune is not None}
-    found = {tune.source_hash: tune.function for tune in tunes.values() if tune.function is not None}
-    return {f"{FOLDER}/{text[:8]}/{each.file.name}": each.source() for text, each in sorted(found.items())}
 
 
 def with_named_functions(part: str, document: Node) -> Node:

@@ -35,6 +35,11 @@ def _shipped_document(file: Path, _changed_ns: int) -> Node:
     return load(file)
 
 
+def is_shipped_file(file: Path) -> bool:
+    """Whether a file is in a folder of shipped parts."""
+    return file.parent in map(catalog.folder, CATALOG.values())
+
+
 def _real(file: Path) -> Path:
     """The file that a path leads to, however the path is written."""
     return Path(os.path.realpath(file))
@@ -93,7 +98,7 @@ class PartReader:
 
     def _read(self, file: Path, name: Node) -> Node:
         if file not in self.files:
-            shipped = file.parent in map(catalog.folder, CATALOG.values()) and is_file(file)
+            shipped = is_shipped_file(file) and is_file(file)
             self.files[file] = _shipped_document(file, file.stat().st_mtime_ns) if shipped else load(file, name.place)
         return self.files[file]
 

@@ -26,7 +26,7 @@ from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Scalar, 
 from numasim.spec.check_parts import check_background, check_placement, check_team, check_workers
 from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
-from numasim.spec.part_reader import CATALOG, PARTS, PartReader
+from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file
 from numasim.spec.size_check import Distances, check_distances, check_size
 from numasim.workload.graph_files.forms import require_graph_file
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadParameters
@@ -199,6 +199,11 @@ class Resolver:
         except InputError as error:
             workload = put_all(workload_mapping(node), inner, 1)
             raise placed(error, document.replaced("workload", workload, node.place)) from None
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether a part was read from a file of the user's."""
+        return any(not is_shipped_file(file) for file in self.reader.files)
 
     def expand(self, part: str, node: Node) -> Node:
         """Return the whole mapping of a machine, strategy or runtime."""

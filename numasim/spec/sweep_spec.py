@@ -17,14 +17,14 @@ from numasim.files.file_kinds import YAML
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Node
 from numasim.spec.changed_axes import with_axes
-from numasim.spec.named_functions import sources_of_controllers
 from numasim.spec.overrides import Assignment
 from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
 from numasim.spec.shared_contents import shared_contents
 from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
 from numasim.spec.sweep_mistakes import axis_values, beside_axes, of_cells
 from numasim.spec.sweep_points import all_points
-from numasim.spec.written_sweep import graphs_beside, written
+from numasim.spec.written_sweep import written
+from numasim.workload.parameters import WorkloadFile
 
 MOST_RUNS = 10_000_000  # every one is planned in memory before the first is started
 
@@ -63,26 +63,26 @@ class SweepSpec:
 def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
     """Return the sweep in a YAML file, of a shipped name or of a mapping; without ``sweep`` it is one cell.
 
-    ``sets`` and ``changes`` are as for `load_run`. What was described in Python is written out as YAML. InputError for
-    anything that is wrong; a cell that cannot be run is named by its axis values.
+    ``sets`` and ``changes`` are as for `load_run`. The text of a YAML file is kept as it is where nothing but the text
+    describes the sweep; else all is written out (`numasim.spec.written_sweep`). InputError for anything that is wrong;
+    a cell that cannot be run is named by its axis values.
     """
     assignments = all_assignments(sets, changes)
     document = with_axes(document_of(spec), assignments)
     others = [each for each in assignments if each.path[0] != "sweep"]
-    if isinstance(spec, str | Path) and not changes:
-        file = catalog.find_spec(str(spec))
-        text = read_text(file, YAML)
-        made = expand(document, others, text + _notes(sets))
-        graphs = graphs_beside(text, file.parent, (cell.spec.workload for cell in made.cells))
-        return replace(made, files={**graphs, **_controllers(made)})
     resolver = Resolver()
     made = expand(document, others, "", resolver)
+    if isinstance(spec, str | Path) and not assignments and not _refers_to_files(made, resolver):
+        return replace(made, text=read_text(catalog.find_spec(str(spec)), YAML))
     out = written(document, others, resolver)
-    return replace(made, text=out.text, files={**out.files, **_controllers(made)})
+    return replace(made, text=out.text, files=out.files)
 
 
-def _controllers(made: SweepSpec) -> dict[str, bytes]:
-    return sources_of_controllers(cell.spec.strategy for cell in made.cells)
+def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
+    """Whether anything of the sweep is in a file of the user's beside its own."""
+    specs = {id(cell.spec.strategy): cell.spec for cell in made.cells}.values()
+    calls = any(spec.strategy.tune is not None and spec.strategy.tune.function for spec in specs)
+    return calls or resolver.reads_files or any(isinstance(cell.spec.workload, WorkloadFile) for cell in made.cells)
 
 
 def expand(document: Node, assignments: Sequence[Assignment], text: str, resolver: Resolver | None = None) -> SweepSpec:
@@ -103,11 +103,6 @@ def expand(document: Node, assignments: Sequence[Assignment], text: str, resolve
         shared_contents(resolver, document, assignments),
         text,
     )
-
-
-def _notes(sets: Sequence[str]) -> str:
-    """Return the overrides as comments, so that the kept text describes the whole sweep."""
-    return "".join(f"\n# --set {text}" for text in sets)
 
 
 def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:

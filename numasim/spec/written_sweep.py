@@ -1,31 +1,34 @@
-"""A sweep that was described in Python as the text of a YAML file, from which it can be run again.
+"""A sweep as the text of a YAML file, from which it can be run again anywhere.
 
-Objects are written out: machines and strategies as mappings, task graphs as files beside the text. So are parts from
-files of the user's, since their paths would lead elsewhere from another folder.
+Machines and strategies that are objects of Python, or in files of the user's, are written out as mappings. Task graphs
+and the modules of controllers become files beside the text, since their paths would lead elsewhere from another folder.
+Overrides are written into the fields, or into the values of the axis, that they change.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from numasim.files.bounded_bytes import read_bytes
 from numasim.parts import catalog
+from numasim.parts.python_function import PythonFunction
 from numasim.parts.yaml.nodes import Held, Key, Node, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
 from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import Assignment, put_all
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import Resolver, workload_mapping
+from numasim.strategy.control.loaded_controller import PATH
 from numasim.workload.graph_files.forms import kind_of
-from numasim.workload.parameters import AnyWorkload, WorkloadFile
 
 GRAPHS = "graphs"  # the folder of task graphs beside the text
-HEADING = "A sweep that was described in Python. Run it again: numasim sweep THIS-FILE -o FOLDER"
+CONTROLLERS = "controllers"  # the folder of modules of controllers
+HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FILE -o FOLDER"
 CELLS = ("include", "exclude")
 
 
@@ -41,23 +44,13 @@ def written(document: Node, assignments: Iterable[Assignment], resolver: Resolve
     """Write out ``document`` after ``assignments``, none of which is to an axis."""
     writer = _Writer(resolver)
     sweep = document.child("sweep")
-    changed, left = _changed(document.without("sweep"), assignments, resolver)
+    changed, writer.of_axes = _changed(document.without("sweep"), assignments, resolver)
     fields = {key: writer.field(str(key), node) for key, node in changed.mapping().items()}
     if sweep:
         fields["sweep"] = writer.axes(sweep)
     plain = from_python({key: node.plain() for key, node in fields.items()}, document.place).plain()
-    text = yaml_text(plain, heading=HEADING, blocks=("sweep", *_long_axes(fields.get("sweep"))))
-    writer.made.text = text + "".join(f"# --set {line}\n" for line in left)
+    writer.made.text = yaml_text(plain, heading=HEADING, blocks=("sweep", *_long_axes(fields.get("sweep"))))
     return writer.made
-
-
-def graphs_beside(text: str, folder: Path, workloads: Iterable[AnyWorkload]) -> dict[str, bytes]:
-    """The task graphs that stand beside ``text``, of which `written` made one, in ``folder``; none of other texts."""
-    if not text.startswith(f"# {HEADING}"):
-        return {}
-    files = {Path(each.file) for each in workloads if isinstance(each, WorkloadFile)}
-    inside = {file: file.relative_to(folder) for file in files if file.is_relative_to(folder / GRAPHS)}
-    return {path.as_posix(): read_bytes(file, kind_of(file)) for file, path in sorted(inside.items())}
 
 
 def _long_axes(sweep: Node | None) -> Iterator[str]:
@@ -67,8 +60,8 @@ def _long_axes(sweep: Node | None) -> Iterator[str]:
             yield f"sweep.{key}"
 
 
-def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[Node, list[str]]:
-    """``document`` after ``assignments``, and those as texts that change a field which is an axis in every cell."""
+def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
+    """``document`` after ``assignments``, and those that change every value of a field which is an axis."""
     assignments = list(assignments)
     document = put_all(document, (each for each in assignments if len(each.path) == 1))
     left = []
@@ -78,15 +71,11 @@ def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolv
             continue
         node = document.child(top)
         if node is None and top != "model":
-            left.append(f"{_dotted(each.path)}={json.dumps(each.value.plain(), default=str)}")
+            left.append(each)
             continue
         whole = _whole(str(top), node, resolver) if node else Node({}, each.place)
         document = document.replaced(top, put_all(whole, [each], 1), each.place)
     return document, left
-
-
-def _dotted(path: tuple[Key, ...]) -> str:
-    return ".".join(map(str, path))
 
 
 def _whole(field_name: str, node: Node, resolver: Resolver) -> Node:
@@ -101,12 +90,20 @@ class _Writer:
 
     def __init__(self, resolver: Resolver) -> None:
         self.made = WrittenSweep()
+        self.of_axes: list[Assignment] = []
         self._resolver = resolver
 
     def field(self, name: str, node: Node) -> Node:
         """The value of a field in a form that can be read anywhere."""
+        for each in self.of_axes:
+            if each.path[0] == name:
+                node = put_all(_whole(name, node, self._resolver), [each], 1)
         if name in CATALOG:
-            return self._part(name, node)
+            return self._with_controller(self._part(name, node))
+        if name == "workload.file":
+            return self._file(node)
+        if name == ".".join(("strategy", *PATH)):
+            return self._controller(node)
         return self._workload(node) if name == "workload" else node
 
     def axes(self, sweep: Node) -> Node:
@@ -151,14 +148,41 @@ class _Writer:
         file = node.child("file")
         if file is None or not isinstance(file.content, str):
             return node
-        path = os.path.abspath(file.place.source.folder / file.content)
-        return node.replaced("file", Node(path, file.place), file.place)
+        return node.replaced("file", self._file(file), file.place)
+
+    def _file(self, node: Node) -> Node:
+        """The path beside the text of a copy of a task graph."""
+        folder = node.place.source.folder.absolute()
+        file = Path(os.path.abspath(folder / str(node.content)))
+        content = read_bytes(file, kind_of(file))
+        inside = file.is_relative_to(folder / GRAPHS)
+        path = file.relative_to(folder).as_posix() if inside else f"{GRAPHS}/{_short_hash(content)}/{file.name}"
+        self.made.files[path] = content
+        return Node(path, node.place)
+
+    def _with_controller(self, part: Node) -> Node:
+        node = part.follow(PATH)
+        if node is None or not isinstance(node.content, str):
+            return part
+        tune = part.mapping()["tune"]
+        return part.replaced("tune", tune.replaced("python", self._controller(node), node.place), tune.place)
+
+    def _controller(self, node: Node) -> Node:
+        """The name of a controller in a copy of its module beside the text."""
+        function = PythonFunction.of(str(node.content), node.place.source.folder)
+        path = f"{CONTROLLERS}/{function.source_hash()[:8]}/{function.file.name}"
+        self.made.files[path] = function.source()
+        return Node(f"{path}:{function.name}", node.place)
 
     def _graph(self, graph: Held) -> str:
         label = re.sub(r"[^A-Za-z0-9._-]+", "-", graph.name).strip("-.")[:60] or "graph"
         path = f"{GRAPHS}/{graph.contents[:8]}/{label}.json"
         self.made.files[path] = graph.written()
         return path
+
+
+def _short_hash(content: bytes) -> str:
+    return blake2b(content, digest_size=4).hexdigest()
 
 
 def _is_shipped(part: str, node: Node) -> bool:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import numasim as ns
+from numasim.engine.simulate import DEFAULT_ENGINE, simulate_spec
 from numasim.errors import InputError
 from numasim.parts.yaml.document import parse
 from numasim.parts.yaml.nodes import Place, Source, from_python
 from numasim.parts.yaml.yaml_text import yaml_text
 from numasim.spec.identity import run_id, spec_hash
 from numasim.spec.one_run import load_run
-from numasim.spec.sweep_spec import load_sweep
+from numasim.spec.sweep_spec import SweepSpec, load_sweep
+from numasim.sweep.run_sweep import run_sweep
 
 BASE: dict[str, Any] = {
     "machine": "xeon-e5-2620-2s",
@@ -29,6 +33,13 @@ BASE: dict[str, Any] = {
 }
 SWEEP: dict[str, Any] = {**BASE, "sweep": {"workload.n": [5, 6], "workers": range(2, 5, 2)}}
 HERE = Place(Source("", Path()))
+CONTROLLER = """\
+from numasim.strategy.control.controller import Controls
+
+
+def same(program, state, measures):
+    return state, Controls()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -95,11 +106,15 @@ def test_changes_are_in_the_yaml_that_is_kept() -> None:
     assert spec_hash(again) == spec_hash(load_sweep(SWEEP, changes=changes))
 
 
-def test_changes_of_what_is_an_axis_are_named_in_the_yaml() -> None:
+def test_changes_of_what_is_an_axis_are_written_into_its_values() -> None:
+    """They had been a comment, which nobody reads: the file that was kept described other runs."""
     sweep = {**BASE, "sweep": {"strategy": ["ring", "randomized"]}}
     del sweep["strategy"]
-    text = load_sweep(sweep, changes={"strategy.amount": "half"}).text
-    assert text.endswith('# --set strategy.amount="half"\n')
+    made = load_sweep(sweep, changes={"strategy.amount": "half"})
+    Path("kept.yaml").write_text(made.text)
+    again = [cell.spec for cell in load_sweep("kept.yaml").cells]
+    assert [spec.strategy.amount for spec in again] == ["half", "half"]
+    assert [run_id(spec, 1) for spec in again] == [run_id(cell.spec, 1) for cell in made.cells]
 
 
 def test_files_of_the_users_are_written_out(tmp_path: Path) -> None:
@@ -113,7 +128,44 @@ def test_files_of_the_users_are_written_out(tmp_path: Path) -> None:
     ids = [run_id(cell.spec, 1) for cell in again.cells]
     Path("mine.yaml").write_text("like: randomized\namount: half\n")
     assert ids == [run_id(cell.spec, 1) for cell in load_sweep(sweep).cells]
-    assert str(tmp_path / "graph.json") in again.text
+    assert 'file: "graphs/' in again.text
+
+
+def test_a_results_folder_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By reference: a machine, a strategy with a controller, a graph, by name and along axes, and overrides. The folder
+    is moved and all else is gone; what is kept describes the same runs, and is kept alike once more.
+    """
+    origin = tmp_path / "origin"
+    (origin / "parts").mkdir(parents=True)
+    (origin / "parts/machine.yaml").write_text("like: xeon-e5-2620-2s\nnodes: {cores: 4}\nclock: {turbo: []}\n")
+    (origin / "parts/mine.yaml").write_text("like: randomized\ntune: {python: 'choose:same'}\n")
+    (origin / "parts/choose.py").write_text(CONTROLLER)
+    graph = '{"tasks": [{"ops": [["run", 0]]}], "segments": [{"compute_ps": SIZE}]}'
+    (origin / "one.json").write_text(graph.replace("SIZE", "5"))
+    (origin / "two.json").write_text(graph.replace("SIZE", "7"))
+    (origin / "sweep.yaml").write_text(
+        "machine: parts/machine.yaml\nworkload: {file: one.json}\nworkers: 2\nseed: 3\n"
+        "sweep:\n  strategy: [parts/mine.yaml, ring]\n  workload.file: [one.json, two.json]\n"
+    )
+    made = load_sweep(origin / "sweep.yaml", ["strategy.amount=half", "workers=3"])
+    ids = [run_id(cell.spec, 1) for cell in made.cells]
+    sweep_into(made, tmp_path / "here")
+    (tmp_path / "here").rename(tmp_path / "there")
+    shutil.rmtree(origin)
+    monkeypatch.chdir("/")
+    again = load_sweep(tmp_path / "there/spec.yaml")
+    assert [run_id(cell.spec, 1) for cell in again.cells] == ids
+    assert again.cells[0].spec.workers == 3
+    assert again.cells[0].spec.strategy.amount == "half"
+    assert again.files == made.files
+    assert again.text == made.text
+    ns.sweep(tmp_path / "there/spec.yaml", tmp_path / "once more", jobs=1)
+    results = [pq.read_table(tmp_path / name / "results.parquet") for name in ("there", "once more")]
+    assert results[0]["makespan_ps"] == results[1]["makespan_ps"]
+
+
+def sweep_into(sweep: SweepSpec, folder: Path) -> None:
+    run_sweep(sweep, folder, jobs=1, engine=DEFAULT_ENGINE, runner=simulate_spec)
 
 
 def test_zipped_axes_and_single_cells_are_kept() -> None:

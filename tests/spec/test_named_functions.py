@@ -98,7 +98,9 @@ def test_a_sweep_that_was_described_in_python_names_the_file(tmp_path: Path) -> 
     sweep = load_sweep(
         {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2, "strategy": strategy}
     )
-    assert f"{tmp_path}/mine.py:choose" in sweep.text
+    (path,) = sweep.files
+    assert path.startswith("controllers/")
+    assert f"{path}:choose" in sweep.text
 
 
 def test_a_results_directory_keeps_the_source(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The results directory of a sweep: the runs of one specification, none of which is computed twice.
 
-spec.yaml         the sweep as it was last requested
-graphs/           task graphs that were made in Python and to which spec.yaml refers
+spec.yaml         the sweep as it was last requested, which runs from any place
+graphs/           task graphs to which spec.yaml refers
+controllers/      modules of controllers to which spec.yaml refers
 provenance.json   the specification, and the versions that wrote here
 shards/           the runs, a file for each batch; the only source of the tables
 *.parquet         the tables, made from the shards when every run has ended
