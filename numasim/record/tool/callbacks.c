@@ -1,6 +1,6 @@
 /* What OpenMP tells a tool, as events. A callback first reads the time, so that a segment of a task ends there. */
-#include "event_log.h"
 #include "entrances.h"
+#include "event_log.h"
 #include "ompt.h"
 #include "pages.h"
 #include "turns.h"
@@ -63,8 +63,8 @@ static void on_schedule(ompt_data_t *before, int status, ompt_data_t *task) {
         ns_put(log, now, NS_EVENT_SWITCH, (uint32_t)status);
         ns_put_operand(log, next);
     }
-    const bool done = status == ompt_task_complete || status == ompt_task_cancel ||
-                      status == ompt_task_early_fulfill || status == ompt_task_late_fulfill;
+    const bool done = status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_early_fulfill ||
+                      status == ompt_task_late_fulfill;
     if (done && log->team) note_together(log, ns_turn_task_done(log->team, log->index));
 }
 
@@ -187,8 +187,8 @@ static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, cons
     if (log) ns_put(log, now, NS_EVENT_MASKED, (uint32_t)endpoint);
 }
 
-/* What is always followed by on_mutex. Iterations in an ordered region wait for those of other threads, which have their
- * turns meanwhile. */
+/* What is always followed by on_mutex. Iterations in an ordered region wait for those of other threads, which have
+ * their turns meanwhile. */
 static void on_acquire(int kind, unsigned hint, unsigned how, uint64_t which, const void *place) {
     const uint64_t now = ns_ticks();
     (void)hint, (void)how, (void)which, (void)place;

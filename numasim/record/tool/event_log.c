@@ -20,7 +20,7 @@ _Thread_local ns_event_log *ns_log;
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static ns_event_log *logs; /* the one that began last */
-static uint32_t threads; /* that have a number */
+static uint32_t threads;   /* that have a number */
 static atomic_bool opened, finished, failed;
 static char folder[PATH_BYTES];
 
@@ -151,7 +151,7 @@ static int write_module(struct dl_phdr_info *each, size_t bytes, void *file) {
     }
     char program[PATH_BYTES] = "";
     if (!*each->dlpi_name && readlink("/proc/self/exe", program, sizeof program - 1) < 0) return 0;
-    fprintf(file, "%llx %llx %s\n", (unsigned long long)each->dlpi_addr, (unsigned long long)end,
+    dprintf(*(const int *)file, "%llx %llx %s\n", (unsigned long long)each->dlpi_addr, (unsigned long long)end,
             *each->dlpi_name ? each->dlpi_name : program);
     return 0;
 }
@@ -160,10 +160,10 @@ static int write_module(struct dl_phdr_info *each, size_t bytes, void *file) {
 static void write_modules(void) {
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%ld.modules", folder, (long)getpid());
-    FILE *file = fopen(path, "we");
-    if (!file) return;
-    dl_iterate_phdr(write_module, file);
-    fclose(file);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE); /* new, like the files of events */
+    if (file < 0) return;
+    dl_iterate_phdr(write_module, &file);
+    close(file);
 }
 
 void ns_log_finish(void) {

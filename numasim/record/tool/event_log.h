@@ -17,11 +17,11 @@ enum { NS_LONG_TICKS = 1 << 16 }; /* between two events: the thread may have bee
 struct ns_team;
 
 typedef struct ns_event_log {
-    uint64_t *next;   /* where the next word goes */
-    uint64_t *full;   /* from here on the buffer is written before an event */
-    uint64_t numbers; /* tasks, regions and implicit tasks made */
-    uint64_t first;   /* the number before the first of them; 0 where the thread has no number so far */
-    uint64_t seen;    /* the ticks of the last event */
+    uint64_t *next;            /* where the next word goes */
+    uint64_t *full;            /* from here on the buffer is written before an event */
+    uint64_t numbers;          /* tasks, regions and implicit tasks made */
+    uint64_t first;            /* the number before the first of them; 0 where the thread has no number so far */
+    uint64_t seen;             /* the ticks of the last event */
     uint64_t wall_ns, busy_ns; /* the clocks of the system and of the thread when they were last looked at */
     int64_t waits;             /* how often the thread had given up its processor then */
     int file;

@@ -27,7 +27,7 @@ struct ns_team {
     pthread_mutex_t passing; /* of what follows, and of `at_barrier` and `paused` of the members */
     uint32_t arrived;        /* members at the barrier */
     bool free;               /* nobody has the turn */
-    ns_team *next;    /* of those that are free */
+    ns_team *next;           /* of those that are free */
     member members[];
 };
 
