@@ -27,8 +27,8 @@ static inline uint64_t ns_ticks(void) {
 #endif
 }
 
-/* Measure the rate: takes some milliseconds. */
-ns_tick_rate ns_tick_rate_measure(void);
+/* The rate, which the first call of a process measures, in some milliseconds. */
+ns_tick_rate ns_tick_rate_of_process(void);
 
 static inline int64_t ns_ticks_to_ps(ns_tick_rate self, uint64_t ticks) {
     return (int64_t)((double)ticks * self.ps_per_tick);

@@ -189,7 +189,7 @@ int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, n
     if (pool) pool->plan = plan;
     if (error) goto out;
     pool->base.options = *options;
-    pool->rate = ns_tick_rate_measure();
+    pool->rate = ns_tick_rate_of_process();
     error = fill(pool, &here);
 out:
     ns_topology_destroy(&here);
