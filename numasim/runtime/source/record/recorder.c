@@ -44,7 +44,7 @@ void ns_recorder_dependence(ns_recorder *self, uint32_t row, uint32_t before) {
     if (made) *made = (ns_recorded_dependence){row, before};
 }
 
-void ns_recorder_access(ns_recorder *self, const ns_access *access) {
+void ns_recorder_note_access(ns_recorder *self, const ns_access *access) {
     ns_access *made = next_entry(self, &self->accesses, sizeof *made);
     if (made) *made = *access;
 }

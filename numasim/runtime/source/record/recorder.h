@@ -61,7 +61,7 @@ void ns_recorder_op(ns_recorder *self, uint32_t row, enum ns_op code, uint32_t a
 void ns_recorder_dependence(ns_recorder *self, uint32_t row, uint32_t before);
 
 /* The segment under way, of whichever task, accesses this. */
-void ns_recorder_access(ns_recorder *self, const ns_access *access);
+void ns_recorder_note_access(ns_recorder *self, const ns_access *access);
 
 /* The segment under way ends, and is the next op of `row`. */
 void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps);

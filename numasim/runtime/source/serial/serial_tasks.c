@@ -75,7 +75,7 @@ static void check_access(serial_task *self, const ns_access *access) {
 
 static void record_access(serial_task *self, const ns_access *access) {
     check_access(self, access);
-    if (ns_serial_pool_of(self)->recording) ns_recorder_access(&ns_serial_pool_of(self)->recorder, access);
+    if (ns_serial_pool_of(self)->recording) ns_recorder_note_access(&ns_serial_pool_of(self)->recorder, access);
 }
 
 void ns_serial_spawn(ns_task *task, const ns_work_order *order) {
