@@ -21,6 +21,11 @@
  *
  * A lock may be released by another thread than took it, given the node that it was taken from. Locks are not
  * recursive. Functions that can fail return 0 or a negative error code of numasim/runtime.h.
+ *
+ * Undefined, besides what numasim/runtime.h says of `freed` and `waits`: to release a lock that nobody holds, to
+ * acquire one that the same thread holds, to wait for a condition without its lock, and to destroy what others use.
+ * Reason: the lock would have to keep its holder, which is one more line of the cache to hand over with it. In a
+ * process that was forked, what no thread held or waited for is a copy that works.
  */
 #ifndef NUMASIM_LOCKS_H
 #define NUMASIM_LOCKS_H
@@ -34,6 +39,9 @@ extern "C" {
 
 /* A word that lives where it is touched first. */
 #define NS_NUMA_ANYWHERE (-1)
+
+/* Nodes are numbers below this. */
+enum { NS_NUMA_NODES = 16384 };
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
@@ -49,12 +57,15 @@ typedef struct {
 
 typedef struct ns_numa_lock ns_numa_lock;
 
-/* 0, NS_ERROR_OPTION for a kind that there is not, or NS_ERROR_MEMORY. */
+/* 0, NS_ERROR_OPTION for null, a kind that there is not or more than NS_NUMA_NODES nodes, or NS_ERROR_MEMORY; with an
+ * error `*self` is null. A node that the system does not have is as NS_NUMA_ANYWHERE. Null may be destroyed. The others
+ * return 0, or NS_ERROR_OPTION, when nothing has been done, for null and for a node beyond the lock's. */
 int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options);
 void ns_numa_lock_destroy(ns_numa_lock *self);
-void ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node);
-bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node); /* false, without the lock, where others have it */
-void ns_numa_lock_release(ns_numa_lock *self, uint32_t node);
+int ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node);
+bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node); /* false, without the lock, where others have it, and
+                                                                      for null and a node beyond the lock's */
+int ns_numa_lock_release(ns_numa_lock *self, uint32_t node);
 
 /* The name of kind number `at`, from 0; NULL behind the last. */
 const char *ns_numa_lock_kind(uint32_t at);
@@ -72,17 +83,20 @@ typedef struct {
 
 typedef struct ns_numa_condition ns_numa_condition;
 
-/* 0 or NS_ERROR_MEMORY. */
+/* 0, NS_ERROR_OPTION for null or more than NS_NUMA_NODES nodes, or NS_ERROR_MEMORY; with an error `*self` is null. Null
+ * may be destroyed. */
 int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options);
 void ns_numa_condition_destroy(ns_numa_condition *self);
 
 /* Release the lock, which the caller holds, and wait for a signal as one step; return with the lock. Never returns
- * without a signal, but what was signalled may be gone again by then: look. */
-void ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node);
+ * without a signal, but what was signalled may be gone again by then: look. 0, or NS_ERROR_OPTION, when the lock is
+ * held as before, for null and for a node beyond the condition's or the lock's. */
+int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node);
 
-/* Wake one waiter, if there is one; all. With or without the lock. */
-void ns_numa_condition_signal(ns_numa_condition *self, uint32_t node);
-void ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node);
+/* Wake one waiter, if there is one; all. With or without the lock. 0, or NS_ERROR_OPTION for null and for a node beyond
+ * the condition's. */
+int ns_numa_condition_signal(ns_numa_condition *self, uint32_t node);
+int ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node);
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
@@ -99,12 +113,14 @@ typedef struct {
 
 typedef struct ns_numa_barrier ns_numa_barrier;
 
-/* 0, NS_ERROR_OPTION for a kind that there is not or for no parties, or NS_ERROR_MEMORY. */
+/* 0, NS_ERROR_OPTION for null, a kind that there is not, no parties or a node from NS_NUMA_NODES on, or
+ * NS_ERROR_MEMORY; with an error `*self` is null. Null may be destroyed. */
 int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options *options);
 void ns_numa_barrier_destroy(ns_numa_barrier *self);
 
-/* Wait until all parties have arrived; each calls it once for each opening, with its own number. */
-void ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party);
+/* Wait until all parties have arrived; each calls it once for each opening, with its own number. 0, or NS_ERROR_OPTION,
+ * when nobody has arrived, for null and for a number from `parties` on. */
+int ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party);
 
 /* The name of kind number `at`, from 0; NULL behind the last. */
 const char *ns_numa_barrier_kind(uint32_t at);

@@ -48,27 +48,32 @@ typedef struct {
     uint32_t cpu_count, node_count, core_count, socket_count, cache_count;
 } ns_topology;
 
-/* The running system: 0 or a negative error code. */
+/* The running system: 0; NS_ERROR_OPTION for null, NS_ERROR_MEMORY, and the errors of ns_topology_read. */
 int ns_topology_detect(ns_topology *self);
 
 /* The system whose sysfs, or a copy of it, is at `root`. Whether this process may use its processors is then said by
- * fs/cgroup in it alone. NS_ERROR_FILE where it is none, NS_ERROR_FORMAT where a file in it is damaged. */
+ * fs/cgroup in it alone. NS_ERROR_OPTION for null, NS_ERROR_FILE where it is none, NS_ERROR_FORMAT where a file in it
+ * is damaged, NS_ERROR_MEMORY. */
 int ns_topology_read(ns_topology *self, const char *root);
 
+/* Free it, and leave it all zero: so it may be destroyed again, as may null. */
 void ns_topology_destroy(ns_topology *self);
 
-/* Print it as one JSON object. */
-void ns_topology_print(const ns_topology *self, FILE *file);
+/* Print it as one JSON object: 0, NS_ERROR_OPTION for null and for what was destroyed, NS_ERROR_FILE. */
+int ns_topology_print(const ns_topology *self, FILE *file);
 
-/* Let the calling thread run on the hardware thread `cpu` alone: 0 or NS_ERROR_THREAD. */
+/* Let the calling thread run on the hardware thread `cpu` alone: 0, or NS_ERROR_THREAD where it may not, or there is
+ * none. */
 int ns_cpu_pin(uint32_t cpu);
 
-/* `bytes` of zeroed memory in pages of the node with the system's number `node`. NS_ERROR_MEMORY; NS_ERROR_UNSUPPORTED
- * where the system cannot bind memory: it is given nevertheless, in pages of whatever node. */
+/* `bytes` of zeroed memory in pages of the node with the system's number `node`. NS_ERROR_OPTION for null and for no
+ * bytes; NS_ERROR_MEMORY; NS_ERROR_UNSUPPORTED where the system has no such node or cannot bind memory: memory is given
+ * nevertheless, in pages of whatever node. To release null does nothing. */
 int ns_node_allocate(void **memory, uint32_t node, size_t bytes);
 void ns_node_release(void *memory, size_t bytes);
 
-/* The node of the page at `address`, which has been touched; a negative error code. */
+/* The node of the page at `address`, which has been touched; NS_ERROR_UNSUPPORTED where there is none, as at null, or
+ * the system does not say. */
 int64_t ns_node_of_page(const void *address);
 
 #ifdef __cplusplus

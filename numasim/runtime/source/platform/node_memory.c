@@ -26,6 +26,8 @@ int ns_cpu_pin(uint32_t cpu) {
 
 int ns_node_allocate(void **memory, uint32_t node, size_t bytes) {
     ns_set nodes = {0};
+    if (!memory || !bytes) return NS_ERROR_OPTION;
+    *memory = NULL;
     void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED) return NS_ERROR_MEMORY;
     *memory = made;
@@ -37,7 +39,7 @@ int ns_node_allocate(void **memory, uint32_t node, size_t bytes) {
 }
 
 void ns_node_release(void *memory, size_t bytes) {
-    if (memory) munmap(memory, bytes);
+    if (memory && bytes) munmap(memory, bytes);
 }
 
 void ns_topology_memory(ns_set *self) {

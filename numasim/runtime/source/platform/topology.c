@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "numasim/runtime.h"
 #include "platform/topology_build.h"
 
 int ns_topology_detect(ns_topology *self) {
+    if (!self) return NS_ERROR_OPTION;
 #ifdef NUMASIM_HWLOC
     return ns_topology_read_hwloc(self);
 #else
@@ -19,6 +21,7 @@ int ns_topology_detect(ns_topology *self) {
 
 int ns_topology_read(ns_topology *self, const char *root) {
     ns_set all;
+    if (!self || !root) return NS_ERROR_OPTION;
     memset(&all, 0xFF, sizeof all);
     return ns_topology_read_sysfs(self, root, &all, &all);
 }
@@ -59,7 +62,8 @@ static void print_caches(const ns_topology *self, FILE *file) {
     }
 }
 
-void ns_topology_print(const ns_topology *self, FILE *file) {
+int ns_topology_print(const ns_topology *self, FILE *file) {
+    if (!self || !self->source || !file) return NS_ERROR_OPTION;
     fprintf(file, "{\"source\": \"%s\", \"sockets\": %u, \"cores\": %u, \"cpus\": [", self->source, self->socket_count,
             self->core_count);
     print_cpus(self, file);
@@ -69,5 +73,5 @@ void ns_topology_print(const ns_topology *self, FILE *file) {
     print_distances(self, file);
     fputs("], \"caches\": [", file);
     print_caches(self, file);
-    fputs("]}\n", file);
+    return fputs("]}\n", file) < 0 || ferror(file) ? NS_ERROR_FILE : NS_OK;
 }

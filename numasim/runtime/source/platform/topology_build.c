@@ -25,6 +25,7 @@ int ns_topology_create(ns_topology *self, const char *source, uint32_t cpu_count
 }
 
 void ns_topology_destroy(ns_topology *self) {
+    if (!self) return;
     free(self->cpu);
     free(self->node);
     free(self->distance);

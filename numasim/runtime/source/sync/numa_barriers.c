@@ -104,8 +104,10 @@ static const operations *find(const char *name) {
     return NULL;
 }
 
-void ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party) {
+int ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party) {
+    if (!self || party >= self->parties) return NS_ERROR_OPTION;
     self->operations->arrive(self, party, ++self->seats[party]->arrivals);
+    return NS_OK;
 }
 
 /* ---- making one -------------------------------------------------------------------------------------------------- */
@@ -117,6 +119,7 @@ static int seat_parties(ns_numa_barrier *self, const uint32_t *party_node) {
     self->nodes = 1;
     for (uint32_t party = 0; party < self->parties; party++) {
         const uint32_t node = party_node ? party_node[party] : 0;
+        if (node >= NS_NUMA_NODES) return NS_ERROR_OPTION;
         self->party_node[party] = node;
         if (node >= self->nodes) self->nodes = node + 1;
         self->seats[party] = ns_near_memory_allocate(sizeof(seat), (int32_t)node);
@@ -149,6 +152,8 @@ static int make_meetings(ns_numa_barrier *self) {
 }
 
 int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options *options) {
+    if (self) *self = NULL;
+    if (!self || !options) return NS_ERROR_OPTION;
     const operations *kind = options->kind ? find(options->kind) : &KIND[DEFAULT_KIND];
     if (!kind || !options->parties) return NS_ERROR_OPTION;
     ns_numa_barrier *made = ns_near_memory_allocate(sizeof *made, options->home);
@@ -167,7 +172,7 @@ int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options
 
 void ns_numa_barrier_destroy(ns_numa_barrier *self) {
     if (!self) return;
-    for (uint32_t party = 0; self->seats && party < self->parties; party++)
+    for (uint32_t party = 0; self->seats && party < self->parties && self->seats[party]; party++)
         ns_near_memory_free(self->seats[party], sizeof(seat));
     for (uint32_t node = 0; self->domains && node < self->nodes; node++)
         ns_near_memory_free(self->domains[node], sizeof(meeting));

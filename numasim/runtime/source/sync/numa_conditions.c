@@ -8,6 +8,7 @@
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 #include "sync/mcs.h"
+#include "sync/numa_locks.h"
 
 enum { DEFAULT_BATCH = 64 };
 enum state { WAITING, SLEEPING, SIGNALLED };
@@ -83,14 +84,17 @@ static void await_signal(waiter *mine, uint32_t spins) {
     while (ns_atomic_u32_load(&mine->state, memory_order_acquire) == SLEEPING) ns_futex_wait(&mine->state, SLEEPING);
 }
 
-void ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node) {
+static bool is_there(const ns_numa_condition *self, uint32_t node) { return self && node < self->options.nodes; }
+
+int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node) {
     waiter mine = {.next = NULL};
+    if (!is_there(self, node) || !ns_numa_lock_has_node(lock, node)) return NS_ERROR_OPTION;
     /* relaxed: nobody knows the place before it is in the queue */
     ns_atomic_u32_store(&mine.state, WAITING, memory_order_relaxed);
     enqueue(self->queues[node], &mine);
     ns_numa_lock_release(lock, node);
     await_signal(&mine, self->options.spins);
-    ns_numa_lock_acquire(lock, node);
+    return ns_numa_lock_acquire(lock, node);
 }
 
 /* Signal one waiter of the nodes from number `first` to before number `end` behind `node`; whether there was one. */
@@ -103,23 +107,29 @@ static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first
     return false;
 }
 
-void ns_numa_condition_signal(ns_numa_condition *self, uint32_t node) {
+int ns_numa_condition_signal(ns_numa_condition *self, uint32_t node) {
+    if (!is_there(self, node)) return NS_ERROR_OPTION;
     /* relaxed, three times: signals at one instant may count as one, which makes a run longer by as many */
     const uint32_t run = ns_atomic_u32_load(&self->run, memory_order_relaxed);
     if (run < self->options.batch && signal_beyond(self, node, 0, 1)) {
         ns_atomic_u32_store(&self->run, run + 1, memory_order_relaxed);
-        return;
+        return NS_OK;
     }
     ns_atomic_u32_store(&self->run, 0, memory_order_relaxed);
     if (!signal_beyond(self, node, 1, self->options.nodes)) signal_beyond(self, node, 0, 1);
+    return NS_OK;
 }
 
-void ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node) {
+int ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node) {
+    if (!is_there(self, node)) return NS_ERROR_OPTION;
     for (uint32_t ahead = 0; ahead < self->options.nodes; ahead++)
         wake(dequeue(self->queues[(node + ahead) % self->options.nodes], UINT32_MAX));
+    return NS_OK;
 }
 
 int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options) {
+    if (self) *self = NULL;
+    if (!self || !options || options->nodes > NS_NUMA_NODES) return NS_ERROR_OPTION;
     ns_numa_condition *made = ns_near_memory_allocate(sizeof *made, options->home);
     if (!made) return NS_ERROR_MEMORY;
     made->options = *options;

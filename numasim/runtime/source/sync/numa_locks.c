@@ -10,6 +10,7 @@ enum { DEFAULT_BATCH = 64 };
 #define OPERATIONS_OF(kind, constant) [NS_LOCK_##constant] = &ns_lock_##kind,
 static const ns_numa_lock_operations *const KIND[] = {NS_EACH_LOCK_KIND(OPERATIONS_OF)};
 enum { KINDS = sizeof KIND / sizeof *KIND };
+_Static_assert(NS_NUMA_NODES == NS_MOST_NODES, "plans have no more nodes than locks");
 
 const char *ns_numa_lock_kind(uint32_t at) { return at < KINDS ? KIND[at]->name : NULL; }
 
@@ -20,6 +21,8 @@ static const ns_numa_lock_operations *find(const char *name) {
 }
 
 int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options) {
+    if (self) *self = NULL;
+    if (!self || !options || options->nodes > NS_NUMA_NODES) return NS_ERROR_OPTION;
     const ns_numa_lock_operations *operations = find(options->kind ? options->kind : ns_lock_cohort.name);
     if (!operations) return NS_ERROR_OPTION;
     ns_numa_lock *made = ns_near_memory_allocate(operations->bytes, options->home);
@@ -43,8 +46,18 @@ void ns_numa_lock_destroy(ns_numa_lock *self) {
     ns_near_memory_free(self, self->operations->bytes);
 }
 
-void ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node) { self->operations->acquire(self, node); }
+int ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node) {
+    if (!ns_numa_lock_has_node(self, node)) return NS_ERROR_OPTION;
+    self->operations->acquire(self, node);
+    return NS_OK;
+}
 
-bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node) { return self->operations->try_acquire(self, node); }
+bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node) {
+    return ns_numa_lock_has_node(self, node) && self->operations->try_acquire(self, node);
+}
 
-void ns_numa_lock_release(ns_numa_lock *self, uint32_t node) { self->operations->release(self, node); }
+int ns_numa_lock_release(ns_numa_lock *self, uint32_t node) {
+    if (!ns_numa_lock_has_node(self, node)) return NS_ERROR_OPTION;
+    self->operations->release(self, node);
+    return NS_OK;
+}

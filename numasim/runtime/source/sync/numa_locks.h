@@ -24,6 +24,11 @@ struct ns_numa_lock {
     ns_numa_lock_options options; /* with the values that stand for 0 */
 };
 
+/* Whether there is such a lock, with such a node. */
+static inline bool ns_numa_lock_has_node(const ns_numa_lock *self, uint32_t node) {
+    return __builtin_expect(self && node < self->options.nodes, 1);
+}
+
 /* ns_lock_<kind> for each kind of the schema; in locks_<kind>.c. */
 #define NS_DECLARE_LOCK_KIND(kind, constant) extern const ns_numa_lock_operations ns_lock_##kind;
 NS_EACH_LOCK_KIND(NS_DECLARE_LOCK_KIND)
