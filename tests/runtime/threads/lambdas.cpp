@@ -221,6 +221,11 @@ int main(int count, char **words) {
     check_pool(pool);
     options.plan = "/no/such/plan";
     require(code_of([&] { ns::pool refused(options); }) == NS_ERROR_FILE, "a pool that cannot be had is an error");
+    int nested = NS_OK; /* a task that runs its own pool waits for itself: it is told so, instead */
+    pool.run([&] { nested = code_of([&] { pool.run([] {}); }); });
+    require(nested == NS_ERROR_CALLER, "a task cannot run its own pool");
+    ns::pool moved(std::move(pool));
+    require(code_of([&] { pool.run([] {}); }) == NS_ERROR_OPTION, "what was moved away is no pool");
     require(code_of([] { ns::spawn([] {}); }) == NS_ERROR_PROGRAM, "outside of a run there is no task");
     return wrong;
 }

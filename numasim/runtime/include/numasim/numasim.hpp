@@ -23,6 +23,10 @@
  * Where a strategy lets tasks go on on other threads (spawns work-first, joins by continuation), handlers (`catch`)
  * call none of these functions.
  *
+ * Errors: what numasim/runtime.h returns a code for, or ends a run with, is thrown as ns::error with that code, by the
+ * constructor of a pool, run() and team(). In a run that ends with an error, a result whose task did not run is one,
+ * too. The destructor of a pool that is in use, as by exit() in a task, leaves the pool as it is.
+ *
  * All of it is built upon numasim/runtime.h, whose functions ns::enter() calls for the task that runs.
  */
 #ifndef NUMASIM_HPP
@@ -177,7 +181,10 @@ struct outcome {
     void put(Body &body) {
         value.emplace(body());
     }
-    Result take() { return std::move(*value); }
+    Result take() {
+        if (!value) throw error(NS_ERROR_PROGRAM, "the task has not run: the run ends with an error");
+        return std::move(*value);
+    }
 };
 template <>
 struct outcome<void> {
@@ -352,12 +359,12 @@ template <class Value, class Map, class Combine>
 Value reduce_halves(std::int64_t first, std::int64_t last, std::int64_t grain, Map &map, Combine &combine) {
     if (last - first <= grain) return reduce_piece<Value>(first, last, map, combine);
     const std::int64_t middle = first + (last - first) / 2;
-    std::optional<Value> right;
+    outcome<Value> right;
     const scope joined;
-    spawn([&, middle] { right.emplace(reduce_halves<Value>(middle, last, grain, map, combine)); });
+    spawn([&, middle] { right.value.emplace(reduce_halves<Value>(middle, last, grain, map, combine)); });
     Value left = call([&] { return reduce_halves<Value>(first, middle, grain, map, combine); });
     sync();
-    return combine(std::move(left), std::move(*right));
+    return combine(std::move(left), right.take());
 }
 
 }  // namespace detail
@@ -429,7 +436,7 @@ private:
         detail::frame *const outside = detail::running_frame();
         const int found = how(made_, &run_at<Body>, &place, sizeof place);
         detail::set_running_frame(outside); /* some modes run tasks on the calling thread */
-        if (found) throw error(found, ns_pool_problem(made_));
+        if (found) throw error(found, found == NS_ERROR_CALLER ? ns_error_sentence(found) : ns_pool_problem(made_));
         thrown.rethrow();
     }
     template <class Body>

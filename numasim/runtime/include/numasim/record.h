@@ -24,7 +24,7 @@ static const char ns_record_mark[] __attribute__((used, section(".numasim.record
 
 /* The task that calls this accesses `bytes` bytes from `begin` on: it reads them (NS_RECORD_READ), writes them
  * (NS_RECORD_WRITE) or does both. The access belongs to what the task does from here on, up to its next child or wait.
- */
+ * Where nobody records, it does nothing, whatever it is given. */
 static inline void ns_record_access(const void *begin, size_t bytes, int mode) {
     if (ns_recorder_access) ns_recorder_access(begin, bytes, mode);
 }

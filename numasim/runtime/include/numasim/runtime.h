@@ -16,7 +16,30 @@
  *
  * numasim/typed_tasks.h writes the same shorter, and faster.
  *
- * Functions that can fail return 0 or a negative error code; `ns_error_sentence` has a sentence for each.
+ * Errors. Functions that can fail return 0 or a negative error code, and `ns_error_sentence` has a sentence for each.
+ * Functions of a task that return nothing do nothing where they are called wrongly, and the run ends with
+ * NS_ERROR_PROGRAM: ns_pool_run returns that code, and ns_pool_problem is the sentence, with the number or the name
+ * that was wrong. Run serially and in virtual time, the run ends at the call, which does not return. On threads the
+ * call returns, and the run ends when its tasks have ended. A pool of threads or of virtual time whose run has ended
+ * with an error gives the same error for every later run; it is to be destroyed.
+ *
+ * Undefined. The library checks everything that a check costs little for. This is not checked:
+ *   self   A function of a task is called with the `self` of the body that calls, by the thread that runs this body,
+ *          before the body returns. Anything else is undefined: another thread's `self`, that of a body that has
+ *          returned, null. Reason: spawns and joins are a few instructions, and a check of the thread would take more.
+ *   fork   In a process that a task has forked, no function of a task may be called. Reason: the same, and the threads
+ *          that could run its children are those of the other process. Functions of pools refuse there
+ *          (NS_ERROR_CALLER), and locks of numasim/locks.h that no thread held are copies that work.
+ *   freed  A pool, a lock, a condition, a barrier or memory that was destroyed may not be used. Reason: it is no memory
+ *          of the library any more, as after free().
+ *   waits  On threads a wait that no task ever ends lasts for ever: a lock whose holder has ended, or waits for the
+ * waiting task, a condition that nobody signals, a barrier at which too few arrive. Reason: as long as any task
+ * computes, it may end the wait, and to count those that wait would cost every wait. Run serially or in virtual time,
+ * such a program ends with NS_ERROR_DEADLOCK. A task that takes a lock twice, and a barrier for more parties than there
+ * are workers, end with it in every mode. stack  Calls of C, and NAME_call and NAME_join of typed tasks in lanes, nest
+ * on the stack of the thread without a check. Where this stack overflows, a sentence is written to the standard error,
+ * and SIGSEGV ends the process, unless the program has a handler of its own for this signal. Everything else that nests
+ * is checked: the run ends with NS_ERROR_MEMORY when less than 32 KiB of stack are left for a body.
  */
 #ifndef NUMASIM_RUNTIME_H
 #define NUMASIM_RUNTIME_H
@@ -37,23 +60,26 @@ extern "C" {
 enum ns_error {
     NS_OK = 0,
     NS_ERROR_MEMORY = -1,
-    NS_ERROR_FILE = -2,       /* a file cannot be read or written */
-    NS_ERROR_FORMAT = -3,     /* a file is damaged, or of another version */
-    NS_ERROR_FIELD = -4,      /* a plan lacks a field, or has one out of bounds */
-    NS_ERROR_PROGRAM = -5,    /* the program is not the one that the plan was made for */
-    NS_ERROR_DEADLOCK = -6,   /* tasks are left that nobody can ever run */
-    NS_ERROR_THREAD = -7,     /* a thread cannot be made or pinned */
-    NS_ERROR_OPTION = -8,     /* an option has a value that it cannot have */
-    NS_ERROR_UNSUPPORTED = -9 /* this build, machine or mode cannot do that */
+    NS_ERROR_FILE = -2,        /* a file cannot be read or written */
+    NS_ERROR_FORMAT = -3,      /* a file is damaged, or of another version */
+    NS_ERROR_FIELD = -4,       /* a plan lacks a field, or has one out of bounds */
+    NS_ERROR_PROGRAM = -5,     /* a task calls what it must not, or the plan was made for another program */
+    NS_ERROR_DEADLOCK = -6,    /* tasks are left that nobody can ever run */
+    NS_ERROR_THREAD = -7,      /* a thread cannot be made or pinned */
+    NS_ERROR_OPTION = -8,      /* an option or an argument has a value that it cannot have, such as null */
+    NS_ERROR_UNSUPPORTED = -9, /* this build, machine or mode cannot do that */
+    NS_ERROR_CALLER = -10      /* the pool is in use, or its threads are those of the process that forked this one */
 };
 
-/* One sentence about an error code; never NULL. */
+/* One sentence about an error code, also about one that there is not; never NULL. */
 const char *ns_error_sentence(int error);
 
 /* ---- tasks: see also numasim/tasks.h ----------------------------------------------------------------------------- */
 
 /* Run body(self, arguments, first, last) over pieces of [begin, end) of at most `grain` indices, in parallel; returns
- * when all are done. The pieces are made by halving. */
+ * when all are done, and when all children that `self` has spawned before have ended. The pieces are made by halving. A
+ * grain below 1 is 1; where `end` is not above `begin` nothing is called. A null body ends the run: NS_ERROR_PROGRAM.
+ */
 typedef void ns_loop_body(ns_task *self, void *arguments, int64_t first, int64_t last);
 void ns_parallel_for(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_loop_body *body, void *arguments);
 
@@ -72,8 +98,8 @@ typedef void ns_combine(void *value, const void *next);
 typedef void ns_reduce_body(ns_task *self, void *arguments, int64_t first, int64_t last, void *value);
 
 /* Combine what is at `value` with the values of all pieces of [begin, end) of at most `grain` indices, which run in
- * parallel. The pieces are made by halving, and combined as they were made. 0, or NS_ERROR_MEMORY, when nothing has
- * been called. */
+ * parallel. The pieces are made by halving, and combined as they were made. 0; or when nothing has been called,
+ * NS_ERROR_OPTION for a null body, combine or value, NS_ERROR_MEMORY where the values do not fit the memory. */
 int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_reduce_body *body,
                        ns_combine *combine, void *arguments, void *value, size_t bytes);
 
@@ -88,11 +114,13 @@ typedef struct {
 /* Put what this child contributes to `term`, which is zero before. */
 typedef void ns_term_body(ns_task *self, void *arguments, void *term);
 
-/* Spawn a child that contributes a term: 0, or NS_ERROR_MEMORY, when it was not spawned. */
+/* Spawn a child that contributes a term: 0; or when it was not spawned, NS_ERROR_OPTION for a null reduction, value,
+ * combine or body and for null arguments of some bytes, NS_ERROR_MEMORY where memory is short. */
 int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, const void *arguments, size_t bytes);
 
-/* Join all children, and combine the value with the terms, one after the other as they were spawned. */
-void ns_reduce_join(ns_task *self, ns_reduction *reduction);
+/* Join all children, and combine the value with the terms, one after the other as they were spawned. 0, or
+ * NS_ERROR_OPTION for a null reduction, value or combine, when nothing has been joined. */
+int ns_reduce_join(ns_task *self, ns_reduction *reduction);
 
 /* ---- futures ----------------------------------------------------------------------------------------------------- */
 
@@ -101,10 +129,17 @@ typedef struct {
     ns_task *task;
     uint32_t done; /* atomic */
 } ns_future;
+
+/* Spawn the child of a future. NS_ERROR_PROGRAM ends the run for a null future or body and for arguments as in
+ * ns_spawn; the future is then one that was not spawned. */
 void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void *arguments, size_t bytes);
+
+/* Wait until the child of a future has ended; once it has, this returns at once. NS_ERROR_PROGRAM ends the run for a
+ * null future and for one of all zero, which was not spawned. */
 void ns_future_get(ns_task *self, ns_future *future);
 
-/* The worker that runs `self` now, the number of workers, and the NUMA node of that worker (in the plan's machine). */
+/* The worker that runs `self` now, the number of workers, and the NUMA node of that worker (in the plan's machine).
+ * They cannot fail. */
 uint32_t ns_task_worker(const ns_task *self);
 uint32_t ns_task_workers(const ns_task *self);
 uint32_t ns_task_node(const ns_task *self);
@@ -122,14 +157,19 @@ struct ns_access {
     uint8_t mode, pattern;
 };
 
-/* Register memory that tasks share; its id, ascending from 0, or a negative error code. */
+/* Register memory that tasks share; its id, ascending from 0. The first 31 bytes of `name` are kept. NS_ERROR_OPTION
+ * for a null pool or name, a null address of some bytes, and a negative number of bytes; NS_ERROR_CALLER while the pool
+ * runs; NS_ERROR_MEMORY. */
 int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64_t bytes);
 
-/* `ns_spawn`, saying what the first segment of the child accesses: dispatch by data goes by this. */
+/* `ns_spawn`, saying what the first segment of the child accesses: dispatch by data goes by this. NS_ERROR_PROGRAM ends
+ * the run as in ns_spawn, for null accesses, and for accesses that ns_access_declare refuses. */
 void ns_spawn_with(ns_task *self, ns_body *body, const void *arguments, size_t bytes, const ns_access *accesses,
                    uint32_t count);
 
-/* The segment under way accesses this, beside what was said when its task was spawned. */
+/* The segment under way accesses this, beside what was said when its task was spawned. NS_ERROR_PROGRAM ends the run
+ * for null, an object that is not registered, a mode or a pattern that there is not, no passes, rows that are not
+ * within their object, and more than 2^38 bytes walked in all. */
 void ns_access_declare(ns_task *self, const ns_access *access);
 
 /* ---- synchronisation objects, called words here: locks, atomic counters, conditions, barriers (thesis section 6.3) */
@@ -137,11 +177,17 @@ void ns_access_declare(ns_task *self, const ns_access *access);
 enum ns_word_role { NS_WORD_LOCK, NS_WORD_ATOMIC, NS_WORD_CONDITION, NS_WORD_BARRIER };
 
 /* A word kept for worker `owner` (modulo the workers); `parties` arrive at a barrier before it opens, or are let pass
- * by a broadcast. Its id, ascending from 0, or a negative error code. Of which kind locks and barriers are, and where
- * words live, is the plan's. A condition stands for a condition variable with what its waiters wait for: no signal is
- * lost. */
+ * by a broadcast: at least one. Its id, ascending from 0. Of which kind locks and barriers are, and where words live,
+ * is the plan's. A condition stands for a condition variable with what its waiters wait for: no signal is lost. The
+ * first 31 bytes of `name` are kept. NS_ERROR_OPTION for a null pool or name, a role that there is not, and a barrier
+ * or a condition of no parties; NS_ERROR_CALLER while the pool runs; NS_ERROR_MEMORY. */
 int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties);
 
+/* NS_ERROR_PROGRAM ends the run for a word that has not been created, or that has another role than the function is
+ * for; for a lock that `self` does not hold and lets go of, be it free or another task's; and for a task that ends and
+ * holds a lock. A lock is held by the body that takes it: one that this body runs by ns_call does not hold it.
+ * NS_ERROR_DEADLOCK ends the run where `self` takes a lock that it holds, and where it arrives at a barrier for more
+ * parties than there are workers. ns_word_add returns 0 where it is called wrongly on threads. */
 void ns_word_lock(ns_task *self, uint32_t word);
 void ns_word_unlock(ns_task *self, uint32_t word);
 int64_t ns_word_add(ns_task *self, uint32_t word, int64_t value); /* atomic; the value before */
@@ -194,17 +240,34 @@ typedef struct {
     enum ns_graph_use graph; /* internal to the library */
 } ns_pool_options;
 
-/* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed. */
+/* On errors `*pool` is NULL, or a pool that can say what the problem is and has to be destroyed; runs of it fail with
+ * the same error. NS_ERROR_OPTION for null, for an option with a value that there is not, for more than 2^20 workers,
+ * for `record` and `order` in other modes than the serial one, and for a mode that needs a plan without one;
+ * NS_ERROR_FILE, NS_ERROR_FORMAT and NS_ERROR_FIELD of the plan; NS_ERROR_UNSUPPORTED where threads cannot do what it
+ * says; NS_ERROR_MEMORY and NS_ERROR_THREAD. A pool may be created by any thread, in a task of another pool, and in a
+ * process that was forked. */
 int ns_pool_create(ns_pool **pool, const ns_pool_options *options);
-void ns_pool_destroy(ns_pool *pool);
 
-/* Run `body` as a task of worker 0, and return when it and all that it spawned have ended. */
+/* The functions below are called by one thread at a time, which may be any; the others get NS_ERROR_CALLER at once, as
+ * do tasks of the pool itself. A pool of threads cannot run in a process that was forked, but be destroyed there: its
+ * memory is freed, and the threads of the other process are left alone. Pools of the other modes are copies that run.
+ */
+
+/* 0, also for a null pool; NS_ERROR_CALLER, when nothing has been destroyed, while the pool is in use. */
+int ns_pool_destroy(ns_pool *pool);
+
+/* Run `body` as a task of worker 0, and return when it and all that it spawned have ended. NS_ERROR_OPTION for a null
+ * pool or body, for null arguments of some bytes and for more bytes than there can be; NS_ERROR_CALLER: see above;
+ * NS_ERROR_PROGRAM, NS_ERROR_DEADLOCK and NS_ERROR_MEMORY of the tasks; NS_ERROR_UNSUPPORTED for what a recorded graph
+ * or the plan's cannot say; NS_ERROR_FILE where the graph cannot be written. */
 int ns_pool_run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes);
 
-/* Run `body` once on every worker, as the parallel regions of OpenMP do, and return when all have ended. */
+/* Run `body` once on every worker, as the parallel regions of OpenMP do, and return when all have ended. Errors are
+ * those of ns_pool_run. */
 int ns_pool_team(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes);
 
-/* What went wrong last, with its place; for the user. */
+/* What went wrong last, with its place; for the user. Never NULL: empty where nothing did, and the sentence of
+ * NS_ERROR_CALLER while the pool is in use. */
 const char *ns_pool_problem(const ns_pool *pool);
 
 #ifdef __cplusplus

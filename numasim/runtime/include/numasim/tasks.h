@@ -17,15 +17,18 @@ typedef struct ns_access ns_access;
 typedef void ns_body(ns_task *self, void *arguments);
 
 /* Let `body` run, here or on another worker, with a copy of the `bytes` bytes at `arguments`, which lies as memory of
- * malloc does. */
+ * malloc does. NS_ERROR_PROGRAM ends the run (see numasim/runtime.h) for a null body, null arguments of some bytes, and
+ * more bytes than there can be. */
 void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
 
 /* Wait until all children that `self` has spawned so far have finished. A body joins what it spawned before it returns;
- * if it does not, the runtime does it. */
+ * if it does not, the runtime does it. NS_ERROR_MEMORY ends the run where tasks that are executed within each other do
+ * not fit the stack. */
 void ns_join(ns_task *self);
 
 /* Run `body` here and now, as a part of the task with children and joins of its own. A plain call of C does as well,
- * but then a join waits for the caller's children, too. */
+ * but then a join waits for the caller's children, too. NS_ERROR_PROGRAM ends the run for a null body, NS_ERROR_MEMORY
+ * where calls within each other do not fit the stack. */
 void ns_call(ns_task *self, ns_body *body, void *arguments);
 
 /* ---- dependences --------------------------------------------------------------------------------------------------
@@ -51,7 +54,9 @@ typedef struct {
     const ns_access *access;
 } ns_dependence;
 
-/* `ns_spawn` of a child that begins when those of its siblings have ended that `count` dependences make it wait for. */
+/* `ns_spawn` of a child that begins when those of its siblings have ended that `count` dependences make it wait for.
+ * NS_ERROR_PROGRAM ends the run as in ns_spawn, for null dependences, for a direction that there is not, and for
+ * accesses that ns_access_declare refuses. */
 void ns_spawn_after(ns_task *self, ns_body *body, const void *arguments, size_t bytes, const ns_dependence *dependences,
                     uint32_t count);
 

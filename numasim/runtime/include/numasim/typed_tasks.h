@@ -23,6 +23,10 @@
  * through the recursion. Arguments of more than NS_RESULT_BYTES bytes, as a struct is laid out, are copied to memory of
  * their own. Everywhere else it is the calls of numasim/runtime.h.
  *
+ * Errors are those of ns_spawn, ns_spawn_after, ns_call and ns_join, but what is inline is not checked: fib_call nests
+ * on the stack as a call of C does (numasim/runtime.h says what comes of that), and fib_spawn needs a place for the
+ * result.
+ *
  * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
  * non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks, as many as it
  * counts itself: they need no pointer to their parent. Who executes a typed task leaves its result in the slot, and the
@@ -103,7 +107,8 @@ int ns_lane_admit(ns_worker *worker);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
 
 /* The work since the last call into the runtime took `picoseconds` by the kernel's own model of itself. Only serial
- * runs with model costs, which have no lanes, use it. */
+ * runs with model costs, which have no lanes, use it; those end with NS_ERROR_PROGRAM for less than 0 ps and for more
+ * than 2^60 ps between two calls. ns_work_said is what ns_work calls. */
 void ns_work_said(ns_task *self, int64_t picoseconds);
 static inline void ns_work(ns_task *self, int64_t picoseconds) {
     if (self->whole) ns_work_said(self->whole, picoseconds);

@@ -6,11 +6,12 @@ static const char *const SENTENCE[] = {
     "a file cannot be read or written",
     "the file is damaged, or was written by another version",
     "the plan lacks a field, or has one out of bounds",
-    "the program is not the one that the plan was made for",
+    "a task calls what it must not, or the program is not the one that the plan was made for",
     "tasks are left that no worker can ever run",
     "a thread cannot be started or pinned",
-    "an option has a value that it cannot have",
+    "an option or an argument has a value that it cannot have",
     "this build, machine or mode cannot do that",
+    "the pool is in use, or its threads are those of the process that this one was forked from",
 };
 
 const char *ns_error_sentence(int error) {

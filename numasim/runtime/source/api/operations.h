@@ -5,10 +5,12 @@
 #define NS_OPERATIONS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "api/report.h"
 #include "fields.h"
 #include "numasim/runtime.h"
+#include "platform/atomics.h"
 
 /* A body with what it is given. */
 typedef struct {
@@ -25,8 +27,9 @@ typedef struct {
 /* What a mode does with pools. */
 typedef struct {
     int (*open)(ns_pool **pool, const ns_pool_options *options,
-                ns_fields *plan); /* takes the plan, which may be NULL */
-    void (*close)(ns_pool *pool);
+                ns_fields *plan);   /* takes the plan, which may be NULL */
+    void (*close)(ns_pool *pool);   /* in the process that opened it */
+    void (*abandon)(ns_pool *pool); /* in a process that was forked from it; NULL: as there */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
 } ns_pool_operations;
@@ -47,6 +50,8 @@ typedef struct {
     void (*arrive)(ns_task *self, uint32_t word);
     void (*await)(ns_task *self, uint32_t word);
     void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
+    /* The task has called what it must not: the run ends with this error, at once or when its tasks have ended. */
+    void (*refuse)(ns_task *self, int error, const char *sentence);
 } ns_task_operations;
 
 typedef struct {
@@ -70,6 +75,9 @@ struct ns_pool {
     ns_object *objects; /* [object_count] */
     ns_word *words;     /* [word_count] */
     uint32_t object_count, word_count;
+    int unmade;           /* why it could not be made, or 0 */
+    pid_t process;        /* that made it */
+    ns_atomic_u32 in_use; /* 1: somebody calls a function of the pool; else 0 */
     char problem[1024];
 };
 
@@ -77,6 +85,15 @@ struct ns_pool {
 extern const ns_pool_operations ns_serial_mode;  /* serial/: runs depth first, and records */
 extern const ns_pool_operations ns_thread_mode;  /* threads/: native and emulated */
 extern const ns_pool_operations ns_virtual_mode; /* virtual.c: workers take turns by their virtual clocks */
+
+/* Whether a copy of that many bytes from there cannot be made: no object is as large as that, or there is none. */
+static inline bool ns_is_wrong_memory(const void *from, size_t bytes) {
+    return bytes && (!from || bytes > PTRDIFF_MAX);
+}
+
+/* Let the caller alone use the pool: 0, or NS_ERROR_OPTION for no pool, NS_ERROR_CALLER for one that is in use. */
+int ns_pool_enter(ns_pool *pool);
+void ns_pool_leave(ns_pool *pool);
 
 /* Say what went wrong, as printf does; returns `error`. */
 int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) __attribute__((format(printf, 3, 4)));

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numasim/runtime.h"
+#include "api/operations.h"
 
 /* ---- over loops -------------------------------------------------------------------------------------------------- */
 
@@ -54,10 +54,14 @@ static void reduce(ns_task *self, void *arguments) {
     of->combine(whole.value, right.value);
 }
 
-/* A number above those of all pieces that are halved. The right half is never the shorter one. */
-static uint64_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
-    uint64_t end = 1;
-    for (; is_halved(of, first, last); first = middle_of(first, last)) end *= 2;
+/* A number above those of all pieces that are halved; SIZE_MAX where it has more than 63 bits. The right half is never
+ * the shorter one. */
+static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
+    size_t end = 1;
+    for (; is_halved(of, first, last); first = middle_of(first, last)) {
+        if (end > SIZE_MAX / 4) return SIZE_MAX;
+        end *= 2;
+    }
     return end;
 }
 
@@ -69,12 +73,15 @@ static void reduce_whole(ns_task *self, const loop *of, int64_t begin, int64_t e
 
 int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_reduce_body *body,
                        ns_combine *combine, void *arguments, void *value, size_t bytes) {
+    if (!body || !combine || !value) return NS_ERROR_OPTION;
+    if (bytes > PTRDIFF_MAX) return NS_ERROR_MEMORY;
     if (begin >= end) return NS_OK;
     _Alignas(max_align_t) char small[SMALL_BYTES];
     const size_t unit = _Alignof(max_align_t), room = (bytes + unit - 1) / unit * unit;
     loop of = {grain > 0 ? grain : 1, body, combine, arguments, room, NULL};
     if (bytes > sizeof small) {
-        of.values = calloc(end_of_numbers(&of, begin, end), room);
+        const size_t count = end_of_numbers(&of, begin, end);
+        of.values = count <= PTRDIFF_MAX / room ? calloc(count, room) : NULL;
         if (!of.values) return NS_ERROR_MEMORY;
     }
     reduce_whole(self, &of, begin, end, value, of.values ? of.values : small); /* no piece has the number 0 */
@@ -122,6 +129,9 @@ static void *add_term(ns_reduction *self) {
 }
 
 int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, const void *arguments, size_t bytes) {
+    if (!reduction || !reduction->value || !reduction->combine || !body || ns_is_wrong_memory(arguments, bytes))
+        return NS_ERROR_OPTION;
+    if (reduction->bytes > PTRDIFF_MAX / (2 * TERMS)) return NS_ERROR_MEMORY;
     _Alignas(contribution) char small[256];
     const size_t taken = sizeof(contribution) + bytes;
     contribution *made = taken <= sizeof small ? (contribution *)(void *)small : malloc(taken);
@@ -136,7 +146,8 @@ int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, 
     return term ? NS_OK : NS_ERROR_MEMORY;
 }
 
-void ns_reduce_join(ns_task *self, ns_reduction *reduction) {
+int ns_reduce_join(ns_task *self, ns_reduction *reduction) {
+    if (!reduction || !reduction->value || !reduction->combine) return NS_ERROR_OPTION;
     ns_join(self);
     for (struct ns_terms *each = reduction->first, *next; each; each = next) {
         for (size_t at = 0; at < each->count; at++)
@@ -145,4 +156,5 @@ void ns_reduce_join(ns_task *self, ns_reduction *reduction) {
         free(each);
     }
     reduction->first = reduction->newest = NULL;
+    return NS_OK;
 }

@@ -69,11 +69,10 @@ static void offer(ns_task *self, ns_thread_dependent *child, ns_thread_dependent
     *unplaced = child;
 }
 
-/* The body of them all. */
-static void run(ns_task *self, void *arguments) {
+void ns_thread_run_dependent(ns_task *self, void *arguments) {
     ns_thread_dependent *mine = *(ns_thread_dependent **)arguments;
     for (uint32_t at = 0; at < mine->access_count; at++) ns_thread_touch(self, &mine->accesses[at]);
-    mine->body(self, mine->arguments);
+    ns_thread_enter_body(self->worker, self, mine->body, mine->arguments);
     ns_join(self);
     ns_thread_dependent *unplaced = NULL;
     for (ns_waiting *each = ns_dependent_end(&mine->base), *next; each; each = next) {
@@ -91,7 +90,8 @@ ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_orde
     if (known) parent->pending += is_first; /* see ns_thread_begin_join */
     ns_waiting *entries = NULL;
     ns_thread_dependent *made = known ? ns_thread_dependent_create(known, order, &entries) : NULL;
-    const ns_work_order wrapped = {.body = run, .arguments = &made, .bytes = sizeof(ns_thread_dependent *)};
+    const ns_work_order wrapped = {
+        .body = ns_thread_run_dependent, .arguments = &made, .bytes = sizeof(ns_thread_dependent *)};
     if (made) made->record = ns_thread_task_create((ns_thread_worker *)self->worker, parent, &wrapped);
     if (!made || !made->record) {
         ns_thread_execute_after_all(self, order);

@@ -46,6 +46,9 @@ static inline void ns_thread_end_join(ns_thread_task *self, const ns_dependences
     if (known) ns_dependences_close(&self->base);
 }
 
+/* The body of them all. */
+void ns_thread_run_dependent(ns_task *self, void *arguments);
+
 /* A new child of `self`: it, if it can begin, or NULL. */
 ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_order *order);
 

@@ -26,7 +26,7 @@ void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) 
 void ns_thread_run_body(ns_thread_task *task) {
     const bool measures = ns_thread_pool_of(ns_thread_worker_of(task))->graph.boundary.controlled;
     if (measures) ns_thread_segment_begins(task);
-    task->body(&task->base, task->inlined);
+    ns_thread_enter_body(task->base.worker, &task->base, task->body, task->inlined);
     if (measures) ns_thread_segment_ends(task);
     if (task->pending) ns_join(&task->base);
 }
@@ -82,7 +82,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     part->base.first = NULL; /* its children depend on none of the caller's */
     if (pool->notes) begin_part(task, &noted);
     if (pool->graph.boundary.controlled) ns_thread_segment_begins(part);
-    body(&part->base, arguments);
+    ns_thread_enter_body(part->base.worker, &part->base, body, arguments);
     if (pool->graph.boundary.controlled) ns_thread_segment_ends(part);
     ns_join(&part->base);
     if (self->worker != part->base.worker) self->worker = part->base.worker; /* a fiber has gone on elsewhere */

@@ -13,11 +13,13 @@
 #define NS_EXECUTION_H
 
 #include "following/noted_tasks.h"
+#include "threads/worker_stack.h"
 
 typedef struct ns_thread_execution ns_thread_execution;
 struct ns_thread_execution {
     ns_task_operations calls; /* what tasks call */
     bool in_lanes;            /* all queues are lanes */
+    bool migrates;            /* a task may go on on another worker */
 
     /* What a worker's thread needs, called by itself: 0 or NS_ERROR_MEMORY; and its end, which may be the first call.
      */
@@ -113,6 +115,11 @@ void ns_thread_join_helping(ns_task *self);
 void ns_thread_join_blocking(ns_task *self);
 void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *parent);
 
+/* ---- lane_execution.c: bodies of tasks in lanes, which run those of the program --------------------------------- */
+
+void ns_lane_run_dependent(ns_task *self, void *arguments);
+void ns_lane_run_kept(ns_task *self, void *arguments);
+
 /* ---- calls.c: what tasks call that is the same in all ways ------------------------------------------------------- */
 
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds);
@@ -122,10 +129,11 @@ int64_t ns_thread_add(ns_task *self, uint32_t object, int64_t value);
 void ns_thread_arrive(ns_task *self, uint32_t object);
 void ns_thread_await(ns_task *self, uint32_t object);
 void ns_thread_signal(ns_task *self, uint32_t object, uint32_t permits);
+void ns_thread_refuse(ns_task *self, int error, const char *sentence);
 
 #define NS_THREAD_CALLS_OF_ALL                                                                               \
     .get = ns_thread_get, .work = ns_thread_declare_work, .access = ns_thread_touch, .lock = ns_thread_lock, \
     .unlock = ns_thread_unlock, .add = ns_thread_add, .arrive = ns_thread_arrive, .await = ns_thread_await,  \
-    .signal = ns_thread_signal
+    .signal = ns_thread_signal, .refuse = ns_thread_refuse
 
 #endif

@@ -17,6 +17,7 @@
 typedef struct ns_thread_fiber ns_thread_fiber;
 struct ns_thread_fiber {
     ns_fiber *fiber;
+    uint64_t stack_end; /* below this address no body begins */
     ns_thread_task *task;
     ns_thread_fiber *next; /* in a list of those that rest */
 };
@@ -135,6 +136,7 @@ static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
             free(fiber);
             return false;
         }
+        fiber->stack_end = ns_fiber_stack_begin(fiber->fiber) + NS_LEAST_STACK_BYTES;
     }
     fiber->task = task;
     task->fiber = fiber;
@@ -150,7 +152,9 @@ static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     }
     task->base.worker = &worker->base;
     const ns_thread_fiber *fiber = task->fiber;
+    const uint64_t home_end = ns_thread_stand_on(worker, fiber->stack_end);
     ns_fiber_switch(worker->fibers.home, fiber->fiber);
+    ns_thread_stand_on(worker, home_end);
     settle(worker); /* homes stay on their workers */
 }
 
@@ -200,7 +204,9 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
     if (parent->fiber && put_on_fiber(worker, child)) {
-        leave(parent, ((const ns_thread_fiber *)child->fiber)->fiber, offered ? OFFER : KEEP);
+        const ns_thread_fiber *fiber = child->fiber;
+        ns_thread_stand_on(worker, fiber->stack_end);
+        leave(parent, fiber->fiber, offered ? OFFER : KEEP);
         return;
     }
     child->fiber = parent->fiber; /* as a part of it */
@@ -273,8 +279,8 @@ static bool release(ns_thread_worker *worker, ns_thread_task *child, const ns_ac
 
 #define NS_FIBER_CALLS(JOIN) \
     {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
-#define NS_FIBER_EXECUTION                                                                         \
-    .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .release = release, \
+#define NS_FIBER_EXECUTION                                                                                           \
+    .migrates = true, .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .release = release, \
     .take = ns_thread_queue_take, .keep = ns_thread_queue_keep, .share = share
 
 const ns_thread_execution ns_fiber_execution = {

@@ -78,9 +78,9 @@ static bool has_none_left(const void *context) {
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
 /* Run a body here and now, with children of its own: the bytes that it leaves as its result. */
-static uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
+NS_ALWAYS_INLINE uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
     ns_task part = {.worker = worker, .first = top};
-    body(&part, arguments);
+    ns_thread_enter_body(worker, &part, body, arguments);
     if (ns_lane_top(&worker->lane) != top) { /* the body has not joined all of its children */
         ns_lane_settle(&part);
         ns_lane_join(worker, top);
@@ -97,7 +97,7 @@ static void put_result(const char *arguments, uint32_t returned) {
 }
 
 /* Run as a task what is no more in the lane. */
-static void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, char *arguments) {
+NS_ALWAYS_INLINE void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, char *arguments) {
     put_result(arguments, run_part(worker, top, body, arguments));
     worker->tasks++;
 }
@@ -216,11 +216,9 @@ int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worke
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-static void run_dependent(ns_task *self, void *arguments);
-
 /* Push one that can begin; false where there is no room. */
 static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) {
-    return ns_lane_push(lane_of(worker), run_dependent, &child, sizeof(ns_thread_dependent *));
+    return ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *));
 }
 
 /* Run one, and push those that it lets begin, or put them before `*unplaced` where there is no room. When it has been
@@ -250,7 +248,7 @@ static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark
         ns_lane_slot *slot = ns_lane_pop(lane_of(worker));
         if (!slot)
             await_stolen(worker, mark);
-        else if (slot->body == run_dependent)
+        else if (slot->body == ns_lane_run_dependent)
             memcpy(&next, slot->arguments, sizeof(ns_thread_dependent *));
         else
             execute_popped(worker, slot);
@@ -260,7 +258,7 @@ static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark
 
 /* Run one, and then those that it has let begin, as far as nobody steals them, and so on: chains of them do not nest.
  */
-static void run_dependent(ns_task *self, void *arguments) {
+void ns_lane_run_dependent(ns_task *self, void *arguments) {
     ns_worker *worker = self->worker;
     ns_lane_slot *mark = ns_lane_top_of(self);
     ns_thread_dependent *next = *(ns_thread_dependent **)arguments, *unplaced = NULL;
@@ -283,7 +281,7 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
     /* relaxed: only its parent waits for it to be zero */
     ns_atomic_u64_fetch_add(&group->left, 1, memory_order_relaxed);
     if (ns_thread_dependent_wait(&group->known, made, entries))
-        push(self, run_dependent, &made, sizeof(ns_thread_dependent *));
+        push(self, ns_lane_run_dependent, &made, sizeof(ns_thread_dependent *));
 }
 
 /* ---- what leaves its lane ---------------------------------------------------------------------------------------- */
@@ -324,14 +322,14 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
 }
 
 /* Execute a task that was stolen before; to do so is no task of its own. */
-static void run_kept(ns_task *self, void *arguments) {
+void ns_lane_run_kept(ns_task *self, void *arguments) {
     ns_thread_task *task = *(ns_thread_task **)arguments;
     self->worker->tasks--;
     ns_thread_execute((ns_thread_worker *)self->worker, task);
 }
 
 static void keep(ns_thread_worker *worker, ns_thread_task *task) {
-    if (!ns_lane_push(lane_of(&worker->base), run_kept, &task, sizeof(ns_thread_task *)))
+    if (!ns_lane_push(lane_of(&worker->base), ns_lane_run_kept, &task, sizeof(ns_thread_task *)))
         ns_thread_execute(worker, task);
 }
 

@@ -99,4 +99,5 @@ const ns_task_operations ns_thread_measured_calls = {
     .arrive = arrive,
     .await = await,
     .signal = signal,
+    .refuse = ns_thread_refuse,
 };

@@ -120,6 +120,8 @@ int ns_fiber_adopt(ns_fiber **self) {
     return NS_OK;
 }
 
+void ns_fiber_adopt_again(ns_fiber *self) { ns_sanitized_adopt(&self->sanitized); }
+
 static int map_stack(ns_fiber *self, size_t stack_bytes) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     self->guard_bytes = page;
@@ -172,9 +174,11 @@ void ns_fiber_switch(ns_fiber *from, ns_fiber *to) {
     ns_sanitized_arrive(&from->sanitized);
 }
 
+uintptr_t ns_fiber_stack_begin(const ns_fiber *self) { return (uintptr_t)(self->mapping + self->guard_bytes); }
+
+/* Not of a variable: sanitizers may keep those elsewhere. */
 size_t ns_fiber_left(const ns_fiber *self) {
-    const char here = 0;
-    return (size_t)((uintptr_t)&here - (uintptr_t)(self->mapping + self->guard_bytes));
+    return (size_t)((uintptr_t)__builtin_frame_address(0) - ns_fiber_stack_begin(self));
 }
 
 void ns_fiber_destroy(ns_fiber *self) {

@@ -71,6 +71,7 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     if (!self->error) self->error = start_parts(self, order, team ? pool->workers : 1);
     if (!self->error) {
         const int64_t begin_ps = ns_monotonic_ps();
+        ns_fiber_adopt_again(self->caller);
         ns_fiber_switch(self->caller, self->parts[0].fiber);
         self->took_ps += ns_monotonic_ps() - begin_ps;
     }
@@ -124,6 +125,7 @@ static const ns_task_operations CALLS = {
     .arrive = ns_serial_arrive,
     .await = ns_serial_await,
     .signal = ns_serial_signal,
+    .refuse = ns_serial_refuse,
 };
 
 /* Nothing is decided when running serially, so a plan is of no use. */

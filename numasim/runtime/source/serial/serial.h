@@ -114,6 +114,7 @@ void ns_serial_join(ns_task *task);
 void ns_serial_get(ns_task *task, ns_future *future);
 void ns_serial_work(ns_task *task, int64_t picoseconds);
 void ns_serial_access(ns_task *task, const ns_access *access);
+void ns_serial_refuse(ns_task *task, int error, const char *sentence);
 
 /* ---- serial_sync.c: locks, atomic counters, conditions, barriers ------------------------------------------------- */
 

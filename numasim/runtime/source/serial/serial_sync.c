@@ -11,19 +11,13 @@ static void wait_for(serial_task *self, enum need need, uint32_t object) {
     waiting->need = NEED_NOTHING;
 }
 
-static serial_sync *object_of(serial_task *self, uint32_t object, enum ns_word_role role) {
-    serial_pool *pool = ns_serial_pool_of(self);
-    if (object >= pool->words_known)
-        ns_serial_give_up(self, NS_ERROR_PROGRAM, "a task uses a word that there is not", "");
-    const ns_word *declared = &pool->pool.words[object];
-    if (declared->role != role)
-        ns_serial_give_up(self, NS_ERROR_PROGRAM, "a word is used as what it is not", declared->name);
-    return &pool->words[object];
+static serial_sync *object_of(const serial_task *self, uint32_t object) {
+    return &ns_serial_pool_of(self)->words[object];
 }
 
 void ns_serial_lock(ns_task *task, uint32_t object) {
     serial_task *self = (serial_task *)(void *)task;
-    serial_sync *lock = object_of(self, object, NS_WORD_LOCK);
+    serial_sync *lock = object_of(self, object);
     ns_serial_begin_op(self, NS_OP_LOCK, object);
     wait_for(self, NEED_LOCK, object);
     lock->holder = self;
@@ -34,7 +28,7 @@ void ns_serial_lock(ns_task *task, uint32_t object) {
 
 void ns_serial_unlock(ns_task *task, uint32_t object) {
     serial_task *self = (serial_task *)(void *)task;
-    serial_sync *lock = object_of(self, object, NS_WORD_LOCK);
+    serial_sync *lock = object_of(self, object);
     if (lock->holder != self) {
         ns_serial_give_up(self, NS_ERROR_PROGRAM, "a task lets go of a lock that it does not hold",
                           ns_serial_pool_of(self)->pool.words[object].name);
@@ -47,7 +41,7 @@ void ns_serial_unlock(ns_task *task, uint32_t object) {
 
 int64_t ns_serial_add(ns_task *task, uint32_t object, int64_t value) {
     serial_task *self = (serial_task *)(void *)task;
-    object_of(self, object, NS_WORD_ATOMIC)->acquisitions++;
+    object_of(self, object)->acquisitions++;
     ns_serial_begin_op(self, NS_OP_ATOMIC, object);
     int64_t *counter = &ns_serial_pool_of(self)->pool.words[object].value;
     const int64_t before = *counter;
@@ -58,7 +52,7 @@ int64_t ns_serial_add(ns_task *task, uint32_t object, int64_t value) {
 
 void ns_serial_arrive(ns_task *task, uint32_t object) {
     serial_task *self = (serial_task *)(void *)task;
-    serial_sync *barrier = object_of(self, object, NS_WORD_BARRIER);
+    serial_sync *barrier = object_of(self, object);
     ns_serial_begin_op(self, NS_OP_BARRIER, object);
     if (++barrier->arrived == ns_serial_pool_of(self)->pool.words[object].parties) {
         barrier->arrived = 0;
@@ -71,7 +65,7 @@ void ns_serial_arrive(ns_task *task, uint32_t object) {
 
 void ns_serial_await(ns_task *task, uint32_t object) {
     serial_task *self = (serial_task *)(void *)task;
-    serial_sync *condition = object_of(self, object, NS_WORD_CONDITION);
+    serial_sync *condition = object_of(self, object);
     ns_serial_begin_op(self, NS_OP_AWAIT, object);
     wait_for(self, NEED_PERMIT, object);
     condition->permits--;
@@ -80,7 +74,7 @@ void ns_serial_await(ns_task *task, uint32_t object) {
 
 void ns_serial_signal(ns_task *task, uint32_t object, uint32_t permits) {
     serial_task *self = (serial_task *)(void *)task;
-    serial_sync *condition = object_of(self, object, NS_WORD_CONDITION);
+    serial_sync *condition = object_of(self, object);
     ns_serial_begin_op(self, permits == 1 ? NS_OP_SIGNAL : NS_OP_BROADCAST, object);
     condition->permits += permits;
     ns_serial_resume_body(self);

@@ -14,8 +14,10 @@ static void waited(serial_task *self) {
 
 static void run_body(serial_part *on, uint32_t row, bool oldest_first, ns_body *body, void *arguments) {
     serial_pool *pool = (serial_pool *)(void *)on->worker.pool;
+    const bool fits = ns_fiber_left(on->fiber) >= NS_LEAST_STACK_BYTES;
     serial_task self = {.task = {.worker = &on->worker}, .part = on, .row = row, .oldest_first = oldest_first};
     self.task.whole = &self.task;
+    if (!fits) ns_serial_give_up(&self, NS_ERROR_MEMORY, "tasks and calls nest too deeply for their stack", "");
     self.first_group = self.group = ++pool->groups;
     ns_serial_resume_body(&self);
     body(&self.task, arguments);
@@ -62,19 +64,7 @@ static void defer(serial_task *self, const ns_work_order *order) {
     self->deferred++;
 }
 
-static void check_access(serial_task *self, const ns_access *access) {
-    const ns_pool *pool = &ns_serial_pool_of(self)->pool;
-    if (access->object >= pool->object_count) {
-        ns_serial_give_up(self, NS_ERROR_PROGRAM, "a task accesses an object that is not registered", "");
-    }
-    if (!access->mode || access->mode > NS_READ_WRITE || access->pattern > NS_CHASE) {
-        ns_serial_give_up(self, NS_ERROR_PROGRAM, "an access has an unknown mode or pattern",
-                          pool->objects[access->object].name);
-    }
-}
-
-static void record_access(serial_task *self, const ns_access *access) {
-    check_access(self, access);
+static void record_access(const serial_task *self, const ns_access *access) {
     if (ns_serial_pool_of(self)->recording) ns_recorder_note_access(&ns_serial_pool_of(self)->recorder, access);
 }
 
@@ -164,8 +154,14 @@ void ns_serial_get(ns_task *task, ns_future *future) {
 
 void ns_serial_work(ns_task *task, int64_t picoseconds) {
     serial_task *self = (serial_task *)(void *)task;
+    if (picoseconds < 0 || picoseconds > NS_LONGEST_PS - self->declared_ps)
+        ns_serial_give_up(self, NS_ERROR_PROGRAM, "the work of a task takes less than no time, or too long", "");
     self->declared = true;
     self->declared_ps += picoseconds;
+}
+
+void ns_serial_refuse(ns_task *task, int error, const char *sentence) {
+    ns_serial_give_up((serial_task *)(void *)task, error, sentence, "");
 }
 
 void ns_serial_access(ns_task *task, const ns_access *access) { record_access((serial_task *)(void *)task, access); }

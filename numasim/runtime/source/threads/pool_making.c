@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "execution/dependents.h"
 #include "execution/measured_calls.h"
 #include "execution/strategy_needs.h"
 #include "numasim/topology.h"
@@ -18,6 +19,9 @@ static int32_t system_node(const ns_topology *here, int32_t node) {
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
+static ns_body *const BODIES[] = {ns_thread_run_long, ns_thread_run_dependent, ns_lane_run_dependent, ns_lane_run_kept,
+                                  NULL};
+
 static void look_at_tables(ns_thread_pool *pool) {
     const ns_plan_tables *tables = &pool->tables;
     for (uint32_t id = 0; id < pool->base.workers; id++) pool->no_queues[id] = NS_NO_QUEUE;
@@ -27,6 +31,7 @@ static void look_at_tables(ns_thread_pool *pool) {
     pool->copies = ns_leaves_copies(&tables->steal);
     pool->notes = pool->graph.knows_rows || pool->adapts || tables->join == NS_JOIN_LEAPFROG;
     pool->execution = ns_execution_of_strategy(tables, pool->notes);
+    pool->bodies = BODIES;
     pool->base.tasks = pool->graph.boundary.controlled ? &ns_thread_measured_calls : &pool->execution->calls;
     pool->watches = ns_reads_watches(tables);
     pool->own_dispatch = ns_dispatches_to_own(&tables->steal);
@@ -86,6 +91,11 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
         pool->worker[id] = worker;
         worker->base = (ns_worker){.pool = &pool->base, .id = id, .node = plan->node[id]};
         worker->cpu = cpu[id];
+        worker->sync_user = (ns_sync_user){.worker = id,
+                                           .node = (uint32_t)plan->node[id],
+                                           .migrates = pool->execution->migrates,
+                                           .barrier_ps = &worker->counters[NS_IDLE_BARRIER_PS],
+                                           .parked_ps = &worker->counters[NS_PARKED_PS]};
         if (pool->adapts) ns_worker_start(&worker->order, pool->graph.plan, id);
     }
     return NS_OK;
@@ -218,9 +228,6 @@ void ns_thread_pool_free(ns_thread_pool *self) {
     ns_followed_graph_destroy(&self->graph);
     ns_plan_tables_destroy(&self->tables);
     ns_fields_destroy(self->plan);
-    pthread_cond_destroy(&self->ended);
-    pthread_cond_destroy(&self->started);
-    pthread_mutex_destroy(&self->lock);
     free(self->queues);
     free(self->worker);
     free(self->node);

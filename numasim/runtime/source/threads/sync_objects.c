@@ -12,6 +12,7 @@ typedef struct {
     uint64_t since;  /* ticks, when it was taken */
     uint32_t node;   /* that it was taken from last: the task of the holder may have moved on when it lets go */
     int64_t permits; /* of a condition */
+    ns_atomic_pointer holder; /* the task that has the lock; NULL: none. Each reads it for itself, by what it wrote */
 } sync_state;
 
 typedef struct {
@@ -160,36 +161,55 @@ static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *coun
 #endif
 }
 
-void ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+/* Whether the task has the lock. relaxed: only what it has stored itself is its own address. */
+static bool holds(const sync_object *lock, const ns_task *task) {
+    return ns_atomic_pointer_load(&lock->state.holder, memory_order_relaxed) == task;
+}
+
+bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task) {
     sync_object *used = self->object[object];
     sync_state *state = &used->state;
+    /* who comes with no lock does not take the line of the holder from it */
+    if ((user->locks || user->migrates) && holds(used, task)) return false;
 #if NUMASIM_COUNTERS
     const uint64_t asked = ns_ticks();
-    ns_numa_lock_acquire(used->lock, user.node);
+    ns_numa_lock_acquire(used->lock, user->node);
     state->since = ns_ticks();
     state->wait_ps += ns_ticks_to_ps(self->rate, state->since - asked);
     if (state->acquisitions++) {
-        state->local += state->node == user.node;
-        state->remote += state->node != user.node;
+        state->local += state->node == user->node;
+        state->remote += state->node != user->node;
     }
 #else
-    ns_numa_lock_acquire(used->lock, user.node);
+    ns_numa_lock_acquire(used->lock, user->node);
 #endif
-    state->node = user.node;
+    state->node = user->node;
+    ns_atomic_pointer_store(&state->holder, (void *)(uintptr_t)task, memory_order_relaxed); /* relaxed: see holds */
+    ++user->locks;
+    return true;
 }
 
-void ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+bool ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task) {
     sync_object *used = self->object[object];
-    (void)user;
+    if (!holds(used, task)) return false;
+    ns_atomic_pointer_store(&used->state.holder, NULL, memory_order_relaxed);
+    --user->locks;
 #if NUMASIM_COUNTERS
     used->state.hold_ps += ns_ticks_to_ps(self->rate, ns_ticks() - used->state.since);
 #endif
     ns_numa_lock_release(used->lock, used->state.node);
+    return true;
 }
 
-int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value, ns_sync_user user) {
+uint32_t ns_thread_sync_held(const ns_thread_sync *self) {
+    for (uint32_t at = 0; at < self->count; at++) {
+        if (!holds(self->object[at], NULL)) return at;
+    }
+    return UINT32_MAX;
+}
+
+int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value) {
     sync_object *used = self->object[object];
-    (void)user;
 #if NUMASIM_COUNTERS
     ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: a count */
 #endif
@@ -197,35 +217,35 @@ int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t 
     return (int64_t)ns_atomic_u64_fetch_add(&used->value, (uint64_t)value, memory_order_acq_rel);
 }
 
-void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *user) {
     sync_object *used = self->object[object];
     const uint64_t came = ns_ticks();
-    uint32_t party = user.worker;
+    uint32_t party = user->worker;
     if (used->parties != self->workers) { /* parties are numbered as they come */
         const uint64_t before = ns_atomic_u64_fetch_add(&used->value, 1, memory_order_relaxed); /* relaxed: a number */
         party = (uint32_t)(before % used->parties);
     }
     ns_numa_barrier_arrive(used->barrier, party);
-    count_since(self, came, user.barrier_ps);
+    count_since(self, came, user->barrier_ps);
 }
 
-void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user user) {
+void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user *user) {
     sync_object *used = self->object[object];
     const uint64_t came = ns_ticks();
-    ns_numa_lock_acquire(used->lock, user.node);
-    while (used->state.permits == 0) ns_numa_condition_wait(used->condition, used->lock, user.node);
+    ns_numa_lock_acquire(used->lock, user->node);
+    while (used->state.permits == 0) ns_numa_condition_wait(used->condition, used->lock, user->node);
     used->state.permits--;
     used->state.acquisitions += NUMASIM_COUNTERS;
-    ns_numa_lock_release(used->lock, user.node);
-    count_since(self, came, user.parked_ps);
+    ns_numa_lock_release(used->lock, user->node);
+    count_since(self, came, user->parked_ps);
 }
 
-void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user user) {
+void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user *user) {
     sync_object *used = self->object[object];
-    ns_numa_lock_acquire(used->lock, user.node);
+    ns_numa_lock_acquire(used->lock, user->node);
     used->state.permits += permits;
-    ns_numa_lock_release(used->lock, user.node);
-    for (uint32_t at = 0; at < permits; at++) ns_numa_condition_signal(used->condition, user.node);
+    ns_numa_lock_release(used->lock, user->node);
+    for (uint32_t at = 0; at < permits; at++) ns_numa_condition_signal(used->condition, user->node);
 }
 
 void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report) {

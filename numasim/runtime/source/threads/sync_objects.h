@@ -9,9 +9,11 @@
 
 typedef struct ns_thread_sync ns_thread_sync;
 
-/* Who uses an object, and what that took: times are added to. */
+/* A worker that uses objects, and what that took: times are added to. */
 typedef struct {
     uint32_t worker, node;
+    uint32_t locks; /* taken by tasks of the worker, without those given back there */
+    bool migrates;  /* its tasks may have taken some elsewhere */
     int64_t *barrier_ps, *parked_ps;
 } ns_sync_user;
 
@@ -25,12 +27,16 @@ void ns_thread_sync_destroy(ns_thread_sync *self);
  * NS_ERROR_MEMORY. */
 int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t count);
 
-void ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user user);
-void ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user user);
-int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value, ns_sync_user user);
-void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user user);
-void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user user);
-void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user user);
+/* False, and nothing done, where the task holds the lock already; where it does not hold it. */
+bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task);
+bool ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task);
+int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value);
+void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *user);
+void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user *user);
+void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user *user);
+
+/* The first lock that a task holds, or UINT32_MAX: while no task runs, one that has ended. */
+uint32_t ns_thread_sync_held(const ns_thread_sync *self);
 
 /* Copy the counts of all objects to report->words. */
 void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report);

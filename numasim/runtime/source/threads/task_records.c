@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "threads/memory_accesses.h"
-#include "threads/worker.h"
+#include "threads/worker_stack.h"
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
@@ -85,10 +85,10 @@ static void free_long(const long_task *task) {
     free(task->arguments);
 }
 
-static void run_long(ns_task *self, void *whole) {
+void ns_thread_run_long(ns_task *self, void *whole) {
     const long_task task = *(const long_task *)whole;
     for (uint32_t at = 0; at < task.access_count; at++) ns_thread_touch(self, &task.accesses[at]);
-    task.body(self, task.arguments);
+    ns_thread_enter_body(self->worker, self, task.body, task.arguments);
     ns_join(self);
     free_long(&task);
     /* release: a thread that sees the future done sees what its task did */
@@ -107,7 +107,7 @@ static bool fill_long(ns_thread_task *made, const ns_work_order *order) {
     if (access_bytes) memcpy(accesses, order->accesses, access_bytes);
     if (order->bytes) memcpy(arguments, order->arguments, order->bytes);
     const long_task task = {order->body, order->future, arguments, accesses, order->access_count};
-    made->body = run_long;
+    made->body = ns_thread_run_long;
     memcpy(made->inlined, &task, sizeof task);
     return true;
 }
@@ -132,6 +132,6 @@ ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *
 }
 
 void ns_thread_task_discard(ns_thread_worker *worker, ns_thread_task *task) {
-    if (task->body == run_long) free_long((const long_task *)(const void *)task->inlined);
+    if (task->body == ns_thread_run_long) free_long((const long_task *)(const void *)task->inlined);
     ns_thread_record_free(worker, task);
 }

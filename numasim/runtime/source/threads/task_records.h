@@ -96,6 +96,9 @@ bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
 /* Records for `worker` where its list is empty: whether there are any. */
 bool ns_thread_records_more(ns_thread_worker *worker);
 
+/* The body of a task that has more than its record has room for. */
+void ns_thread_run_long(ns_task *self, void *whole);
+
 /* Give back the record of a task that was never begun, and free what it holds. */
 void ns_thread_task_discard(ns_thread_worker *worker, ns_thread_task *task);
 

@@ -1,6 +1,7 @@
 /* The thread mode: starting threads, runs, and what was counted in them. */
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,13 @@
 #include "search/copied_tasks.h"
 #include "search/search.h"
 #include "threads/pool_making.h"
+#include "threads/thread_stack.h"
+#include "threads/worker_stack.h"
 
-enum { STACK_BYTES = 64 << 20 }; /* of address space: tasks that wait execute others nested */
+enum {
+    STACK_BYTES = 64 << 20, /* of address space: tasks that wait execute others nested */
+    SIGNAL_STACK_BYTES = 32 << 10
+};
 
 /* ---- a run, seen by a worker ------------------------------------------------------------------------------------- */
 
@@ -61,6 +67,9 @@ static void leave(ns_thread_pool *pool, int error) {
 static void *work(void *argument) {
     ns_thread_worker *worker = argument;
     ns_thread_pool *pool = ns_thread_pool_of(worker);
+    char apart[SIGNAL_STACK_BYTES];
+    ns_thread_stack_watch(apart, sizeof apart);
+    ns_thread_stand_on(worker, ns_thread_stack_end());
     int error = worker->cpu >= 0 ? ns_cpu_pin((uint32_t)worker->cpu) : NS_OK;
     if (!error) error = ns_thread_worker_settle(worker);
     leave(pool, error);
@@ -68,6 +77,7 @@ static void *work(void *argument) {
         take_part(worker);
         leave(pool, NS_OK);
     }
+    ns_thread_stack_leave();
     return NULL;
 }
 
@@ -165,8 +175,18 @@ static void drop_claimed(ns_thread_pool *pool) {
     }
 }
 
+/* All tasks have ended: none lets go of a lock any more. */
+static void note_held_lock(ns_thread_pool *pool) {
+    const uint32_t held = ns_thread_sync_held(pool->sync);
+    char text[96];
+    if (held == UINT32_MAX) return;
+    snprintf(text, sizeof text, "a task has ended and holds a lock: '%s'", pool->base.words[held].name);
+    ns_thread_pool_note(pool, NS_ERROR_PROGRAM, text);
+}
+
 static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
+    if (pool->error) return pool->error; /* of a run before */
     int error = ns_thread_sync_add(pool->sync, self->words, self->word_count);
     if (error) return ns_pool_fail(self, error, "the synchronisation objects cannot be made");
     if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
@@ -185,8 +205,9 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     pthread_cond_broadcast(&pool->started);
     while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
     pool->makespan_ps += (int64_t)ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed) - pool->began_ps;
-    error = pool->error;
     pthread_mutex_unlock(&pool->lock);
+    note_held_lock(pool);
+    error = pool->error;
     drop_claimed(pool);
     const bool crosses = ns_followed_graph_end(&pool->graph);
     return error || !crosses ? error : cross_boundary(pool);
@@ -235,14 +256,22 @@ static void close_pool(ns_pool *self) {
     pthread_cond_broadcast(&pool->started);
     pthread_mutex_unlock(&pool->lock);
     for (uint32_t id = 0; id < pool->launched; id++) pthread_join(pool->worker[id]->thread, NULL);
+    pthread_cond_destroy(&pool->ended);
+    pthread_cond_destroy(&pool->started);
+    pthread_mutex_destroy(&pool->lock);
     ns_thread_pool_free(pool);
 }
+
+/* A forked process has none of the threads, and the lock and the conditions as these had them. */
+static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
 
 /* Start the threads: 0, or why one of them did not come. */
 static int start(ns_thread_pool *pool) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setguardsize(&attributes, NS_STACK_GUARD_BYTES);
+    ns_thread_stack_report();
     pool->active = pool->base.workers;
     int failed = 0;
     while (!failed && pool->launched < pool->base.workers) {
@@ -270,6 +299,7 @@ static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *
 const ns_pool_operations ns_thread_mode = {
     .open = open_pool,
     .close = close_pool,
+    .abandon = abandon_pool,
     .run = run_pool,
     .report = report_pool,
 };

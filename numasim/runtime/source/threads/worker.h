@@ -64,9 +64,11 @@ struct ns_thread_worker {
     ns_thread_search search;
     ns_worker_state order; /* where its spawn order adapts: when that was decided last, and how */
     bool in_gate;          /* it has passed the gate of a steal level: live_gates.h */
-    int64_t busy_ps;       /* where a controller is told: what segments have taken on it */
+    ns_sync_user sync_user;
+    int64_t busy_ps; /* where a controller is told: what segments have taken on it */
     int64_t counters[NS_COUNTERS];
     int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or home */
+    ns_atomic_u64 stack_end;                            /* below this address no body begins: worker_stack.h */
     NS_OWN_LINE ns_atomic_u64 no_work;                  /* its announcement that it finds no work: quiescence.c */
     ns_atomic_pointer given_back;                       /* records that have ended elsewhere */
     ns_atomic_u32 thief;                                /* who robbed it last, + 1; 0: nobody */
@@ -76,6 +78,7 @@ struct ns_thread_worker {
 struct ns_thread_pool {
     ns_pool base;
     const struct ns_thread_execution *execution; /* how its tasks are executed */
+    ns_body *const *bodies; /* those of the library, which let others begin, or wake who waits for them; NULL behind */
     ns_fields *plan;
     ns_plan_tables tables;
     ns_followed_graph graph;

@@ -322,6 +322,7 @@ static int run(ns_pool *pool, const ns_work_order *order, bool team) {
         if (self->error) return self->error;
         follow(self);
     }
+    ns_fiber_adopt_again(self->main);
     start_phase(self, &self->plan->phases.at[self->steps.phase], order);
     while (!self->phase_over && !self->error && ns_virtual_turn(self, on_phase_end)) {
     }

@@ -10,7 +10,7 @@
 #include "platform/cpu_clock.h"
 #include "virtual/virtual_state.h"
 
-enum { STACK_BYTES = 256 * 1024, LEAST_STACK_BYTES = 128 * 1024 };
+enum { STACK_BYTES = 256 * 1024 };
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 
@@ -265,7 +265,7 @@ void ns_virtual_settle(virtual_worker *w, virtual_task *self) {
             go_to_top(w);
             return; /* `self` is on top again, of this worker or of another */
         }
-        if (ns_fiber_left(pool_of(w)->running) < LEAST_STACK_BYTES) {
+        if (ns_fiber_left(pool_of(w)->running) < NS_LEAST_STACK_BYTES) {
             ns_virtual_fail(w, NS_ERROR_MEMORY, "%u tasks of worker %u that help each other do not fit on its stack",
                             w->stack.count, w->base.id);
         }

@@ -51,6 +51,8 @@ static void call(ns_task *self, ns_body *body, void *arguments) {
     virtual_task *caller = (virtual_task *)self;
     virtual_worker *w = ns_virtual_end_segment(caller);
     const uint32_t row = ns_virtual_expect(w, caller, NS_OP_CALL);
+    if (ns_fiber_left(pool_of(w)->running) < NS_LEAST_STACK_BYTES)
+        ns_virtual_fail(w, NS_ERROR_MEMORY, "the calls of task %u nest too deeply for their stack", row);
     caller->at++;
     virtual_task *callee = ns_virtual_new_task(w, row, &(ns_work_order){.body = body});
     callee->begun = true;
@@ -196,6 +198,10 @@ static void declare(ns_task *self, const ns_access *access) {
     (void)access; /* and what they access */
 }
 
+static void refuse(ns_task *self, int error, const char *sentence) {
+    ns_virtual_fail((virtual_worker *)self->worker, error, "%s", sentence);
+}
+
 const ns_task_operations ns_virtual_calls = {
     .spawn = spawn,
     .spawn_after = spawn_after,
@@ -210,6 +216,7 @@ const ns_task_operations ns_virtual_calls = {
     .arrive = arrive,
     .await = await,
     .signal = signal,
+    .refuse = refuse,
 };
 
 void ns_virtual_begin_group(ns_task *self) {
