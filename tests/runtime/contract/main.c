@@ -1,0 +1,249 @@
+/* Runs all cases, each in a process of its own: `contract [NAME=MODE=PLAN ...]`, where each argument is a way of
+ * running pools besides serially and in lanes. Prints a line for each case that does not end as it should, then a line
+ * for each function and situation that has a case or a rule, and at last how many functions and cases there are. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "contract.h"
+
+enum { MOST_WAYS = 16, MOST_SECONDS = 60, MOST_CHECKED = 256 };
+
+static const char *const SITUATION_NAME[SITUATIONS] = {"task", "thread", "child", "destroyed", "wrong"};
+static const char *const RULE_NAME[RULES] = {"does not occur", "self", "fork", "freed"};
+
+bodies it;
+
+void found(int64_t error) {
+    if (error < 0 && !it.error) it.error = (int)error;
+}
+
+/* So that a case which hangs ends; no other case comes near to it. */
+void limit_time(void) { alarm(MOST_SECONDS); }
+
+/* ---- second threads and forked processes ------------------------------------------------------------------------- */
+
+typedef struct {
+    int (*call)(void);
+    int error;
+} threaded;
+
+static void *run_threaded(void *argument) {
+    threaded *self = argument;
+    self->error = self->call();
+    return NULL;
+}
+
+int in_thread(int (*call)(void)) {
+    threaded self = {call, NS_OK};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_threaded, &self)) exit(3);
+    pthread_join(thread, NULL);
+    return self.error;
+}
+
+static int status_of(pid_t process) {
+    int status = 0;
+    waitpid(process, &status, 0);
+    return status;
+}
+
+int in_child(int (*call)(void)) {
+    const pid_t process = fork();
+    if (!process) {
+        limit_time();
+        const int error = call();
+        _exit(error > 0 ? 0 : -error);
+    }
+    const int status = status_of(process);
+    return WIFEXITED(status) ? -WEXITSTATUS(status) : -1000 - WTERMSIG(status);
+}
+
+/* ---- one case ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *function, *what;
+    enum situation situation;
+    const pool_way *way; /* or NULL */
+    int error;
+    const char *says;
+    ns_body *body; /* or, without one: */
+    int (*call)(const pool_way *way);
+    int (*free_call)(void);
+} one_case;
+
+static int complain(const char *what, int error) {
+    fprintf(stderr, " %s (code %d)", what, error);
+    return 1;
+}
+
+static int run_body(const one_case *the) {
+    make_pool(the->way);
+    const int ended = ns_pool_run(it.pool, the->body, NULL, 0), error = it.error ? it.error : ended;
+    const char *problem = ns_pool_problem(it.pool);
+    int wrong = error == the->error ? 0 : complain(problem[0] ? problem : "no sentence", error);
+    if (ended && strlen(problem) < 10) wrong = complain("an error without a sentence", ended);
+    if (!wrong && the->says && !strstr(problem, the->says)) wrong = complain(problem, ended);
+    if (ns_pool_destroy(it.pool)) wrong = complain("the pool cannot be destroyed", 0);
+    return wrong;
+}
+
+static void call_free(ns_task *self, void *arguments) {
+    (void)self;
+    found((*(int (**)(void))arguments)());
+}
+
+static int run_free(const one_case *the) {
+    if (the->situation == THREAD) return in_thread(the->free_call);
+    if (the->situation == CHILD) return in_child(the->free_call);
+    make_pool(the->way);
+    const int error = ns_pool_run(it.pool, call_free, &the->free_call, sizeof the->free_call);
+    ns_pool_destroy(it.pool);
+    return error ? error : it.error;
+}
+
+static int run_case(const one_case *the) {
+    if (the->body) return run_body(the);
+    const int error = the->call ? the->call(the->way) : run_free(the);
+    return error == the->error ? 0 : complain(ns_error_sentence(error), error);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static int cases, failures;
+static char names[MOST_CHECKED][64];
+static bool covered[MOST_CHECKED][SITUATIONS];
+static int functions;
+
+static int number_of(const char *function) {
+    int at = 0;
+    while (at < functions && strcmp(names[at], function) != 0) at++;
+    if (at == functions) snprintf(names[functions++], sizeof names[0], "%s", function);
+    return at;
+}
+
+/* A case under way. */
+typedef struct {
+    one_case the;
+    pid_t process;
+    FILE *complaints;
+} started;
+static started pending; /* its process is 0 where there is none */
+
+static void finish_pending(void) {
+    const one_case *the = &pending.the;
+    char said[4096] = "";
+    if (!pending.process) return;
+    const int status = status_of(pending.process);
+    rewind(pending.complaints);
+    said[fread(said, 1, sizeof said - 1, pending.complaints)] = 0;
+    fclose(pending.complaints);
+    pending.process = 0;
+    cases++;
+    covered[number_of(the->function)][the->situation] = true;
+    if (the->error == DIES ? status && strstr(said, the->says) : !status && !said[0]) return;
+    failures++;
+    printf("%s, %s, %s, %s: %s%d;%s\n", the->function, SITUATION_NAME[the->situation], the->what,
+           the->way ? the->way->name : "-", WIFSIGNALED(status) ? "signal " : "status ",
+           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), said);
+}
+
+/* Start a case, and finish the one before it: so two processors are used. */
+static void try(const one_case *the) {
+    started next = {*the, 0, tmpfile()};
+    if (!next.complaints) exit(2);
+    fflush(stdout);
+    next.process = fork();
+    if (!next.process) {
+        limit_time();
+        dup2(fileno(next.complaints), STDERR_FILENO);
+        exit(run_case(the));
+    }
+    finish_pending();
+    pending = next;
+}
+
+static bool is_in(enum ways ways, const pool_way *way) {
+    const bool is_virtual = way->mode == NS_MODE_VIRTUAL, in_lanes = way->mode == NS_MODE_NATIVE && !way->plan;
+    const bool on_fibers = strcmp(way->name, "fibers") == 0;
+    switch (ways) {
+        case ALL: return true;
+        case NOT_VIRTUAL: return !is_virtual;
+        case ON_STACKS: return !is_virtual && !on_fibers;
+        case SERIAL: return way->mode == NS_MODE_SERIAL;
+        case LANES: return in_lanes;
+        case NEITHER: return !is_virtual && !in_lanes;
+    }
+    return false;
+}
+
+static void try_in(const pool_way *way) {
+    for (const task_case *each = TASK_CASES; each->function; each++) {
+        const one_case the = {.function = each->function,
+                              .what = each->what,
+                              .situation = each->situation,
+                              .way = way,
+                              .error = each->error,
+                              .says = each->says,
+                              .body = each->body};
+        if (is_in(each->ways, way)) try(&the);
+    }
+    for (const plain_case *each = POOL_CASES; each->function; each++) {
+        const one_case the = {.function = each->function,
+                              .what = each->what,
+                              .situation = each->situation,
+                              .way = way,
+                              .error = each->error,
+                              .call = each->call};
+        if (!each->once || way->mode == NS_MODE_SERIAL) try(&the);
+    }
+}
+
+static void try_free(const pool_way *lanes) {
+    for (const plain_case *each = FREE_CASES; each->function; each++) {
+        try(&(one_case){.function = each->function,
+                        .what = each->what,
+                        .situation = each->situation,
+                        .error = each->error,
+                        .call = each->call});
+    }
+    for (const free_call *each = FREE_CALLS; each->function; each++) {
+        for (enum situation where = TASK; where <= CHILD; where++) {
+            try(&(one_case){.function = each->function,
+                            .what = "right",
+                            .situation = where,
+                            .way = lanes,
+                            .free_call = each->call});
+        }
+    }
+}
+
+static pool_way parse(char *argument) {
+    char *mode = strchr(argument, '='), *plan = mode ? strchr(mode + 1, '=') : NULL;
+    if (!plan) exit(2);
+    *mode = *plan = 0;
+    return (pool_way){argument, (enum ns_mode)atoi(mode + 1), plan + 1};
+}
+
+int main(int arguments, char **argument) {
+    pool_way ways[MOST_WAYS] = {{"serial", NS_MODE_SERIAL, NULL}, {"lanes", NS_MODE_NATIVE, NULL}};
+    int count = 2;
+    for (int at = 1; at < arguments && count < MOST_WAYS; at++) ways[count++] = parse(argument[at]);
+    make_pool(&ways[1]); /* what a process finds out once, all that are forked from this one know */
+    ns_pool_destroy(it.pool);
+    for (int at = 0; at < count; at++) try_in(&ways[at]);
+    try_free(&ways[1]);
+    finish_pending();
+    for (int at = 0; at < functions; at++) {
+        for (enum situation where = TASK; where < SITUATIONS; where++) {
+            if (covered[at][where]) printf("%s %s defined\n", names[at], SITUATION_NAME[where]);
+        }
+    }
+    for (const undefined_case *each = UNDEFINED_CASES; each->function; each++)
+        printf("%s %s %s\n", each->function, SITUATION_NAME[each->situation], RULE_NAME[each->rule]);
+    printf("%d functions, %d cases, %d failures\n", functions, cases, failures);
+    return failures > 0;
+}

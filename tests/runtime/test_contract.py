@@ -1,0 +1,114 @@
+"""The C library by contract: every public function, called as programs should not, ends with a code and a sentence.
+
+tests/runtime/contract is a program with a table of cases: each public function in a task, from a second thread, in a
+forked process, with what was destroyed, and with null and wrong values, in each mode. Each case runs in a process of
+its own, so that one that crashes or hangs is a line of the program's output and not its end. Expected codes are those
+that the headers state; a hang, a signal, another code and an error without a sentence are failures, and so is a word on
+the standard error, where sanitizers report. Before, two threads in ns_pool_run on one pool hung, as did its own task;
+ns_pool_destroy crashed in a forked process; words that there are not crashed; locks that nobody held hung when they
+were let go; and a million calls in each other ended without a word.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compiling import ADDRESSES, PLAIN, RUNTIME, THREADS, compile_program
+from runtime_sources import HERE, library_sources
+
+from numasim.plan.build_plan import build_plan
+from numasim.runtime.fields_file import write_plan
+from numasim.spec.run_spec import resolve
+
+HEADERS = RUNTIME / "include" / "numasim"
+SITUATIONS = ("task", "thread", "child", "destroyed", "wrong")
+UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+BASE: dict[str, Any] = {
+    "machine": "xeon-e5-2620-2s",
+    "strategy": "randomized",
+    "workers": 2,
+    "model": UNCOUPLED,
+    "workload": {"name": "fib", "n": 1},  # one task that computes: what a body does that does nothing
+}
+NATIVE, EMULATED, VIRTUAL = 1, 2, 3
+WAYS: dict[str, tuple[int, Any]] = {  # besides serially and in lanes, which need no plan: a mode, and the runtime
+    "stacks": (NATIVE, {"like": "bare", "join": "strict"}),
+    "fibers": (NATIVE, "bare"),
+    "pretended": (EMULATED, {"like": "bare", "join": "strict"}),
+    "virtual": (VIRTUAL, {"like": "bare", "join": "strict"}),
+}
+
+
+@pytest.fixture(scope="module")
+def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
+    folder = tmp_path_factory.mktemp("plans")
+    for name, (_, runtime) in WAYS.items():
+        write_plan(build_plan(resolve({**BASE, "runtime": runtime})), 7, folder / name)
+    return [f"{name}={mode}={folder / name}" for name, (mode, _) in WAYS.items()]
+
+
+def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
+    """The lines of the program, compiled with these flags: the last one says how many cases failed."""
+    files = [*sorted((HERE / "contract").glob("*.c")), *library_sources()]
+    program = compile_program(compiler, folder / "contract", files, flags)
+    # what has not been freed is looked for elsewhere (test_refused_pools.py): in each process it takes the most time
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "die_after_fork=0"}
+    done = subprocess.run([program, *ways], check=False, capture_output=True, text=True, env=environment, timeout=1800)
+    *others, last = done.stdout.splitlines()
+    assert re.fullmatch(r"\d+ functions, \d+ cases, 0 failures", last), done.stdout[-8000:] + done.stderr[-4000:]
+    assert (done.returncode, done.stderr) == (0, "")
+    return others
+
+
+@pytest.fixture(scope="module")
+def lines(c_compiler: str, tmp_path_factory: pytest.TempPathFactory, ways: list[str]) -> list[str]:
+    """A line for each function and situation that is covered: the function, the situation, and what holds."""
+    return contract(c_compiler, tmp_path_factory.mktemp("contract"), PLAIN, ways)
+
+
+def public_functions() -> set[str]:
+    """All functions that the headers of C declare, but for those that typed_tasks.h says are internal."""
+    declared = re.compile(r"^(?:static inline )?[a-z_][\w ]*?[ *](ns_\w+)\([^;{]*[);{]", re.MULTILINE)
+    found: set[str] = set()
+    for header in sorted(HEADERS.glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+        text = re.sub(r"^typedef .*?;|^extern .*?;", "", text, flags=re.MULTILINE | re.DOTALL)
+        found |= set(declared.findall(text))
+    return {name for name in found if not name.startswith("ns_lane_")}
+
+
+def test_every_case_ends_with_a_code_and_a_sentence(lines: list[str]) -> None:
+    assert len({line.split()[0] for line in lines}) >= 60
+
+
+def test_every_public_function_is_in_every_situation(lines: list[str]) -> None:
+    """A function that is added to a header, and that no case calls or no rule excuses, is missing here."""
+    covered = {tuple(line.split()[:2]) for line in lines}
+    typed = {f"NAME_{what}" for what in ("spawn", "call", "join", "spawn_after")}
+    functions = public_functions()
+    assert {"ns_spawn", "ns_work", "ns_pool_create", "ns_numa_lock_try_acquire", "ns_topology_read"} <= functions
+    assert covered == {(name, situation) for name in functions | typed for situation in SITUATIONS}
+
+
+def test_every_rule_is_stated_with_its_reason(lines: list[str]) -> None:
+    """What is undefined is undefined by a rule of runtime.h, each with a reason."""
+    text = " ".join((HEADERS / "runtime.h").read_text().replace("\n *", " ").split())
+    used = {line.split()[2] for line in lines} - {"defined", "does"}
+    assert used == {"self", "fork", "freed"}
+    for rule in (*used, "waits", "stack"):
+        assert re.search(rf" {rule} [A-Z]", text), rule
+    assert text.count("Reason: ") == 4
+
+
+@pytest.mark.parametrize("flags", [ADDRESSES, THREADS], ids=["addresses", "threads"])
+def test_sanitizers_have_nothing_to_say(
+    c_compiler: str, tmp_path: Path, flags: tuple[str, ...], ways: list[str]
+) -> None:
+    """The same cases: a refused call reads or writes no memory that it must not, and races with nobody."""
+    contract(c_compiler, tmp_path, flags, ways)
