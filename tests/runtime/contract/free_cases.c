@@ -127,6 +127,7 @@ static int node_memory(void) {
 /* Nobody records. */
 static int record(void) {
     ns_record_access(NULL, SIZE_MAX, 77);
+    ns_record_tile(NULL, SIZE_MAX, SIZE_MAX, 0, 77);
     return NS_OK;
 }
 
@@ -156,6 +157,7 @@ const free_call FREE_CALLS[] = {
     {"ns_node_release", node_memory},
     {"ns_node_of_page", node_memory},
     {"ns_record_access", record},
+    {"ns_record_tile", record},
     {0},
 };
 
@@ -396,6 +398,8 @@ const undefined_case UNDEFINED_CASES[] = {
     FREED("ns_node_release"),
     FREED("ns_node_of_page"),
     TAKES_NOTHING("ns_record_access"),
-    {"ns_record_access", WRONG, DEFINED},
+    {"ns_record_access", WRONG, DEFINED}, /* what it is given plays no part */
+    TAKES_NOTHING("ns_record_tile"),
+    {"ns_record_tile", WRONG, DEFINED},
     {0},
 };
