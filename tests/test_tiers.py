@@ -43,8 +43,8 @@ def test_slow_tests_exist() -> None:
 
 
 def test_a_slow_test_is_one_that_begins_with_an_entry() -> None:
-    assert is_slow(TESTS / "runtime/test_refused_pools.py", "test_every_request_for_memory_may_fail[2]")
-    assert not is_slow(TESTS / "runtime/test_refused_pools.py", "test_a_program_that_is_refused_leaves_nothing[1]")
+    assert is_slow(TESTS / "runtime/test_threads.py", "test_every_strategy_runs_every_task_once[tied]")
+    assert not is_slow(TESTS / "runtime/test_threads.py", "test_eight_threads_never_hang")
 
 
 @pytest.mark.parametrize(
