@@ -14,7 +14,6 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from multiprocessing import parent_process
 from pathlib import Path
 from types import ModuleType
 from typing import cast
@@ -73,6 +72,8 @@ def check_unchanged(function: PythonFunction, source_hash: str) -> None:
 @lru_cache
 def _say(file: Path, name: str) -> None:
     """Say once, and not again in the worker processes of a sweep, whose code is executed."""
+    from multiprocessing import parent_process
+
     if parent_process() is None:
         print(f"numasim: executing {file}, the controller {name} of a strategy", file=sys.stderr)
 
