@@ -30,7 +30,7 @@
 # %%
 import numasim as ns
 
-base = {"runtime": "ompi", "strategy": "randomized", "seed": 1, "repeat": 5}
+base = {"runtime": "ompi", "strategy": "randomized", "seed": 1, "repeat": 12}
 machines = ["epyc-9654-2s-nps4", "xeon-8480-2s-cxl", "altra-q80-30-2s"]
 programs = [{"name": "strassen", "n": 512}, {"name": "sparselu-single", "blocks": 25}, {"name": "sort", "n": 2**20}]
 axes = {
