@@ -35,7 +35,9 @@ bool Thief::seek_further(Worker& w) {
         if (!w.stack.empty()) {
             if (ns_pop_own(this, &w, plan->refill)) return true;
         } else {
-            begin(w, w.agenda.take());
+            const Task task = w.agenda.front();
+            w.agenda.pop_front();
+            begin(w, task);
             return true;
         }
     }

@@ -57,13 +57,12 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* `keeps`: a task that would come into the worker's own queue alone is not put there. */
-static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
-                  bool keeps) {
+bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (must_inline(worker)) return false;
-    if (pool->own_dispatch) return !keeps && push(worker, (uint32_t)worker->own, task);
-    ns_new_task placed = {.count = 1,
+    if (pool->own_dispatch) return push(worker, (uint32_t)worker->own, task);
+    ns_new_task placed = {.index = worker->search.placed++ % pool->tasks,
+                          .count = pool->tasks,
                           .source = true,
                           .tier = NS_TIER_LOCAL,
                           .label = NS_UNKNOWN,
@@ -72,7 +71,6 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
     if (pool->graph.knows_rows) {
         placed.tier = ns_thread_tier_of(pool, task);
         placed.label = ns_thread_label_of(pool, task);
-        ns_thread_number(pool, task, &placed);
     }
     if (pool->homes) {
         placed.object_groups = group_objects(worker, accesses, count);
@@ -81,16 +79,8 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
     for (;;) {
         ns_thread_view_queues(worker, NULL);
         const int32_t q = ns_place(&pool->tables.steal, &worker->search.actor, &worker->search.view, &placed);
-        if (q == NS_UNKNOWN || (keeps && q == worker->own && !placed.copies)) return false;
+        if (q == NS_UNKNOWN) return false;
         if (ns_thread_push_copies(worker, (uint32_t)q, placed.copy, placed.copies, task, push))
             return true; /* else somebody else has filled it meanwhile */
     }
-}
-
-bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
-    return place(worker, task, accesses, count, false);
-}
-
-bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root) {
-    return place(worker, root, NULL, 0, !worker->agenda);
 }
