@@ -11,15 +11,14 @@ from numasim.validate.exact import Pair
 from numasim.validate.part_files import BoundSpec
 from numasim.validate.predict import seeds_of
 from numasim.validate.run_store import StoredRuns
-from numasim.validate.validated_quantities import QUANTITIES, Quantity
+from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Cell, Part
 
 
 @dataclass(frozen=True)
 class Comparison:
     """One quantity of one cell. ``distance`` is relative or absolute, depending on the quantity, and infinite where
-    only one side has a value; ``within`` says whether it is within the bound, None where there is no bound. If a quick
-    validation timed it, the 95 % intervals count: it is outside the bound if no two values of the intervals are within.
+    only one side has a value; ``within`` says whether it is within the bound, None where there is no bound.
     """
 
     cell: Cell
@@ -64,25 +63,15 @@ def compare(part: Part, cell: Cell, stored: StoredRuns) -> Iterator[Comparison]:
             continue
         ours, theirs = quantity.estimate(predicted), quantity.estimate(measured)
         distance = quantity.distance(ours.value, theirs.value)
-        counts = least_distance(quantity, ours, theirs) if part.quick and quantity.timed else distance
-        if distance is not None and counts is not None:
-            bound = part.bounds.get(name)
-            within = None if bound is None else abs(counts) <= float(bound.within)
+        if distance is not None:
+            bound = part.file.bounds.get(name)
+            within = None if bound is None else abs(distance) <= float(bound.within)
             yield Comparison(cell, name, ours, theirs, distance, within)
-
-
-def least_distance(quantity: Quantity, predicted: Estimate, measured: Estimate) -> float | None:
-    """The least distance of two values of the intervals, or of the estimates themselves if one has no interval."""
-    below = quantity.distance(predicted.low, measured.high)
-    above = quantity.distance(predicted.high, measured.low)
-    if below is None or above is None or math.isinf(below) or math.isinf(above):
-        return quantity.distance(predicted.value, measured.value)
-    return 0.0 if below <= 0 <= above else min(below, above, key=abs)
 
 
 def judge(part: Part, comparisons: Sequence[Comparison]) -> tuple[Verdict, ...]:
     """The verdict on each bound of the part."""
-    return tuple(_verdict(name, bound, comparisons) for name, bound in part.bounds.items())
+    return tuple(_verdict(name, bound, comparisons) for name, bound in part.file.bounds.items())
 
 
 def _verdict(name: str, bound: BoundSpec, comparisons: Sequence[Comparison]) -> Verdict:

@@ -62,8 +62,8 @@ def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequenc
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
     axes.plot([low, high], [low, high], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
-    if name in found.part.bounds:
-        _band(axes, name, float(found.part.bounds[name].within), low, high)
+    if name in found.part.file.bounds:
+        _band(axes, name, float(found.part.file.bounds[name].within), low, high)
     for each in those:
         _point(axes, each, programs.index(each.cell.program.kernel))
 
@@ -127,7 +127,7 @@ def _handles(programs: Sequence[str], found: PartFindings) -> list[Artist]:
         for number, program in enumerate(programs)
     ]
     handles.append(Line2D([], [], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), label="equal"))
-    if found.part.bounds:
+    if found.part.file.bounds:
         handles.append(Patch(facecolor=BAND_COLOUR, label="within the bound"))
         ring = Line2D([], [], marker="o", markerfacecolor="white", markeredgecolor=OUTSIDE_COLOUR, linestyle="")
         ring.set_label("outside its bound")

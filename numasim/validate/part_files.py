@@ -73,10 +73,6 @@ class QuickSpec(Model):
         None,
         description="Repeats of a quick validation. Default: those of the part.",
     )
-    bounds: dict[Text, BoundSpec] | None = Field(
-        None,
-        description="Bounds of a quick validation, by quantity. Default: those of the part.",
-    )
 
 
 class PartFile(CheckedModel):
@@ -130,15 +126,14 @@ class PartFile(CheckedModel):
         return self.costs == "model"
 
     def _problems(self) -> Iterator[str]:
-        bounds = {**self.bounds, **(self.quick.bounds or {})}
-        for name in bounds:
+        for name in self.bounds:
             if name not in QUANTITIES:
                 yield f"there is no quantity {name!r} to set a bound on; expected one of {', '.join(QUANTITIES)}"
-        if self.mode == "virtual" and any(name in QUANTITIES and QUANTITIES[name].timed for name in bounds):
+        if self.mode == "virtual" and any(name in QUANTITIES and QUANTITIES[name].timed for name in self.bounds):
             yield "virtual time has no speedup over the serial twin; set a bound on the makespan"
         if self.exact and self.mode != "virtual":
             yield "model costs exist in virtual time only"
-        if self.exact and bounds:
+        if self.exact and self.bounds:
             yield "with model costs every counter must be equal: bounds have no effect"
 
 

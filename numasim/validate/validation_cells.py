@@ -9,7 +9,7 @@ from itertools import product
 from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
-from numasim.validate.part_files import BoundSpec, KernelSpec, PartFile, chosen, plain, read_part
+from numasim.validate.part_files import KernelSpec, PartFile, chosen, plain, read_part
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ class Cell:
 class Part:
     """A part of the validation with what the command line chose.
 
-    ``bounds`` are by quantity; ``quick``: whether it is the quick form. ``left_out``: the numbers of workers of the
-    part for which the machine that was named has too few hardware threads.
+    ``left_out``: the numbers of workers of the part for which the machine that was named has too few hardware threads.
     """
 
     name: str
@@ -54,8 +53,6 @@ class Part:
     runtime: str
     repeats: int
     cells: tuple[Cell, ...]
-    bounds: Mapping[str, BoundSpec]
-    quick: bool = False
     left_out: tuple[int, ...] = ()
 
 
@@ -97,8 +94,6 @@ def part_of(
         runtime=runtime,
         repeats=fewer.repeats if fewer and fewer.repeats else file.repeats,
         cells=tuple(Cell(*each) for each in product(programs, strategies, workers) if each[-1] <= threads),
-        bounds=file.bounds if fewer is None or fewer.bounds is None else fewer.bounds,
-        quick=quick,
         left_out=left_out,
     )
 
