@@ -79,26 +79,6 @@ MINUTES = {  # on two idle cores; all others take seconds
     "calibrate": 1,
 }
 
-FIB = """\
-#include <stdlib.h>
-static int fib(int n) {
-    int a, b;
-    if (n < 2) return n;
-#pragma omp task shared(a)
-    a = fib(n - 1);
-#pragma omp task shared(b)
-    b = fib(n - 2);
-#pragma omp taskwait
-    return a + b;
-}
-int main(int count, char **arguments) {
-#pragma omp parallel
-#pragma omp single
-    fib(atoi(arguments[count - 1]));
-    return 0;
-}
-"""
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -207,7 +187,8 @@ def commands(command: Any = None, path: str = "numasim") -> Iterator[tuple[str, 
 def _examples() -> Iterator[Entry]:
     """The examples of all help texts, one after the other; first what they find in their folder."""
     compiler = missing(f"{NEED}a compiler with OpenMP", "")
-    yield Entry(EXAMPLES, 0, "c", FIB, "fib.c")
+    page = page_blocks.code_blocks((ROOT / "docs" / "how-to" / "my-program.md").read_text())
+    yield next(Entry(EXAMPLES, 0, block.language, block.text, block.file) for block in page if block.file == "fib.c")
     yield Entry(EXAMPLES, 0, "sh", "gcc -O2 -fopenmp fib.c -o fib\n", None, compiler)
     for line in dict.fromkeys(line for _, command in commands() for line in examples_of(command.epilog)):
         yield Entry(EXAMPLES, 0, "sh", f"{line}\n", None, compiler if "./fib" in line else None)

@@ -30,7 +30,7 @@ def _lines(workload: Workload) -> Iterator[str]:
     yield f"  critical path    {span_tasks(workload):,} tasks, {span:,} ps"
     yield f"  compute          {work:,} ps" + (f", parallelism {work / span:.1f}" if span else "")
     yield f"  phases           {sum(workload.runs):,}"
-    yield f"  kernels          {', '.join(workload.kernels)}"
+    yield f"  kernels          {', '.join(filter(None, workload.kernels))}"
     if workload.folded:
         yield f"  classes          {workload.rows:,} of equal subtrees"
     yield f"  digest           {workload.digest()}"
