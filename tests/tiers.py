@@ -5,8 +5,9 @@ equality  Two ways to one result: engines against each other, a shortcut against
 theory    The model against what is published about it: closed forms, bounds, tables.
 system    What a user runs, installs or looks at: commands, processes, threads, clusters, figures, pages, wheels.
 
-Pytest leaves slow tests out unless it is called with `-m slow`. A test is slow if it takes seconds and a faster test
-holds the same rule in fewer cases, or if it needs a build, a browser, a cluster or processes that are killed.
+Pytest runs slow tests only if it is called with `-m slow`. A test is slow for one of two reasons. Either the test takes
+seconds, and a faster test checks the same rule on fewer cases. Or the test needs a build, a browser, a cluster or
+processes that are killed.
 """
 
 from __future__ import annotations
@@ -212,7 +213,7 @@ SLOW = (  # modules, tests of a module, or some parameters of a test: whatever b
     "workload/test_synchronisation_programs.py::test_affinity_makes_every_construct_of_table_6_4_cheaper",
     "workload/test_synchronisation_programs.py::test_what_the_runtime_does_for_a_construct_adds_to_its_overhead",
 )
-LONG_SECONDS = 15  # a run names each module whose tests that are not slow take longer than that together
+LONG_SECONDS = 15  # a run names each module whose tests, without the slow ones, take more than this in sum
 
 LONGEST = (  # modules that begin the tests, so that no process ends with one of them alone
     "package/test_sanitized_build.py",

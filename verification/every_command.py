@@ -2,18 +2,19 @@
 
     python verification/every_command.py --jobs 2
     python verification/every_command.py --list
-    python verification/every_command.py validate   # entries with that word, and those before them in their folder
+    python verification/every_command.py validate   # of each source, all entries up to the last one with that word
 
 The list is that of `command_list.py`. Each source (a page, the examples of all help texts, what ships) has a folder of
 its own below build/every_command/COMMIT, in which its entries run one after the other; the output of each entry is kept
-there. Sources run --jobs at a time, and those that measure time alone, at the end. What has worked on this commit is
-not run again, so that a list that was stopped goes on. Changes that are not committed have a folder of their own.
+there. Up to --jobs sources run at once. Sources that measure time run after them, one by one. An entry that worked on
+this commit is not run again, so that a list that was stopped can be continued. With uncommitted changes of files that
+git knows, the results go to another folder, named by the commit and a digest of the changes.
 
-The page is verification/every_command.md: when, on which commit, each entry with its status and seconds, and what
-cannot run here, with the reason. Exit status 1 if an entry fails.
+The page verification/every_command.md says when and on which commit the list ran, the status and seconds of each entry,
+and which entries cannot run here, with the reason. Exit status 1 if an entry fails.
 
-A study that was reproduced in full is not simulated twice: a later entry that reproduces the same study in full finds
-its runs, as a reproduction that was stopped does.
+No study is simulated twice in full. The first entry that reproduces a study in full leaves a copy of its runs, and a
+later one starts from the copy, as a reproduction that was stopped continues from its own runs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""How many bytes a task accesses by a dependence, which names an address: guesses, from the addresses of all others.
+"""How many bytes a task accesses by a dependence. A dependence names an address, not a size.
 
-Three rules, in this order, for the addresses in one block of memory:
+The size is a guess from all addresses that dependences name in the same block of memory. The first rule that applies
+decides:
 
-1. Only the beginning of the block is named: the whole block, which is no guess.
-2. The addresses are those of the tiles of a row-major matrix that fills the block: groups of them lie evenly apart, so
-   that the length of a row, which is that of the longest group, and the number of rows of a tile follow.
-3. From each address to the next one, and from the last one to the end of the block.
+1. Only the beginning of the block is named. The task accesses the whole block; this is no guess.
+2. The addresses are the beginnings of the tiles of a row-major matrix that fills the block. A tile is as wide as the
+   smallest gap between addresses. A wider gap begins the next group of tiles, and groups begin at even distances. A row
+   of the matrix is as long as the largest group. A tile has as many rows as lie between the beginnings of two groups.
+3. Otherwise the task accesses the bytes from its address to the next address, or to the end of the block.
 """
 
 from __future__ import annotations

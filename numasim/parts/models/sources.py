@@ -1,8 +1,8 @@
-"""The ``sources`` of a machine file: how each value came about, keys that name no field, numbers without a source.
+"""Read the ``sources`` of a machine file: how each value came about, and which numbers have no source.
 
-A source begins with its mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows from
-others by a stated rule) or ``assumed:`` (nobody gave the value). A source without a mark cites who gave the value, and
-is one of ``read``.
+A source may begin with a mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows
+from others by a stated rule) or ``assumed:`` (nobody gave the value). A source without a mark cites who gave the value,
+and counts as ``read``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MARKS: tuple[Mark, ...] = get_args(Mark)
 
 
 def mark_of(source: str) -> Mark:
-    """How the value of a source came about. A source that calls a part of its value ``(assumed)`` is assumed."""
+    """The mark of a source: ``assumed``, too, if the text has ``(assumed)`` anywhere, for a part of the value."""
     if source.startswith("assumed") or "(assumed)" in source:
         return "assumed"
     return "derived" if source.startswith("derived") else "read"
