@@ -6,6 +6,27 @@ from defect_table import Defect
 
 CONTROL_DEFECTS = (
     Defect(
+        "tasks are counted over the program, not over the turn of their phase",
+        "numasim/engine/reference/task_numbers.py",
+        "return int(self._number[task]), self._count",
+        "return task, len(self._number)",
+        ("test_spellings.py",),
+    ),
+    Defect(
+        "calls and bodies are counted as tasks",
+        "numasim/engine/reference/task_numbers.py",
+        "offsets(plan.workload.kind == Kind.TASK)",
+        "offsets(plan.workload.kind == plan.workload.kind)",
+        ("test_spellings.py",),
+    ),
+    Defect(
+        "a root is begun by whom it was dealt to, wherever dispatch means it to go",
+        "numasim/engine/reference/work_source.py",
+        "elif q == w.own and not w.agenda and not self._prober.copies:",
+        "elif not w.agenda:",
+        ("test_spellings.py",),
+    ),
+    Defect(
         "what goes on behind the spawn of a child is placed by its own tier",
         "numasim/engine/reference/control/task_controls.py",
         "self.tiers[task if at == program.start[task] else program.operand[at - 1]]",

@@ -29,6 +29,21 @@ MEASURES = "numasim/native/record/task_measures.hpp"
 
 NATIVE_DEFECTS = (
     Defect(
+        "tasks are counted over the program, not over the turn of their phase",
+        "numasim/native/engine/dispatcher.cpp",
+        "index = ns_task_number(&numbers_, run_.frames.id_of(task));",
+        "index = static_cast<std::uint64_t>(run_.frames.id_of(task));\n"
+        "        count = static_cast<std::uint64_t>(run_.plan.graph.tasks);",
+        ("test_spellings.py",),
+    ),
+    Defect(
+        "the roots of a serial phase are dealt as those of others",
+        PLACING,
+        "return phase->serial ? NS_DEAL_MASTER : phase->deal;",
+        "return phase->deal;",
+        ("test_spellings.py",),
+    ),
+    Defect(
         "a parked waiter of a mutex does not pay for its wake-up",
         LOCKS,
         "delay += rules->futex_ps + (wakes_remotely ? rules->wake_remote_ps : rules->wake_ps);",
@@ -171,8 +186,8 @@ NATIVE_DEFECTS = (
     Defect(
         "nobody can steal roots",
         PLACING,
-        "return serial || kind == NS_ROW_IMPLICIT || is_first;",
-        "return serial || kind == NS_ROW_IMPLICIT || is_first || true;",
+        "return serial || kind == NS_ROW_IMPLICIT;",
+        "return serial || kind == NS_ROW_IMPLICIT || true;",
         ("test_plain_dags.py",),
     ),
     Defect(

@@ -34,7 +34,7 @@ from numasim.strategy.helpers import helpers_of
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
-from numasim.workload.graph import Workload
+from numasim.workload.graph import Kind, Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
 from numasim.workload.parameters import AnyWorkload, ColumnParameters, TeamParameters, WorkloadParameters
 from numasim.workload.recording.core_rates import at_rate
@@ -69,7 +69,8 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
     """The Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
     machine, parameters, spec = _machine(of_machine), program.spec, rest.spec
     workload = at_rate(_workload(program), machine.core_steps_per_s)
-    if spec.strategy.needs_every_task:
+    numbers_some = spec.strategy.numbers_tasks and bool((workload.kind != Kind.TASK).any())
+    if spec.strategy.needs_every_task or numbers_some:
         workload = unfolded(workload)
     if _is_larger_than_told(workload, parameters):
         check_built(workload, machine, max(1, ppm(spec.model.mlp)))

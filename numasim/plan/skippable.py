@@ -160,7 +160,7 @@ def _last_child_resumes(plan: Plan) -> bool:
 
 
 def _boundless(plan: Plan) -> bool:
-    return not plan.steal.queues["capacity"].any() or not _has_roots(plan)
+    return not plan.steal.queues["capacity"].any()
 
 
 def _last_in_first_out(plan: Plan) -> bool:
@@ -215,6 +215,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(_work_takes_time, "work takes no time, and speeds change"),
     # the only property of a queue that another worker may depend on is whether it holds a task
     Condition(_one_queue_each, "queues are shared"),
+    Condition(_boundless, "queues have a capacity"),
     Condition(_new_tasks_stay, "new tasks do not go to the spawning worker's own queue first"),
     Condition(_no_watch, "the strategy watches the lengths of queues"),
     Condition(_no_chance, "the strategy enters levels at random"),
@@ -239,7 +240,6 @@ CONDITIONS: tuple[Condition, ...] = (
     ),
     # the duration of a subtree must be the sum of its segments' durations
     Condition(_last_child_resumes, "joins are not continuations"),
-    Condition(_boundless, "queues have a capacity"),
     Condition(_last_in_first_out, "workers do not take their own last task first"),
     Condition(_free_of_overhead, "pushing, popping or joining takes time"),
     Condition(_no_calls, "tasks call others inline"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
     from numasim.spec.sweep_spec import SweepSpec
 
-MODEL_VERSION = 12  # incremented whenever the same specification gives other counters
+MODEL_VERSION = 13  # incremented whenever the same specification gives other counters
 
 
 def run_id(spec: RunSpec, seed_r: int) -> str:

@@ -206,6 +206,11 @@ class StealPlan:
         return bool((rules["flags"] & FLAG_TIERS).any() or (rules["anchor"] == Anchor.LABEL).any())
 
     @property
+    def numbers_tasks(self) -> bool:
+        """Whether dispatch rules ask which task of how many a new one is."""
+        return bool(np.isin(self.level["pick"][self.steal_levels :], (Pick.CYCLIC, Pick.BLOCK)).any())
+
+    @property
     def looks_at_data(self) -> bool:
         """Whether a dispatch rule needs the homes of a new task's objects."""
         return bool((self.data["flags"] & FLAG_LOOKS).any())

@@ -12,7 +12,7 @@ import pytest
 from engine_setup import NS, event_by_event, plan_of, runtime, seeded
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import WAIT, graph, items, task
+from task_graphs import WAIT, body, graph, items, task
 
 from numasim.engine.check.engine_difference import Record, difference, disagreements, first_event_difference, outcome
 from numasim.engine.observe.trace_hash import Listener, Records, WindowSums, hash_sum
@@ -165,8 +165,8 @@ def test_records_speak() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_listener_has_heard_everything_when_a_run_ends_in_a_deadlock(engine: str) -> None:
-    # the root runs 30 ns, puts its child into its queue, where its join does not look, and waits
-    plan = plan_of(graph(task(30 * NS, task(10 * NS), WAIT)), 1, "breadth-first", runtime(join="own"))
+    # the body runs 30 ns, puts its child into its queue, where its join does not look, and waits
+    plan = plan_of(graph(body(30 * NS, task(10 * NS), WAIT)), 1, "breadth-first", runtime(join="own"))
     heard: list[Record] = []
     found = outcome(seeded(plan), engine, lambda records: heard.extend(map(Record._make, records.tolist())))
     assert isinstance(found, str)

@@ -6,22 +6,23 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, observe, plan_of, runtime, stealing, toy
-from task_graphs import graph, task
+from task_graphs import body, graph, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import ENGINES
 from numasim.plan.plan import Plan
+from numasim.workload.graph import Deal
 
 TWO_NODES = toy(sockets=2, cores=1)
-ONE_CHILD = graph(task(task(10 * NS)))  # task 1 of 2 goes to the second of two queues under `cyclic`
+ONE_CHILD = graph(body(), body(task(10 * NS)), phases=(phase(0, 1, deal=Deal.CYCLIC),))
 POOLS = {"left": {"per": "node"}, "right": {"per": "node"}}
 ALL = {"from": "others", "self": "yes", "queue": ["left", "right"], "tries": "all"}
 RISING = {"first": 0, "elsewhere-miss": 0.1}
 
 
 def plan_with(queue: str, *levels: dict[str, Any]) -> Plan:
-    """Two workers, each with two pools of its node; the child is put into worker 1's pool of family ``queue``."""
-    rules = [{"to": "any", "queue": queue, "pick": "cyclic"}]
+    """Two workers, each with two pools of its node; worker 1 puts the child into its pool of family ``queue``."""
+    rules = [{"to": "own", "queue": queue}]
     return plan_of(ONE_CHILD, 2, stealing(*levels, queues=POOLS, dispatch=rules), machine=TWO_NODES)
 
 
@@ -61,7 +62,7 @@ def test_a_task_that_no_probe_comes_to_ends_the_run(why: str, engine: str) -> No
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("why", ENDING)
 def test_a_task_that_some_probe_comes_to_is_waited_for(why: str, engine: str) -> None:
-    assert observe(plan_with("left", *ENDING[why]), engine)["tasks"] == 2
+    assert observe(plan_with("left", *ENDING[why]), engine)["tasks"] == 1
 
 
 def refilling(leave: int) -> Plan:

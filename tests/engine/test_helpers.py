@@ -75,36 +75,36 @@ def outcome(plan: Plan) -> tuple[int, int, int]:
 
 
 def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
-    """The first unit was dealt. A look of a nanosecond brings both others: while the second runs, the helper has ten
-    lines of the third to fetch, and the second takes twice as long as that. The third finds them.
+    """A look of a nanosecond brings two units: while the first runs, the helper has ten lines of the second to fetch,
+    and the first takes twice as long as that. The second finds them; so does the third, which the second look brings.
     """
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
-    assert outcome(helped(*units, lifespan=None)) == (2000 + 1 + 2000 + 1 + 2000, 0, 0)
-    assert outcome(helped(*units)) == (2000 + 1 + 2000 + 1 + 1100, 640, 640)
+    assert outcome(helped(*units, lifespan=None)) == (1 + 2000 + 1 + 2000 + 1 + 2000, 0, 0)
+    assert outcome(helped(*units)) == (1 + 2000 + 1 + 1100 + 1 + 1100, 1280, 1280)
 
 
 def test_a_helper_lives_for_so_many_bytes() -> None:
     """One of two accesses is within its lifespan."""
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
-    assert outcome(helped(*units, lifespan=639)) == (2000 + 1 + 2000 + 1 + 1550, 320, 320)
+    assert outcome(helped(*units, lifespan=639)) == (1 + 2000 + 1 + 1550 + 1 + 1550, 640, 640)
 
 
 def test_a_helper_gets_as_far_as_its_worker_lets_it() -> None:
     """While the second unit computes for 600 ns, the helper begins two accesses of 500 ns."""
     units = [task(1000 * NS), task(600 * NS), task(Run(0, reads(1, 2, 3, 4)))]
-    assert outcome(helped(*units)) == (1000 + 1 + 600 + 1 + 100 + 1000, 640, 640)
+    assert outcome(helped(*units)) == (1 + 1000 + 1 + 600 + 1 + 100 + 1000, 640, 640)
 
 
 def test_what_an_access_takes_longer_is_missing_later() -> None:
     """Of three segments of 300 ns, the first begins an access of 500, the second another, and the third none."""
     units = [task(0), task(300 * NS, 300 * NS, 300 * NS), task(Run(0, reads(1, 2, 3, 4)))]
-    assert outcome(helped(*units)) == (1 + 900 + 1 + 100 + 1000, 640, 640)
+    assert outcome(helped(*units)) == (1 + 1 + 900 + 1 + 100 + 1000, 640, 640)
 
 
 def test_a_helper_computes_its_share() -> None:
     """Half of 1600 ns in four parts of 200: with an access, each takes 700, so that 1400 ns are enough for two."""
     units = [task(0), task(1400 * NS), task(Run(1600 * NS, reads(1, 2, 3, 4)))]
-    assert outcome(helped(*units, work=0.5)) == (1 + 1400 + 1 + 1600 + 100 + 1000, 640, 640)
+    assert outcome(helped(*units, work=0.5)) == (1 + 1 + 1400 + 1 + 1600 + 100 + 1000, 640, 640)
 
 
 def test_a_helper_passes_over_what_is_only_written() -> None:
@@ -128,8 +128,8 @@ def test_a_helper_uses_bandwidth() -> None:
     """The helper wants 640 bytes in the microsecond of the second unit, and the controller has half as many."""
     fluid = replace(ALONE, contention="fluid")
     units = [task(0), task(1000 * NS), task(Run(0, reads(1, 2)))]
-    assert outcome(helped(*units, effects=fluid, gbs=0.64)) == (1 + 1000 + 1 + 100, 640, 640)
-    assert outcome(helped(*units, effects=fluid, gbs=0.32)) == (1 + 2000 + 1 + 100, 640, 640)
+    assert outcome(helped(*units, effects=fluid, gbs=0.64)) == (1 + 1 + 1000 + 1 + 100, 640, 640)
+    assert outcome(helped(*units, effects=fluid, gbs=0.32)) == (1 + 1 + 2000 + 1 + 100, 640, 640)
 
 
 def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
@@ -173,10 +173,13 @@ def test_units_are_executed_one_after_the_other() -> None:
 
 
 def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
-    """Worker 1 meets the other's object at 3 + 30 ns, and pays 5 + 7 before it begins anew."""
+    """Each worker finds two units at 4 ns. Worker 1 meets the other's object 30 ns later, and pays 5 + 7 before it
+    begins anew.
+    """
     begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
     units = [task(begin, 10 * NS, store, 50 * NS, commit), task(begin, 30 * NS, store, 20 * NS, commit)]
-    result = ran(helped(*units, task(Run(0, reads(1))), workers=2, cores=4, start_ns=3, restart_ns=7))
+    last = task(Run(0, reads(1)))
+    result = ran(helped(units[0], last, units[1], last, workers=2, cores=4, start_ns=3, restart_ns=7))
     assert result.counters["aborts"] == 1
     assert result.per_worker["overhead_ps"].tolist() == [3 * NS, (3 + 5 + 7) * NS]
     assert result.per_worker["wasted_ps"].tolist() == [0, 30 * NS]

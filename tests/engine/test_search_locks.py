@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, Seen, found, plan_of, run, runtime, shipped_strategy, stealing, toy
-from task_graphs import WAIT, graph, items, task
+from task_graphs import WAIT, body, graph, items, task
 
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Deal
@@ -90,7 +90,7 @@ def test_polling_an_empty_queue_takes_no_lock_and_costs_what_it_costs_without(wo
     def polled(lock: str) -> Seen:
         pool = {"pool": {"per": "machine", "own": "fifo", "lock": lock}}
         strategy = stealing({"from": "own", "queue": "pool"}, queues=pool, dispatch=[{"to": "own", "queue": "pool"}])
-        return run(graph(task(50_000 * NS)), workers, strategy, runtime(costs=PROBE), toy(1, 8))
+        return run(graph(body(50_000 * NS)), workers, strategy, runtime(costs=PROBE), toy(1, 8))
 
     locked, unlocked = polled("yes"), polled("no")
     assert locked["lock_acquisitions"] == 0
@@ -105,7 +105,7 @@ def test_tasks_put_into_the_queue_of_another_pass_its_lock(lock: str) -> None:
         dispatch=[{"to": "any"}],
         locks={"kind": "mcs"},
     )
-    seen = run(graph(task(*[task(50 * NS) for _ in range(4)], WAIT)), 1, strategy, runtime(costs=PROBE), toy())
+    seen = run(graph(body(*[task(50 * NS) for _ in range(4)], WAIT)), 1, strategy, runtime(costs=PROBE), toy())
     puts = [t for t, *_ in seen.of_rank(4)]  # Rank.PUT
     assert puts == ([100 * NS, 105 * NS, 110 * NS, 115 * NS] if lock == "yes" else [0] * 4)
 

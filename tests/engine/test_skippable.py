@@ -99,6 +99,7 @@ COUPLED: dict[str, list[Plan]] = {
         plan_of(items(5, 9), 2, effects=Effects(task_noise_ppm=1)),
     ],
     "_one_queue_each": [tree({"from": "own", "queue": "global"}, **GLOBAL)],
+    "_boundless": [tree(work=work, how={"capacity": 9, "on_full": "inline"}) for work in (TREE, RANGE)],
     "_new_tasks_stay": [tree(dispatch=[{"to": "any", "pick": "random"}])],
     "_no_watch": [plan_of(TREE, 2, "threshold"), tree({"from": "others", "if": {"length": 2}}, work=RANGE)],
     "_no_chance": [tree({"from": "others", "chance": 0.5}, OTHERS)],
@@ -133,7 +134,6 @@ COUPLED: dict[str, list[Plan]] = {
     "_settled_pages": [tree(work=reading(FRESH))],
     "_one_local_time": [uneven(on_two_nodes(reading(READY)))],
     "_last_child_resumes": [tree(how={"join": join}) for join in ("help", "own", "strict", "block")],
-    "_boundless": [tree(how={"capacity": 9, "on_full": "inline"})],
     "_last_in_first_out": [tree(how={"queue_order": "fifo-lifo"})],
     "_free_of_overhead": [tree(how={"costs": {cost: True if cost == "line" else 1}}) for cost in OVERHEADS],
     "_no_calls": [tree(work=graph(task(NS, call(NS), task(NS), WAIT)))],
@@ -193,7 +193,6 @@ UNCOUPLED = {
     "fresh memory read by items": tree(work=replace(reading_items(), regions=(FRESH,))),
     "fresh memory with a home": tree(work=reading(FRESH), placement={"policy": "interleave"}),
     "items at the other ends": tree(work=RANGE, how={"queue_order": "fifo-lifo"}),
-    "items in queues with a capacity": tree(work=RANGE, how={"capacity": 3, "on_full": "inline"}),
     "items whose taking costs": tree(work=RANGE, how={"costs": {"pop_ns": 5, "push_ns": 4, "line": True}}),
     "items under another join": tree(work=RANGE, how={"join": "help"}),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from engine_setup import FIRST, NS, plan_of, run, runtime, seeded, stealing
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import WAIT, graph, items, phase, task
+from task_graphs import WAIT, body, graph, items, phase, task
 
 from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.reference.reference import ReferenceEngine
@@ -18,6 +19,7 @@ from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
 from numasim.engine.simulate import ENGINES
 from numasim.strategy.steal_plan import Thresholds
+from numasim.workload.graph import Workload
 
 AUTO: dict[str, Any] = {"max": "auto", "min": "auto"}
 
@@ -218,6 +220,12 @@ def announced_by(announce: str) -> Any:
 ENGINE = pytest.mark.parametrize("engine", ENGINES)
 
 
+def behind_a_body(work: Workload) -> Workload:
+    """The items of ``work`` behind a body that takes no time, so that worker 0 takes them all from its queue."""
+    first = phase(0, range_family=0, deal=work.phases[0].deal)
+    return replace(graph(body()), ranges=work.ranges, phases=(first,))
+
+
 @ENGINE
 @pytest.mark.parametrize(
     ("announce", "steals", "makespan_ns"),
@@ -236,7 +244,7 @@ def test_an_owner_that_compares_for_equality_announces_late(
     at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
     S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
     """
-    seen = run(items(5, 1000 * NS), strategy=announced_by(announce), engine=engine)
+    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce), engine=engine)
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
 
@@ -250,7 +258,7 @@ def test_a_drained_queue_stays_a_victim_while_its_owner_executes(engine: str, an
     counts, the queue is no victim from the first of these steals on. Else it is until its owner is back at 1 us: the
     third probes every 100 ns, and comes in vain at 0.1, 0.2, ... and, last, at 1 us.
     """
-    seen = run(items(3, 1000 * NS), 4, strategy=announced_by(announce), engine=engine)
+    seen = run(behind_a_body(items(3, 1000 * NS)), 4, strategy=announced_by(announce), engine=engine)
     assert (seen["steal_success"], seen["steal_false"]) == (2, false)
     assert seen["makespan_ps"] == 1100 * NS
 
@@ -265,7 +273,7 @@ def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(engine: s
     """
     thresholds = {"max": 4, "min": 2, "announce": announce}
     spec = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-    seen = run(items(4, 1000 * NS), 3, strategy=spec, engine=engine)
+    seen = run(behind_a_body(items(4, 1000 * NS)), 3, strategy=spec, engine=engine)
     assert (seen["steal_success"], seen["steal_false"]) == (2, false)
     assert seen["makespan_ps"] == 2000 * NS
 

@@ -32,9 +32,10 @@ from numasim.runtime.controlled_run import run_plan
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.strategy.control.controller import Controls, Measures, Program
+from numasim.workload.graph import Deal
 
 MACHINE = "xeon-e5-2620-2s"  # two nodes, each a socket
-APART = [name for name in STRATEGIES if shipped_strategy(name).needs_every_task]
+APART = [name for name in STRATEGIES if shipped_strategy(name).needs_every_task or shipped_strategy(name).numbers_tasks]
 
 
 # ---- the plan's own graph ------------------------------------------------------------------------------------------
@@ -80,6 +81,20 @@ def test_no_task_begins_before_those_that_it_waits_for(watched: Path, tmp_path: 
         assert told([watched / "plan_order", tmp_path / "plan"]) == "140 0\n"
 
 
+@pytest.mark.parametrize("deal", Deal)
+def test_a_static_schedule_divides_each_turn_of_a_phase_among_threads(
+    deal: Deal, program: Path, tmp_path: Path
+) -> None:
+    """Two phases of eight tasks, nobody steals: four each on four workers. Numbers over the program would give all of a
+    phase to two of them, and roots that are begun by whom they were dealt to other shares.
+    """
+    work = graph(
+        *[task(1000)] * 16, phases=(phase(*range(8), deal=deal, repeat=2), phase(*range(8, 16), deal=deal, repeat=3))
+    )
+    plan = plan_of(work, 4, "static-block", machine=toy())
+    assert [*run_plan(Run(plan, 3), "native", program).worker["tasks"]] == [10] * 4
+
+
 # ---- programs that were recorded -----------------------------------------------------------------------------------
 
 
@@ -90,7 +105,7 @@ def plan_of_recorded(folder: Path, program: Path, kernel: str, strategy: str, **
     return path
 
 
-@pytest.mark.parametrize("strategy", ["laws-nc", "cab", "slaw", "tbb-numa"])
+@pytest.mark.parametrize("strategy", ["laws-nc", "cab", "slaw", "tbb-numa", "static-block"])
 @pytest.mark.parametrize(("kernel", "parameters"), [("nqueens", {"n": 7}), ("strassen", {"n": 64, "cutoff": 16})])
 def test_a_program_follows_the_graph_that_was_recorded_of_it(
     kernel: str, parameters: dict[str, int], strategy: str, program: Path, tmp_path: Path
@@ -101,7 +116,7 @@ def test_a_program_follows_the_graph_that_was_recorded_of_it(
     assert run.columns["tasks"] == serial.columns["tasks"]
 
 
-@pytest.mark.parametrize("strategy", ["laws-nc", "cab"])
+@pytest.mark.parametrize("strategy", ["laws-nc", "cab", "static-block"])
 def test_another_program_than_the_recorded_one_is_refused(strategy: str, program: Path, tmp_path: Path) -> None:
     plan = plan_of_recorded(tmp_path, program, "fib", strategy, n=5)
     with pytest.raises(InputError, match=r"a task spawns more than the plan's graph has.*\(--graph\)"):

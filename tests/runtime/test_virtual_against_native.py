@@ -31,7 +31,7 @@ from numasim.errors import InputError
 from numasim.plan.effects import Effects
 from numasim.plan.run import Run
 from numasim.runtime.fields_file import write_plan
-from numasim.workload.graph import Op, Region
+from numasim.workload.graph import Deal, Op, Region
 from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
@@ -54,6 +54,31 @@ def test_every_family_under_every_shipped_strategy(strategy: str, program: Path)
     for at, family in enumerate(FAMILIES, STRATEGIES.index(strategy)):
         run = run_for(family, strategy, WORKERS[at % len(WORKERS)])
         assert not list(differences(program, run)), (family, run.plan.workers.workers)
+
+
+def test_a_worker_first_offers_the_roots_for_which_no_queue_had_room(program: Path) -> None:
+    """Roots 3 and 4 are dealt to worker 1, whose queue holds root 2 by then. It offers root 3 for 7 ns, finds no room
+    and begins it, before it takes root 2 for 10 ns: so at 7 ns, and root 2 behind 107 + 7 + 20 + 10.
+    """
+    costs = {"push_ns": 7, "pop_ns": 10, "line": True}
+    work = graph(*[task(100_000)] * 5, phases=(phase(*range(5), deal=Deal.BLOCK),))
+    plan = plan_of(work, 2, "cilk", runtime(costs=costs, join="help", capacity=1, on_full="next"), toy())
+    assert not list(differences(program, seeded(plan)))
+    assert run_plan(program, seeded(plan)).worker["overhead_ps"][1] == (7 + 7 + 20 + 10) * 1000
+
+
+@pytest.mark.parametrize("deal", Deal)
+def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal, program: Path) -> None:
+    """Two phases of four tasks of 1 ms on four workers take 2 ms, as a repeat too, and not 4; so does a serial phase of
+    two, which worker 0 has, however it is dealt.
+    """
+    tasks = [task(10**9)] * 8
+    serial = graph(*tasks[:2], phases=(phase(0, 1, deal=deal, serial=True),))
+    written_out = graph(*tasks, phases=(phase(0, 1, 2, 3, deal=deal), phase(4, 5, 6, 7, deal=deal)))
+    for work in (serial, written_out, graph(*tasks[:4], phases=(phase(0, 1, 2, 3, deal=deal, repeat=2),))):
+        run = seeded(plan_of(work, 4, "static-block", machine=toy()))
+        assert run_plan(program, run).makespan_ps == 2 * 10**9
+        assert not list(differences(program, run))
 
 
 TOLD_APART = {  # after LAWS (model 4.8): sockets work on one slice of the data at a time

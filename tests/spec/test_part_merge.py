@@ -75,13 +75,15 @@ def test_another_kind_drops_what_means_nothing_to_it_and_keeps_the_rest() -> Non
     assert expanded("strategy", like="randomized", locks={"batch": 8})["locks"] == {"batch": 8}
 
 
-def test_a_default_that_is_written_out_changes_nothing() -> None:
+def test_a_default_that_is_written_out_changes_nothing(tmp_path: Path) -> None:
     """Locks are of kind mutex by default. Written out, the kind had made locks of their own, that look first."""
-    assert expanded("strategy", like="worklist", locks={"kind": "mutex"})["locks"] == {
+    base = tmp_path / "base.yaml"
+    base.write_text("like: worklist\nlocks: {kind: mutex}\n")
+    assert expanded("strategy", like=str(base), locks={"kind": "mutex"})["locks"] == {
         "probe": "lock-first",
         "kind": "mutex",
     }
-    assert read("worklist").contents_json == read({"like": "worklist", "locks": {"kind": "mutex"}}).contents_json
+    assert read("worklist").contents_json == read({"like": "worklist", "locks": {"kind": "mcs"}}).contents_json
     pages = {"policy": "first-touch", "granule": "4KiB"}
     assert expanded("strategy", like="randomized", placement={"granule": "4KiB"})["placement"] == pages
 

@@ -7,11 +7,17 @@
 #include "policy/backoff.h"
 #include "search/probes.h"
 
-/* Whether a worker begins a root that it is given before it looks into its queue, so that nobody steals it: its first
- * one, implicit bodies, and every root of a serial phase.
- */
-static inline bool ns_begins_root(bool serial, uint8_t kind, bool is_first) {
-    return serial || kind == NS_ROW_IMPLICIT || is_first;
+/* To whom the roots of a phase are dealt: in a serial one to worker 0, which alone works. */
+static inline enum ns_deal ns_deal_of(const ns_phase *phase) { return phase->serial ? NS_DEAL_MASTER : phase->deal; }
+
+/* Whether a worker begins a root that it is dealt before it looks into its queue, so that nobody steals it: an implicit
+ * body, and any root of a serial phase. */
+static inline bool ns_begins_root(bool serial, uint8_t kind) { return serial || kind == NS_ROW_IMPLICIT; }
+
+/* Whether it begins a dealt root or item in place of putting it into queue `q`: the first that would come into its own
+ * queue alone. */
+static inline bool ns_keeps_dealt(const ns_worker_state *w, int32_t q, bool is_first, uint32_t copies) {
+    return q == w->own && is_first && !copies;
 }
 
 /* The tier of the task of a row, and the unit that it is meant for, or NS_UNKNOWN, under what is in force. */

@@ -5,8 +5,9 @@ also who may know whom: a module imports only modules of its own step and of the
 a test sees to.
 
 1. State without rules. `thresholds` are S and s of a queue, `task_queues` the queues of a run, `task_programs` the task
-   graph and how far each task has come, `tables` what is looked up in a plan, `backoff` the waits after fruitless
-   rounds. `actors` are workers and producers: their fields are what every part below talks about.
+   graph and how far each task has come, `tables` what is looked up in a plan, `task_numbers` which of how many tasks of
+   the phase a new one is, `backoff` the waits after fruitless rounds. `actors` are workers and producers: their fields
+   are what every part below talks about.
 2. Time and records. `clock` is the Clock: it has the one pending event of every actor, and nobody else says what time
    it is. `phase_progress` counts the tasks of a phase. `ledger` has the counts of a run beside those of its workers,
    `recorder` is the Recorder of hashes and rows for a watch. `join_rules` say what a worker in a nested join may run,

@@ -17,6 +17,7 @@ from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.memory.object_map import ObjectMap
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
+from numasim.engine.reference.task_numbers import TaskNumbers
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.similarity import Objects
 from numasim.strategy.steal_plan import Full
@@ -31,6 +32,7 @@ class Dispatcher:
     ) -> None:
         """``proceed`` is called with a worker that has waited for a queue's lock."""
         plan = run.plan
+        self.numbers = TaskNumbers(plan, run.tables)
         self.objects = ObjectMap(plan, run.placement, memory.pages) if plan.steal.looks_at_data else None
         self._tables = run.tables
         self._queues = run.queues
@@ -134,7 +136,7 @@ class Dispatcher:
 
     def place(self, position: int, task: int) -> int:
         """The queue that the dispatch rules find for a task; negative where every one that they name is full."""
-        index, count = self._tables.index_and_count(task)
+        index, count = self.numbers.index_and_count(task)
         about = self._about(task) if self._rules_ask else ((), True)
         asked = (self._controls.asked_tier(task), self._controls.label(task)) if self._asks_tasks else ()
         return self._prober.place(position, self._queues, index, count, *about, *asked)

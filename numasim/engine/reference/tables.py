@@ -76,10 +76,8 @@ class Tables:
         family = bisect_right(self.range_base, task) - 1
         return family, task - self.range_base[family]
 
-    def index_and_count(self, task: int) -> tuple[int, int]:
-        """Which of how many ``task`` is, for the dispatch picks `cyclic` and `block`."""
-        if task < self.range_base[0]:
-            return task, self.range_base[0]
+    def item_and_count(self, task: int) -> tuple[int, int]:
+        """(number of the range item ``task`` in its range, items of the range)."""
         family, item = self.item(task)
         return item, self.range_base[family + 1] - self.range_base[family]
 

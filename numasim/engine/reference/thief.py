@@ -155,13 +155,13 @@ class Thief:
             self.end_idle(w)
         w.fails = 0
         program = self._program
+        if self._tracks_parent:  # roots and items are those of worker 0
+            self._prober.ran(w.id, program.spawner[task] if task < program.rows else 0)
         if task < program.rows:
             if self._work_first and program.at[task] != program.start[task]:
                 w.owed_ps += self._plan.costs.resume_ps
             if self._order:
                 self._order.begun(w, task, program.at[task] != program.start[task])
-            if self._tracks_parent:
-                self._prober.ran(w.id, program.spawner[task])
             if self._joins.leaps:
                 self._joins.begun(w, task)
             if self._gated:

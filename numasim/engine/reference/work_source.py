@@ -3,7 +3,7 @@
 Readings of the model that are decided here:
 
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
-- A root for which no queue has room is begun by the worker that was given it.
+- A root or an item for which no queue has room is begun by the worker that it was dealt to.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class WorkSource:
         self._program = run.program
         self._progress = run.progress
         self._queues = run.queues
+        self._prober = run.prober
         self._memory = memory
         self._transactions = transactions
         self._dispatcher = dispatcher
@@ -85,8 +86,11 @@ class WorkSource:
         self._live.start_phase(phase.roots)
         self._transactions.start_turn(step.turn)
         self._start_ps = self._clock.now
+        self._dispatcher.numbers.start_phase(phase)
         self._give_roots(phase)
         items = self._give_range(phase, phase.range_family) if phase.range_family is not None else 0
+        for w in self._workers:
+            w.backlog.reverse()
         team = self._workers[:1] if phase.serial else self._workers
         for w in self._workers[1:]:
             w.rests = phase.serial
@@ -103,42 +107,46 @@ class WorkSource:
         for root in phase.roots:
             self._program.reset(root)
         free = [root for root in phase.roots if not self._program.held[root]]
+        deal = Deal.MASTER if phase.serial else phase.deal
         for r, root in enumerate(free):
-            w = self._workers[dealt_to(phase.deal, r, len(free), len(self._workers))]
-            if self._is_begun(w, root, phase):
+            w = self._workers[dealt_to(deal, r, len(free), len(self._workers))]
+            if phase.serial or self._program.kind[root] == Kind.IMPLICIT:
                 w.agenda.append(root)
-            elif (q := self._dispatcher.place(w.id, root)) >= 0:
-                self._dispatcher.push(w.id, q, root, reported=False)
             else:
-                w.backlog.append((1, root))
-        for w in self._workers:
-            w.backlog.reverse()
-
-    def _is_begun(self, w: Worker, root: int, phase: Phase) -> bool:
-        """Whether the worker begins a root that it is given before it looks into its queue, so that nobody steals it:
-        its first one, implicit bodies, and every root of a serial phase.
-        """
-        return phase.serial or self._program.kind[root] == Kind.IMPLICIT or not w.agenda
+                self._deal(w, root)
 
     def _give_range(self, phase: Phase, family: int) -> int:
         """Give out a range, or have it produced; the number of its items."""
         first = self._tables.range_base[family]
         count = self._plan.workload.ranges[family].count
-        if self._plan.producer != "none":
+        if phase.serial:
+            self._workers[0].agenda.extend(range(first, first + count))
+        elif self._plan.producer != "none":
             self._producers.start(range(first, first + count))
-        elif self._tables.own_dispatch:
+        elif self._tables.own_never_full:
             for w in self._workers:
                 assert w.own is not None
-                self._queues.push_range(w.own, dealt_items(phase.deal, w.id, len(self._workers), first, count))
+                items = dealt_items(phase.deal, w.id, len(self._workers), first, count)
+                if items and not w.agenda:
+                    w.agenda.append(items[0])
+                    items = items[1:]
+                self._queues.push_range(w.own, items)
         else:
             for item in range(first, first + count):
-                self._deal(dealt_to(phase.deal, item - first, count, len(self._workers)), item)
+                self._deal(self._workers[dealt_to(phase.deal, item - first, count, len(self._workers))], item)
         return count
 
-    def _deal(self, worker: int, item: int) -> None:
-        q = self._dispatcher.place(worker, item)
-        if q >= 0:
-            self._dispatcher.push(worker, q, item, reported=False)
+    def _deal(self, w: Worker, task: int) -> None:
+        """Put a root or an item that the worker is dealt where its dispatch rules say. The first that would come into
+        its own queue the worker begins instead, before it looks there.
+        """
+        q = self._dispatcher.place(w.id, task)
+        if q < 0:
+            w.backlog.append((1, task))
+        elif q == w.own and not w.agenda and not self._prober.copies:
+            w.agenda.append(task)
+        else:
+            self._dispatcher.push(w.id, q, task, reported=False)
 
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 

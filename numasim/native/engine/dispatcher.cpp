@@ -1,16 +1,24 @@
 #include "engine/dispatcher.hpp"
 
+#include <new>
+
 #include "policy/dispatch.h"
 
 namespace numasim {
 
+Dispatcher::Dispatcher(Run& run, MemorySystem& memory)
+    : run_(run), pages_(memory.pages()), copy_(run.plan.steal.levels - run.plan.steal.steal_levels + 1) {
+    if (!ns_task_numbers_create(&numbers_, &run.plan)) throw std::bad_alloc();
+}
+
 std::int32_t Dispatcher::place(std::uint32_t position, Task task) {
-    auto index = static_cast<std::uint64_t>(run_.frames.id_of(task)),
-         count = static_cast<std::uint64_t>(run_.plan.graph.tasks);
+    std::uint64_t index = 0, count = numbers_.count;
     if (run_.ranges.holds(task)) {
         const std::size_t family = run_.ranges.family_of(task);
-        index -= run_.ranges.first(family);
+        index = static_cast<std::uint64_t>(task) - run_.ranges.first(family);
         count = run_.ranges.count(family);
+    } else if (ns_task_numbers_are_asked_for(&numbers_)) {
+        index = ns_task_number(&numbers_, run_.frames.id_of(task));
     }
     ns_new_task described{index, count, nullptr, 0, true, false, nullptr, NS_TIER_LOCAL, NS_UNKNOWN, copy_.data(), 0};
     if (run_.plan.rules_ask_tasks) {

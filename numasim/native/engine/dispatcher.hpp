@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "execution/placing.h"
+#include "execution/task_numbers.h"
 #include "memory/memory_system.hpp"
 #include "state/run.hpp"
 
@@ -12,8 +13,11 @@ namespace numasim {
 
 class Dispatcher {
 public:
-    Dispatcher(Run& run, MemorySystem& memory)
-        : run_(run), pages_(memory.pages()), copy_(run.plan.steal.levels - run.plan.steal.steal_levels + 1) {}
+    Dispatcher(Run& run, MemorySystem& memory);
+    Dispatcher(const Dispatcher&) = delete;
+    ~Dispatcher() { ns_task_numbers_destroy(&numbers_); }
+
+    void start_phase(const Phase& phase) { ns_task_numbers_start_phase(&numbers_, &phase); }
 
     // The queue for a task that a worker spawns; negative where every queue that the rules name is full. What deciding
     // takes the worker is owed.
@@ -40,13 +44,15 @@ public:
         run_.detail(PUT, actor, id, q);
     }
 
-    bool looked() const { return looked_; }  // the last decision asked where the task's objects are
+    std::uint32_t copies() const { return copies_; }  // how many the last decision leaves
+    bool looked() const { return looked_; }           // the last decision asked where the task's objects are
 
 private:
     [[gnu::noinline]] void describe(Task task, ns_new_task& described);
 
     Run& run_;
     ns_pages& pages_;
+    ns_task_numbers numbers_;
     bool looked_ = false;
     std::vector<std::uint32_t>
         copy_;  // the queues that get a copy of the task that was placed last, and one place more

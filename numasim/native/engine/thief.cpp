@@ -35,9 +35,7 @@ bool Thief::seek_further(Worker& w) {
         if (!w.stack.empty()) {
             if (ns_pop_own(this, &w, plan->refill)) return true;
         } else {
-            const Task task = w.agenda.front();
-            w.agenda.pop_front();
-            begin(w, task);
+            begin(w, w.agenda.take());
             return true;
         }
     }

@@ -79,7 +79,9 @@ private:
 inline void Thief::begin(Worker& w, Task task) {
     if (w.idle) end_idle(w);
     w.fails = 0;
-    if (beginnings_matter_ && !run.frames.is_item(task)) {
+    if (beginnings_matter_ && run.frames.is_item(task)) {
+        if (tracks_parent_) ns_actor_ran(&actors[w.id], 0);
+    } else if (beginnings_matter_) {
         const Frame& frame = run.frames[task];
         if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
         if (run.frames.adapts()) run.frames.take_from_queue(static_cast<std::uint32_t>(task), w.id);

@@ -31,8 +31,10 @@ bool WorkSource::next_step() {
 
 void WorkSource::deal() {
     unfinished_ = 0;
+    dispatcher_.start_phase(phase());
     give_roots();
     if (phase().family >= 0) give_range(static_cast<std::size_t>(phase().family));
+    for (Worker& w : run_.team) std::ranges::reverse(w.backlog);
     if (unfinished_ == 0) end_phase_after_instant();
 }
 
@@ -45,38 +47,46 @@ void WorkSource::give_roots() {
         if (!run_.frames.have_dependences() || !run_.frames.must_wait(frame)) free_roots_.push_back(frame);
     }
     for (std::size_t r = 0; r < free_roots_.size(); ++r) {
-        const std::uint32_t worker = ns_dealt_to(phase().deal, r, free_roots_.size(), run_.plan.workers);
-        give_root(run_.team[worker], free_roots_[r]);
+        const std::uint32_t root = free_roots_[r];
+        Worker& w = run_.team[ns_dealt_to(ns_deal_of(&phase()), r, free_roots_.size(), run_.plan.workers)];
+        if (ns_begins_root(phase().serial, run_.plan.graph.kind[run_.frames[root].row])) {
+            w.agenda.push_back(root);
+        } else {
+            give(w, root);
+        }
     }
-    for (Worker& w : run_.team) std::ranges::reverse(w.backlog);
 }
 
-void WorkSource::give_root(Worker& w, std::uint32_t root) {
-    const bool begun = ns_begins_root(phase().serial, run_.plan.graph.kind[run_.frames[root].row], w.agenda.empty());
-    if (begun) return w.agenda.push_back(root);
-    const std::int32_t q = dispatcher_.place(w.id, root);
+// Put a root or an item that the worker is dealt where its dispatch rules say. The first that would come into its own
+// queue the worker begins instead, before it looks there.
+void WorkSource::give(Worker& w, Task task) {
+    const std::int32_t q = dispatcher_.place(w.id, task);
     if (q < 0) {
-        w.backlog.emplace_back(1, root);
+        w.backlog.emplace_back(1, task);
+    } else if (ns_keeps_dealt(&w, q, w.agenda.empty(), dispatcher_.copies())) {
+        w.agenda.push_back(task);
     } else {
-        dispatcher_.put(q, root);
+        dispatcher_.put(q, task);
     }
 }
 
 void WorkSource::give_range(std::size_t family) {
     const std::uint64_t first = run_.ranges.first(family), count = run_.ranges.count(family);
     unfinished_ += static_cast<std::int64_t>(count);
-    if (run_.plan.maker != Maker::NONE) {
+    if (phase().serial) {
+        run_.team.front().agenda.push_items(static_cast<Task>(first), count);
+    } else if (run_.plan.maker != Maker::NONE) {
         start_production(first, count);
-    } else if (run_.plan.own_dispatch) {
-        for (const Worker& w : run_.team) {
-            const ns_items items = ns_dealt_items(phase().deal, w.id, run_.plan.workers, first, count);
+    } else if (run_.plan.own_never_full) {
+        for (Worker& w : run_.team) {
+            ns_items items = ns_dealt_items(phase().deal, w.id, run_.plan.workers, first, count);
+            if (items.count != 0 && w.agenda.empty())
+                w.agenda.push_back(static_cast<Task>(ns_items_take_front(&items)));
             run_.queues.put_items(static_cast<std::uint32_t>(w.own), items);
         }
     } else {
         for (std::uint64_t i = 0; i < count; ++i) {
-            const auto item = static_cast<Task>(first + i);
-            const std::int32_t q = dispatcher_.place(ns_dealt_to(phase().deal, i, count, run_.plan.workers), item);
-            if (q >= 0) dispatcher_.put(q, item);
+            give(run_.team[ns_dealt_to(phase().deal, i, count, run_.plan.workers)], static_cast<Task>(first + i));
         }
     }
 }

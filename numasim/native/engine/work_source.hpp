@@ -96,7 +96,7 @@ private:
         run_.clock.set(run_.clock.end_of_instant(), run_.clock.now_ps(), END_OF_INSTANT, 0);
     }
     void give_roots();
-    void give_root(Worker& w, std::uint32_t root);
+    void give(Worker& w, Task task);
     void give_range(std::size_t family);
     void start_production(std::uint64_t first, std::uint64_t count);
     std::int64_t making_ps(const Producer& p) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "checked.hpp"
 
@@ -49,18 +50,19 @@ bool SkippedRanges::may_change(const Worker& w) const {
 }
 
 void SkippedRanges::start(Worker& w, Items items, std::int64_t now_ps) {
-    if (w.own_back) items = {items.at(items.count - 1), -items.step, items.count};
-    Share& share = shares_[w.id] = {.items = items, .speed = memory_.speed(w)};
+    const Items queued = last_of(items, items.count - 1);
+    Share& share = shares_[w.id] = {.items = {items.first, items.step, 1}, .queued = queued, .speed = memory_.speed(w)};
+    if (w.own_back) share.queued = {queued.at(queued.count - 1), -queued.step, queued.count};
     ++unfinished_;
-    start_portion(w, share, now_ps);
+    start_portion(w, share, 0, now_ps);
 }
 
-void SkippedRanges::start_portion(Worker& w, Share& share, std::int64_t now_ps) {
+void SkippedRanges::start_portion(Worker& w, Share& share, std::int64_t pop_ps, std::int64_t now_ps) {
     const std::int64_t left = share.items.count;
     share.portion = uniform_ || !speeds_matter_ ? left : std::min(left, PORTION);
     const Items portion{share.items.first, share.items.step, share.portion};
     const auto [sum, longest_local_ps] = sums(w, share, portion);
-    const std::int64_t pops_ps = product_ps(share.portion, pop_ps_);
+    const std::int64_t pops_ps = product_ps(share.portion, pop_ps);
     move_end(w.id, sum_ps(sum_ps(now_ps, ns_pay_owed(&w)), sum_ps(pops_ps, sum.nominal_ps)));
     span_ps_ = std::max(span_ps_, longest_local_ps);
     count(w, share.portion, sum);
@@ -73,8 +75,9 @@ RunEnd SkippedRanges::ended(Worker& w, std::int64_t now_ps) {
     Share& share = shares_[w.id];
     share.items = last_of(share.items, share.items.count - share.portion);
     share.portion = 0;
+    if (share.items.count == 0) share.items = std::exchange(share.queued, Items{0, 1, 0});
     if (share.items.count != 0) {
-        start_portion(w, share, now_ps);
+        start_portion(w, share, pop_ps_, now_ps);
         return {.goes_on = true};
     }
     --unfinished_;
@@ -86,12 +89,13 @@ RunEnd SkippedRanges::ended(Worker& w, std::int64_t now_ps) {
 bool SkippedRanges::holds_task(Worker& victim, std::int64_t now_ps) {
     const Share& share = shares_[victim.id];
     if (share.portion == 0 || share.stolen) return false;
-    return share.items.count > share.portion || end_ps_[victim.id] - share.farthest.nominal_ps - pop_ps_ > now_ps;
+    return share.queued.count != 0 || share.items.count > share.portion ||
+           end_ps_[victim.id] - share.farthest.nominal_ps - pop_ps_ > now_ps;
 }
 
 void SkippedRanges::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
     Share& robbed = shares_[victim.id];
-    const Items item = last_of(robbed.items, 1);
+    const Items item = last_of(robbed.queued.count != 0 ? robbed.queued : robbed.items, 1);
     Share& share = shares_[thief.id] = {.items = item, .portion = 1, .stolen = true, .speed = memory_.speed(thief)};
     const WorkTime taken = time(thief, share, item.first);
     end_ps_[thief.id] = now_ps + ns_pay_owed(&thief) + taken.nominal_ps;
@@ -104,6 +108,10 @@ void SkippedRanges::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
 
 // Take the farthest item from its owner, who has another in hand.
 void SkippedRanges::lose_farthest(Worker& victim, Share& share) {
+    if (share.queued.count != 0) {
+        --share.queued.count;
+        return;
+    }
     const bool counted = share.items.count == share.portion;
     if (counted) {
         end_ps_[victim.id] -= share.farthest.nominal_ps + pop_ps_;

@@ -1,8 +1,9 @@
 // Skipping ahead over the items of implicit ranges that workers are dealt (model 1.7 and 3.5).
 //
-// A worker takes its items one after the other from the near end of its queue and each costs a pop; thieves take single
-// items off the far end. So all there is to know of a worker is when it will have done them all: its farthest item is
-// still in the queue while the time at which it would be started has not come.
+// A worker begins the first item that it was dealt, and takes the others one after the other from the near end of its
+// queue, where each costs a pop; thieves take single items off the far end. So all there is to know of a worker is when
+// it will have done them all: its farthest item is still in the queue while the time at which it would be started has
+// not come.
 //
 // When a worker's speed changes, what is left of the item in hand is scaled, and the items behind it take their times
 // at the new speed. Where items are unlike each other and speeds may change, a run therefore has only the next few of a
@@ -48,6 +49,7 @@ private:
     // portion on; or the one item that it has stolen.
     struct Share {
         Items items{0, 1, 0};
+        Items queued{0, 1, 0};     // while it executes the first that it was dealt: the others
         std::int64_t portion = 0;  // items that its run consists of; 0: it has no run
         bool stolen = false;
         Speed speed{};
@@ -66,7 +68,8 @@ private:
     };
 
     bool may_change(const Worker& w) const;
-    void start_portion(Worker& w, Share& share, std::int64_t now_ps);
+    // Each of its items costs `pop_ps` before it begins.
+    void start_portion(Worker& w, Share& share, std::int64_t pop_ps, std::int64_t now_ps);
     WorkTime time(const Worker& w, const Share& share, std::int64_t item) const {
         return uniform_ ? like_[w.id] : memory_.item_time(w, family_, item, share.speed);
     }

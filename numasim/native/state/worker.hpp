@@ -53,6 +53,29 @@ struct QuietRound {
     std::int64_t longest_ps = 0, choices = 0;  // of the probes together; queues that they are picked from
 };
 
+// Tasks in the order in which a worker begins them, in runs of ids.
+class Agenda {
+public:
+    bool empty() const { return runs_.empty(); }
+    void push_back(Task task) { push_items(task, 1); }
+    void push_items(Task first, std::uint64_t count) {
+        if (count != 0) runs_.push_back({first, count});
+    }
+    Task take() {
+        Items& run = runs_.front();
+        const Task task = run.first++;
+        if (--run.left == 0) runs_.pop_front();
+        return task;
+    }
+
+private:
+    struct Items {
+        Task first;
+        std::uint64_t left;
+    };
+    Ring<Items> runs_;
+};
+
 struct alignas(64) Worker : ns_worker_state {
     Worker() : ns_worker_state{} {}
 
@@ -69,7 +92,7 @@ struct alignas(64) Worker : ns_worker_state {
     std::int64_t began_ps = 0;  // when it began to execute, to be idle or to sleep, what it owed before that paid
     const std::int64_t* total_ps = nullptr;  // [segments] on its node
     const std::int64_t* local_ps = nullptr;
-    Ring<Task> agenda;  // what it begins before it looks into its queue
+    Agenda agenda;      // what it begins before it looks into its queue
     Ring<Task> outbox;  // ready tasks that it has yet to put into queues (Executor)
     // (height, ready task): to be offered once its stack is lower than that, the last one first (Executor)
     std::vector<std::pair<std::size_t, Task>> backlog;

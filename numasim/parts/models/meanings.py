@@ -255,8 +255,8 @@ DISPATCH_PICK = Choices(
         "rotate": "In the order of their ids, from a drawn one on.",
         "round-robin": "In the order of their ids, from behind the last pick of this worker here.",
         "shortest": "The shortest queue first.",
-        "cyclic": "Task i goes to queue i mod n of n.",
-        "block": "Task i of N goes to queue i * n div N of n.",
+        "cyclic": "Task i of its phase goes to queue i mod n of n.",
+        "block": "Task i of the N of its phase goes to queue i * n div N of n.",
     }
 )
 DISPATCH_RANK = Choices(

@@ -314,6 +314,11 @@ class StrategySpec(Grammar, CheckedModel):
         """Whether tasks are told apart, so that each has to have a row of its own."""
         return self.tiers != "none" or self.labels != "none" or self.tune is not None
 
+    @property
+    def numbers_tasks(self) -> bool:
+        """Whether dispatch rules ask which task of how many a new one is (model 4.13)."""
+        return any(rule.pick in ("cyclic", "block") for rule in self.dispatch or ())
+
     def _problems(self) -> Iterator[str]:
         taken = {self.worker_family}.union(*(self.families(level) for level in self.steal if level.source != "last"))
         for name in self.queues:

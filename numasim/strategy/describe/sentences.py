@@ -39,8 +39,8 @@ PICK_TEXT = {
     Pick.AFTER_LAST: "along the ring from the last successful victim",
     Pick.LONGEST: "the longest first",
     Pick.SHORTEST: "the shortest first",
-    Pick.CYCLIC: "number (task index mod queues)",
-    Pick.BLOCK: "number (task index * queues div tasks)",
+    Pick.CYCLIC: "number (index of the task in its phase, mod queues)",
+    Pick.BLOCK: "number (index of the task in its phase * queues div tasks of the phase)",
 }
 NODE_TEXT = {
     NodeRank.MOST: "the node that most of {data} on",

@@ -54,5 +54,5 @@ class TaskControls:
             return self._item_labels[task - self._program.rows]
         if not self._item_units:
             return UNKNOWN
-        item, count = self._tables.index_and_count(task)
+        item, count = self._tables.item_and_count(task)
         return item * self._item_units // count

@@ -28,7 +28,7 @@ static bool asks_for_rows(const ns_followed_graph *self) {
     const ns_full_plan *plan = self->plan;
     const bool by_tier = plan->work_first_tiers && plan->work_first_tiers != NS_EVERY_TIER;
     return plan->rules_ask_tasks || plan->counts_live || by_tier || self->boundary.controlled ||
-           has_guards(&plan->steal);
+           has_guards(&plan->steal) || ns_task_numbers_are_asked_for(&self->numbers);
 }
 
 static void follow_tiers(ns_followed_graph *self) {
@@ -43,9 +43,10 @@ int ns_followed_graph_create(ns_followed_graph *self, ns_pool *pool, const ns_fi
     self->counts_live = plan->counts_live;
     const int error = ns_boundary_create(&self->boundary, pool, fields, plan);
     if (error) return error;
+    bool made = ns_task_numbers_create(&self->numbers, plan);
     self->knows_rows = is_program || asks_for_rows(self);
     self->holds = is_program && plan->graph.successor.count;
-    bool made = ns_steps_create(&self->steps, plan) && ns_live_create(&self->live, plan);
+    made = made && ns_steps_create(&self->steps, plan) && ns_live_create(&self->live, plan);
     if (made && self->holds) made = make_dependences(self);
     if (!made) return ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory to follow the plan's graph");
     follow_tiers(self);
@@ -57,6 +58,7 @@ void ns_followed_graph_destroy(ns_followed_graph *self) {
     ns_boundary_destroy(&self->boundary);
     ns_steps_destroy(&self->steps);
     ns_live_destroy(&self->live);
+    ns_task_numbers_destroy(&self->numbers);
     free(self->depends);
     free((void *)self->lacks);
     free((void *)self->held);
@@ -97,6 +99,7 @@ int ns_followed_graph_begin(ns_followed_graph *self, ns_pool *pool, bool team) {
     if (error) return error;
     self->iteration = (uint32_t)ns_steps_iteration(&self->steps);
     ns_live_start_phase(&self->live, self->plan, ns_followed_phase(self));
+    ns_task_numbers_start_phase(&self->numbers, ns_followed_phase(self));
     return NS_OK;
 }
 

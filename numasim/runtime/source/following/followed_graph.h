@@ -11,6 +11,7 @@
 #include "control/iteration_boundary.h"
 #include "execution/live_subtrees.h"
 #include "execution/steps.h"
+#include "execution/task_numbers.h"
 #include "platform/atomics.h"
 #include "threads/task_records.h"
 
@@ -23,6 +24,7 @@ typedef struct {
     ns_steps steps; /* the run of a phase that is on, or comes next */
     uint32_t iteration;
     ns_live_subtrees live; /* its counts are atomic here: live_gates.h */
+    ns_task_numbers numbers;
     uint32_t *depends;     /* [rows] predecessors */
     ns_atomic_u32 *lacks;  /* [rows] those that have not ended, and one until the task is there */
     ns_thread_task **held; /* [rows] tasks that are there and wait */

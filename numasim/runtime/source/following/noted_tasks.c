@@ -35,6 +35,13 @@ int32_t ns_thread_label_of(const ns_thread_pool *pool, const ns_thread_task *tas
     return row == NS_NO_ROW ? NS_UNKNOWN : ns_label_of(&pool->graph.boundary.in_force, row);
 }
 
+void ns_thread_number(const ns_thread_pool *pool, const ns_thread_task *task, ns_new_task *placed) {
+    const uint32_t row = ns_thread_notes_of(task)->row;
+    if (row == NS_NO_ROW) return;
+    placed->index = ns_task_number(&pool->graph.numbers, row);
+    placed->count = pool->graph.numbers.count;
+}
+
 /* ---- leapfrogging ------------------------------------------------------------------------------------------------ */
 
 static void lock(ns_task_notes *parent) {

@@ -23,8 +23,9 @@ bool ns_thread_goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_t
  * not on its own worker, or NS_UNKNOWN (model 3.2). */
 int32_t ns_thread_taker_of(const ns_thread_task *waiting);
 
-/* The tier and the label that a task is placed by. */
+/* The tier, the label and the number that a task is placed by. */
 uint32_t ns_thread_tier_of(const ns_thread_pool *pool, const ns_thread_task *task);
 int32_t ns_thread_label_of(const ns_thread_pool *pool, const ns_thread_task *task);
+void ns_thread_number(const ns_thread_pool *pool, const ns_thread_task *task, ns_new_task *placed);
 
 #endif

@@ -57,12 +57,13 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
+/* `keeps`: a task that would come into the worker's own queue alone is not put there. */
+static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
+                  bool keeps) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (must_inline(worker)) return false;
-    if (pool->own_dispatch) return push(worker, (uint32_t)worker->own, task);
-    ns_new_task placed = {.index = worker->search.placed++ % pool->tasks,
-                          .count = pool->tasks,
+    if (pool->own_dispatch) return !keeps && push(worker, (uint32_t)worker->own, task);
+    ns_new_task placed = {.count = 1,
                           .source = true,
                           .tier = NS_TIER_LOCAL,
                           .label = NS_UNKNOWN,
@@ -71,6 +72,7 @@ bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_ac
     if (pool->graph.knows_rows) {
         placed.tier = ns_thread_tier_of(pool, task);
         placed.label = ns_thread_label_of(pool, task);
+        ns_thread_number(pool, task, &placed);
     }
     if (pool->homes) {
         placed.object_groups = group_objects(worker, accesses, count);
@@ -79,8 +81,16 @@ bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_ac
     for (;;) {
         ns_thread_view_queues(worker, NULL);
         const int32_t q = ns_place(&pool->tables.steal, &worker->search.actor, &worker->search.view, &placed);
-        if (q == NS_UNKNOWN) return false;
+        if (q == NS_UNKNOWN || (keeps && q == worker->own && !placed.copies)) return false;
         if (ns_thread_push_copies(worker, (uint32_t)q, placed.copy, placed.copies, task, push))
             return true; /* else somebody else has filled it meanwhile */
     }
+}
+
+bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
+    return place(worker, task, accesses, count, false);
+}
+
+bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root) {
+    return place(worker, root, NULL, 0, !worker->agenda);
 }

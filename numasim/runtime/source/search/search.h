@@ -20,6 +20,10 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
 /* Put a new task into the queue that the strategy chooses; false: none has room, it is to be executed at once. */
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count);
 
+/* The same for a root that the worker is dealt before it works. False: it begins the root itself, as it does the first
+ * that would come into its own queue. */
+bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root);
+
 /* ---- rounds.c ---------------------------------------------------------------------------------------------------- */
 
 /* A round of probes by the steal levels: a task, or NULL; whether any queue was probed in `*probed`. */

@@ -69,7 +69,6 @@ static int read_plan(ns_thread_pool *pool) {
     if (error) return ns_pool_fail(&pool->base, error, "%s", "");
     pool->push_ps = ns_fields_integer(pool->plan, "push_ps", 0);
     pool->pop_ps = ns_fields_integer(pool->plan, "pop_ps", 0);
-    pool->tasks = (uint64_t)ns_fields_integer(pool->plan, "rows", 1);
     return NS_OK;
 }
 

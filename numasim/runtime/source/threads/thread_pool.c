@@ -114,7 +114,7 @@ static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
     *last = root;
 }
 
-/* Give a root of a phase to the worker that it is dealt to, which begins it, or puts it into a queue; one that waits
+/* Give a root of a phase to the worker that it is dealt to, which puts it into a queue, or begins it; one that waits
  * for others comes when the last of them has ended. */
 static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
                       uint32_t row) {
@@ -122,11 +122,10 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
     *ns_thread_notes_of(root) = (ns_task_notes){.row = row, .at = (uint32_t)graph->plan->graph.op_ptr.at[row]};
     ns_followed_graph_root(graph, row);
     if (ns_followed_graph_hold(graph, root, row)) return;
-    ns_thread_worker *worker = pool->worker[ns_dealt_to(deal->phase->deal, (*dealt)++, deal->free, pool->base.workers)];
+    const enum ns_deal rule = ns_deal_of(deal->phase);
+    ns_thread_worker *worker = pool->worker[ns_dealt_to(rule, (*dealt)++, deal->free, pool->base.workers)];
     root->base.worker = &worker->base;
-    const bool is_first = !worker->agenda;
-    if (ns_begins_root(deal->phase->serial, graph->plan->graph.kind.at[row], is_first) ||
-        !ns_thread_place(worker, root, NULL, 0))
+    if (ns_begins_root(deal->phase->serial, graph->plan->graph.kind.at[row]) || !ns_thread_deal(worker, root))
         put_on_agenda(worker, root);
 }
 

@@ -35,7 +35,6 @@ typedef struct {
     int64_t *similarity; /* [nodes] */
     ns_objects *objects; /* [2 nodes] of the task that is being placed: reads of each node, then writes */
     uint32_t *copy;      /* [levels + 1] the queues that get a copy of it */
-    uint64_t placed;     /* tasks that it has placed by rules of dispatch */
     bool thresholds_known;
 } ns_thread_search;
 
@@ -108,7 +107,6 @@ struct ns_thread_pool {
     bool own_dispatch;       /* all new tasks of a worker go to its own queue */
     bool can_be_quiescent;   /* workers may find no work although tasks are left */
     int64_t push_ps, pop_ps; /* for thresholds */
-    uint64_t tasks;          /* of the plan's graph */
 
     pthread_mutex_t lock; /* of what follows, as far as it is not atomic */
     pthread_cond_t started, ended;

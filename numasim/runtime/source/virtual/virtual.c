@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../../schema/generated/counters.h"
+#include "execution/placing.h"
 #include "platform/cpu_clock.h"
 #include "policy/ranges.h"
 #include "virtual/virtual_state.h"
@@ -56,8 +57,8 @@ static void loop(void *argument) {
     virtual_worker *w = argument;
     for (;;) {
         w->retired = false;
+        ns_virtual_settle(w, NULL); /* what it was dealt and no queue had room for */
         ns_virtual_search(w);
-        ns_virtual_settle(w, NULL);
     }
 }
 
@@ -94,6 +95,7 @@ static int make_state(virtual_pool *pool) {
     if (!ns_clock_create(&pool->clock, slots + pool->plan->words.role.count)) return NS_ERROR_MEMORY;
     if (!ns_queues_create(&pool->queues, &pool->plan->steal, &pool->plan->thresholds)) return NS_ERROR_MEMORY;
     if (!ns_live_create(&pool->live, pool->plan)) return NS_ERROR_MEMORY;
+    if (!ns_task_numbers_create(&pool->numbers, pool->plan)) return NS_ERROR_MEMORY;
     if (pool->plan->counts_live) ns_live_follow(&pool->live, &pool->plan->graph, &pool->plan->control);
     pool->sync = ns_sync_create(pool->plan, &pool->clock, slots, ns_virtual_listener(pool));
     return pool->sync ? NS_OK : NS_ERROR_MEMORY;
@@ -148,6 +150,7 @@ static void close_pool(ns_pool *pool) {
     for (uint32_t at = 0; at < self->fiber_count; at++) ns_fiber_destroy(self->fibers[at]);
     ns_fiber_destroy(self->main);
     ns_live_destroy(&self->live);
+    ns_task_numbers_destroy(&self->numbers);
     ns_boundary_destroy(&self->boundary);
     ns_sync_destroy(self->sync);
     ns_pages_destroy(&self->pages);
@@ -184,12 +187,13 @@ static bool is_held(const virtual_pool *pool, uint32_t root) {
 
 /* Deal the roots that wait for no other task; the others come when their predecessors have finished. */
 static void give_roots(virtual_pool *pool, const ns_phase *phase, const ns_work_order *order) {
+    const enum ns_deal deal = ns_deal_of(phase);
     uint64_t free = 0, dealt = 0;
     for (uint64_t at = 0; at < phase->roots.count; at++) free += !is_held(pool, (uint32_t)phase->roots.at[at]);
     for (uint64_t at = 0; at < phase->roots.count; at++) {
         const uint32_t row = (uint32_t)phase->roots.at[at];
         const bool held = is_held(pool, row);
-        virtual_worker *w = &pool->workers[held ? 0 : ns_dealt_to(phase->deal, dealt++, free, pool->base.workers)];
+        virtual_worker *w = &pool->workers[held ? 0 : ns_dealt_to(deal, dealt++, free, pool->base.workers)];
         virtual_task *root = ns_virtual_new_task(w, row, order);
         root->spawner = 0;
         pool->outstanding++;
@@ -254,6 +258,7 @@ static void start_phase(virtual_pool *pool, const ns_phase *phase, const ns_work
     pool->serial = phase->serial;
     pool->phase_start_ps = pool->now_ps;
     ns_live_start_phase(&pool->live, pool->plan, phase);
+    ns_task_numbers_start_phase(&pool->numbers, phase);
     ns_page_map_start_phase(pool->pages.map, pool->steps.phase, pool->now_ps);
     if (!can_give_roots(pool, phase, order)) return;
     if (!pool->outstanding) ns_virtual_end_phase(pool);

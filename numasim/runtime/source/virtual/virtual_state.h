@@ -18,6 +18,7 @@
 #include "control/iteration_boundary.h"
 #include "execution/live_subtrees.h"
 #include "execution/steps.h"
+#include "execution/task_numbers.h"
 #include "plan_file.h"
 #include "platform/fiber.h"
 #include "queues/queues.h"
@@ -110,6 +111,7 @@ struct virtual_pool {
     ns_pages pages;
     ns_queues queues;
     ns_live_subtrees live;
+    ns_task_numbers numbers;
     ns_iteration_boundary boundary;
     uint32_t copy[65], copies; /* the queues that get a copy of the task that was placed last, and one place more */
     ns_report report;

@@ -113,8 +113,8 @@ static uint32_t asked_row(const ns_graph *graph, const virtual_task *task) {
  */
 static int32_t place(virtual_worker *w, const virtual_task *task, bool *looked) {
     virtual_pool *pool = pool_of(w);
-    const uint64_t rows = (uint64_t)pool->plan->graph.rows;
-    ns_new_task newcomer = {.index = task->row, .count = rows, .copy = pool->copy};
+    ns_new_task newcomer = {
+        .index = ns_task_number(&pool->numbers, task->row), .count = pool->numbers.count, .copy = pool->copy};
     newcomer.tier = ns_tier_of(&pool->boundary.in_force, asked_row(&pool->plan->graph, task));
     newcomer.label = ns_label_of(&pool->boundary.in_force, task->row);
     newcomer.source = !pool->graph.depends || !pool->graph.depends[task->row];
@@ -241,7 +241,7 @@ void ns_virtual_offer(virtual_worker *w, virtual_task *task) {
 void ns_virtual_give_root(virtual_worker *w, virtual_task *root) {
     const virtual_pool *pool = pool_of(w);
     const uint8_t kind = pool->plan->graph.kind.at[root->row];
-    if (ns_begins_root(pool->serial, kind, !w->agenda.count)) {
+    if (ns_begins_root(pool->serial, kind)) {
         ns_virtual_list_push(w, &w->agenda, root);
         return;
     }
@@ -249,6 +249,8 @@ void ns_virtual_give_root(virtual_worker *w, virtual_task *root) {
     const int32_t q = place(w, root, &looked);
     if (q == NS_UNKNOWN) {
         add_to_backlog(w, root, 1);
+    } else if (ns_keeps_dealt(&w->state, q, !w->agenda.count, pool->copies)) {
+        ns_virtual_list_push(w, &w->agenda, root);
     } else {
         put_placed(w, (uint32_t)q, root);
     }

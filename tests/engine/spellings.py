@@ -1,0 +1,294 @@
+"""One program, spelled in every way that means the same: as a loop, by `repeat`, as phases written out, with tasks of
+their own or shared, as a range and as tasks. All spellings are one program, so that a run of each has to come to the
+same end, whatever the model says that this is.
+
+Not compared are spellings that mean something else by a rule of the model:
+
+- A strategy that goes by iterations, with a controller or with levels for some of them, sees several in a loop and one
+  in each phase that is written out (model 3.6).
+- A strategy with tiers or labels tells the tasks of a graph apart, of which a range has none (model 4.14).
+- Items of a range are made by a producer unless the runtime has none (A-1); roots are there when a phase begins.
+- Memory that a range touches first is placed before the phase (2.2), and under caches and contention its items have
+  prices of their own (1.8).
+- Noise, draws of durations and transactions go by the ids of tasks, which copies have other ones of: here are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from engine_setup import NS, plan_of, runtime, shipped_runtime, shipped_strategy, toy
+from task_graphs import WAIT, Access, Task, body, graph, table, task
+from task_graphs import Run as Segment
+
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.result import COUNTS, TIME, Result
+from numasim.engine.simulate import ENGINES, simulate
+from numasim.errors import InputError
+from numasim.parts import catalog
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
+from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.plan import Plan
+from numasim.plan.run import Run
+from numasim.runtime.controlled_run import run_plan
+from numasim.runtime.runtime_program import KernelRun
+from numasim.workload.amounts import Amounts
+from numasim.workload.graph import Deal, Loop, Mode, Phase, RangeFamily, Region, Workload, compute_bounds
+
+STRATEGIES = catalog.names("strategies")
+Spellings = list[tuple[str, Workload]]
+PIECE = 3000  # bytes of memory between those of two tasks: tasks share pages
+MEMORY = 64 * PIECE
+
+
+@dataclass(frozen=True)
+class Part:
+    """A phase of a program: its tasks are ``plain``, one segment each, which a range may have, or trees."""
+
+    deal: Deal
+    times_ns: tuple[int, ...]
+    bytes: int  # that each task accesses, at a place of its own
+    writes: bool
+    serial: bool
+    shape: str  # plain, parents, bodies, chain
+
+    @property
+    def plain(self) -> bool:
+        """Whether a range has such tasks."""
+        return self.shape == "plain"
+
+    def access(self) -> tuple[Access, ...]:
+        mode = Mode.READ_WRITE if self.writes else Mode.READ
+        return (Access(0, 0, self.bytes, mode=mode),) if self.bytes else ()
+
+    def roots(self, prefix: str) -> list[Task]:
+        """The roots, named ``prefix`` and a number."""
+        return [self._root(i, time * NS, prefix) for i, time in enumerate(self.times_ns)]
+
+    def _root(self, i: int, ps: int, prefix: str) -> Task:
+        mine = Segment(ps, tuple(access._replace(offset=i * PIECE) for access in self.access()))
+        if self.shape == "parents":
+            return task(mine, *[task(ps // 2 + 1) for _ in range(i % 3)], WAIT, 10, name=f"{prefix}{i}")
+        if self.shape == "bodies":
+            return replace(body(mine, *[task(ps) for _ in range(2)], WAIT), name=f"{prefix}{i}")
+        after = (f"{prefix}{i - 3}",) if self.shape == "chain" and i >= 3 else ()
+        return task(mine, name=f"{prefix}{i}", after=after)
+
+    def family(self) -> RangeFamily:
+        """The range of the same tasks."""
+        compute = Amounts.of_items([time * NS for time in self.times_ns])
+        low, high, drawn = compute_bounds(compute)
+        accesses = table(list(self.access()))
+        steps = np.full(len(accesses), PIECE, np.int64)
+        return RangeFamily(
+            name="items",
+            count=len(self.times_ns),
+            low_ps=low,
+            high_ps=high,
+            kernel=0,
+            accesses=accesses,
+            divisor=np.ones(len(accesses), np.int64),
+            step_div=steps,
+            step_mod=np.zeros(len(accesses), np.int64),
+            compute=drawn,
+        )
+
+
+@dataclass(frozen=True)
+class Program:
+    """Phases that a program goes through ``passes`` times. ``initialised``: its memory is placed before it begins."""
+
+    parts: tuple[Part, ...]
+    passes: int
+    initialised: bool
+
+    def groups(self, iterations: bool, tells_apart: bool, producers: bool, effects: Effects) -> Iterator[Spellings]:
+        """Spellings that mean the same where a strategy goes by ``iterations``, or tells tasks apart, or a runtime has
+        ``producers``.
+        """
+        tasks = [*self._ways("tasks", iterations)]
+        if not all(part.plain for part in self.parts):
+            yield tasks
+            return
+        ranges = [*self._ways("ranges", iterations)]
+        moves = any(part.bytes for part in self.parts)
+        priced = moves and (effects != NO_EFFECTS or not self.initialised)
+        if tells_apart or producers or priced:
+            yield tasks
+            yield ranges
+        else:
+            yield [*tasks, *ranges, *(self._ways("both", iterations) if len(self.parts) > 1 else ())]
+
+    def _ways(self, way: str, iterations: bool) -> Iterator[tuple[str, Workload]]:
+        yield f"{way} in a loop", self._loop(way)
+        if len(self.parts) == 1:
+            yield f"{way} repeated", self._repeated(way)
+        if not iterations:
+            yield f"{way} written out", self._written_out(way, copied=False)
+            yield f"{way} copied", self._written_out(way, copied=True)
+
+    def _made(self, way: str, copies: int) -> tuple[Workload, list[Phase]]:
+        """The tasks and ranges of so many passes, and their phases."""
+        roots: list[Task] = []
+        phases: list[Phase] = []
+        families: list[RangeFamily] = []
+        row = 0
+        for at, part in chain.from_iterable(enumerate(self.parts) for _ in range(copies)):
+            if way == "ranges" or (way == "both" and at % 2):
+                phases.append(Phase(range_family=len(families), deal=part.deal, serial=part.serial))
+                families.append(part.family())
+                continue
+            mine = part.roots(f"{len(phases)}.")
+            sizes = [_rows(root) for root in mine]
+            first = [row + sum(sizes[:i]) for i in range(len(mine))]
+            row += sum(sizes)
+            roots += mine
+            phases.append(Phase(roots=tuple(first), deal=part.deal, serial=part.serial))
+        work = graph(*roots, phases=(), regions=(Region("data", MEMORY, self.initialised),))
+        return replace(work, ranges=tuple(families)), phases
+
+    def _loop(self, way: str) -> Workload:
+        work, phases = self._made(way, 1)
+        return replace(work, phases=tuple(phases), loops=(Loop(0, len(phases), self.passes),))
+
+    def _repeated(self, way: str) -> Workload:
+        work, phases = self._made(way, 1)
+        return replace(work, phases=(replace(phases[0], repeat=self.passes),))
+
+    def _written_out(self, way: str, copied: bool) -> Workload:
+        work, phases = self._made(way, self.passes if copied else 1)
+        return replace(work, phases=tuple(phases if copied else phases * self.passes))
+
+
+def _rows(root: Task) -> int:
+    return 1 + sum(_rows(step) for step in root.steps if isinstance(step, Task))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, and what it runs on."""
+
+    program: Program
+    workers: int
+    nodes: int
+    how: RuntimeSpec
+    effects: Effects
+
+    def plans(self, name: str) -> Iterator[list[tuple[str, Plan]]]:
+        """Groups of (spelling, plan) that mean the same under the shipped strategy ``name``."""
+        strategy = shipped_strategy(name)
+        machine = toy(self.nodes, -(-self.workers // self.nodes))
+        producers = self.how.producer != "none"
+        for group in self.program.groups(
+            goes_by_iterations(strategy), strategy.needs_every_task, producers, self.effects
+        ):
+            yield [
+                (spelling, plan_of(work, self.workers, strategy, self.how, machine, effects=self.effects))
+                for spelling, work in group
+            ]
+
+    def differences(self, strategy: str, program: Path | None = None) -> Iterator[str]:
+        """A sentence for each spelling, and each engine, by which a run comes to another end; with the ``program`` of
+        the runtime in virtual time as well, where the runtime executes the spelling.
+        """
+        for group in self.plans(strategy):
+            expected: dict[str, Any] = {}
+            for spelling, plan in group:
+                run = Run(plan, seed=1)
+                for engine in (*ENGINES, *(["virtual time"] if program and is_for_the_runtime(plan) else ())):
+                    found = end_of(run, engine, program)
+                    expected = expected or found
+                    other = [name for name, value in found.items() if expected.get(name) != value]
+                    if other:
+                        yield f"{strategy}: {spelling} on {engine}: {', '.join(other)} of {self}"
+
+
+def is_for_the_runtime(plan: Plan) -> bool:
+    """Whether the runtime executes the plan in virtual time."""
+    return not plan.workload.ranges and plan.effects == NO_EFFECTS and plan.helpers is None
+
+
+def end_of(run: Run, engine: str, program: Path | None = None) -> dict[str, Any]:
+    """What a run comes to: a deadlock too."""
+    try:
+        if engine in ENGINES:
+            return seen(simulate(run.plan, run.seed, engine))
+        assert program is not None
+        return seen_in_virtual_time(run_plan(run, program=program))
+    except DeadlockError:
+        return {"deadlock": True}
+    except InputError as error:
+        if "no worker can run them" not in str(error):
+            raise
+        return {"deadlock": True}
+
+
+def goes_by_iterations(strategy: StrategySpec) -> bool:
+    """Whether it does something else in one iteration than in another."""
+    entries = [*strategy.steal, *(strategy.dispatch or ())]
+    return strategy.tune is not None or any(entry.iterations is not None for entry in entries)
+
+
+def seen(result: Result) -> dict[str, Any]:
+    """What a run comes to, whatever its tasks are called."""
+    totals = {name: result.counters[name] for name in ("makespan_ps", "page_faults")}
+    workers = {name: result.workers[name].tolist() for name in (*COUNTS, *TIME)}
+    nodes = {name: getattr(result, name).tolist() for name in ("node_bytes", "node_attempts", "node_success")}
+    return {**totals, **workers, **nodes}
+
+
+def seen_in_virtual_time(run: KernelRun) -> dict[str, Any]:
+    """The same of a run of the task runtime."""
+    workers = {name: [*values] for name, values in run.worker.items() if name in (*COUNTS, *TIME)}
+    nodes = {name: [[*row] for row in getattr(run, name)] for name in ("node_bytes", "node_attempts", "node_success")}
+    return {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **workers, **nodes}
+
+
+# ---- random ones ---------------------------------------------------------------------------------------------------
+
+COSTS = {"push_ns": 7, "pop_ns": 10, "probe_ns": 20, "probe_remote_ns": 50, "take_ns": 30, "fault_ns": 70, "line": True}
+RUNTIMES = (
+    shipped_runtime("bare"),
+    shipped_runtime("phoenix"),
+    runtime(costs=COSTS, join="help"),
+    runtime(costs=COSTS, join="help", capacity=3, on_full="next"),
+    runtime(costs=COSTS, join="help", capacity=2, on_full="inline"),
+    shipped_runtime("ompi"),
+    shipped_runtime("own"),
+)
+
+
+def random_case(chance: Random) -> Case:
+    """A small program of one or two phases, on up to eight workers of one or two nodes."""
+    shapes = ("plain",) * 4 + ("parents", "bodies", "chain")
+    parts = [random_part(chance, chance.choice(shapes)) for _ in range(chance.choice((1, 1, 2)))]
+    effects = replace(NO_EFFECTS, contention=chance.choice(("none", "none", "none", "fluid")))
+    return Case(
+        Program(tuple(parts), passes=chance.randint(2, 3), initialised=chance.random() < 0.5),
+        workers=chance.randint(1, 8),
+        nodes=chance.choice((1, 2)),
+        how=chance.choice(RUNTIMES),
+        effects=effects,
+    )
+
+
+def random_part(chance: Random, shape: str) -> Part:
+    """One phase; all deals, and one in eight serial."""
+    count = chance.randint(1, 20)
+    alike = chance.random() < 0.5
+    usual = chance.choice((100, 777, 1000))
+    return Part(
+        deal=chance.choice(list(Deal)),
+        times_ns=tuple(usual if alike else chance.randint(1, 2000) for _ in range(count)),
+        bytes=chance.choice((0, 0, 640, PIECE)),
+        writes=chance.random() < 0.5,
+        serial=chance.random() < 0.125,
+        shape=shape,
+    )
