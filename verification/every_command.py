@@ -3,15 +3,18 @@
     python verification/every_command.py --jobs 2
     python verification/every_command.py --list
     python verification/every_command.py validate   # of each source, all entries up to the last one with that word
+    python verification/every_command.py --after 0123456789   # entries that worked on that commit are not run again
 
 The list is that of `command_list.py`. Each source (a page, the examples of all help texts, what ships) has a folder of
 its own below build/every_command/COMMIT, in which its entries run one after the other; the output of each entry is kept
 there. Up to --jobs sources run at once. Sources that measure time run after them, one by one. An entry that worked on
 this commit is not run again, so that a list that was stopped can be continued. With uncommitted changes of files that
-git knows, the results go to another folder, named by the commit and a digest of the changes.
+git knows, the results go to another folder, named by the commit and a digest of the changes. After a change that mends
+some entries, --after names the commit on which the others worked; changed entries run anew, whatever it names.
 
-The page verification/every_command.md says when and on which commit the list ran, the status and seconds of each entry,
-and which entries cannot run here, with the reason. Exit status 1 if an entry fails.
+The page verification/every_command.md is written anew whenever an entry ends. The page says when the list ran, on which
+commit, the status and seconds of each entry, and which entries cannot run here, with the reason. Exit status 1 if an
+entry fails.
 
 No study is simulated twice in full. The first entry that reproduces a study in full leaves a copy of its runs, and a
 later one starts from the copy, as a reproduction that was stopped continues from its own runs.
@@ -54,6 +57,7 @@ class Folder:
     """What is kept of a commit: results by entry, outputs, and a folder for each source."""
 
     path: Path
+    every: Sequence[Entry]
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
@@ -71,10 +75,21 @@ class Folder:
     def keep(self, entry: Entry, **result: Any) -> None:
         """Keep the result of an entry, at once."""
         with self.lock:
-            self.results[key_of(entry)] = result
+            self.results[key_of(entry)] = {"commit": self.path.name, **result}
             part = self.file.with_suffix(".part")
             part.write_text(json.dumps(self.results, indent=1))
             part.replace(self.file)
+            self.write_page()
+
+    def take_over(self, earlier: Folder, every: Iterable[Entry]) -> None:
+        """Take the results of all entries that worked on an earlier commit and have none here."""
+        for entry in every:
+            if entry.runs and earlier.is_done(entry) and not self.is_done(entry):
+                self.results[key_of(entry)] = {"commit": earlier.path.name, **earlier.results[key_of(entry)]}
+
+    def write_page(self) -> None:
+        """Write the page of what has run so far."""
+        PAGE.write_text(page(self.every, self))
 
     def result(self, entry: Entry) -> dict[str, Any] | None:
         """The result of an entry, None if it has not run."""
@@ -87,9 +102,9 @@ class Folder:
 
 
 def key_of(entry: Entry) -> str:
-    """What names an entry among the results."""
-    digest = hashlib.blake2b(f"{entry.place} {entry.text}".encode(), digest_size=8).hexdigest()
-    return f"{entry.place} {digest}"
+    """What names an entry among the results: not the line, which any change of a page moves."""
+    digest = hashlib.blake2b(f"{entry.source} {entry.text}".encode(), digest_size=8).hexdigest()
+    return f"{entry.source} {digest}"
 
 
 def git(*arguments: str) -> str:
@@ -206,30 +221,35 @@ def _give(entry: Entry, here: Path, path: Path) -> None:
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
-def page(every: Sequence[Entry], folder: Folder, name: str) -> str:
+def page(every: Sequence[Entry], folder: Folder) -> str:
     """The page of results."""
     ran = [(entry, found) for entry in every if entry.runs and (found := folder.result(entry))]
     failed = [entry for entry, found in ran if found["status"] not in entry.statuses]
     missing = [entry for entry in every if entry.runs and folder.result(entry) is None]
     days = sorted({found["at"] for _, found in ran}) or ["never"]
     total = sum(found["seconds"] for _, found in ran)
+    commits = list(dict.fromkeys(found["commit"] for _, found in ran)) or [folder.path.name]
     lines = [
         "# Every command",
         "",
-        f"Written by `python verification/every_command.py` on commit `{name}`, from {days[0]} to {days[-1]}",
+        f"Written by `python verification/every_command.py` on {_commits(commits)}, from {days[0]} to {days[-1]}",
         f"(local time), on {os.cpu_count()} processors. Of {len(ran) + len(missing)} commands and blocks of code"
         f" {len(ran)} were run,",
         f"each in full, in {total / 60:.0f} minutes, summed over them. {len(failed)} failed.",
         "",
-        "| source | command | status | seconds |",
-        "|---|---|---|---|",
-        *(_row(entry, found) for entry, found in ran),
+        f"| source | command | status | seconds |{' commit |' * (len(commits) > 1)}",
+        f"|---|---|---|---|{'---|' * (len(commits) > 1)}",
+        *(_row(entry, found) + f" `{found['commit']}` |" * (len(commits) > 1) for entry, found in ran),
     ]
     if missing:
         lines += ["", "## Not run yet", "", *(f"- {entry.place}: `{_cell(entry.title)}`" for entry in missing)]
     lines += ["", "## What cannot run here", ""]
     lines += [f"- {entry.place}: `{_cell(entry.title)}`: it needs {entry.need}" for entry in every if entry.need]
     return "\n".join([*lines, ""])
+
+
+def _commits(names: Sequence[str]) -> str:
+    return f"commit{'s' * (len(names) > 1)} {', '.join(f'`{name}`' for name in names)}"
 
 
 def _row(entry: Entry, found: dict[str, Any]) -> str:
@@ -266,15 +286,26 @@ def asked(every: Iterable[Entry], words: Sequence[str]) -> list[list[Entry]]:
     return found
 
 
+def commits_in(folder: Path) -> list[str]:
+    """The commits that have results."""
+    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
 def main() -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="only sources with an entry that has all of these words")
     parser.add_argument("--jobs", type=int, default=1, help="sources at a time")
+    parser.add_argument("--after", metavar="COMMIT", help="do not run again what worked on that commit")
     parser.add_argument("--list", action="store_true", help="print the list and the estimate, and run nothing")
     options = parser.parse_args()
     every, name = entries(), commit()
-    folder = Folder(ROOT / "build" / "every_command" / name)
+    kept = ROOT / "build" / "every_command"
+    if options.after and not (kept / options.after).is_dir():
+        parser.error(f"--after {options.after}: nothing ran on that commit; there are {', '.join(commits_in(kept))}")
+    folder = Folder(kept / name, every)
+    if options.after:
+        folder.take_over(Folder(kept / options.after, every), every)
     sources = asked(every, options.words)
     open_entries = [each for some in sources for each in some if each.runs and not folder.is_done(each)]
     if options.list:
@@ -309,7 +340,7 @@ def main() -> int:
     for some, jobs in ((beside, options.jobs), (alone, 1)):
         with ThreadPoolExecutor(jobs) as pool:
             list(pool.map(lambda source: run_source(source, folder), some))
-    PAGE.write_text(page(every, folder, name))
+    folder.write_page()
     failed = [each for some in sources for each in some if each.runs and not folder.is_done(each)]
     for entry in failed:
         print(f"failed: {entry.place}: {entry.title}")
