@@ -407,11 +407,4 @@ NATIVE_DEFECTS = (
         "",
         ("test_iteration_control.py",),
     ),
-    Defect(
-        "a flow that comes into a group does not end before the first of it in the same instant",
-        PROGRESS,
-        "    touch(changed.group);\n}\n\n// The first end of a class",
-        "}\n\n// The first end of a class",
-        ("test_unlike_nodes.py",),
-    ),
 )

@@ -48,9 +48,9 @@ class KernelSpec(Model):
 
     kernel: Text = Field(description="A kernel of the task runtime by its name.")
     set: dict[Text, int | Decimal | str] = Field(default_factory=dict, description="Parameters of the kernel.")
-    quick: dict[Text, int | Decimal | str] = Field(
+    quick: dict[Text, int | Decimal | str] | None = Field(
         default_factory=dict,
-        description="Parameters of a quick validation, which override the others.",
+        description="Parameters of a quick validation, which override the others; null leaves the kernel out.",
     )
     team: YesNo = Field(
         False,

@@ -86,7 +86,8 @@ def part_of(
             expected=f"a number of workers from 1 to {threads}, or a larger machine",
         )
     wanted = chosen("kernel", kernels, tuple(dict.fromkeys(each.kernel for each in file.kernels)))
-    programs = [_program(each, quick) for each in file.kernels if each.kernel in wanted]
+    shown = [each for each in file.kernels if not (quick and each.quick is None)]
+    programs = [_program(each, quick) for each in shown if each.kernel in wanted]
     return Part(
         name=stem,
         file=file,
@@ -99,7 +100,7 @@ def part_of(
 
 
 def _program(spec: KernelSpec, quick: bool) -> Program:
-    return Program(spec.kernel, plain({**spec.set, **(spec.quick if quick else {})}), spec.team)
+    return Program(spec.kernel, plain({**spec.set, **((quick and spec.quick) or {})}), spec.team)
 
 
 def _require(runtime: str, strategies: Sequence[str]) -> None:

@@ -79,6 +79,18 @@ def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first(eng
     assert in_order[-2:] == [0, 2]
 
 
+def test_a_flow_that_begins_where_no_level_changes_may_be_the_next_to_end(engine: str) -> None:
+    # the node has room for two readers and a half. Three have five sixths each until workers 2 and 3 have done 20 ns,
+    # at 24.001 ns, when worker 1 has done 20.000833 of 100; alone, it ends at 104.000167. Worker 0 begins at 34.001 ns,
+    # holds nobody back, and ends at 104.001: behind worker 1 but in the same picosecond, where the lower comes first
+    short = body(reads(2))
+    machine = toy_with({"cores": 5}, nodes={"imc_bandwidth_gbs": 16}, links=[])
+    seen = together(engine, body(Run(34_001, ()), reads(7)), body(reads(10)), short, short, machine=machine)
+    assert last_ends(seen) == [104_001, 104_001, 24_001, 24_001]
+    in_order = [int(worker) for _, rank, worker, *_ in seen.records.tolist() if rank == Rank.SEG_END]
+    assert in_order[-2:] == [0, 1]
+
+
 def test_a_class_that_another_resource_holds_back_goes_on_from_where_it_was(engine: str) -> None:
     # workers 1 and 3 read over the link, which gives each a fourth of the 3.2 GB/s that it asks for; of the other 4.4
     # GB/s of the controller the readers beside it, who ask for 6.4 each, get 11/32
