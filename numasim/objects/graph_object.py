@@ -208,9 +208,9 @@ class Graph(Held):
         """The graph of an OpenMP program, which is run with ``arguments``, as `numasim record` does.
 
         ``threads`` are those of the program (default: 1, refused if it divides work by their number), ``repeats`` its
-        runs (default: 3 to 30, until they change nothing more), ``openmp`` the file of LLVM's OpenMP runtime. ``on`` is
-        the machine at hand, an object or a file with ``core_steps_per_s``; by default the rate of its cores is
-        measured.
+        runs (default: 3 to 30, of short programs at least 15, until they settle), ``openmp`` the file of LLVM's OpenMP
+        runtime. ``on`` is the machine at hand, an object or a file with ``core_steps_per_s``; by default the rate of
+        its cores is measured.
         ``parallel_part`` leaves out what the program does between its parallel regions. ``remarks`` say how the graph
         came about. InputError where the program cannot be recorded.
         """

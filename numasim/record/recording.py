@@ -33,6 +33,9 @@ from numasim.workload.recording.recorded import Recorded
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3
+# Of a program whose recordings take less than SHORT_PS together: with several workers its longest piece decides, and
+# the least of three times of a piece is still a few per cent too long.
+SHORT_REPEATS, SHORT_PS = 15, 10**12
 SETTLED = 0.01  # two more recordings shorten the program by less than this share
 EVEN = 0.02  # every other recording differs from the others by less than this share
 
@@ -172,6 +175,8 @@ class _Runs:
             return True
         if not self._alike():
             return False  # there is nothing to join
+        if self.count < SHORT_REPEATS and self.count * self._work[-1] < SHORT_PS:
+            return True
         gain = self._work[-3] - self._work[-1]
         spread = self.spread()
         settled = gain <= SETTLED * self._work[-1] and spread is not None and spread <= EVEN

@@ -31,7 +31,9 @@ def record(
     ] = None,
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", min=1, max=1000, help="runs; default 3 to 30, until they change nothing more"),
+        typer.Option(
+            "--repeats", min=1, max=1000, help="runs; default 3 to 30 (short programs: from 15), until they settle"
+        ),
     ] = None,
     threads: Annotated[
         int | None,
