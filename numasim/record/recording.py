@@ -33,9 +33,10 @@ from numasim.workload.recording.recorded import Recorded
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3
-# Of a program whose recordings take less than SHORT_PS together: with several workers its longest piece decides, and
-# the least of three times of a piece is still a few per cent too long.
-SHORT_REPEATS, SHORT_PS = 15, 10**12
+# Of a program whose recordings take less than SHORT_PS together, over all threads and with what these wait for their
+# turns: with several workers its longest piece decides, and the least of three times of a piece is still some per cent
+# too long.
+SHORT_REPEATS, SHORT_PS = 15, 10**13
 SETTLED = 0.01  # two more recordings shorten the program by less than this share
 EVEN = 0.02  # every other recording differs from the others by less than this share
 
