@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +19,7 @@ from typing import Any
 
 from numasim.errors import InputError
 from numasim.machine.exact_shape import Kind, LastLevel, Node, Shape, shape_of
-from numasim.machine.inventory import Inventory
+from numasim.machine.inventory import Inventory, Where
 from numasim.machine.links_by_distance import links_of
 from numasim.machine.typical_values import (
     GHZ,
@@ -115,8 +115,8 @@ def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
         first, per_socket = shape.nodes[0], len(shape.nodes) // shape.sockets
         draft.values["nodes"] = {}
         if per_socket > 1:
-            draft.put("nodes.per_socket", per_socket, _read(inventory))
-        draft.put("nodes.cores", len(first.cores), _read(inventory))
+            draft.put("nodes.per_socket", per_socket, shape.sockets_reason or _read(inventory))
+        draft.put("nodes.cores", len(first.cores), _cores_source(inventory))
         if first.kinds[0].threads > 1:
             draft.put("nodes.threads_per_core", first.kinds[0].threads, _read(inventory))
         if sizes and min(sizes) < max(sizes):
@@ -124,6 +124,21 @@ def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
         draft.put("nodes.memory", _size(min(sizes, default=MEMORY_BYTES)), source)
         draft.values["nodes"]["imc_bandwidth_gbs"] = rates[first.number]
     draft.sources["nodes.imc_bandwidth_gbs"] = _controllers_source(inventory, shape)
+
+
+def _cores_source(inventory: Inventory) -> str:
+    unsaid = "assumed: no core is said, so that each hardware thread is one"
+    return unsaid if "cores" in inventory.unsaid else _read(inventory)
+
+
+def _socket_source(inventory: Inventory, shape: Shape) -> str:
+    """The source of the sockets of listed nodes."""
+    lone = {node.number for node in shape.nodes if not node.cores}
+    if shape.sockets_reason or not lone:
+        return shape.sockets_reason or _read(inventory)
+    if lone <= inventory.beside.keys() | {node for _, node in inventory.distance}:
+        return "derived: that of a node without processors is that of the nearest node with some"
+    return "assumed: of nodes without processors it is not said which node is nearest"
 
 
 def _controllers(inventory: Inventory, shape: Shape) -> dict[int, Decimal]:
@@ -139,10 +154,16 @@ def _with_memory(shape: Shape) -> list[Node]:
 def _controllers_source(inventory: Inventory, shape: Shape) -> str:
     unknown = [node for node in _with_memory(shape) if node.number not in inventory.bandwidth_gbs]
     if not unknown:
-        return f"read: {inventory.memory_source}"
+        return _firmware(inventory, {node.number for node in _with_memory(shape)})
     known = len(_with_memory(shape)) - len(unknown)
     said = f"; {known} of {known + len(unknown)} nodes have that of {inventory.memory_source}" if known else ""
     return f"assumed: {controller_reason(unknown)}{said}"
+
+
+def _firmware(inventory: Inventory, places: Iterable[Where]) -> str:
+    """The source of values that firmware gives for all of some nodes, or pairs of nodes."""
+    averaged = not inventory.averaged.isdisjoint(places)
+    return f"{'derived: the mean for reading and writing of' if averaged else 'read:'} {inventory.memory_source}"
 
 
 def _read(inventory: Inventory) -> str:
@@ -157,6 +178,9 @@ def _put_listed_nodes(
         for node, count in _in_a_row([_listed_node(node, rates) for node in shape.nodes])
     ]
     draft.sources["nodes"] = _read(inventory)
+    for field, source in (("socket", _socket_source(inventory, shape)), ("cores", _cores_source(inventory))):
+        if source != _read(inventory):
+            draft.sources[f"nodes.{field}"] = source
     draft.sources["nodes.memory"] = memory_source
     if any(kind.speed_ppm != LONE for node in shape.nodes for kind in node.kinds):
         relative = "capacities" in inventory.speed_source
@@ -193,8 +217,9 @@ def _put_caches(draft: Draft, inventory: Inventory, shape: Shape) -> None:
         sizes = _sizes(inventory, level) if last is None or level < last.level else Counter()
         if sizes:
             most = max(sizes, key=lambda size_bytes: (sizes[size_bytes], size_bytes))
-            unlike = "derived: the most frequent size, " if len(sizes) > 1 else "read: "
-            draft.put(f"caches.l{level}", _size(most), f"{unlike}{inventory.origin}")
+            alike = sizes[most] == len(inventory.threads)
+            of_most = "read: " if alike else "derived: the most frequent size, "
+            draft.put(f"caches.l{level}", _size(most), f"{of_most}{inventory.origin}")
     if last is not None:
         _put_last_level(draft, inventory, shape, last)
 
@@ -287,10 +312,11 @@ def _latencies(inventory: Inventory, nodes: Sequence[int], at: int, distance: Se
 
 
 def _latency_source(inventory: Inventory, shape: Shape) -> str:
-    pairs = [(a.number, b.number) for a in shape.nodes if a.cores for b in _with_memory(shape)]
-    known = sum(pair in inventory.latency_ns for pair in pairs)
+    loads = ((a, b) for a in shape.nodes if a.cores for b in shape.nodes)
+    pairs = {(a.number, b.number) for a, b in loads if b.memory_bytes != 0 or a is not b}
+    known = len(pairs & inventory.latency_ns.keys())
     if known == len(pairs):
-        return f"read: {inventory.memory_source}"
+        return _firmware(inventory, pairs)
     local = f"{LOCAL_NS} ns on the own node"
     far = "more by half of the extra distance that firmware gives" if inventory.distance else "1.5 times as much"
     other = f", elsewhere {far}" if len(shape.nodes) > 1 else ""

@@ -116,7 +116,9 @@ def _shape(inventory: Inventory) -> Shape:
         nodes.append(Node(node, dense[socket[node]], mine, kinds, _memory(inventory, node), near, kind))
     last_level = _last_level(inventory, [core for node in nodes for core in node.cores])
     remarks = (*said_of_sockets, *empty, *said_of_speeds, *_unlike_caches(inventory, last_level))
-    reason = "assumed: each node is taken as a socket, since one spans several" if said_of_sockets else ""
+    reason = "assumed: no socket is said, so that all nodes are on one" if "sockets" in inventory.unsaid else ""
+    if said_of_sockets:
+        reason = "assumed: each node is taken as a socket, since one spans several"
     return Shape(tuple(nodes), last_level, remarks, reason)
 
 

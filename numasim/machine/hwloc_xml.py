@@ -98,6 +98,8 @@ def _inventory(root: Element, path: Path) -> Inventory:
         memory_kind=_memory_kinds(nodes),
         memoryless=frozenset(lost.values()),
         memory_source=memory.source,
+        averaged=memory.averaged,
+        unsaid=frozenset(_unsaid(objects, usable)),
     )
 
 
@@ -218,6 +220,13 @@ def _thread(cpu: int, around: list[_Object], home: int) -> Thread:
     core = min(min((each.cpus for each in _of_type(around, "Core")), default=frozenset({cpu})))
     socket = min(min((each.cpus for each in _of_type(around, "Package", "Socket")), default=frozenset({0})))
     return Thread(cpu, core, socket, home)
+
+
+def _unsaid(objects: list[_Object], usable: frozenset[int]) -> Iterator[str]:
+    """What the topology does not say of all processors: their ``sockets`` or their ``cores``."""
+    for name, types in (("sockets", ("Package", "Socket")), ("cores", ("Core",))):
+        if usable.difference(*(each.cpus for each in _of_type(objects, *types))):
+            yield name
 
 
 def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+Where = int | tuple[int, int]  # of a bandwidth the node of the memory, of a latency: from node, to node
+
 
 @dataclass(frozen=True)
 class Thread:
@@ -57,3 +59,5 @@ class Inventory:
     memory_kind: dict[int, str] = field(default_factory=dict)  # by node, such as HBM, where it is said
     memoryless: frozenset[int] = frozenset()  # nodes that are said to have no memory, where sizes may not be said
     memory_source: str = ""  # of bandwidths and latencies
+    averaged: frozenset[Where] = frozenset()  # whose bandwidth or latency is the mean of unlike ones
+    unsaid: frozenset[str] = frozenset()  # "sockets": all nodes are on one; "cores": each hardware thread is one

@@ -19,7 +19,7 @@ from numasim.files.bounded_bytes import UnreadableError, read_bytes
 from numasim.files.bounded_text import text_of
 from numasim.files.file_kinds import CPU_INFO, SYSFS
 from numasim.files.whole_numbers import whole_number
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
 from numasim.parts.number_lists import MOST_PROCESSORS, as_list, number_list
 from numasim.parts.yaml.nodes import shown
 
@@ -38,6 +38,10 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
     if not usable:
         raise InputError(f"{root}: none of the processors {as_list(online)} may be used", expected="at least one")
     nodes = _nodes(root)
+    bandwidths = {node: said for node in nodes if (said := _said(root, node, "bandwidth"))}
+    latencies = {pair: said for node in nodes for pair, said in _latencies(root, node, nodes).items()}
+    averaged: set[Where] = {node for node, said in bandwidths.items() if len(set(said)) > 1}
+    averaged |= {pair for pair, said in latencies.items() if len(set(said)) > 1}
     speeds, speed_source = _speeds(root, usable)
     return Inventory(
         origin="the running system" if running else f"sysfs at {root}",
@@ -50,9 +54,11 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
         remarks=(*_left_out(root, online, usable), *_kinds_without_speed(root, usable, speed_source)),
         speeds=speeds,
         speed_source=speed_source,
-        bandwidth_gbs={node: value for node in nodes if (value := _bandwidth_gbs(root, node))},
-        latency_ns={pair: value for node in nodes for pair, value in _latencies(root, node, nodes).items()},
+        bandwidth_gbs={node: value for node, said in bandwidths.items() if (value := round(_mean(said) / 1000, 3))},
+        latency_ns={pair: _mean(said) for pair, said in latencies.items()},
         memory_source="the access classes of memory there, which firmware gives",
+        averaged=frozenset(averaged),
+        unsaid=frozenset(_unsaid(root, usable)),
     )
 
 
@@ -195,24 +201,30 @@ def _initiators(root: Path, node: int) -> Path:
     return next((folder for folder in folders if _numbered(folder, "node")), folders[1])
 
 
-def _mean(folder: Path, what: str) -> Decimal | None:
-    """The mean of a value for reading and for writing; None where neither is said, which 0 stands for as well."""
-    values = [value for name in ("read", "write") if (value := _integer(folder / f"{name}_{what}", 0)) > 0]
-    return round(Decimal(sum(values)) / len(values), 3) if values else None
-
-
-def _bandwidth_gbs(root: Path, node: int) -> Decimal | None:
-    """The bandwidth of a node's memory, which the kernel gives in MB/s."""
-    found = _mean(_initiators(root, node), "bandwidth")
-    return found and round(found / 1000, 3)
-
-
-def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[tuple[int, int], Decimal]:
-    """The latencies of loads from the nodes with processors from which a node's memory is accessed best."""
+def _said(root: Path, node: int, what: str) -> list[int]:
+    """The bandwidth of a node's memory in MB/s or its latency in ns: for reading and for writing; 0 says nothing."""
     folder = _initiators(root, node)
-    found = _mean(folder, "latency")
-    readers = [reader for reader in _numbered(folder, "node") if nodes.get(reader)]
-    return {(reader, node): found for reader in sorted(readers)} if found else {}
+    return [value for name in ("read", "write") if (value := _integer(folder / f"{name}_{what}", 0)) > 0]
+
+
+def _mean(values: list[int]) -> Decimal:
+    return round(Decimal(sum(values)) / len(values), 3)
+
+
+def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[tuple[int, int], list[int]]:
+    """The latencies of loads from the nodes with processors from which a node's memory is accessed best."""
+    said = _said(root, node, "latency")
+    readers = [reader for reader in _numbered(_initiators(root, node), "node") if nodes.get(reader)]
+    return {(reader, node): said for reader in sorted(readers)} if said else {}
+
+
+def _unsaid(root: Path, usable: frozenset[int]) -> Iterator[str]:
+    """What the system does not say of all its processors: their ``sockets`` or their ``cores``."""
+    folders = [_cpu(root, cpu) / "topology" for cpu in usable]
+    if any(_integer(folder / "physical_package_id", -1) < 0 for folder in folders):
+        yield "sockets"
+    if not all(_processors(folder, "core_cpus", "thread_siblings") for folder in folders):
+        yield "cores"
 
 
 def _thread(root: Path, cpu: int, nodes: dict[int, frozenset[int]]) -> Thread:

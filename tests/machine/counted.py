@@ -25,32 +25,41 @@ class Counts(NamedTuple):
 
 def counted_in_xml(path: Path) -> Counts:
     root = ElementTree.parse(path).getroot()
-    top = root.find("object")
-    assert top is not None
-    allowed = mask(top, "cpuset")
-    for limit in ("allowed_cpuset", "online_cpuset"):
-        allowed &= mask(top, limit) or allowed
-    threads = sum(1 << int(pu.get("os_index", "")) for pu in of_type(root, "PU")) & allowed
+    threads = threads_in_xml(root)
     cores = [mask(core, "cpuset") & threads for core in of_type(root, "Core")]
     in_cores = 0
     for core in cores:
         in_cores |= core
-    caches = [cache for cache in root.iter("object") if cache.get("cache_size") and cache.get("cache_type") != "2"]
     levels = {
         (int(cache.get("depth", "")), mask(cache, "cpuset") & threads, int(cache.get("cache_size", "")))
-        for cache in caches
-        if memory_side(cache)
+        for cache in caches_in_xml(root)
     }
     return Counts(
         cores=len([core for core in cores if core]) + (threads & ~in_cores).bit_count(),
         threads=threads.bit_count(),
-        nodes=nodes_in_xml(root, top, threads),
+        nodes=nodes_in_xml(root, top_of(root), threads),
         caches=last_level(levels, cores or [1 << at for at in range(threads.bit_length())]),
     )
 
 
-def memory_side(cache: Element) -> bool:
-    return cache.get("type") != "MemCache"
+def top_of(root: Element) -> Element:
+    top = root.find("object")
+    assert top is not None
+    return top
+
+
+def threads_in_xml(root: Element) -> int:
+    """The processors that may be used."""
+    allowed = mask(top_of(root), "cpuset")
+    for limit in ("allowed_cpuset", "online_cpuset"):
+        allowed &= mask(top_of(root), limit) or allowed
+    return sum(1 << int(pu.get("os_index", "")) for pu in of_type(root, "PU")) & allowed
+
+
+def caches_in_xml(root: Element) -> list[Element]:
+    """Those of processors, of data or of both."""
+    caches = [cache for cache in root.iter("object") if cache.get("cache_size") and cache.get("cache_type") != "2"]
+    return [cache for cache in caches if cache.get("type") != "MemCache"]
 
 
 def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
@@ -116,24 +125,38 @@ def bits(text: str) -> int:
 
 
 def counted_in_sysfs(root: Path) -> Counts:
-    system = root / "devices/system"
-    named = [int(Path(path).name[3:]) for path in glob.glob(f"{system}/cpu/cpu[0-9]*")]
-    threads = sum(1 << cpu for cpu in named if word(system / f"cpu/cpu{cpu}/online") != "0")
-    if listed := word(system / "cpu/online"):
+    threads = threads_in_sysfs(root)
+    folders = {cpu: root / f"devices/system/cpu/cpu{cpu}" for cpu in numbers_of(threads)}
+    beside = [around(folder / "topology", 1 << cpu, "core_cpus", "thread_siblings") for cpu, folder in folders.items()]
+    cores = {cpus & threads for cpus in beside}
+    levels = set()
+    for cpu, folder in folders.items():
+        for cache in caches_in_sysfs(folder):
+            sharers = around(cache, 1 << cpu, "shared_cpu", "shared_cpu_map")
+            levels.add((int(word(cache / "level")), sharers & threads, size_of(word(cache / "size"))))
+    return Counts(len(cores), threads.bit_count(), nodes_in_sysfs(root, threads), last_level(levels, list(cores)))
+
+
+def threads_in_sysfs(root: Path) -> int:
+    """The processors that may be used."""
+    system = root / "devices/system/cpu"
+    named = [int(Path(path).name[3:]) for path in glob.glob(f"{system}/cpu[0-9]*")]
+    threads = sum(1 << cpu for cpu in named if word(system / f"cpu{cpu}/online") != "0")
+    if listed := word(system / "online"):
         threads &= bits_of_list(listed)
     for limit in ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.effective_cpus"):
         threads &= bits_of_list(word(root / limit)) or threads
-    usable = [cpu for cpu in named if threads >> cpu & 1]
-    beside = [around(system / f"cpu/cpu{cpu}/topology", 1 << cpu, "core_cpus", "thread_siblings") for cpu in usable]
-    cores = {cpus & threads for cpus in beside}
-    levels = set()
-    for cpu in usable:
-        for index in glob.glob(f"{system}/cpu/cpu{cpu}/cache/index*"):
-            cache = Path(index)
-            if word(cache / "type") != "Instruction" and word(cache / "level"):
-                sharers = around(cache, 1 << cpu, "shared_cpu", "shared_cpu_map")
-                levels.add((int(word(cache / "level")), sharers & threads, size_of(word(cache / "size"))))
-    return Counts(len(cores), threads.bit_count(), nodes_in_sysfs(root, threads), last_level(levels, list(cores)))
+    return threads
+
+
+def caches_in_sysfs(cpu: Path) -> list[Path]:
+    """Those of a processor, of data or of both."""
+    caches = [Path(index) for index in glob.glob(f"{cpu}/cache/index*")]
+    return [cache for cache in caches if word(cache / "type") != "Instruction" and word(cache / "level")]
+
+
+def numbers_of(threads: int) -> list[int]:
+    return [number for number in range(threads.bit_length()) if threads >> number & 1]
 
 
 def nodes_in_sysfs(root: Path, threads: int) -> int:

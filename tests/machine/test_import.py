@@ -355,7 +355,7 @@ def test_memory_attributes_are_read(tmp_path: Path) -> None:
     assert spec.latency_ns[0] == (80, 120, 120)  # of the node without memory 1.5 times 80 ns
     assert mark_of(draft.sources["nodes.imc_bandwidth_gbs"]) == "read"
     assert mark_of(draft.sources["latency_ns"]) == "assumed", "package 1 has none"
-    assert "2 of 4 pairs of nodes have that of the memory attributes" in draft.sources["latency_ns"]
+    assert "2 of 5 pairs of nodes have that of the memory attributes" in draft.sources["latency_ns"]
 
 
 def test_reading_and_writing_are_averaged_and_zero_says_nothing(tmp_path: Path) -> None:
@@ -365,6 +365,14 @@ def test_reading_and_writing_are_averaged_and_zero_says_nothing(tmp_path: Path) 
     assert spec.node_shapes[2].imc_bandwidth_gbs == 48
     assert mark_of(draft.sources["nodes.imc_bandwidth_gbs"]) == "assumed"
     assert "memory attributes left out: mine" in draft.remarks
+
+
+def test_values_for_reading_and_writing_count_where_there_is_none_for_both(tmp_path: Path) -> None:
+    """20,000 MiB/s are the mean of two that are given, which nobody gave."""
+    given = attribute("ReadBandwidth", (3, 30_000, "0xf")) + attribute("WriteBandwidth", (3, 10_000, "0xf"))
+    draft, spec = drafted(tmp_path, heterogeneous(given + attribute("Bandwidth", (4, 400_000, "0xf"))))
+    assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [Decimal("20.972"), None, Decimal("419.43")]
+    assert draft.sources["nodes.imc_bandwidth_gbs"].startswith("derived: the mean for reading and writing")
 
 
 def kinds(*infos: str) -> str:

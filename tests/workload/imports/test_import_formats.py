@@ -164,6 +164,11 @@ def test_a_legend_is_no_task_and_points_of_synchronisation_take_no_time(tmp_path
     assert read_text(points, tmp_path, unit="1us").workload.segment_compute_ps.tolist() == [10**6, 0, 10**6]
 
 
+def test_a_single_node_of_text_is_told_in_the_singular(tmp_path: Path) -> None:
+    found = read_text("digraph { a -> b; note [shape=none] }", tmp_path, unit="1us", usual="1us")
+    assert "1 node is a legend or text and leads to no task: it is left out" in found.remarks
+
+
 def test_a_graph_of_text_alone_is_a_graph(tmp_path: Path) -> None:
     assert read_text("digraph { node [shape=plaintext]; a -> b; c }", tmp_path, unit="1us").names == ["a", "b", "c"]
 

@@ -99,7 +99,9 @@ def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
                 drawn.remove(other)
                 waiting.append(other)
     if drawn:
-        graph.remarks.append(f"{len(drawn):,} nodes are a legend or text and lead to no task: they are left out")
+        several = f"{len(drawn):,} nodes are a legend or text and lead to no task: they are left out"
+        one = "1 node is a legend or text and leads to no task: it is left out"
+        graph.remarks.append(one if len(drawn) == 1 else several)
         found.nodes = {node: each for node, each in found.nodes.items() if node not in drawn}
         found.edges = [edge for edge in found.edges if edge[0] not in drawn]
     return invisible
