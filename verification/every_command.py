@@ -40,6 +40,8 @@ from threading import Lock
 from typing import Any
 
 import numasim
+from numasim.files.owned_folder import owned_folder
+from numasim.reproduce.pages.report_folder import STUDIES
 from numasim.reproduce.study.study import study_names
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -82,7 +84,9 @@ class Folder:
             self.write_page()
 
     def take_over(self, earlier: Folder, every: Iterable[Entry]) -> None:
-        """Take the results of all entries that worked on an earlier commit and have none here."""
+        """Take the studies of an earlier commit, and the results of entries that worked there and have none here."""
+        if (kept := earlier.path / "studies").is_dir() and not (self.path / "studies").exists():
+            shutil.copytree(kept, self.path / "studies")
         for entry in every:
             if entry.runs and earlier.is_done(entry) and not self.is_done(entry):
                 self.results[key_of(entry)] = {"commit": earlier.path.name, **earlier.results[key_of(entry)]}
@@ -207,6 +211,9 @@ def _take_over(entry: Entry, here: Path, path: Path) -> list[str]:
     taken = []
     for study, results in _studies_of(entry, here).items():
         if (kept := path / "studies" / study).is_dir() and not results.exists():
+            if entry.text.startswith("numasim reproduce all"):
+                with owned_folder(results.parent, STUDIES):
+                    pass  # the folder of all studies is the command's, as after a reproduction that was stopped
             shutil.copytree(kept, results)
             taken.append(study)
     return taken
