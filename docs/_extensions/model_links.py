@@ -27,13 +27,13 @@ def slug(heading: str) -> str:
 @cache
 def sections() -> dict[str, str]:
     """The names in links of the sections of the model, by their numbers."""
-    text = (DOCS / "model.md").read_text("utf-8")
+    text = (DOCS / "model/index.md").read_text("utf-8")
     return {found["number"]: slug(found["text"]) for found in HEADING.finditer(text)}
 
 
 def linked(text: str, page: str) -> str:
     """``text``, of the page of that name, with links to what it names of the model."""
-    target = relpath("model.md", page.rpartition("/")[0] or ".")
+    target = relpath("model/index.md", page.rpartition("/")[0] or ".")
 
     def section(number: str, shown: str) -> str:
         return f"[{shown}]({target}#{sections()[number]})" if number in sections() else shown

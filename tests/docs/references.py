@@ -1,4 +1,4 @@
-"""References to docs/model.md in comments and pages, and what that page offers to refer to."""
+"""References to docs/model/index.md in comments and pages, and what that page offers to refer to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-MODEL = ROOT / "docs" / "model.md"
+MODEL = ROOT / "docs" / "model" / "index.md"
 PLACES = (
     "README.md",
     "CONTRIBUTING.md",
@@ -28,7 +28,7 @@ SUFFIXES = frozenset({".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".in", ".yaml",
 COMMENT_BREAK = re.compile(r"\n[ \t]*(?:#+:?|//+!?|\*(?!/)|>)?[ \t]*")  # the end of a line, and how the next one begins
 NUMBER = r"\d+(?:\.\d+)*"
 LIST = rf"{NUMBER}(?:(?:,\s*(?:and\s+)?|\s+(?:and|or|to)\s+){NUMBER}\b)*"
-BEHIND = re.compile(rf"\bmodel(?:\.md)?[`)\]]*(?:,?\s+sections?)?\s+({LIST})", re.IGNORECASE)
+BEHIND = re.compile(rf"\bmodel(?:\.md|/[\w-]+\.md)?[`)\]]*(?:,?\s+sections?)?\s+({LIST})", re.IGNORECASE)
 BEFORE = re.compile(rf"\bsections?\s+({LIST})\s+of\s+the\s+model\b", re.IGNORECASE)
 ITEMS = re.compile(r"\s*,?\s+items?\s+(\d+(?:(?:,\s*(?:and\s+)?|\s+(?:and|or|to)\s+)\d+)*)")
 READING = re.compile(r"(?<![\w-])A-\d+(?![\w-])")

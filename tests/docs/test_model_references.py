@@ -14,7 +14,7 @@ from references import MODEL, ROOT, Contents, contents, dangling, files, is_key,
 from numasim.cli import main
 
 PAGE = MODEL.read_text()
-PAGES = [MODEL, MODEL.with_name("glossary.md")]
+PAGES = [MODEL, ROOT / "docs" / "glossary.md"]
 FEWEST_REFERENCES = 200  # fewer are found only if the finder is broken
 
 SMALL = """
@@ -150,8 +150,8 @@ def test_lines_are_short(page: Path) -> None:
         ("# model 3.5,\n    # A-1", ["3.5", "A-1"]),
         ("/* of every kind (model\n * 5.4) */", ["5.4"]),
         ("// (model 4.1\n// to 4.4)", ["4.1", "4.4"]),
-        ("see [the model](docs/model.md) 2.4", ["2.4"]),
-        ("`docs/model.md`, section 2.4", ["2.4"]),
+        ("see [the model](docs/model/index.md) 2.4", ["2.4"]),
+        ("`docs/model/index.md`, section 2.4", ["2.4"]),
         ("A-4; A-10.", ["A-4", "A-10"]),
         ("thesis section 6.3, SHA-1, CA-3, A-3b, a model of 3 nodes, model: {smt: none}, f(model, 1.0)", []),
     ],
@@ -210,7 +210,7 @@ def test_words_of_a_key_are_those_of_all_its_alternatives() -> None:
 
 
 def test_keys_are_found_in_backquotes() -> None:
-    assert keys("`model.cache: none`, `strategy.locks.spin_ns`; model.smt, `docs/model.md`, `model.md`") == [
+    assert keys("`model.cache: none`, `strategy.locks.spin_ns`; model.smt, `docs/model/index.md`, `model.md`") == [
         "model.cache",
         "strategy.locks.spin_ns",
     ]

@@ -21,9 +21,9 @@ from numasim.parts.models.search_model import LevelSpec
 def test_sections_of_the_model_become_links_from_any_folder() -> None:
     name = sections()["2.5"]
     assert name == slug("2.5 The time of a segment, and contention") == "25-the-time-of-a-segment-and-contention"
-    assert with_links("See model 2.5.", "reference/run") == f"See [model 2.5](../model.md#{name})."
-    assert with_links("See A-7.", "glossary") == "See [A-7](model.md#appendix-a-register-of-readings)."
-    assert with_links("a task (2.5)", "glossary") == f"a task ([2.5](model.md#{name}))"
+    assert with_links("See model 2.5.", "reference/run") == f"See [model 2.5](../model/index.md#{name})."
+    assert with_links("See A-7.", "glossary") == "See [A-7](model/index.md#appendix-a-register-of-readings)."
+    assert with_links("a task (2.5)", "glossary") == f"a task ([2.5](model/index.md#{name}))"
 
 
 @pytest.mark.parametrize(

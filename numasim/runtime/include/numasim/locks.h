@@ -45,7 +45,7 @@ enum { NS_NUMA_NODES = 16384 };
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-/* Kinds are those of the simulator's locks, and named as there: ns_numa_lock_kind() lists them. docs/model.md, section
+/* Kinds are those of the simulator's locks, and named as there: ns_numa_lock_kind() lists them. docs/model/index.md, section
  * 5.2, says who is next with each and gives the sources; source/sync/locks_<kind>.c says how it is done. */
 typedef struct {
     const char *kind; /* NULL: "cohort" */
