@@ -19,7 +19,7 @@ version = release = numasim.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numasim_reference"]
 exclude_patterns = ["_extensions"]
 
-myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True

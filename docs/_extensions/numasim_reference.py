@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model_links import with_links
+from model_links import register, with_links
 from reference_columns import columns
 from reference_commands import commands
 from reference_formats import arrays, formats, tables, write_schemas
@@ -34,6 +34,7 @@ REFERENCES: dict[str, Callable[..., str]] = {
     "models": models,
     "python": python,
     "ranges": ranges,
+    "readings": register,
     "run": run,
     "tables": tables,
     "workloads": workloads,

@@ -1,5 +1,5 @@
-"""Draw the pictures of the concept pages: `python docs/pictures/draw.py [NAME ...]`, from simulated runs where they
-have data. Each function below draws the picture of its name, which is kept beside this file as an SVG.
+"""Draw the pictures of the concepts and of the model: `python docs/pictures/draw.py [NAME ...]`, from simulated runs
+where they have data. Each function below draws the picture of its name, which is kept beside this file as an SVG.
 """
 
 from __future__ import annotations
@@ -198,6 +198,75 @@ def contention_effects() -> Figure:
     return figure
 
 
+# Light fills that differ in brightness too, so that they are told apart in grey.
+WORKING, SEARCHING, WAITING = "#CFE9F8", "#FBE3D4", "#FFFFFF"
+
+
+def worker_loop() -> Figure:
+    """What a worker does: it executes ops, puts and takes tasks, searches, waits."""
+    figure, plain = schematic(7.9, 4.8)
+    wide, high, left, right, gap = 2.45, 0.74, 0.75, 5.2, 0.05
+    middle = left + wide
+    box(plain, (left, 3.3), (wide, high), WORKING, "take a task from the\nown queue (pop_ns)")
+    box(plain, (left, 1.9), (wide, high), WORKING, "execute the next op\nof the task")
+    box(plain, (left, 0.5), (wide, high), WAITING, "WAIT: children have\nnot finished (wait_ns)")
+    box(plain, (right, 3.3), (wide, high), SEARCHING, "probe the queues of the\nsteal levels (probe_ns)")
+    box(plain, (right, 1.9), (wide, high), SEARCHING, "back off after a round\nof probes (poll_ns)")
+    box(plain, (right, 0.5), (wide, high), WORKING, "SPAWN: put a child\ninto a queue (push_ns)")
+    for bottom in (2.64, 1.24):
+        arrow(plain, (left + 0.5, bottom + 0.66 - gap), (left + 0.5, bottom + gap), BLUE if bottom > 2 else GREY)
+        arrow(plain, (left + 1.05, bottom + gap), (left + 1.05, bottom + 0.66 - gap), BLUE if bottom > 2 else GREY)
+    plain.text(left + 1.15, 2.97, "the task ends", color=BLUE, va="center")
+    plain.text(left + 1.15, 1.57, "all have finished", color=GREY, va="center")
+    plain.plot((left - gap, 0.45, 0.45), (0.87, 0.87, 3.67), color=GREY, linewidth=1.8)
+    arrow(plain, (0.45, 3.67), (left - gap, 3.67), GREY)
+    plain.text(0.33, 2.27, "join help, own or strict: another task", color=GREY, ha="center", va="center", rotation=90)
+    arrow(plain, (middle + gap, 3.87), (right - gap, 3.87), VERMILION)
+    plain.text((middle + right) / 2, 3.93, "the queue is empty", color=VERMILION, ha="center", va="bottom")
+    arrow(plain, (right - gap, 3.5), (middle + gap, 2.45), BLUE)
+    plain.text(4.4, 2.84, "found: begin\nthe task", color=BLUE, va="center", ha="left")
+    arrow(plain, (right + 0.95, 3.3 - gap), (right + 0.95, 2.64 + gap), VERMILION)
+    arrow(plain, (right + 1.5, 2.64 + gap), (right + 1.5, 3.3 - gap), VERMILION)
+    plain.text(right + 0.85, 2.97, "nothing", color=VERMILION, ha="right", va="center")
+    plain.text(right + 1.6, 2.97, "next round", color=VERMILION, va="center")
+    arrow(plain, (middle + gap, 2.2), (right - gap, 1.13), BLUE)
+    arrow(plain, (right - gap, 0.85), (middle + gap, 1.93), BLUE)
+    plain.text(4.3, 1.78, "op SPAWN", color=BLUE, va="center", ha="left")
+    plain.text(4.0, 1.12, "go on", color=BLUE, va="center", ha="right")
+    for place, colour, text in ((1.6, WORKING, "has work"), (3.4, SEARCHING, "searches"), (5.2, WAITING, "waits")):
+        box(plain, (place, 0.06), (0.3, 0.2), colour)
+        plain.text(place + 0.4, 0.16, text, va="center")
+    plain.text(4.2, 4.6, "one worker, one timed step at a time", ha="center", va="center", weight="bold")
+    return figure
+
+
+def segment_time() -> Figure:
+    """What one segment waits for: caches, memory, page faults, its core, and the bandwidth that others use."""
+    local_ns, remote_ns, hit_ns, under_way = 90, 150, 30, 10  # times of a line, and misses under way at once
+    hits, near, far = 80 * hit_ns / under_way, 24 * local_ns / under_way, 40 * remote_ns / under_way
+    compute, speed, share, fault, owed = 700, 0.55, 0.8, 500, 200
+    local = max(compute, hits + near + 40 * local_ns / under_way)
+    alone = max(compute, hits + near + far)
+    slowed = max(compute / speed, hits + near + far)
+    undisturbed = (("local", local, WORKING), ("distance", alone - local, "#F0B48C"))
+    before = (("owed", owed, WAITING), ("page fault", fault, "#E4E4E4"))
+    disturbed = (("core", slowed - alone, "#BDBDBD"), ("contention", (slowed + fault) * (1 / share - 1), "#7F9DB0"))
+    figure, (panel,) = axes(7.8, 3.6)
+    memory = (("cache", hits, WAITING), ("own node", near, "#CFCFCF"), ("other node", far, SEARCHING))
+    bars = ((("computing", compute, WORKING),), memory, undisturbed, (*before, *undisturbed, *disturbed))
+    for row, parts in enumerate(reversed(bars)):
+        at = 0.0
+        for name, time, shade in parts:
+            panel.barh(row, time, left=at, color=shade, height=0.5, edgecolor=GREY, linewidth=1.0)
+            panel.text(at + time / 2, row + 0.29, name, ha="center", va="bottom", size="small")
+            panel.text(at + time / 2, row, f"{time:.0f}", ha="center", va="center", size="small")
+            at += time
+    panel.set_yticks(range(4), ("in the run", "alone: the\nlonger of C and W", "W: memory", "C: computing"))
+    panel.set(xlabel="time (ns)", xlim=(0, None), ylim=(-0.4, 3.75))
+    panel.grid(visible=False, axis="y")
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     draw.__name__: draw
     for draw in (
@@ -211,6 +280,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
         placement_interleaved,
         contention_share,
         contention_effects,
+        worker_loop,
+        segment_time,
     )
 }
 

@@ -1,4 +1,4 @@
-"""References to docs/model/index.md in comments and pages, and what that page offers to refer to."""
+"""References to the chapters in docs/model in comments and pages, and what these offer to refer to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,26 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-MODEL = ROOT / "docs" / "model" / "index.md"
+MODEL = ROOT / "docs" / "model"
+OVERVIEW = MODEL / "index.md"
+CHAPTERS = tuple(
+    MODEL / f"{name}.md"
+    for name in (
+        "time",
+        "machine",
+        "workloads",
+        "scheduling",
+        "locks",
+        "counters",
+        "calibration",
+        "checks",
+        "programs",
+        "verdicts",
+        "readings",
+        "limits",
+        "sources",
+    )
+)
 PLACES = (
     "README.md",
     "CONTRIBUTING.md",
@@ -32,7 +51,7 @@ BEHIND = re.compile(rf"\bmodel(?:\.md|/[\w-]+\.md)?[`)\]]*(?:,?\s+sections?)?\s+
 BEFORE = re.compile(rf"\bsections?\s+({LIST})\s+of\s+the\s+model\b", re.IGNORECASE)
 ITEMS = re.compile(r"\s*,?\s+items?\s+(\d+(?:(?:,\s*(?:and\s+)?|\s+(?:and|or|to)\s+)\d+)*)")
 READING = re.compile(r"(?<![\w-])A-\d+(?![\w-])")
-HEADING = re.compile(r"#{2,4} (?P<number>\d+(?:\.\d+)*)\.? \S")
+HEADING = re.compile(r"#{1,4} (?P<number>\d+(?:\.\d+)*)\.? \S")
 ITEM = re.compile(r"(?P<number>\d+)\. \S")
 ROW = re.compile(r"\| (?P<reading>A-\d+) \|")
 KEY = re.compile(r"`((?:machine|workload|strategy|runtime|model)(?:\.[a-z_0-9-]+)+)")
@@ -48,7 +67,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a page of the model has: section numbers in their order, items of sections, readings in their order."""
+    """What pages of the model have: section numbers in their order, items of sections, readings in their order."""
 
     sections: tuple[str, ...]
     items: frozenset[str]
@@ -78,7 +97,7 @@ def _sections(flat: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 
 
 def contents(page: str) -> Contents:
-    """What ``page`` offers; code blocks are no part of it."""
+    """What ``page``, or the text of several pages in a row, offers; code blocks are no part of it."""
     sections: list[str] = []
     items: list[str] = []
     readings: list[str] = []
@@ -119,12 +138,12 @@ def _with_parents(section: str) -> tuple[str, ...]:
 
 
 def files() -> list[Path]:
-    """All files that may refer to the model, but the model itself and the tests of this finder."""
+    """All files that may refer to the model, but the chapters of the model and the tests of this finder."""
     here = Path(__file__).parent
     found = [ROOT / place for place in PLACES if (ROOT / place).is_file()]
     for place in PLACES:
         found += [path for path in (ROOT / place).rglob("*") if path.suffix in SUFFIXES and path.is_file()]
-    return sorted(path for path in set(found) if path != MODEL and here not in path.parents)
+    return sorted(path for path in set(found) if path not in CHAPTERS and here not in path.parents)
 
 
 def dangling(text: str, model: Contents) -> list[str]:
@@ -138,7 +157,7 @@ def dangling(text: str, model: Contents) -> list[str]:
 
 
 def keys(page: str) -> list[str]:
-    """The dotted keys of specifications that ``page`` names in backquotes, each once."""
+    """The dotted keys of specifications that ``page`` names in backquotes, each once; names of pages are none."""
     return list(dict.fromkeys(key for key in KEY.findall(page) if not key.endswith(".md")))
 
 

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from references import MODEL, ROOT, Contents, contents, dangling, files, is_key, keys, misnumbered, references, words_of
+from references import (
+    CHAPTERS,
+    MODEL,
+    OVERVIEW,
+    ROOT,
+    Contents,
+    contents,
+    dangling,
+    files,
+    is_key,
+    keys,
+    misnumbered,
+    references,
+    words_of,
+)
+
+sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
+
+from model_links import readings as reading_places
+from model_links import sections as places
 
 from numasim.cli import main
 
-PAGE = MODEL.read_text()
-PAGES = [MODEL, ROOT / "docs" / "glossary.md"]
+TEXTS = {path: path.read_text() for path in CHAPTERS}
+PAGE = "\n".join(TEXTS.values())
+PAGES = [*CHAPTERS, OVERVIEW, ROOT / "docs" / "glossary.md"]
+MOST_WORDS = 1_000  # of the overview
 FEWEST_REFERENCES = 200  # fewer are found only if the finder is broken
 
 SMALL = """
@@ -49,31 +71,64 @@ def test_every_reference_to_the_model_is_resolved() -> None:
     assert not {path: lines for path, lines in lost.items() if lines}
 
 
+def named_without_a_word(text: str) -> list[str]:
+    named = re.findall(r"\bsections? (\d+(?:\.\d+)*)", text)
+    for bracketed in re.findall(r"\((\d+\.\d+(?:(?:, | and | to )\d+\.\d+)*)[;,)]", text):
+        named += re.findall(r"\d+\.\d+", bracketed)
+    return named
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_sections_that_pages_name_without_a_word_exist(page: Path) -> None:
     """In these pages a number in brackets, such as (2.5) or (3.1 to 3.3), is a section of the model."""
     model, text = contents(PAGE), page.read_text()
-    named = re.findall(r"\bsections? (\d+(?:\.\d+)*)", text)
-    for bracketed in re.findall(r"\((\d+\.\d+(?:(?:, | and | to )\d+\.\d+)*)[;,)]", text):
-        named += re.findall(r"\d+\.\d+", bracketed)
-    assert named
+    named = named_without_a_word(text)
     assert not [number for number in named if not model.has(number)]
     assert not dangling(text, model)
 
 
 def test_the_finder_finds_most_of_what_there_is() -> None:
     assert sum(len(references(text)) for text in texts().values()) >= FEWEST_REFERENCES
+    assert len(named_without_a_word(PAGE)) >= FEWEST_REFERENCES // 2
+
+
+def test_all_pages_of_the_model_are_known() -> None:
+    assert {OVERVIEW, *CHAPTERS} == set(MODEL.iterdir())
+
+
+def test_the_overview_is_short_and_leads_to_all_pages() -> None:
+    text = OVERVIEW.read_text()
+    assert len(text.split()) <= MOST_WORDS
+    assert len(re.findall(r"^!\[[^\]]+\]\([^)]+\.svg\)$", text, re.MULTILINE)) == 2
+    assert {path.name for path in CHAPTERS} <= set(re.findall(r"\]\(([^)]+)\)", text))
+
+
+def test_a_chapter_has_the_sections_of_one_number() -> None:
+    numbers = [{section.partition(".")[0] for section in contents(text).sections} for text in TEXTS.values()]
+    assert numbers == [*({str(number)} for number in range(1, 11)), set(), set(), set()]
+
+
+def test_the_site_has_a_place_for_every_section_and_reading() -> None:
+    """What these tests resolve in the texts has a page and a name there to link to."""
+    model = contents(PAGE)
+    assert set(places()) == set(model.sections)
+    assert set(reading_places()) == set(model.readings)
+    for path, text in TEXTS.items():
+        here, page = contents(text), path.relative_to(ROOT / "docs").as_posix()
+        assert {places()[section].page for section in here.sections} <= {page}
+        assert {reading_places()[reading].page for reading in here.readings} <= {page}
 
 
 def test_headings_are_numbered_without_gaps() -> None:
     assert misnumbered(contents(PAGE).sections) == []
-    unnumbered = [line for line in PAGE.splitlines() if re.match(r"#{2,4} (?!\d|Appendix [A-Z]\. )", line)]
+    unnumbered = [line for line in PAGE.splitlines() if re.match(r"#{1,4} (?!\d|Appendix [A-Z]\. |Readings$)", line)]
     assert not unnumbered
 
 
 def test_readings_are_numbered_without_gaps() -> None:
-    readings = contents(PAGE).readings
-    assert readings == tuple(f"A-{number}" for number in range(1, len(readings) + 1))
+    """All chapters together have each number once."""
+    readings = sorted(contents(PAGE).readings, key=lambda reading: int(reading[2:]))
+    assert readings == [f"A-{number}" for number in range(1, len(readings) + 1)]
 
 
 @pytest.fixture
@@ -129,7 +184,7 @@ def test_paths_and_links_lead_to_files(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_lines_are_short(page: Path) -> None:
-    prose = [line for line in page.read_text().splitlines() if not line.startswith("|")]
+    prose = [line for line in page.read_text().splitlines() if not line.startswith(("|", "!["))]
     assert not [line for line in prose if len(line) > 120]
 
 
@@ -150,8 +205,9 @@ def test_lines_are_short(page: Path) -> None:
         ("# model 3.5,\n    # A-1", ["3.5", "A-1"]),
         ("/* of every kind (model\n * 5.4) */", ["5.4"]),
         ("// (model 4.1\n// to 4.4)", ["4.1", "4.4"]),
-        ("see [the model](docs/model/index.md) 2.4", ["2.4"]),
-        ("`docs/model/index.md`, section 2.4", ["2.4"]),
+        ("see [the model](model/index.md) 2.4", ["2.4"]),
+        ("`docs/model/machine.md`, section 2.4", ["2.4"]),
+        ("see docs/model/machine.md,\n * section 2.4", ["2.4"]),
         ("A-4; A-10.", ["A-4", "A-10"]),
         ("thesis section 6.3, SHA-1, CA-3, A-3b, a model of 3 nodes, model: {smt: none}, f(model, 1.0)", []),
     ],
@@ -210,7 +266,7 @@ def test_words_of_a_key_are_those_of_all_its_alternatives() -> None:
 
 
 def test_keys_are_found_in_backquotes() -> None:
-    assert keys("`model.cache: none`, `strategy.locks.spin_ns`; model.smt, `docs/model/index.md`, `model.md`") == [
+    assert keys("`model.cache: none`, `strategy.locks.spin_ns`; model.smt, `docs/model/time.md`, `model.md`") == [
         "model.cache",
         "strategy.locks.spin_ns",
     ]

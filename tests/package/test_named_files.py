@@ -30,8 +30,8 @@ def named_files(text: str) -> list[str]:
 
 
 def test_the_finder_sees_paths_and_no_includes() -> None:
-    text = '#include "core/no/such.h"\n// as in engine/reference/thief.py, or `docs/model/index.md`.\n'
-    assert named_files(text) == ["engine/reference/thief.py", "docs/model/index.md"]
+    text = '#include "core/no/such.h"\n// as in engine/reference/thief.py, or `docs/model/time.md`.\n'
+    assert named_files(text) == ["engine/reference/thief.py", "docs/model/time.md"]
 
 
 def test_every_named_file_exists() -> None:
