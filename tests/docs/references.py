@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "docs" / "model"
-OVERVIEW = MODEL / "index.md"
+OVERVIEW, UNSAID = MODEL / "index.md", MODEL / "cannot-say.md"
 CHAPTERS = tuple(
     MODEL / f"{name}.md"
     for name in (
