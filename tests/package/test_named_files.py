@@ -14,9 +14,6 @@ NAMED = re.compile(
 )
 
 
-FORMER = {("CHANGELOG.md", "docs/model.md")}  # as the versions have them that the page tells of
-
-
 def sources() -> list[Path]:
     """The texts of the repository, those that builds and tests leave behind left out."""
     found = [path for part in PARTS for path in (ROOT / part).rglob("*") if path.suffix in WRITTEN_IN]
@@ -45,4 +42,4 @@ def test_every_named_file_exists() -> None:
         for name in named_files(path.read_text())
         if "/" + name not in ends
     }
-    assert missing - FORMER == set()
+    assert missing == set()
