@@ -109,7 +109,7 @@ def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     sizes = [node.memory_bytes for node in shape.nodes if node.memory_bytes]
     source = _read(inventory) if sizes else NOT_SAID
     rates = _controllers(inventory, shape)
-    if not shape.is_uniform or len(set(rates.values())) > 1:
+    if not shape.is_uniform or len(set(rates.values())) > 1 or "speeds" in inventory.unsaid:
         _put_listed_nodes(draft, inventory, shape, source, rates)
     else:
         first, per_socket = shape.nodes[0], len(shape.nodes) // shape.sockets
@@ -173,25 +173,31 @@ def _read(inventory: Inventory) -> str:
 def _put_listed_nodes(
     draft: Draft, inventory: Inventory, shape: Shape, memory_source: str, rates: Mapping[int, Decimal]
 ) -> None:
+    unlike = "speeds" in inventory.unsaid or any(kind.speed_ppm != LONE for node in shape.nodes for kind in node.kinds)
     draft.values["nodes"] = [
         {**node, **({"count": count} if count > 1 else {})}
-        for node, count in _in_a_row([_listed_node(node, rates) for node in shape.nodes])
+        for node, count in _in_a_row([_listed_node(node, rates, unlike) for node in shape.nodes])
     ]
     draft.sources["nodes"] = _read(inventory)
     for field, source in (("socket", _socket_source(inventory, shape)), ("cores", _cores_source(inventory))):
         if source != _read(inventory):
             draft.sources[f"nodes.{field}"] = source
     draft.sources["nodes.memory"] = memory_source
-    if any(kind.speed_ppm != LONE for node in shape.nodes for kind in node.kinds):
+    if unlike and "speeds" not in inventory.unsaid:
         relative = "capacities" in inventory.speed_source
         why = "" if relative else ", as if all kinds did as much in a cycle"
         mark = "derived" if relative else "assumed"
         draft.sources["nodes.cores.speed_ppm"] = f"{mark}: in proportion to {inventory.speed_source}{why}"
+    elif unlike:
+        draft.sources["nodes.cores.speed_ppm"] = (
+            "assumed: kinds of cores have no speed there, so that all are equally fast"
+        )
 
 
-def _listed_node(node: Node, rates: Mapping[int, Decimal]) -> Values:
+def _listed_node(node: Node, rates: Mapping[int, Decimal], unlike: bool) -> Values:
+    """An entry of the list of nodes; ``unlike``: cores are of several kinds, so that each entry has its speed."""
     values: Values = {"socket": node.socket}
-    if len(node.runs) == 1 and node.kinds[0].speed_ppm == LONE:
+    if len(node.runs) == 1 and not unlike:
         values |= {"cores": len(node.cores)}
         values |= {"threads_per_core": node.kinds[0].threads} if node.kinds[0].threads > 1 else {}
     elif node.cores:
@@ -203,7 +209,7 @@ def _listed_node(node: Node, rates: Mapping[int, Decimal]) -> Values:
 
 def _kind(kind: Kind, count: int) -> Values:
     threads = {"threads_per_core": kind.threads} if kind.threads > 1 else {}
-    return {"count": count, **threads, **({"speed_ppm": kind.speed_ppm} if kind.speed_ppm != LONE else {})}
+    return {"count": count, **threads, "speed_ppm": kind.speed_ppm}
 
 
 def _in_a_row(entries: Sequence[Values]) -> list[tuple[Values, int]]:

@@ -99,7 +99,7 @@ def _inventory(root: Element, path: Path) -> Inventory:
         memoryless=frozenset(lost.values()),
         memory_source=memory.source,
         averaged=memory.averaged,
-        unsaid=frozenset(_unsaid(objects, usable)),
+        unsaid=frozenset((*_unsaid(objects, usable), *["speeds" for _ in _kinds_without_speed(root, usable)])),
     )
 
 

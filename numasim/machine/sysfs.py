@@ -43,6 +43,7 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
     averaged: set[Where] = {node for node, said in bandwidths.items() if len(set(said)) > 1}
     averaged |= {pair for pair, said in latencies.items() if len(set(said)) > 1}
     speeds, speed_source = _speeds(root, usable)
+    unlike = tuple(_kinds_without_speed(root, usable, speed_source))
     return Inventory(
         origin="the running system" if running else f"sysfs at {root}",
         threads=tuple(_thread(root, cpu, nodes) for cpu in sorted(usable)),
@@ -51,14 +52,14 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
         distance=_distances(root, sorted(nodes)),
         clock=_clock(root, min(usable), running),
         page_bytes=os.sysconf("SC_PAGE_SIZE") if running else None,
-        remarks=(*_left_out(root, online, usable), *_kinds_without_speed(root, usable, speed_source)),
+        remarks=(*_left_out(root, online, usable), *unlike),
         speeds=speeds,
         speed_source=speed_source,
         bandwidth_gbs={node: value for node, said in bandwidths.items() if (value := round(_mean(said) / 1000, 3))},
         latency_ns={pair: _mean(said) for pair, said in latencies.items()},
         memory_source="the access classes of memory there, which firmware gives",
         averaged=frozenset(averaged),
-        unsaid=frozenset(_unsaid(root, usable)),
+        unsaid=frozenset((*_unsaid(root, usable), *["speeds"] * len(unlike))),
     )
 
 

@@ -401,6 +401,7 @@ def test_kinds_of_cores_without_a_speed_are_named(tmp_path: Path) -> None:
     assert all(kind.speed_ppm == 10**6 for node in spec.node_shapes for kind in node.kinds)
     said = "2 kinds of cores have no speed there (IntelCore on processors 0-1, IntelAtom on processors 2-7)"
     assert f"{said}: all are simulated at full speed" in draft.remarks
+    assert mark_of(draft.sources["nodes.cores.speed_ppm"]) == "assumed"
 
 
 def test_kinds_of_cores_without_a_speed_are_named_in_sysfs(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def ask(
         "workers": workers or [_fewest_cores(machine)],
     }
     base: dict[str, Any] = {name: values[0] for name, values in axes.items()}
-    swept_axes = {name: values for name, values in axes.items() if len(values) > 1}
+    swept_axes = {name: values for name, values in axes.items() if len(values) > 1} or {"strategy": axes["strategy"]}
     spec = {**base, "workload": program, "runtime": runtime, "repeat": repeat, "seed": seed, "sweep": swept_axes}
     swept(load_sweep(spec), output or Path("results") / f"ask-{graph.stem}", engine=chosen, jobs=jobs)
 

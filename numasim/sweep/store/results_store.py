@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -134,9 +135,12 @@ def _model_version(known: dict[str, Any]) -> object:
 def require_unchanged(directory: Path, name: str) -> None:
     """Raise `InputError` where a table of ``directory`` is not what the sweep wrote there, by the hash in the manifest.
 
-    A directory without a manifest, of an earlier version, has no hashes.
+    A directory without a manifest has no hashes: that is said on standard error.
     """
-    if (directory / MANIFEST).is_file() and not owns(directory, SWEEP, name):
+    if not (directory / MANIFEST).is_file():
+        text = f"numasim: {directory}: there is no {MANIFEST}, so that nobody knows whether {name} was changed"
+        print(text, file=sys.stderr)
+    elif not owns(directory, SWEEP, name):
         problem = f"was changed after, or not written by, `{SWEEP.command}`"
         expected = "the table of the sweep; move this file elsewhere and sweep again, which makes the table anew"
         raise InputError(problem, place=str(directory / name), expected=expected)

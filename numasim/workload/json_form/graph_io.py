@@ -99,7 +99,8 @@ def unchecked(document: Mapping[str, Any]) -> Workload:
 
 def parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
     """The entries of ``text``, the file ``name``, tasks and segments as columns; an `InputError` for wrong ones."""
-    with json_errors(text, name, GRAPH.name), _without_collection():
+    expected = f"{GRAPH.name}; numasim workload import reads other forms"
+    with json_errors(text, name, expected), _without_collection():
         return _walked(JsonWalk(text))
 
 
