@@ -135,9 +135,11 @@ def _model_version(known: dict[str, Any]) -> object:
 def require_unchanged(directory: Path, name: str) -> None:
     """Raise `InputError` where a table of ``directory`` is not what the sweep wrote there, by the hash in the manifest.
 
-    A directory without a manifest has no hashes: that is said on standard error.
+    A directory of a sweep whose manifest is missing has no hashes: that is said on standard error.
     """
     if not (directory / MANIFEST).is_file():
+        if not (directory / provenance.FILE).is_file():
+            return
         text = f"numasim: {directory}: there is no {MANIFEST}, so that nobody knows whether {name} was changed"
         print(text, file=sys.stderr)
     elif not owns(directory, SWEEP, name):
