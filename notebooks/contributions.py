@@ -29,12 +29,12 @@
 # %%
 import pandas as pd
 
-from numasim.reproduce.figures.gains_figure import gains_figure
-from numasim.reproduce.score.contributions import Case, gains
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
 
 study = read_study("thesis")
-for name, step in study.file.contributions.items():
+thesis = study.part("contributions")
+Case, gains = thesis.Case, thesis.gains
+for name, step in thesis.CONTRIBUTIONS.items():
     print(f"{name:22} {step.variant} over {step.over}")
 
 # %% [markdown]
@@ -52,7 +52,7 @@ repeat = 3
 # %%
 alike = {"workers of chapter 3": "one on each hardware thread"}
 found = gains(study, "results/contributions", cases, machines, repeat=repeat, readings=alike, progress=True)
-gains_figure(found)
+thesis.gains_figure(found)
 
 # %% [markdown]
 # Blue is faster, red is slower. Bold values have a 95 % interval over the seeds that excludes zero, grey ones do not:

@@ -37,8 +37,9 @@ from matplotlib.figure import Figure
 
 from numasim.engine.simulate import simulate_spec
 from numasim.reproduce.calibration.readings import Readings
-from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
 from numasim.spec.overrides import from_mapping
 
 study = read_study("phoenix")

@@ -24,12 +24,12 @@ from rich.console import Console
 
 import numasim as ns
 from numasim.reproduce.figures.table_figure import table_figure
-from numasim.reproduce.pages.table_text import print_table
-from numasim.reproduce.plan.variant_runs import variant_runs
+from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.terminal import print_table
 
 study = read_study("thesis", ["5.3"])
+thesis = study.part("variant_runs")
 
 # %% tags=["parameters"]
 row = "Strassen-2048"  # any row of experiments/thesis/programs/bots.yaml
@@ -59,7 +59,7 @@ print_table(volumes, Console(width=120))
 # line that is in no cache it is fetched first and written back later, so that what is computed moves twice.
 
 # %%
-runs = variant_runs(study, "bots", row, variants)
+runs = thesis.variant_runs(study, "bots", row, variants)
 frame, node_pairs = runs.frame(), runs.node_pairs()
 ns.plot.byte_kinds(frame, node_pairs)
 

@@ -16,7 +16,7 @@
 #
 # A simulation rests on three kinds of things that might be otherwise: parameters that were *fitted*, data of *vendors*
 # and assumptions about the machine, and *readings* of what the thesis leaves open.
-# `experiments/thesis/sensitivity.yaml` lists them, each with a range and its source, and `study.yaml` the readings with
+# `experiments/thesis/sensitivity.yaml` lists them, each with a range and its source, and `paper.yaml` the readings with
 # the sentences that speak for each. Here each is set to both ends of its range, one at a time, the tables of the
 # Barcelona OpenMP tasks are made again, and every conclusion is drawn again.
 #
@@ -26,12 +26,10 @@
 # %%
 from rich.console import Console
 
-from numasim.reproduce.figures.tornado_figure import tornado_figure
-from numasim.reproduce.score.robustness import print_robustness
-from numasim.reproduce.score.sensitivity import sensitivity
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
 
 study = read_study("thesis")
+thesis = study.part("sensitivity")
 
 # %% [markdown]
 # Two of the programs and a choice of assumptions take a minute or two; with `only = []` and `rows = []` all are looked
@@ -51,7 +49,7 @@ only = [
 ]
 
 # %%
-found = sensitivity(study, "results/sensitivity", rows=rows, only=only, progress=True)
+found = thesis.sensitivity(study, "results/sensitivity", rows=rows, only=only, progress=True)
 
 # %% [markdown]
 # ## What the contributions buy
@@ -61,7 +59,7 @@ found = sensitivity(study, "results/sensitivity", rows=rows, only=only, progress
 # line, the sign of the effect, and with it what the thesis would conclude, hangs on that assumption.
 
 # %%
-tornado_figure(found, list(study.file.contributions))
+thesis.tornado_figure(found, list(thesis.CONTRIBUTIONS))
 
 # %% [markdown]
 # ## How good the predictions are
@@ -69,7 +67,7 @@ tornado_figure(found, list(study.file.contributions))
 # The same for the scores. The dashed line is what the study asks for.
 
 # %%
-tornado_figure(found, list(study.file.scores))
+thesis.tornado_figure(found, [rule.name for rule in study.rules])
 
 # %% [markdown]
 # ## In short
@@ -77,4 +75,4 @@ tornado_figure(found, list(study.file.scores))
 # Of how many changes each conclusion survives, and which of them move it most.
 
 # %%
-print_robustness(found, Console(width=120))
+thesis.print_robustness(found, Console(width=120))

@@ -25,17 +25,17 @@
 from rich.console import Console
 
 from numasim.reproduce.figures.table_figure import table_figure
-from numasim.reproduce.pages.table_text import print_scores, print_table
+from numasim.reproduce.findings import findings_of
+from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.score.scoring import findings_of
-from numasim.reproduce.score.shares import Share, share_table
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.terminal import print_scores, print_table
 
 # %% tags=["parameters"]
 quick = True  # one product of 1024 x 1024 instead of five of 8192 x 8192, which take minutes
 
 # %%
 study = read_study("thesis", ["3.1", "3.3", "4.2", "4.3"])
+thesis = study.part("shares")
 found = reproduce(study, "results/steals", quick=quick, progress=True)
 tables = {table.id: table for table in found.tables}
 console = Console(width=120)
@@ -74,10 +74,10 @@ table_figure(tables["3.3"])
 random = ("average_remote_steal_count", "average_local_steal_count")
 domains = ("remote_steal_count", "local_steal_count")
 shares = {
-    "randomized stealing": Share("4.2", random[0], random),
-    "stealing domains": Share("4.3", domains[0], domains),
+    "randomized stealing": thesis.Share("4.2", random[0], random),
+    "stealing domains": thesis.Share("4.3", domains[0], domains),
 }
-table_figure(share_table(found.tables, shares, "Remote share of steals"))
+table_figure(thesis.share_table(found.tables, shares, "Remote share of steals"))
 
 # %%
 print_table(tables["4.3"], console)

@@ -109,7 +109,6 @@ MODULES = {
     "reproduce/test_metrics.py": "unit",
     "reproduce/test_reproduction_text.py": "unit",
     "reproduce/test_scores.py": "unit",
-    "reproduce/test_shares.py": "unit",
     "runtime/test_compiled_strategies.py": "equality",
     "runtime/test_kernels_against_generators.py": "equality",
     "runtime/test_kernels_in_virtual_time.py": "equality",

@@ -23,7 +23,7 @@ from numasim.cli.entrance import app
 from numasim.cli.examples import examples_of
 from numasim.cli.formats import SCHEMAS
 from numasim.parts import catalog
-from numasim.reproduce.study.study import study_names
+from numasim.reproduce.load import study_names
 from numasim.validate.part_files import part_names
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "docs"))

@@ -14,14 +14,13 @@ from pathlib import Path
 
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration.parameter_search import Axis
 from numasim.reproduce.calibration.record import Calibration, calibration_yaml
-from numasim.reproduce.calibration.roots import identified_root
-from numasim.reproduce.calibration.searched import Searched, Source, calibration_of_root
-from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.published_quantities import Outcome, task_us
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.calibration.search import Axis, Searched, Source, calibration_of_root, identified_root
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.quantities import Outcome, task_us
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
 from numasim.spec.overrides import Assignment, from_mapping
 
 HERE = Path(__file__).resolve().parent

@@ -24,16 +24,22 @@ from statistics import fmean, stdev
 from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.parts.yaml.nodes import from_python
-from numasim.reproduce.calibration.identification import Verdict
-from numasim.reproduce.calibration.parameter_search import Axis
 from numasim.reproduce.calibration.readings import Readings
 from numasim.reproduce.calibration.record import Calibration, calibration_yaml
-from numasim.reproduce.calibration.roots import TWO_SIDED, Root, identified_root
-from numasim.reproduce.calibration.searched import Searched, Source, calibration_of_root
-from numasim.reproduce.plan.setting import Change, Setting, Wanted
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.calibration.search import (
+    TWO_SIDED,
+    Axis,
+    Root,
+    Searched,
+    Source,
+    Verdict,
+    calibration_of_root,
+    identified_root,
+)
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Change, Fields, Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -66,8 +72,7 @@ MACHINES = (
 
 def saved_percent(study: Study, machine: Machine, rate: int, seeds: int) -> list[float]:
     """What LAWS saves of Cilk's time, for each seed, where a thousand operations take ``rate`` ps."""
-    change = Change(from_python({FIELD: rate}, study.document.place))
-    setting = Setting(replace(study, parameters=()), changes=(change,))
+    setting = Setting(replace(study, calibration=Calibration()), changes=(Change(Fields({FIELD: rate})),))
 
     def time(variant: str, number: int) -> float:
         spec = setting.spec(Wanted(study.programs[machine.program], machine.row, variant))

@@ -15,7 +15,7 @@ keeps the value of its own file.
     python experiments/phoenix/calibrate.py --entries 0.235
 
 says what step 2 finds if rows give back that share of the memory of their entries, as other readings of the study have
-it (study.yaml, "memory of entries"), and writes nothing.
+it (paper.yaml, "memory of entries"), and writes nothing.
 """
 
 from __future__ import annotations
@@ -29,23 +29,26 @@ from pathlib import Path
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.reproduce.calibration.identification import Evidence, fit
-from numasim.reproduce.calibration.parameter_search import Axis, Point
 from numasim.reproduce.calibration.readings import Readings
 from numasim.reproduce.calibration.record import Calibration, calibration_yaml, rms
-from numasim.reproduce.calibration.roots import identified_root
-from numasim.reproduce.calibration.searched import (
+from numasim.reproduce.calibration.search import (
+    Axis,
+    Evidence,
+    Point,
     Searched,
     Source,
     calibration_of,
     calibration_of_root,
+    fit,
+    identified_root,
     judge,
     reporter,
     values_at,
 )
-from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
 from numasim.spec.overrides import Assignment, from_mapping
 
 HERE = Path(__file__).resolve().parent
@@ -72,7 +75,7 @@ class Column:
         self.counts = tuple(map(str, counts))
         self._setting = Setting(study)
         self._program = study.programs[program]
-        self._variant = study.tables[table].file.columns[COLUMN].variant
+        self._variant = study.tables[table].columns[COLUMN].variant
         self._published = readings.values(table, COLUMN, self.counts)
 
     def errors(self, fields: Mapping[str, object]) -> list[float]:

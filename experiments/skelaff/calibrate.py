@@ -19,14 +19,12 @@ from pathlib import Path
 
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration.identification import Verdict
-from numasim.reproduce.calibration.parameter_search import Axis
 from numasim.reproduce.calibration.record import Calibration, calibration_yaml
-from numasim.reproduce.calibration.roots import Root
-from numasim.reproduce.calibration.searched import Searched, Source, calibration_of_root
-from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.calibration.search import Axis, Root, Searched, Source, Verdict, calibration_of_root
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
 from numasim.spec.overrides import from_mapping
 
 HERE = Path(__file__).resolve().parent

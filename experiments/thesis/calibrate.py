@@ -35,8 +35,8 @@ from typing import Any
 
 from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.reproduce.calibration.bench import Bench
 from numasim.reproduce.calibration.calibration_runs import (
+    Bench,
     SharedRate,
     at_rate,
     counters,
@@ -48,8 +48,6 @@ from numasim.reproduce.calibration.calibration_runs import (
     serial_seconds,
     told,
 )
-from numasim.reproduce.calibration.identification import Evidence, fit
-from numasim.reproduce.calibration.parameter_search import Axis, Point
 from numasim.reproduce.calibration.readings import Readings
 from numasim.reproduce.calibration.record import (
     Calibration,
@@ -62,18 +60,24 @@ from numasim.reproduce.calibration.record import (
     score,
     with_residual,
 )
-from numasim.reproduce.calibration.roots import Root, identified_root, root_at
-from numasim.reproduce.calibration.searched import (
+from numasim.reproduce.calibration.search import (
+    Axis,
+    Evidence,
+    Point,
+    Root,
     Searched,
     Source,
     calibration_of,
     calibration_of_root,
+    fit,
+    identified_root,
     judge,
     reporter,
+    root_at,
     values_at,
 )
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
+from numasim.reproduce.study import Study
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import LocalWorkers
 

@@ -71,7 +71,7 @@ def engines(incomplete: str) -> list[str]:
 
 
 def _studies(incomplete: str) -> list[str]:
-    from numasim.reproduce.study.study import study_names
+    from numasim.reproduce.load import study_names
 
     return _beginning(study_names(), incomplete)
 

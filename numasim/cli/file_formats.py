@@ -9,8 +9,6 @@ from typing import Any
 from numasim.engine.columns import DESCRIBED, Kind
 from numasim.errors import InputError
 from numasim.reproduce.calibration.record import Calibration
-from numasim.reproduce.study.sensitivity_file import SensitivityFile
-from numasim.reproduce.study.study_files import ProgramFile, StudyFile, TableFile
 from numasim.spec.json_schema import Schema, json_schema, model_schema, with_title
 from numasim.validate.part_files import PartFile
 
@@ -57,12 +55,6 @@ FILE_FORMATS = {
     "runtime": FileFormat("A runtime, in YAML.", lambda: json_schema("runtime")),
     "workload": FileFormat("A workload with its parameters, in YAML.", lambda: json_schema("workload")),
     "graph": FileFormat("A task graph, in JSON.", lambda: json_schema("graph")),
-    "study": FileFormat("A study: study.yaml in its folder.", _of_model("study", StudyFile)),
-    "program": FileFormat("A program of a study: programs/NAME.yaml.", _of_model("program", ProgramFile)),
-    "table": FileFormat("A table of a study: tables/NAME.yaml.", _of_model("table", TableFile)),
-    "sensitivity": FileFormat(
-        "Uncertain inputs of a study: sensitivity.yaml.", _of_model("sensitivity", SensitivityFile)
-    ),
     "calibration": FileFormat(
         "Fitted parameters of a study: calibrated.yaml, which a calibration writes.",
         _of_model("calibration", Calibration),

@@ -23,7 +23,7 @@ def shipped(kind: str) -> "Shipped":
     from numasim.objects import shipped as lists
 
     if kind == "studies":
-        from numasim.reproduce.study.study import study_titles
+        from numasim.reproduce.load import study_titles
 
         return lists.Shipped("study", study_titles())
     listed: Shipped = getattr(lists, kind)()
@@ -129,8 +129,7 @@ def _sweep(name: str) -> str:
 
 
 def _study(name: str) -> str:
-    from numasim.reproduce.study.describe_study import describe
-    from numasim.reproduce.study.study import read_study
+    from numasim.reproduce.load import describe, read_study
 
     return describe(read_study(name))
 

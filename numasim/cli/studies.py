@@ -7,7 +7,7 @@ import typer
 
 from numasim.cli.completion import YAML, parts_of_validation, shipped, studies
 from numasim.cli.examples import examples
-from numasim.cli.shared import EngineName, Jobs, Json, Results, chosen_engine
+from numasim.cli.shared import EngineName, Jobs, Json, Results, chosen_engine, say
 
 ALL = "all"  # studies
 
@@ -17,7 +17,7 @@ def reproduce(
     study: Annotated[
         str,
         typer.Argument(
-            help="a shipped study, a folder with a study.yaml, or all that are shipped", autocompletion=studies
+            help="a shipped study, a folder with a study.py, or all that are shipped", autocompletion=studies
         ),
     ] = ALL,
     table: Annotated[list[str] | None, typer.Option("--table", help="only this table or figure", metavar="ID")] = None,
@@ -37,16 +37,16 @@ def reproduce(
 
     Without a study all that are shipped are reproduced, each in a folder of its own, with a page that leads to them.
     """
+    from numasim.reproduce.command import report, report_all
+    from numasim.reproduce.load import read_study
     from numasim.reproduce.reproduce import reproduce
-    from numasim.reproduce.reproduce_command import report, report_all
-    from numasim.reproduce.study.study import read_study
 
     if study == ALL:
         _refuse_for_all(table=table, machine=machine, without=without)
         directory = output or Path("results") / "reproductions"
         report_all(directory, quick=quick, jobs=jobs, engine=chosen_engine(engine))
         return
-    loaded = read_study(study, table or ())
+    loaded = read_study(study, table or (), lambda file: say(f"numasim: executes {file}", err=True))
     directory = output or Path("results") / loaded.name
     found = reproduce(
         loaded,
@@ -65,7 +65,7 @@ def reproduce(
 def _refuse_for_all(**options: object) -> None:
     """Raise `InputError` for an option that is of one study."""
     from numasim.errors import InputError
-    from numasim.reproduce.study.study import study_names
+    from numasim.reproduce.load import study_names
 
     for name, value in options.items():
         if value:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from numasim.reproduce.calibration.record import FittedParameter, RefusedParameter
-from numasim.reproduce.ceilings.ceiling import Ceiling
-from numasim.reproduce.score.scores import TableScore
-from numasim.reproduce.study.selection import ScoreRule
-from numasim.reproduce.table_cells import ReadingRole, Score, Table
+import numasim
+from numasim.reproduce.calibration.record import Calibration
+from numasim.reproduce.metrics import METRICS
+from numasim.reproduce.printed_twice import printed_twice
+from numasim.reproduce.reproduce import Reproduction, comparable
+from numasim.reproduce.scores import TableScore, class_scores, table_scores
+from numasim.reproduce.study import Paper, ScoreRule
+from numasim.reproduce.table_cells import Ceiling, Interval, Score, Table
 
 
 @dataclass(frozen=True)
@@ -21,51 +27,10 @@ class Ablation:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One way to read the source: the sentences for it, the fields that are set, and its scores where it was run."""
-
-    name: str
-    says: str
-    fields: str
-    scored: bool  # whether it is the one that is scored
-    scores: tuple[Score, ...] = ()
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A question that the source leaves open, and its choices; its answer was found as `role` says."""
-
-    name: str
-    question: str
-    role: ReadingRole
-    choices: tuple[Choice, ...]
-
-
-@dataclass(frozen=True)
-class Tried:
-    """Something that was tried: what was supposed and changed, the score before and after, on the scale of its metric.
-
-    ``of``: the cells of the score that were looked at, "" for all; ``seen``: whether the scored figures had been looked
-    at; ``kept``: whether it is part of the study.
-    """
-
-    score: str
-    metric: str
-    hypothesis: str
-    change: str
-    of: str
-    before: float
-    after: float
-    seen: bool
-    kept: bool
-
-
-@dataclass(frozen=True)
 class Findings:
     """A study, how it was run, and its results."""
 
-    title: str
-    source: str
+    paper: Paper
     machine: str
     published_machine: str  # the study's own; where it differs, nothing published is comparable
     quick: bool
@@ -75,19 +40,108 @@ class Findings:
     rules: tuple[ScoreRule, ...]
     scores: tuple[Score, ...]
     columns: tuple[TableScore, ...]  # of every column of every table
-    readings: tuple[Reading, ...]
     ablations: tuple[Ablation, ...]
-    parameters: tuple[FittedParameter, ...]
     command: str  # that reproduces it
     version: str  # of numasim
-    refused: tuple[RefusedParameter, ...] = ()
+    others: Mapping[tuple[str, str], tuple[Score, ...]] = field(default_factory=dict)  # by reading and choice
+    calibration: Calibration = field(default_factory=Calibration)
     only_rates: tuple[Score, ...] = ()  # of the machine with nothing fitted but the rates of serial runs
     ceilings: tuple[Ceiling, ...] = ()
-    tried: tuple[Tried, ...] = ()
     lead: str = ""  # the score whose cells are drawn first
-    learned: tuple[str, ...] = ()  # what to say first, with places for scores
 
     @property
     def elsewhere(self) -> bool:
         """Whether the runs were simulated on another machine than the study's."""
         return self.machine != self.published_machine
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        """The metric of each score."""
+        return {rule.name: rule.metric for rule in self.rules}
+
+
+def findings_of(found: Reproduction) -> Findings:
+    """Score a reproduction. On another machine than the study's there are no scores, as nothing was published."""
+    study, setting, rules = found.study, found.setting, found.study.score_rules
+    published = comparable(setting)
+    ceilings = (study.ceilings or printed_twice)(study, found.tables, rules) if published else ()
+    others = {(each.name, each.label): class_scores(tables, rules) for each, tables in found.alternatives}
+    readings = [scores for (name, _), scores in others.items() if name in study.readings]
+    fitted = [scores for (name, _), scores in others.items() if name not in study.readings]
+    scores = class_scores(found.tables, rules) if published else ()
+    return Findings(
+        paper=study.paper,
+        machine=setting.machine or study.machine,
+        published_machine=study.machine,
+        quick=setting.quick,
+        without=setting.without,
+        runs=found.runs,
+        tables=found.tables,
+        rules=rules,
+        scores=tuple(
+            replace(
+                score,
+                readings=_range(score, readings),
+                parameters=_range(score, fitted),
+                ceiling=_worst(score, ceilings),
+            )
+            for score in scores
+        ),
+        columns=table_scores(found.tables, rules),
+        ablations=tuple(
+            Ablation(name, fields_text(study.ablations.get(name, {})), class_scores(ablated, rules))
+            for name, ablated in (found.ablations.items() if published else ())
+        ),
+        command=_command(found),
+        version=numasim.__version__,
+        others=others,
+        calibration=study.calibration,
+        only_rates=class_scores(found.only_rates, rules),
+        ceilings=ceilings,
+        lead=study.lead,
+    )
+
+
+def _worst(score: Score, ceilings: Iterable[Ceiling]) -> float | None:
+    """The best value that all ceilings leave to a score.
+
+    That is the largest of the least errors, or the smallest of what a metric that rises can reach; ceilings do not add
+    up, as one prediction may pay for several.
+    """
+    values = [bound.value for each in ceilings for bound in each.bounds if bound.score == score.name]
+    worst = min if METRICS[score.metric].rising else max
+    return worst(values, default=None)
+
+
+def _range(score: Score, others: Iterable[Sequence[Score]]) -> Interval | None:
+    """From the least to the largest value of a score, NaN left out; None where it has no other."""
+    values = [each.value for scores in others for each in scores if each.name == score.name]
+    known = [value for value in values if not math.isnan(value)]
+    if not known or math.isnan(score.value):
+        return None
+    return Interval(min(score.value, *known), max(score.value, *known))
+
+
+def fields_text(changes: Mapping[str, Any]) -> str:
+    """Fields of runs as one line of YAML."""
+    return ", ".join(f"{name}: {plain(value)}" for name, value in changes.items())
+
+
+def plain(value: object) -> str:
+    """Write a value of a specification as one line of YAML."""
+    if isinstance(value, Mapping):
+        return "{" + fields_text(value) + "}"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _command(found: Reproduction) -> str:
+    """Return the command that makes the same report again."""
+    study, setting = found.study, found.setting
+    tables = [] if len(study.chosen) == len(study.tables) else [f"--table {table}" for table in study.chosen]
+    options = [
+        *tables,
+        *(["--quick"] if setting.quick else []),
+        *([f"--machine {setting.machine}"] if setting.machine else []),
+        *(f"--without {name}" for name in setting.without),
+    ]
+    return " ".join(["numasim reproduce", study.name, *options])

@@ -6,19 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
+from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.errors import InputError
 from numasim.files.owned_folder import owned_folder
-from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.pages.report_folder import REPORT, RUNS, report_files
-from numasim.reproduce.plan.alternatives import PlannedSide, parameter_sides, reading_sides
-from numasim.reproduce.plan.planned import PlannedTable
-from numasim.reproduce.plan.reproduction_runs import do_runs
-from numasim.reproduce.plan.setting import Setting
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.sensitivity_file import has_ranges, read_ranges
+from numasim.reproduce.folder import REPORT, RUNS, report_files
+from numasim.reproduce.setting import Setting, Side, parameter_sides, reading_sides
+from numasim.reproduce.study import Study
+from numasim.reproduce.study_tables import PlannedTable
 from numasim.reproduce.table_cells import Table
-from numasim.sweep.collection import Collected
+from numasim.sweep.collection import Collected, collect_runs
+from numasim.sweep.planned_runs import PlannedRun
 
 NOTHING = "nothing"  # is switched off
 
@@ -33,17 +30,13 @@ class Reproduction:
     under `NOTHING`, also quick, have all mechanisms; the others are compared with them.
     """
 
+    study: Study
     setting: Setting
     tables: tuple[Table, ...]
     only_rates: tuple[Table, ...]
-    alternatives: tuple[tuple[PlannedSide, tuple[Table, ...]], ...]
+    alternatives: tuple[tuple[Side, tuple[Table, ...]], ...]
     ablations: Mapping[str, tuple[Table, ...]]
     runs: int  # from which all tables are filled
-
-    @property
-    def study(self) -> Study:
-        """What was reproduced."""
-        return self.setting.study
 
 
 def reproduce(
@@ -68,11 +61,11 @@ def reproduce(
     that no run has, a machine that is too small for every run, a bad directory.
     """
     require_engine(engine)
-    main = Setting(study, quick, None if machine == study.file.machine else machine, tuple(without))
+    main = Setting(study, quick, None if machine == study.machine else machine, tuple(without))
     if main.machine:
         require_runs(main)
     published = scored(study) if comparable(main) else ()
-    others = () if quick or not published else _alternatives(study)
+    others = () if quick or not published else (*reading_sides(study), *parameter_sides(study))
     ablated = _ablated(main) if ablations else {}
     wanted = [
         (main, study.chosen),
@@ -82,6 +75,7 @@ def reproduce(
     with owned_folder(Path(directory), REPORT, report_files(study.chosen)):
         (tables, only_rates, *rest), runs = simulate(wanted, directory, jobs=jobs, engine=engine, progress=progress)
     return Reproduction(
+        study,
         main,
         tables,
         only_rates=only_rates,
@@ -119,29 +113,30 @@ def simulate(
 ) -> tuple[list[tuple[Table, ...]], int]:
     """Make the named tables of each setting, and count the runs; runs that settings share are run once."""
     plans = [_plans(setting, tables) for setting, tables in wanted]
-    done = do_runs(
-        [table for plan in plans for table in plan],
-        Path(directory) / RUNS,
-        jobs=jobs,
-        engine=engine,
-        progress=progress,
+    runs = _union(table for plan in plans for table in plan)
+    done = collect_runs(
+        runs, Path(directory) / RUNS, jobs=jobs, engine=engine, runner=simulate_spec, progress=progress, pairs=True
     )
     return [_filled(plan, done) for plan in plans], len(done.counters)
+
+
+def _union(tables: Iterable[PlannedTable]) -> list[PlannedRun]:
+    """The runs of all tables, each once; runs of one workload follow each other, so that it is generated once."""
+    runs = {run.run_id: run for table in tables for run in table.runs}
+    workloads: dict[str, list[PlannedRun]] = {}
+    for run in runs.values():
+        workloads.setdefault(run.spec.workload.contents_json, []).append(run)
+    return [run for alike in workloads.values() for run in alike]
 
 
 def scored(study: Study) -> tuple[str, ...]:
     """Those of the chosen tables that have a scored column."""
     tables = (study.tables[table] for table in study.chosen)
-    return tuple(table.id for table in tables if any(column.score for column in table.file.columns.values()))
-
-
-def _alternatives(study: Study) -> tuple[PlannedSide, ...]:
-    ranges = parameter_sides(study, read_ranges(study)) if has_ranges(study) else ()
-    return (*reading_sides(study), *ranges)
+    return tuple(table.id for table in tables if any(column.score for column in table.columns.values()))
 
 
 def _ablated(main: Setting) -> dict[str, Setting]:
-    mechanisms = [name for name in main.study.file.ablations if name not in main.without]
+    mechanisms = [name for name in main.study.ablations if name not in main.without]
     off = {NOTHING: main.without} | {name: (*main.without, name) for name in mechanisms}
     return {
         name: Setting(main.study, True, main.machine, without, repeat=1, resolver=main.resolver)
@@ -151,7 +146,7 @@ def _ablated(main: Setting) -> dict[str, Setting]:
 
 def _plans(setting: Setting, tables: Sequence[str]) -> list[PlannedTable]:
     chosen = (setting.study.tables[table] for table in tables)
-    return [KINDS[table.file.kind].plan(setting, table) for table in chosen]
+    return [table.kind.plan(setting, table) for table in chosen]
 
 
 def _filled(plans: Sequence[PlannedTable], done: Collected) -> tuple[Table, ...]:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # suffixes of published columns
 
 
 class ReadingRole(StrEnum):
@@ -88,12 +95,44 @@ class Table:
     id: str
     title: str
     source: str
-    kind: str
     key_columns: tuple[str, ...]
     cells: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
     extra: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    # named series that a kind adds, such as the points and the line of a regression
+    # named series that a kind adds, such as the points of a regression
+    figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)  # of its own
+
+
+@dataclass(frozen=True)
+class ScoreBound:
+    """The best value of a score that is within reach.
+
+    ``value`` is the least error of a class, or the most of a metric that rises, over all its ``cells``; it follows from
+    ``covered`` of them, and the others are taken to be met exactly.
+    """
+
+    score: str
+    metric: str
+    value: float
+    covered: int
+    cells: int
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What published values say about the best score that is within reach, in sentences (model 7.4).
+
+    A ceiling without ``bounds`` is a finding beside the scores, for ``no_bound``.
+    """
+
+    name: str
+    finding: str
+    assumes: str
+    source: str  # the place of the source that speaks for the inputs, "" where nothing had to be read
+    bounds: tuple[ScoreBound, ...]
+    no_bound: str = ""
+    headings: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numasim.report.answers.statistics import Estimate
-from numasim.reproduce.pages.csv_files import plain_csv
+from numasim.reproduce.csv_files import plain_csv
 from numasim.validate.comparison import Verdict
 from numasim.validate.measured_on import measurement_origin
 from numasim.validate.run_validation import PartFindings

@@ -12,8 +12,7 @@ from places_of_files import ALL, CSV, GRAPH, SYSFS, TABLE, TRACE, XML, YAML, Pla
 
 MOST_BYTES = {YAML: 2**20, GRAPH: 2**27, XML: 2**22, SYSFS: 2**20, CSV: 2**22, TRACE: 2**36, TABLE: 2**36}
 SIZES = {2**20: "1 MiB", 2**22: "4 MiB", 2**24: "16 MiB", 2**27: "128 MiB", 2**36: "64 GiB"}
-ABSENT_IS_ALLOWED = {"provenance of a sweep", "sysfs, online", "sysfs, cpulist", "sysfs, meminfo", "program of a study",
-                     "table of a study"}  # fmt: skip
+ABSENT_IS_ALLOWED = {"provenance of a sweep", "sysfs, online", "sysfs, cpulist", "sysfs, meminfo"}
 
 
 def directory(path: Path) -> None:
@@ -86,7 +85,7 @@ def damages() -> Iterator[BadInput]:
         yield placed(place, "named pipe", pipe, "is a named pipe", kind)
         yield placed(place, "device", device, "is a device", kind)
         yield placed(place, "socket", bound_socket, "is a socket", kind)
-        if place.kind != SYSFS and place.name != "program of a study":
+        if place.kind != SYSFS:
             yield placed(place, "link to itself", loop, "cannot read", kind)
         most = MOST_BYTES.get(place.kind, 2**24)
         if most < 2**36:  # larger than some file systems hold

@@ -10,7 +10,7 @@ from places_of_files import ALL, at
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
 )
-SOME = ("run", "machine show", "strategy compile", "study", "part of a validation")
+SOME = ("run", "machine show", "strategy compile", "part of a validation")
 YAML_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "bomb of aliases": (BOMB, (":5:55: ", "more than 100,000 values", "expected fewer aliases")),
     "nested lists": ("a: " + "[" * 1000, (":1:103: ", "nested deeper than 100 levels", "a flatter document")),

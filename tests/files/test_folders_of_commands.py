@@ -18,36 +18,28 @@ Capture = pytest.CaptureFixture[str]
 ENGINE = ("--engine", "reference")
 SPEC = RUN + "seed: 7\n"
 STUDY = """\
-title: A study of one table
-source: nobody
-machine: xeon-e5-2620-2s
-seed: 3
-repeat: 1
-scores:
-  times: {metric: mape, bound: 0.15}
-"""
-PROGRAM = """\
-spec: {runtime: ompi, strategy: randomized, workers: threads}
-rows:
-  small: {workload: {name: fib, n: 6}}
-variants:
-  plain: {strategy: randomized}
-"""
-TABLE = """\
-title: Times
-source: section 1
-published: times.csv
-program: trees
-rows: program
-columns:
-  plain_s: {variant: plain, quantity: makespan_s, role: predicted, score: times}
+from pathlib import Path
+
+from numasim.reproduce.programs import Program
+from numasim.reproduce.study import Paper, ScoreRule, make_study
+from numasim.reproduce.study_tables import Column, StudyTable
+
+HERE = Path(__file__).parent
+TREES = Program(
+    "trees",
+    spec={"runtime": "ompi", "strategy": "randomized", "workers": "threads"},
+    rows={"small": {"workload": {"name": "fib", "n": 6}}},
+    variants={"plain": {"strategy": "randomized"}},
+)
+COLUMNS = {"plain_s": Column("makespan_s", "plain", score="times")}
+TIMES = StudyTable("1.1", "Times", "section 1", HERE / "published" / "times.csv", "program", COLUMNS, "trees")
+RULES = (ScoreRule("times", "mape", 0.15),)
+STUDY = make_study(HERE, "xeon-e5-2620-2s", [TIMES], [TREES], Paper("One table", "nobody"), seed=3, rules=RULES)
 """
 INPUT = {
     "spec.yaml": SPEC,
     "sweep.yaml": SPEC + "sweep:\n  strategy: [randomized, threshold]\n",
-    "study/study.yaml": STUDY,
-    "study/programs/trees.yaml": PROGRAM,
-    "study/tables/table-1-1.yaml": TABLE,
+    "study/study.py": STUDY,
     "study/published/times.csv": "program,plain_s\nsmall,0.001\n",
 }
 COMMANDS = {
@@ -215,8 +207,8 @@ def test_figures_that_a_sweep_will_not_write_are_refused_before_it_runs(here: Pa
 
 
 def test_a_study_that_is_refused_leaves_no_folder(here: Path, capsys: Capture) -> None:
-    study = here / "input" / "study" / "study.yaml"
-    study.write_text(study.read_text().replace("metric: mape", "metric: maep"))
+    study = here / "input" / "study" / "study.py"
+    study.write_text(study.read_text().replace('"mape"', '"maep"'))
     assert "did you mean 'mape'?" in refused("numasim reproduce", "new/out", here, capsys)
 
 

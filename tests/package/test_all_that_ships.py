@@ -27,9 +27,9 @@ from numasim.record.piece_costs import PieceCosts
 from numasim.record.recorded_data import RecordedData
 from numasim.record.recorded_rows import rows_of
 from numasim.record.recorded_workload import workload_of
-from numasim.reproduce.plan.setting import Setting
+from numasim.reproduce.load import read_study, study_names
 from numasim.reproduce.reproduce import require_runs
-from numasim.reproduce.study.study import read_study, study_names
+from numasim.reproduce.setting import Setting
 from numasim.spec.single_part import read_machine
 from numasim.validate.part_files import part_names
 from numasim.validate.validation_cells import part_of

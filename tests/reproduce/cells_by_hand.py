@@ -40,12 +40,11 @@ def cell(
     )
 
 
-def table(cells: Sequence[Cell], identity: str = "1.1", kind: str = "runs") -> Table:
+def table(cells: Sequence[Cell], identity: str = "1.1") -> Table:
     return Table(
         id=identity,
         title="A table",
         source="a book, Table 1.1",
-        kind=kind,
         key_columns=("benchmark",),
         cells=tuple(cells),
     )

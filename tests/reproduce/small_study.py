@@ -1,88 +1,71 @@
-"""A study of two small programs, made up, that reproduces in a second: a file for each path that a test may break."""
+"""A study of two small programs, made up, that reproduces in a second: a text for each part that a test may change."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-FILES = {
-    "study.yaml": """\
-title: A small study
-source: nobody
-machine: xeon-e5-2620-2s
-seed: 3
-repeat: 2
-scores:
-  times: {metric: mape, bound: 0.15}
-ablations:
-  caches: {model.cache: none}
-contributions:
-  stealing domains: {program: trees, variant: domains, over: plain}
-inconsistencies:
-  - {text: the first table contradicts itself, tables: ["1.1"]}
-""",
-    "programs/trees.yaml": """\
-spec: {runtime: ompi, strategy: randomized, workers: threads}
-rows:
-  small: {workload: {name: fib, n: 6}}
-  large: {workload: {name: fib, n: 9}}
-variants:
-  plain: {strategy: randomized}
-  domains: {strategy: topology-aware}
-quick: {without: [large]}
-""",
-    "programs/grid.yaml": """\
-spec: {workload: {name: matmul, n: 64}, runtime: own, strategy: randomized, workers: 24}
-quick: {set: {workload.n: 16}}
-""",
-    "tables/table-1-1.yaml": """\
-title: Times
-source: section 1
-published: times.csv
-program: trees
-rows: program
-columns:
-  plain_s: {variant: plain, quantity: makespan_s, role: fitted}
-  domains_s: {variant: domains, quantity: makespan_s, role: predicted, score: times, baseline: plain_s}
-notes: [read off a plot]
-""",
-    "tables/table-1-2.yaml": """\
-title: Steals
-source: section 2
-published: steals.csv
-program: grid
-rows: {key: workers, field: workers}
-columns:
-  attempts: {quantity: steal_attempts, role: predicted, null_from: {table: "1.3", column: attempts}, fitted: ["2"]}
-""",
-    "tables/table-1-3.yaml": """\
-title: Steals again
-source: section 2
-published: steals.csv
-program: grid
-rows: {key: workers, field: workers}
-columns:
-  attempts: {quantity: steal_attempts, role: predicted}
-""",
-    "tables/figure-1.yaml": """\
-title: Gains
-source: section 3
-published: times.csv
-program: trees
-rows: program
-columns:
-  gain: {variant: domains, quantity: speedup, role: predicted, published: {over: plain_s, under: domains_s}}
-""",
-    "published/times.csv": "program,plain_s,domains_s\nsmall,4,2\nlarge,9,3\n",
-    "published/steals.csv": "workers,attempts\n2,10\n24,300\n32,900\n",
+STUDY = """\
+from pathlib import Path
+
+from numasim.reproduce.table_cells import Role
+from numasim.reproduce.programs import Program
+from numasim.reproduce.study import FittedRange, Paper, ScoreRule, make_study, question
+from numasim.reproduce.study_tables import (
+    NOTHING, Claim, Claims, Column, Compared, Elsewhere, Peaks, Quotient, StudyTable, Totals,
+)
+
+HERE = Path(__file__).resolve().parent
+CSV = HERE / "published"
+READINGS = {}
+TREES = Program(
+    "trees",
+    spec={"runtime": "ompi", "strategy": "randomized", "workers": "threads"},
+    rows={"small": {"workload": {"name": "fib", "n": 6}}, "large": {"workload": {"name": "fib", "n": 9}}},
+    variants={"plain": {"strategy": "randomized"}, "domains": {"strategy": "topology-aware"}},
+    quick={"without": ["large"]},
+)
+GRID = Program(
+    "grid",
+    spec={"workload": {"name": "matmul", "n": 64}, "runtime": "own", "strategy": "randomized", "workers": 24},
+    quick={"set": {"workload.n": 16}},
+)
+TIMES = {
+    "plain_s": Column("makespan_s", "plain", role=Role.FITTED),
+    "domains_s": Column("makespan_s", "domains", score="times", baseline="plain_s"),
+}
+ATTEMPTS = Column("steal_attempts", null_from=Elsewhere("1.3", "attempts"), fitted=("2",))
+GAIN = Column("speedup", "domains", published=Quotient("plain_s", "domains_s"))
+TABLES = [
+    StudyTable("1.1", "Times", "section 1", CSV / "times.csv", "program", TIMES, "trees"),
+    StudyTable("1.2", "Steals", "section 2", CSV / "steals.csv", "workers", {"attempts": ATTEMPTS}, "grid", "workers"),
+    StudyTable("1.3", "Steals again", "section 2", CSV / "steals.csv", "workers",
+               {"attempts": Column("steal_attempts")}, "grid", "workers"),
+    StudyTable("figure-1", "Gains", "section 3", CSV / "times.csv", "program", {"gain": GAIN}, "trees"),
+]
+RULES = [ScoreRule("times", "mape", 0.15)]
+MORE = {}
+# here
+STUDY = make_study(
+    HERE, "xeon-e5-2620-2s", TABLES, (TREES, GRID),
+    Paper("A small study", "nobody", {name: question(name, each) for name, each in READINGS.items()},
+          inconsistencies=(("the first table contradicts itself", ("1.1",)),), notes={"1.1": ("read off a plot",)}),
+    seed=3, repeat=2, rules=tuple(RULES), ablations={"caches": {"model.cache": "none"}}, **MORE,
+)
+"""
+PUBLISHED = {
+    "times.csv": "program,plain_s,domains_s\nsmall,4,2\nlarge,9,3\n",
+    "steals.csv": "workers,attempts\n2,10\n24,300\n32,900\n",
 }
 
 
-def write_study(folder: Path, edits: dict[str, tuple[str, str]] | None = None) -> Path:
-    """Write the study to ``folder``; ``edits`` replace a text in a file once."""
-    for name, text in FILES.items():
-        old, new = (edits or {}).get(name, ("", ""))
-        assert old in text
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace(old, new, 1) if old else text)
+def write_study(folder: Path, old: str = "", new: str = "", more: str = "", **published: str) -> Path:
+    """Write the study to ``folder``; ``new`` takes the place of ``old`` in its code, ``more`` stands before its end.
+
+    ``published`` are the texts of further CSV files, by name.
+    """
+    assert old in STUDY
+    (folder / "published").mkdir(parents=True, exist_ok=True)
+    (folder / "study.py").write_text(STUDY.replace(old, new, 1).replace("# here\n", more))
+    for name, text in {**PUBLISHED, **{f"{name}.csv": text for name, text in published.items()}}.items():
+        (folder / "published" / name).write_text(text)
     return folder

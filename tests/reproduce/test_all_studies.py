@@ -10,19 +10,19 @@ from made_up_findings import made_up
 from small_study import write_study
 
 from numasim.cli import BAD_INPUT, OK, main
-from numasim.reproduce import reproduce_command
+from numasim.reproduce import command, load
 from numasim.reproduce.findings import Findings
-from numasim.reproduce.pages.number_text import score_number
-from numasim.reproduce.pages.studies_page import Reported, studies_page
+from numasim.reproduce.page import Reported, studies_page
 from numasim.reproduce.reproduce import Reproduction
-from numasim.reproduce.study import study
+from numasim.reproduce.study import Paper
+from numasim.reproduce.text import score_number
 
 Capture = pytest.CaptureFixture[str]
 
 
 def test_the_page_has_every_score_of_every_study_and_leads_to_the_reports() -> None:
     first = replace(made_up(), scores=made_up().scores[:2])
-    plain = replace(first, title="A <b>bold</b> title", scores=(), learned=())
+    plain = replace(first, paper=Paper("A <b>bold</b> title", "nobody"), scores=())
     page = studies_page([Reported("first", first), Reported("plain", plain)])
     for name in ("first", "plain"):
         assert f'href="{name}/index.html"' in page
@@ -40,15 +40,15 @@ def two_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two small studies in place of the shipped ones, and the folder for their reports."""
     for name in ("early", "late"):
         write_study(tmp_path / "shipped" / name)
-    monkeypatch.setattr(study, "_shipped", lambda: tmp_path / "shipped")
+    monkeypatch.setattr(load, "_shipped", lambda: tmp_path / "shipped")
     return tmp_path / "out"
 
 
 def test_a_command_that_was_stopped_goes_on_with_the_study_that_is_missing(
     two_studies: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    command = ["reproduce", "all", "--quick", "--jobs", "1", "-o", str(two_studies)]
-    scored = reproduce_command.findings_of
+    line = ["reproduce", "all", "--quick", "--jobs", "1", "-o", str(two_studies)]
+    scored = command.findings_of
 
     def stopped(found: Reproduction) -> Findings:
         if found.study.name == "late":
@@ -56,13 +56,13 @@ def test_a_command_that_was_stopped_goes_on_with_the_study_that_is_missing(
         return scored(found)
 
     with monkeypatch.context() as patched:
-        patched.setattr(reproduce_command, "findings_of", stopped)
-        assert main(command) not in (OK, BAD_INPUT)
+        patched.setattr(command, "findings_of", stopped)
+        assert main(line) not in (OK, BAD_INPUT)
     assert "late/index.html" not in (two_studies / "index.html").read_text()
     simulated = {path: path.stat().st_mtime_ns for path in two_studies.rglob("runs/shards/*")}
     assert len({path.parts[-4] for path in simulated}) == 2
     capsys.readouterr()
-    assert main(command) == OK
+    assert main(line) == OK
     assert {path: path.stat().st_mtime_ns for path in simulated} == simulated
     assert capsys.readouterr().out.splitlines()[-1] == f"all studies: {two_studies / 'index.html'}"
     page = (two_studies / "index.html").read_text()

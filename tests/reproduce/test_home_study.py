@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.study import Study
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_only_the_share_of_hits_is_fitted_and_to_the_one_printed_number(study: S
     (parameter,) = study.parameters
     assert parameter.field == "workload.hit_share"
     assert parameter.cells == {("figure-1-gain", "home_access_gain_percent", "home-test")}
-    scored = {table.id for table in study.tables.values() for column in table.file.columns.values() if column.score}
+    scored = {table.id for table in study.tables.values() for column in table.columns.values() if column.score}
     assert parameter.table not in scored
 
 

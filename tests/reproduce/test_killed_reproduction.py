@@ -9,9 +9,9 @@ from pathlib import Path
 
 from small_study import write_study
 
-from numasim.reproduce.pages.report_folder import RUNS
+from numasim.reproduce.folder import RUNS
+from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
-from numasim.reproduce.study.study import read_study
 from numasim.sweep.store.results_store import SHARDS
 
 
@@ -49,7 +49,7 @@ def killed_after(count: int, study: Path, directory: Path) -> None:
 
 
 def test_a_killed_reproduction_ends_with_the_same_tables(tmp_path: Path) -> None:
-    folder = write_study(tmp_path / "small", {"study.yaml": ("repeat: 2", "repeat: 20")})
+    folder = write_study(tmp_path / "small", "repeat=2", "repeat=20")
     study, resumed = read_study(str(folder)), tmp_path / "resumed"
     for count in (1, 2):
         killed_after(count, folder, resumed)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from numasim.reproduce.score.metrics import METRICS, FloatArray, Observations, Prediction, spearman
+from numasim.reproduce.metrics import METRICS, FloatArray, Observations, Prediction, spearman
 from numasim.reproduce.table_cells import factor_error
 
 VALUES = arrays(np.float64, 6, elements=st.integers(0, 8).map(float))

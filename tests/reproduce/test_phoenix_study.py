@@ -7,9 +7,10 @@ from statistics import fmean
 import pytest
 
 from numasim.engine.simulate import simulate_spec
-from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
 
 POLICIES = ("balanced", "locality", "locality_balanced", "locality_interleave")
 DISTURBED = {"112", "116"}
@@ -29,7 +30,7 @@ def test_six_counts_of_two_columns_and_one_of_another_are_fitted(study: Study) -
     fitted = {
         (table, column): spec.fitted
         for table, each in study.tables.items()
-        for column, spec in each.file.columns.items()
+        for column, spec in each.columns.items()
         if spec.fitted
     }
     assert {key: len(rows) for key, rows in fitted.items()} == {

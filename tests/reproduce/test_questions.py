@@ -10,9 +10,9 @@ from cells_by_hand import cell, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.reproduce.score.metrics import METRICS, Observations, spearman
-from numasim.reproduce.score.scores import class_scores, degenerate
-from numasim.reproduce.study.selection import Pair, ScoreRule
+from numasim.reproduce.metrics import METRICS, Observations, spearman
+from numasim.reproduce.scores import Pair, class_scores, degenerate
+from numasim.reproduce.study import BEST_CONSTANT, ScoreRule
 from numasim.reproduce.table_cells import Role, Score, Table
 
 
@@ -35,7 +35,7 @@ TWO = table_of(change("a", 10.0, 5.0, 8.0, 6.0), change("b", 20.0, 16.0, 30.0, 1
 
 
 def test_absolute_is_the_simulated_value_and_its_null_model_a_given_column() -> None:
-    score = scored(TWO, "mape", "absolute", null={"a": 10.0, "b": 20.0})
+    score = scored(TWO, "mape", "absolute", nulls={"a": 10.0, "b": 20.0})
     assert score.value == pytest.approx((1 / 5 + 1 / 16) / 2)
     assert score.null == pytest.approx((5 / 5 + 4 / 16) / 2)
 
@@ -138,7 +138,7 @@ def test_the_least_of_random_orders_is_that_of_all_pairs_of_orders() -> None:
 
 def test_a_best_constant_is_the_null_model_where_it_is_asked_for() -> None:
     found = table([cell(row, value, 0.1) for row, value in zip("abc", (0.1, 0.2, 0.6), strict=True)])
-    score = scored(found, "mean-absolute-error", "absolute", best_constant=True)
+    score = scored(found, "mean-absolute-error", "absolute", null=BEST_CONSTANT)
     assert score.null == pytest.approx((0.1 + 0.4) / 3)
 
 

@@ -11,11 +11,9 @@ import pytest
 from numasim.draws import repeat_seed
 from numasim.engine.simulate import ENGINES
 from numasim.errors import InputError
-from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.plan.reproduction_runs import union
-from numasim.reproduce.plan.setting import Setting
-from numasim.reproduce.reproduce import Reproduction, reproduce
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
+from numasim.reproduce.reproduce import Reproduction, _union, reproduce
+from numasim.reproduce.setting import Setting
 from numasim.reproduce.table_cells import Cell, Role
 
 Make = Callable[..., Reproduction]
@@ -29,10 +27,10 @@ def make(small_study: Path, tmp_path: Path) -> Make:
     return made
 
 
-def edit(study: Path, file: str, old: str, new: str) -> None:
-    text = (study / file).read_text()
+def edit(study: Path, old: str, new: str) -> None:
+    text = (study / "study.py").read_text()
     assert old in text
-    (study / file).write_text(text.replace(old, new))
+    (study / "study.py").write_text(text.replace(old, new))
 
 
 def cells(found: Reproduction, table: str) -> dict[tuple[str, str], Cell]:
@@ -74,7 +72,7 @@ def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
 
 def test_a_machine_that_is_named_may_be_too_small_for_the_workers_of_a_program(make: Make, small_study: Path) -> None:
     """Workers that the program's own file asks for, not a column; `opteron-8380-4s` has four sockets of four cores."""
-    edit(small_study, "programs/trees.yaml", "workers: threads", "workers: 24")
+    edit(small_study, '"workers": "threads"', '"workers": 24')
     found = make("1.1", "1.2", machine="opteron-8380-4s")
     assert {(cell.simulated, cell.note) for cell in cells(found, "1.1").values()} == {
         ((), "the machine has 16 hardware threads")
@@ -85,15 +83,15 @@ def test_a_machine_that_is_named_may_be_too_small_for_the_workers_of_a_program(m
 def test_a_machine_that_leaves_no_run_is_refused_before_anything_is_written(
     make: Make, small_study: Path, tmp_path: Path
 ) -> None:
-    edit(small_study, "programs/trees.yaml", "workers: threads", "workers: 24")
+    edit(small_study, '"workers": "threads"', '"workers": 24')
     with pytest.raises(InputError, match="'opteron-8380-4s' has 16 hardware threads, and every run"):
         make("1.1", machine="opteron-8380-4s")
     assert not (tmp_path / "out").exists()
 
 
 def test_too_many_workers_for_the_study_own_machine_are_a_mistake_of_the_study(make: Make, small_study: Path) -> None:
-    edit(small_study, "programs/trees.yaml", "workers: threads", "workers: 32")
-    with pytest.raises(InputError, match=r"trees.yaml:1:.*got 32 workers, but 'xeon-e5-2620-2s' has 24"):
+    edit(small_study, '"workers": "threads"', '"workers": 32')
+    with pytest.raises(InputError, match=r"program trees: .*got 32 workers, but 'xeon-e5-2620-2s' has 24"):
         make("1.1")
 
 
@@ -101,15 +99,14 @@ def test_another_machine_is_as_its_own_file_says(make: Make, small_study: Path) 
     """Fields of a machine that the study sets are of its own, which another one may not even have: `tilepro64` has no
     last-level cache that could be made smaller.
     """
-    domains = "{strategy: topology-aware, machine.caches.llc: 1MiB}"
-    edit(small_study, "programs/trees.yaml", "{strategy: topology-aware}", domains)
+    edit(small_study, '{"strategy": "topology-aware"}', '{"strategy": "topology-aware", "machine.caches.llc": "1MiB"}')
     cell = cells(make("1.1", machine="tilepro64"), "1.1")["small", "domains_s"]
     fib = {"workload": {"name": "fib", "n": 6}, "strategy": "topology-aware"}
     assert cell.simulated[0] == simulated_alone(0, **fib, machine="tilepro64", workers=64)
 
 
 def test_the_study_own_machine_may_be_named_and_changes_nothing(make: Make, small_study: Path) -> None:
-    edit(small_study, "programs/grid.yaml", "workers: 24", "machine: xeon-6130-2s, workers: 24")
+    edit(small_study, '"workers": 24}', '"machine": "xeon-6130-2s", "workers": 24}')
     assert make("1.2", machine="xeon-e5-2620-2s").tables == make("1.2").tables
 
 
@@ -123,7 +120,8 @@ def test_quick_leaves_rows_out_and_makes_programs_smaller(make: Make, small_stud
     found = make(quick=True)
     assert cells(found, "1.1")["large", "plain_s"].note == "left out of the quick reproduction"
     assert len(cells(found, "1.1")["small", "plain_s"].simulated) == 1
-    plan = KINDS["runs"].plan(Setting(found.study, quick=True), found.study.tables["1.3"])
+    table = found.study.tables["1.3"]
+    plan = table.kind.plan(Setting(found.study, quick=True), table)
     assert {run.spec.workload.n for run in plan.runs} == {16}  # type: ignore[union-attr]
 
 
@@ -187,8 +185,8 @@ def test_ablations_are_of_the_scored_tables_as_a_quick_reproduction_has_them(mak
 
 def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:
     study = read_study(str(small_study))
-    plans = [KINDS[table.file.kind].plan(Setting(study), table) for table in study.tables.values()]
-    runs = union(plans)
+    plans = [table.kind.plan(Setting(study), table) for table in study.tables.values()]
+    runs = _union(plans)
     assert len({run.run_id for run in runs}) == len(runs)
     # two programs x two variants x two seeds, and two worker counts x two seeds; all other needs are for the same
     assert len(runs) == 8 + 4 < sum(len(plan.runs) for plan in plans)
@@ -198,7 +196,7 @@ def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:
 
 def test_a_second_call_does_no_run_again(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = make()
-    monkeypatch.setattr("numasim.reproduce.plan.reproduction_runs.simulate_spec", refused)
+    monkeypatch.setattr("numasim.reproduce.reproduce.simulate_spec", refused)
     assert make().tables == first.tables
     assert make("1.1").tables == tuple(table for table in first.tables if table.id == "1.1")
 
@@ -208,7 +206,7 @@ def refused(*_: object) -> None:
 
 
 def test_a_run_that_fails_leaves_its_cells_empty_and_says_why(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.reproduce.plan.reproduction_runs.simulate_spec", refused)
+    monkeypatch.setattr("numasim.reproduce.reproduce.simulate_spec", refused)
     found = cells(make("1.1"), "1.1")["small", "plain_s"]
     assert found.simulated == ()
     assert found.note == "failed: AssertionError: this run was done before"
@@ -225,9 +223,10 @@ def test_derived_values_and_notes(make: Make) -> None:
 
 def test_another_seed_gives_other_runs(small_study: Path) -> None:
     study = read_study(str(small_study), ["1.1"])
-    other = replace(study, file=study.file.model_copy(update={"seed": 4}))
-    plan = KINDS["runs"].plan
-    ids = [{run.run_id for run in plan(Setting(each), each.tables["1.1"]).runs} for each in (study, other)]
+    table = study.tables["1.1"]
+    ids = [
+        {run.run_id for run in table.kind.plan(Setting(each), table).runs} for each in (study, replace(study, seed=4))
+    ]
     assert not ids[0] & ids[1]
 
 

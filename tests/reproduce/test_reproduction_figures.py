@@ -13,12 +13,18 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from numasim.reproduce.figures.ablation_figure import BETTER_COLOUR, FULL_COLOUR, WORSE_COLOUR, ablation_figure
 from numasim.reproduce.figures.chain_figure import chain_figure
-from numasim.reproduce.figures.palette import HATCHES
-from numasim.reproduce.figures.score_figure import MISSED_COLOUR, score_figure
-from numasim.reproduce.figures.table_figure import table_figure
+from numasim.reproduce.figures.score_figure import (
+    BETTER_COLOUR,
+    FULL_COLOUR,
+    MISSED_COLOUR,
+    WORSE_COLOUR,
+    ablation_figure,
+    score_figure,
+)
+from numasim.reproduce.figures.table_figure import HATCHES, table_figure
 from numasim.reproduce.findings import Ablation
+from numasim.reproduce.load import read_study
 from numasim.reproduce.table_cells import Interval, Role, Score, Table
 
 
@@ -104,7 +110,9 @@ def regression(x: tuple[float, ...], y: tuple[float, ...], slope: float, interce
     published = {"slope": 2.0, "intercept": 0.0, "r": 0.9}
     simulated = {"slope": slope, "intercept": intercept, "r": 1.0}
     cells = [cell(row, published[row], simulated[row], column="printed") for row in published]
-    return replace(table(cells, "regression-1", "regression"), extra={"steal_success": x, "makespan_s": y})
+    extra = {"steal_success": x, "makespan_s": y}
+    figure = read_study("thesis").part("regression_figure").regression_figure
+    return replace(table(cells, "regression-1"), extra=extra, figure=figure)
 
 
 def test_a_regression_shows_its_runs_and_both_lines() -> None:

@@ -9,7 +9,9 @@ from cells_by_hand import cell, table
 from made_up_findings import TABLES, made_up
 from rich.console import Console
 
-from numasim.reproduce.pages.number_text import (
+from numasim.reproduce.table_cells import Role, Score
+from numasim.reproduce.terminal import legend, print_scores, print_table
+from numasim.reproduce.text import (
     MARKS,
     beats_null,
     bound_text,
@@ -23,8 +25,6 @@ from numasim.reproduce.pages.number_text import (
     table_name,
     verdict,
 )
-from numasim.reproduce.pages.table_text import legend, print_scores, print_table
-from numasim.reproduce.table_cells import Role, Score
 
 NARROW, WIDE = 80, 120
 

@@ -10,8 +10,8 @@ import pytest
 import scipy
 from cells_by_hand import cell, table
 
-from numasim.reproduce.score.scores import class_scores, table_scores
-from numasim.reproduce.study.selection import ScoreRule
+from numasim.reproduce.scores import class_scores, table_scores
+from numasim.reproduce.study import ScoreRule
 from numasim.reproduce.table_cells import Interval, Role, Score, Table
 
 TIMES = ScoreRule("times", "mape", 0.15)

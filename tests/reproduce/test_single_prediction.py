@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.reproduce.score.metrics import METRICS as SCORED
-from numasim.reproduce.score.metrics import Observations, Prediction
-from numasim.reproduce.score.single_prediction import MEANS, best_constant, least_error, weighted_median
+from numasim.reproduce.metrics import METRICS as SCORED
+from numasim.reproduce.metrics import Observations, Prediction
+from numasim.reproduce.scores import MEANS, best_constant, least_error, weighted_median
 
 METRICS = ("mape", "mean-absolute-error", "median-factor")
 POINTS = 20_001

@@ -12,9 +12,10 @@ import pytest
 from numasim.engine.simulate import simulate_spec
 from numasim.machine.build_machine import build
 from numasim.plan.build_plan import build_plan
-from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Role
 from numasim.spec.overrides import from_mapping
 from numasim.workload.generate import generate
@@ -58,7 +59,7 @@ def test_only_the_objects_of_programs_that_abort_often_are_fitted_and_these_to_t
     assert {each.table for each in (*study.parameters, *study.refused)} == {"2"}
     assert [each.rows for each in study.parameters] == [("intruder",), ("yada",)]
     assert [each.rows for each in study.refused] == [("kmeans",)]
-    columns = [(name, spec) for name, table in study.tables.items() for spec in table.file.columns.values()]
+    columns = [(name, spec) for name, table in study.tables.items() for spec in table.columns.values()]
     assert [name for name, spec in columns if spec.role == Role.FITTED] == ["2"]
 
 
@@ -124,7 +125,7 @@ def test_the_heuristic_is_figure_7(study: Study) -> None:
     """Cyclic, but with who allocates where threads add units; helpers where a core beside the same cache is idle."""
     setting, program = Setting(study), study.programs["stamp"]
     for machine, workers in (("numa16", 8), ("numa16", 16), ("numa32", 16), ("numa32", 32)):
-        for row in program.file.rows:
+        for row in program.rows:
             wanted = Wanted(program, row, f"{machine} skelaff", tuple(from_mapping({"workers": workers})))
             plan = build_plan(setting.spec(wanted))
             placed = plan.placement.drawn(0)

@@ -13,13 +13,12 @@ from types import ModuleType
 import pytest
 
 from numasim.plan.build_plan import build_plan
-from numasim.reproduce.calibration.bench import Bench
-from numasim.reproduce.calibration.calibration_runs import mean_task_ns
+from numasim.reproduce.calibration.calibration_runs import Bench, mean_task_ns
 from numasim.reproduce.calibration.readings import Readings, misread
 from numasim.reproduce.calibration.record import Calibration, StepScore, read_calibration, rms
-from numasim.reproduce.calibration.searched import Searched, values_at
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.calibration.search import Searched, values_at
+from numasim.reproduce.load import read_study
+from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Role
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import InProcess
@@ -81,7 +80,7 @@ def test_what_is_fitted_is_called_fitted(study: Study, committed: Calibration) -
     for table in (study.tables[number] for number in ("3.1", "3.4", "3.6", "6.4")):
         called = {
             (table.id, name, row)
-            for name, column in table.file.columns.items()
+            for name, column in table.columns.items()
             for row in (table.labels if column.role == Role.FITTED else column.fitted)
         }
         assert {cell for cell in fitted if cell[0] == table.id} == called
@@ -112,7 +111,7 @@ def test_all_that_these_tables_call_fitted_is_read(script: ModuleType, study: St
     script.read_data(readings)
     read = {(each.table, each.column, row) for each in readings.done for row in each.rows}
     for table in (study.tables[number] for number in ("3.1", "3.4", "3.6", "6.4")):
-        for name, column in table.file.columns.items():
+        for name, column in table.columns.items():
             rows = table.labels if column.role == Role.FITTED else column.fitted
             assert {(table.id, name, row) for row in rows} <= read
 
@@ -131,7 +130,7 @@ def _with_other_predictions(study: Study, folder: Path, script: ModuleType) -> S
     readings = Readings(study)
     script.read_data(readings)
     read = {(study.tables[each.table].published.path.name, each.column): set(each.rows) for each in readings.done}
-    keys = {table.published.path.name: table.file.rows.key for table in study.tables.values()}
+    keys = {table.published.path.name: table.keys for table in study.tables.values()}
     for name, key in keys.items():
         path = folder / "published" / name
         with path.open(newline="") as lines:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.plan.setting import Setting, Wanted
-from numasim.reproduce.study.study import Study, StudyTable, read_study
-from numasim.reproduce.study.study_files import ElsewhereSpec
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
+from numasim.reproduce.study_tables import PlannedTable, StudyTable
 from numasim.reproduce.table_cells import Role
 
 FITTED = {  # model 7.1, steps 1 to 5
@@ -61,7 +62,11 @@ def published(study: Study) -> list[Path]:
 
 
 def columns(study: Study) -> list[tuple[StudyTable, str]]:
-    return [(table, column) for table in study.tables.values() for column in table.file.columns]
+    return [(table, column) for table in study.tables.values() for column in table.columns]
+
+
+def planned(setting: Setting, table: str) -> PlannedTable:
+    return setting.study.tables[table].kind.plan(setting, setting.study.tables[table])
 
 
 def test_every_table_of_the_thesis_is_there(study: Study) -> None:
@@ -77,87 +82,46 @@ def test_no_digit_of_the_published_values_has_changed(study: Study) -> None:
     assert listed == {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:32] for path in published(study)}
 
 
-def test_every_published_file_is_the_source_of_one_table_and_of_figures_alone_beside_it(study: Study) -> None:
-    sources: dict[str, list[str]] = {path.name: [] for path in published(study)}
-    for table in study.tables.values():
-        sources[table.file.published].append(table.id)
-    for name, tables in sources.items():
-        own = [table for table in tables if not table.startswith("figure-")]
-        assert len(own) == 1, name
-        number = re.match(r"thesis_table_(\d)_(\d)_", name)
-        assert not number or own == [f"{number[1]}.{number[2]}"]
-
-
 def test_every_published_value_is_shown_by_the_table_that_claims_it(study: Study) -> None:
     for table in study.tables.values():
         if table.id.startswith("figure-"):
             continue
-        with (study.folder / "published" / table.file.published).open(newline="") as lines:
+        with table.file.open(newline="") as lines:
             rows = list(csv.DictReader(lines))
         shown = {
-            column: study.published(table.id, column)
-            for column, spec in table.file.columns.items()
-            if spec.published is None
+            column: study.published(table.id, column) for column, spec in table.columns.items() if not spec.published
         }
-        assert set(shown) == set(rows[0]) - set(table.file.rows.key)
+        assert set(shown) == set(rows[0]) - set(table.keys)
         for row in rows:
-            label = ", ".join(row[key] for key in table.file.rows.key)
+            label = ", ".join(row[key] for key in table.keys)
             assert {column: values[label] for column, values in shown.items()} == {
                 column: float(row[column]) for column in shown
             }
 
 
 def test_what_is_fitted_is_what_the_model_says(study: Study) -> None:
-    found = {(table.id, name) for table, name in columns(study) if table.file.columns[name].role == Role.FITTED}
+    found = {(table.id, name) for table, name in columns(study) if table.columns[name].role == Role.FITTED}
     assert found == FITTED | REPEATED
-    rows = {(table.id, name): table.file.columns[name].fitted for table, name in columns(study)}
+    rows = {(table.id, name): table.columns[name].fitted for table, name in columns(study)}
     assert {key: fitted for key, fitted in rows.items() if fitted} == {
         ("3.6", "steal_attempt_count"): ("Strassen-4096",)
     }
 
 
-def test_inputs_are_what_describes_the_machine_and_its_pages(study: Study) -> None:
-    found = {table.id for table, name in columns(study) if table.file.columns[name].role == Role.INPUT}
-    assert found == INPUTS
-    assert {each.role for table in INPUTS for each in study.tables[table].file.columns.values()} == {Role.INPUT}
-
-
 def test_every_class_is_scored_over_its_columns_and_no_value_twice(study: Study) -> None:
     found: dict[str, set[tuple[str, str]]] = {}
     for table, name in columns(study):
-        if score := table.file.columns[name].score:
+        if score := table.columns[name].score:
             found.setdefault(score, set()).add((table.id, name))
     assert found == SCORED
     assert sum(len(study.tables[table].labels) for table, _ in found["times"]) == 24
-
-
-def test_a_reading_of_a_column_that_was_not_fixed_beforehand_stands_beside_and_is_not_scored(study: Study) -> None:
-    other = {
-        (table.id, name): (spec.published, spec.quantity, spec.score)
-        for table, name in columns(study)
-        if not table.id.startswith("figure-") and isinstance((spec := table.file.columns[name]).published, str)
-    }
-    assert other == {
-        ("4.3", "remote_steal_count_as_successes"): ("remote_steal_count", "steal_success_remote", ""),
-        ("4.3", "local_steal_count_as_successes"): ("local_steal_count", "steal_success_local", ""),
-    }
-    scored = study.tables["4.3"].file.columns
-    assert scored["remote_steal_count"].quantity == "steal_attempts_remote"
-    assert scored["local_steal_count"].quantity == "steal_attempts_local"
-
-
-def test_an_effect_is_judged_where_it_is_scored(study: Study) -> None:
-    """Figures and speedups repeat times: a sign that counted there too would count twice."""
-    judged = {(table.id, name) for table, name in columns(study) if table.file.columns[name].baseline}
-    assert judged <= set().union(*SCORED.values())
-    assert judged >= SCORED["times"] | SCORED["overheads"] | SCORED["miss-ratios"]
 
 
 def test_columns_that_say_the_same_are_simulated_by_the_same_runs(study: Study) -> None:
     setting = Setting(study, quick=True)
 
     def runs(table: str) -> dict[str, str]:
-        plan = KINDS["runs"].plan(setting, study.tables[table])
+        plan = planned(setting, table)
         return {run.run_id: run.spec.strategy.name for run in plan.runs}
 
     assert runs("3.4") == runs("3.5") == runs("figure-3-5")
@@ -190,42 +154,9 @@ def test_published_speedups_are_quotients_of_published_times(study: Study) -> No
         assert study.published("3.5", f"{column}_speedup") == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_null_value_is_a_published_one_of_a_row_of_the_same_name(study: Study) -> None:
-    for table, name in columns(study):
-        column = table.file.columns[name]
-        null = study.null(table.id, column)
-        assert set(null) == (set(table.labels) if column.baseline or column.null_from else set()), (table.id, name)
-    assert study.null("4.3", study.tables["4.3"].file.columns["local_steal_count"])["24"] == 77.0
-    assert (
-        study.null("6.6", study.tables["6.6"].file.columns["affinity_aware_execution_time_s"])["SparseLU-for"]
-        == 0.641538
-    )
-
-
-def test_figures_derive_their_values_and_say_so(study: Study) -> None:
-    for table, name in columns(study):
-        column = table.file.columns[name]
-        derived = column.published is not None and not isinstance(column.published, str)
-        assert not derived or any("derived from" in note for note in table.file.notes), (table.id, name)
-        assert not isinstance(column.published, ElsewhereSpec) or column.published.table in study.tables
-
-
-@pytest.mark.parametrize("table", ["3.3", "4.3", "5.3", "6.3", "t-test-3-6-1", "regression-4-3", "5.1"])
-def test_what_the_thesis_contradicts_stands_with_the_tables_that_it_touches(study: Study, table: str) -> None:
-    assert study.tables[table].inconsistencies
-    assert study.tables[table].notes[0] == study.tables[table].inconsistencies[0]
-
-
-def test_every_run_is_on_the_machine_of_the_thesis(study: Study) -> None:
-    setting = Setting(study, quick=True)
-    for table in study.tables.values():
-        for run in KINDS[table.file.kind].plan(setting, table).runs:
-            assert run.spec.machine.name == "xeon-e5-2620-2s"
-
-
 def test_chapter_3_has_a_worker_on_each_core_and_later_chapters_on_each_hardware_thread(study: Study) -> None:
     bots, setting = study.programs["bots"], Setting(study)
-    workers = {variant: setting.spec(Wanted(bots, "Strassen-2048", variant)).workers for variant in bots.file.variants}
+    workers = {variant: setting.spec(Wanted(bots, "Strassen-2048", variant)).workers for variant in bots.variants}
     assert workers == {
         "randomized": 12,
         "threshold": 12,
@@ -235,7 +166,7 @@ def test_chapter_3_has_a_worker_on_each_core_and_later_chapters_on_each_hardware
         "affinity-aware": 24,
     }
     syncbench = study.programs["syncbench"]
-    assert {setting.spec(Wanted(syncbench, row, "oblivious")).workers for row in syncbench.file.rows} == {24}
+    assert {setting.spec(Wanted(syncbench, row, "oblivious")).workers for row in syncbench.rows} == {24}
 
 
 def test_data_lies_where_the_chapters_have_put_it(study: Study) -> None:
@@ -243,7 +174,7 @@ def test_data_lies_where_the_chapters_have_put_it(study: Study) -> None:
     bots, setting = study.programs["bots"], Setting(study)
     found = {
         row: [setting.spec(Wanted(bots, row, variant)).strategy for variant in ("topology-aware", "locality-binding")]
-        for row in bots.file.rows
+        for row in bots.rows
     }
     for row, (before, after) in found.items():
         distributed = "parallel-first-touch" if row.startswith("Strassen") else "first-touch"
@@ -254,18 +185,11 @@ def test_data_lies_where_the_chapters_have_put_it(study: Study) -> None:
         assert ("data" in {rule.target for rule in after.dispatch or ()}) == (not row.startswith("Sort"))
 
 
-def test_another_machine_takes_its_own_hardware_threads(study: Study) -> None:
-    setting = Setting(study, quick=True, machine="opteron-8380-4s")
-    plans = {name: KINDS["runs"].plan(setting, study.tables[name]) for name in ("3.1", "4.5")}
-    assert {run.spec.workers for run in plans["4.5"].runs} == {16}
-    assert {run.spec.workers for run in plans["3.1"].runs} == set(range(2, 17, 2))
-
-
 def test_every_ablation_makes_other_runs_of_scored_tables(study: Study) -> None:
     def runs(*without: str) -> set[str]:
         setting = Setting(study, quick=True, without=without, repeat=1)
-        plans = [KINDS["runs"].plan(setting, study.tables[table]) for table in ("3.4", "5.2")]
+        plans = [planned(setting, table) for table in ("3.4", "5.2")]
         return {run.run_id for plan in plans for run in plan.runs}
 
-    for name in study.file.ablations:
+    for name in study.ablations:
         assert runs(name) - runs(), name

@@ -16,10 +16,6 @@ from numasim.spec.json_schema import json_schema
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 FILES = {
-    "study": ["thesis/study.yaml"],
-    "program": ["thesis/programs/*.yaml"],
-    "table": ["thesis/tables/*.yaml"],
-    "sensitivity": ["thesis/sensitivity.yaml"],
     "calibration": ["thesis/calibrated.yaml"],
     "validation": ["validation/*.yaml"],
 }

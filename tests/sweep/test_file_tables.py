@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numasim as ns
 from numasim.cli.file_tables import FILE_TABLES
-from numasim.reproduce.pages.csv_files import CELL_COLUMNS, SCORE_COLUMNS
+from numasim.reproduce.csv_files import CELL_COLUMNS, SCORE_COLUMNS
 from numasim.validate.comparison_tables import COLUMNS
 
 NAMES = {table.name: [column.name for column in table.columns] for table in FILE_TABLES}

@@ -1,17 +1,23 @@
-"""The runs of a calibration, each a function of a specification so that worker processes can do them."""
+"""The runs of a calibration: the study's own programs, with the parameters that earlier steps found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from numasim.engine.simulate import simulate, simulate_spec
 from numasim.parts.unit_factors import PS_PER_NS, PS_PER_S
 from numasim.plan.build_plan import build_plan
 from numasim.plan.serial_time import alone
-from numasim.reproduce.calibration.parameter_search import rising_root, rounded
-from numasim.reproduce.published_quantities import QUANTITIES, Outcome
+from numasim.reproduce.calibration.record import Calibration
+from numasim.reproduce.calibration.search import rising_root, rounded
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.quantities import QUANTITIES, Outcome
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
+from numasim.spec.overrides import from_mapping
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
@@ -75,3 +81,36 @@ def mean_error(group: SharedRate, rate: int) -> float:
 def serial_seconds(group: SharedRate, rate: int) -> dict[str, float]:
     """Serial times by row, at a rate."""
     return {row: serial_ps(at_rate(runs[0], group.rate, rate)) / PS_PER_S for row, runs in group.runs.items()}
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A study, the parameters found so far, the worker processes for runs, and a callback for progress."""
+
+    study: Study
+    found: Calibration
+    executor: Executor
+    say: Callable[[str], None]
+
+    def runs(
+        self, program: str, variant: str, changes: Mapping[str, Any], row: str = "", repeat: int = 1
+    ) -> list[PlannedRun]:
+        """The runs of a row of ``program``, one for each repeat; ``changes`` override all other fields."""
+        setting = Setting(replace(self.study, calibration=self.found))
+        wanted = Wanted(self.study.programs[program], row, variant, tuple(from_mapping(dict(changes))), repeat)
+        return list(setting.runs(wanted))
+
+    def map(self, job: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
+        """The results of independent jobs, which may run in parallel, in the order of the jobs."""
+        return list(self.executor.map(job, *arguments))
+
+    def only(self, found: Calibration) -> Bench:
+        """The same with other parameters."""
+        return replace(self, found=found)
+
+    def also(self, found: Calibration) -> Bench:
+        """The same with what one more step found."""
+        return self.only(self.found.joined(found))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from numasim.reproduce.calibration.record import Calibration
-from numasim.reproduce.study.contents import Study
-from numasim.reproduce.study.names import unknown_name
+from numasim.reproduce.names import unknown_name
+from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Role
 
 
@@ -74,5 +74,5 @@ def misread(study: Study, readings: Iterable[Reading], calibration: Calibration)
 
 
 def _role(study: Study, reading: Reading, row: str) -> Role:
-    column = study.tables[reading.table].file.columns[reading.column]
+    column = study.tables[reading.table].columns[reading.column]
     return Role.FITTED if row in column.fitted else column.role

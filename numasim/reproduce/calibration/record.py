@@ -9,18 +9,25 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from numasim.parts.base import Model
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import load
-from numasim.reproduce.study.study_files import Names, Text
 
+Text = Annotated[str, Field(min_length=1)]
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 Errors = dict[str, float]  # of published values, by "row, column"
 
 
 Value = int | Decimal | str
-Interval = tuple[Value, Value]
+Ends = tuple[Value, Value]
 FIRST_STEP = 1  # fits the rates to serial times, which no parameter of parallel runs has a part in
 
 
@@ -40,7 +47,7 @@ class Parameter(Model):
     table: str = Field("", description="The published table that it was fitted to.")
     columns: Names = Field((), description="The columns of that table.")
     fitted_rows: Names = Field((), description="The rows of that table.")
-    interval: Interval | None = Field(
+    interval: Ends | None = Field(
         None,
         description="The lowest and the highest value that the data cannot tell from the best.",
     )
@@ -96,7 +103,7 @@ class RefusedParameter(Parameter):
     """
 
     found: Value = Field(description="The best of the values that were tried.")
-    searched: Interval = Field(description="The lowest and the highest value that were tried.")
+    searched: Ends = Field(description="The lowest and the highest value that were tried.")
     reason: Text = Field(description="Why it is not set.")
     residual: float | None = Field(None, description="Root mean square of the errors that it would have had.")
 

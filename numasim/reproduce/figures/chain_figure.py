@@ -15,9 +15,9 @@ from matplotlib.patches import Patch
 
 from numasim.report.figures.grid import legend_below, panel_grid
 from numasim.report.figures.style import line_colour, styled
-from numasim.reproduce.figures.palette import AXIS_WORDS, ERROR_COLOUR, PUBLISHED_LINE
-from numasim.reproduce.pages.number_text import simulated_estimate
+from numasim.reproduce.figures.table_figure import AXIS_WORDS, ERROR_COLOUR, PUBLISHED_LINE
 from numasim.reproduce.table_cells import Cell, Score, Table
+from numasim.reproduce.text import simulated_estimate
 
 COLUMNS = 3
 PANEL_WIDTH, PANEL_HEIGHT = 2.7, 1.9  # inches

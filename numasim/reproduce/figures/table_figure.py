@@ -1,26 +1,237 @@
-"""The figure of a table: bars by row, or lines where the rows are numbers of workers."""
+"""The figure of a table: published beside simulated, error bars over the seeds.
+
+Bars are by row, with a colour for each column; rows whose values are too far apart to share an axis get a panel each.
+Where rows are numbers of workers, each column has a panel with lines: published dashed, simulated solid.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 from matplotlib.artist import Artist
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter
 
 from numasim.report.figures.grid import legend_below
 from numasim.report.figures.style import line_colour, styled
-from numasim.reproduce.figures.bar_panels import bars_height, draw_bars
-from numasim.reproduce.figures.palette import bar_handles, line_handles
-from numasim.reproduce.figures.regression_figure import regression_figure
-from numasim.reproduce.figures.worker_lines import draw_lines, lines_height, over_workers
-from numasim.reproduce.pages.number_text import column_label
-from numasim.reproduce.pages.table_layout import Group, column_groups, row_keys
-from numasim.reproduce.table_cells import Role, Table
+from numasim.reproduce.table_cells import Cell, Role, Table
+from numasim.reproduce.text import Group, column_groups, column_label, row_keys, simulated_estimate
+
+HATCHES = {Role.INPUT: "xx", Role.FITTED: "////", Role.PREDICTED: ""}  # of simulated bars
+MARKERS = {Role.INPUT: "s", Role.FITTED: "D", Role.PREDICTED: "o"}  # of simulated points
+PUBLISHED_ALPHA = 0.25  # of the fill of published bars
+PUBLISHED_LINE = (0, (4, 2))
+ERROR_COLOUR = "#262626"
+NEUTRAL = "#7F7F7F"  # in legends, where the colour does not matter
+CAP_POINTS = 2.5
+COMPACT_FROM = 10_000
+AXIS_WORDS = {"count": "count", "1": "ratio"}
+
+
+def y_label(cell: Cell) -> str:
+    """Return the label of an axis for such cells: quantity and unit."""
+    unit = AXIS_WORDS.get(cell.unit, cell.unit)
+    words = cell.quantity.removesuffix(f"_{cell.unit.lower()}").replace("_", " ")
+    return words if words.endswith(unit) else f"{words} ({unit})"
+
+
+def compact_counts(axes: Axes) -> None:
+    """Write large numbers of the vertical axis as 20 k and 5 M."""
+    if axes.get_ylim()[1] >= COMPACT_FROM:
+        axes.yaxis.set_major_formatter(EngFormatter())
+
+
+def bar_handles(roles: Iterable[Role]) -> list[Artist]:
+    """Return legend entries for published and simulated bars."""
+    published = Patch(facecolor=(NEUTRAL, PUBLISHED_ALPHA), edgecolor=NEUTRAL, label="published")
+    simulated: list[Artist] = [
+        Patch(facecolor=NEUTRAL, edgecolor="white", linewidth=0, hatch=HATCHES[role], label=f"simulated, {role}")
+        for role in roles
+    ]
+    return [published, *simulated]
+
+
+def line_handles(roles: Iterable[Role]) -> list[Artist]:
+    """Return legend entries for published and simulated lines."""
+    published = Line2D([], [], color=NEUTRAL, linestyle=PUBLISHED_LINE, marker="o", markerfacecolor="white")
+    published.set_label("published")
+    simulated: list[Artist] = [
+        Line2D([], [], color=NEUTRAL, marker=MARKERS[role], label=f"simulated, {role}") for role in roles
+    ]
+    return [published, *simulated]
+
+
+COMMON_AXIS_FACTOR = 12  # between largest and smallest row that may share an axis
+PANEL_COLUMNS = 3
+NARROW_COLUMNS = 4  # where that leaves fewer places empty
+PANEL_INCHES = 1.75  # height of a panel of one row
+WIDE_INCHES = 3.0  # height of a panel of all rows
+BAR_WIDTH = 0.8  # of what a pair of bars has
+PAIR_GAP = 0.25  # between pairs
+ROW_GAP = 1.0
+FEWEST_BARS = 14  # that a panel of all rows has room for, so that bars do not become too wide
+TICK_CHARACTERS = 90  # that fit under a panel of all rows
+
+
+def bars_height(groups: Sequence[Group], rows: Sequence[str]) -> float:
+    """Return how many inches high the panels of these columns are."""
+    if _share_axis(groups):
+        return WIDE_INCHES
+    return -(-len(rows) // _columns(len(rows))) * (PANEL_INCHES + 0.35)
+
+
+def draw_bars(figure: SubFigure, groups: Sequence[Group], rows: Sequence[str], colours: Sequence[str]) -> None:
+    """Draw the cells of ``groups``, which have one quantity, in one panel or in one for each row."""
+    if _share_axis(groups):
+        _together(figure.subplots(), groups, rows, colours)
+        return
+    columns = _columns(len(rows))
+    panels = figure.subplots(-(-len(rows) // columns), columns, squeeze=False)
+    for axes, row in zip(panels.flat, rows, strict=False):
+        _fill(axes, groups, [row], colours)
+        axes.set_title(row)
+        axes.set_xticks([])
+        compact_counts(axes)
+    alike = len({cell.quantity for cell in groups[0].cells.values()}) == 1
+    for axes in panels[:, 0]:
+        axes.set_ylabel(y_label(groups[0].first) if alike else "")
+    for unused in panels.flat[len(rows) :]:
+        unused.remove()
+
+
+def _together(axes: Axes, groups: Sequence[Group], rows: Sequence[str], colours: Sequence[str]) -> None:
+    middles = _fill(axes, groups, rows, colours)
+    width = TICK_CHARACTERS // len(rows)
+    axes.set_xticks(middles, ["\n".join(textwrap.wrap(row, width)) for row in rows])
+    axes.tick_params(axis="x", length=0)
+    axes.set_ylabel(y_label(groups[0].first))
+    compact_counts(axes)
+
+
+def _columns(count: int) -> int:
+    empty = {columns: -count % columns for columns in (PANEL_COLUMNS, NARROW_COLUMNS)}
+    return min(count, NARROW_COLUMNS if empty[NARROW_COLUMNS] < empty[PANEL_COLUMNS] else PANEL_COLUMNS)
+
+
+def _fill(axes: Axes, groups: Sequence[Group], rows: Sequence[str], colours: Sequence[str]) -> list[float]:
+    """Draw the bars and return the middle of each row."""
+    axes.grid(visible=False, axis="x")
+    used = len(groups) * (2 + PAIR_GAP) - PAIR_GAP  # bars of a row, one unit each
+    gap = max(ROW_GAP, FEWEST_BARS / len(rows) - used) if len(rows) > 1 else ROW_GAP
+    middles = []
+    for index, row in enumerate(rows):
+        left = index * (used + gap)
+        for place, (group, colour) in enumerate(zip(groups, colours, strict=True)):
+            if row in group.cells:
+                _pair(axes, left + place * (2 + PAIR_GAP), group.cells[row], colour)
+        middles.append(left + (used - 1) / 2)
+    axes.set_xlim(middles[0] - (used + gap) / 2, middles[-1] + (used + gap) / 2)
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    return middles
+
+
+def _pair(axes: Axes, left: float, cell: Cell, colour: str) -> None:
+    axes.bar(left, cell.published, BAR_WIDTH, color=(colour, PUBLISHED_ALPHA), edgecolor=colour, linewidth=1)
+    if math.isnan(cell.mean):
+        axes.annotate("none", (left + 1, 0), (0, 3), textcoords="offset points", ha="center", fontsize=8, rotation=90)
+        return
+    found = simulated_estimate(cell)
+    axes.bar(left + 1, found.value, BAR_WIDTH, color=colour, edgecolor="white", linewidth=0, hatch=HATCHES[cell.role])
+    if not math.isnan(found.low):
+        low = found.low if found.value < 0 else max(0.0, found.low)  # counts and times are not negative
+        margins = [[found.value - low], [found.high - found.value]]
+        axes.errorbar(left + 1, found.value, margins, color=ERROR_COLOUR, linewidth=1, capsize=CAP_POINTS)
+
+
+def _share_axis(groups: Sequence[Group]) -> bool:
+    sizes = [max(map(_size, row)) for row in _by_row(groups)]
+    return max(sizes) <= COMMON_AXIS_FACTOR * min(sizes)
+
+
+def _size(cell: Cell) -> float:
+    return abs(cell.published) if math.isnan(cell.mean) else max(abs(cell.published), abs(cell.mean))
+
+
+def _by_row(groups: Sequence[Group]) -> list[list[Cell]]:
+    rows: dict[str, list[Cell]] = {}
+    for group in groups:
+        for key, cell in group.cells.items():
+            rows.setdefault(key, []).append(cell)
+    return list(rows.values())
+
+
+LINE_COLUMNS = 2
+PANEL_HEIGHT = 2.7  # inches
+TITLE_CHARACTERS = 38  # that fit over a panel
+FEWEST_POINTS = 4  # with fewer points a line would suggest a shape
+
+
+def over_workers(rows: Sequence[str]) -> bool:
+    """Whether the keys of the rows are numbers, and enough of them for a line."""
+    return len(rows) >= FEWEST_POINTS and all(_is_number(row) for row in rows)
+
+
+def lines_height(groups: Sequence[Group]) -> float:
+    """Return how many inches high the panels of these columns are."""
+    return -(-len(groups) // LINE_COLUMNS) * PANEL_HEIGHT
+
+
+def draw_lines(figure: SubFigure, groups: Sequence[Group], colours: Sequence[str], x_label: str) -> None:
+    """Draw each column in a panel; columns of one quantity share their axis."""
+    columns = min(LINE_COLUMNS, len(groups))
+    alike = len({group.first.quantity for group in groups}) == 1
+    panels = figure.subplots(-(-len(groups) // columns), columns, squeeze=False, sharey=alike)
+    for axes, group, colour in zip(panels.flat, groups, colours, strict=False):
+        _curves(axes, group, colour)
+        axes.set_title("\n".join(textwrap.wrap(column_label(group.first), TITLE_CHARACTERS)))
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(AXIS_WORDS.get(group.first.unit, group.first.unit))
+        axes.set_ylim(bottom=0)
+    for unused in panels.flat[len(groups) :]:
+        unused.remove()
+
+
+def _curves(axes: Axes, group: Group, colour: str) -> None:
+    numbers = [float(row) for row in group.cells]
+    published = [cell.published for cell in group.cells.values()]
+    axes.plot(
+        numbers, published, color=colour, linestyle=PUBLISHED_LINE, linewidth=1.4, marker="o", markerfacecolor="white"
+    )
+    found = [simulated_estimate(cell) for cell in group.cells.values()]
+    values = np.array([estimate.value for estimate in found])
+    low = np.array([max(0.0, estimate.low) for estimate in found])
+    high = np.array([estimate.high for estimate in found])
+    axes.plot(numbers, values, color=colour, linewidth=2, zorder=3)
+    axes.errorbar(
+        numbers,
+        values,
+        [values - low, high - values],
+        fmt="none",
+        ecolor=ERROR_COLOUR,
+        elinewidth=1,
+        capsize=CAP_POINTS,
+    )
+    for number, cell in zip(numbers, group.cells.values(), strict=True):
+        axes.plot(number, cell.mean, color=colour, marker=MARKERS[cell.role], zorder=4)
+    axes.set_xticks(numbers, list(group.cells))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
 
 WIDTH_INCHES = 8.2
 LEGEND_INCHES = 0.7
-FIGURES: dict[str, Callable[[Table], Figure]] = {"regression": regression_figure}  # kinds with figures of their own
 
 
 def table_figure(table: Table) -> Figure | None:
@@ -32,10 +243,8 @@ def table_figure(table: Table) -> Figure | None:
     groups = shown_groups(table)
     if not any(cell.simulated for group in groups for cell in group.cells.values()):
         return None
-    if table.kind in FIGURES:
-        return FIGURES[table.kind](table)
     draw = _lines if over_workers(row_keys(table)) else _bars
-    return draw(table, groups)
+    return table.figure(table) or draw(table, groups)
 
 
 def shown_groups(table: Table) -> list[Group]:

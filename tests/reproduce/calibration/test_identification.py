@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numasim.reproduce.calibration.identification import Evidence, Fit, Verdict, fit
-from numasim.reproduce.calibration.parameter_search import Axis, Point
+from numasim.reproduce.calibration.search import Axis, Evidence, Fit, Point, Verdict, fit
 
 X, Y, Z = (Axis(name, 30, 0, 100, 16, 1) for name in "xyz")
 FIVE = Evidence(

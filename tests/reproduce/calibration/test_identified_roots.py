@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from numasim.reproduce.calibration.parameter_search import Axis
-from numasim.reproduce.calibration.roots import Root, identified_root, root_at
+from numasim.reproduce.calibration.search import Axis, Root, identified_root, root_at
 
 AXIS = Axis("time", 50, 0, 1000, 10, 1)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numasim.reproduce.calibration.parameter_search import Axis, Point, lowest, rising_root, rounded
+from numasim.reproduce.calibration.search import Axis, Point, lowest, rising_root, rounded
 
 AXES = (Axis("x", 10, 0, 100, 16, 1), Axis("y", 90, -20, 90, 8, 2))
 

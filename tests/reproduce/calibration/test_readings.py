@@ -9,7 +9,7 @@ import pytest
 from numasim.errors import InputError
 from numasim.reproduce.calibration.readings import Reading, Readings, misread
 from numasim.reproduce.calibration.record import Calibration, FittedParameter, RefusedParameter
-from numasim.reproduce.study.study import read_study
+from numasim.reproduce.load import read_study
 
 
 @pytest.fixture

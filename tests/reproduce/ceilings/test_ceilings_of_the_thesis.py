@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
 
 import pytest
+from cells_by_hand import cell, table
+from hypothesis import given
+from hypothesis import strategies as st
 
-from numasim.reproduce.ceilings.ceiling import Ceiling, ScoreBound
-from numasim.reproduce.ceilings.study_ceilings import study_ceilings, with_ceilings
-from numasim.reproduce.kinds import KINDS
-from numasim.reproduce.plan.planned import cells_of, table_of
-from numasim.reproduce.plan.setting import Setting
-from numasim.reproduce.score.scores import class_scores
-from numasim.reproduce.score.scoring import score_rules
-from numasim.reproduce.study.study import Study, read_study
-from numasim.reproduce.table_cells import Table
+from numasim.reproduce.load import read_study
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import ScoreRule, Study
+from numasim.reproduce.study_tables import cells_of, table_of
+from numasim.reproduce.table_cells import Ceiling, Role, ScoreBound, Table
 
 ROWS = ["Strassen-2048", "Strassen-4096", "Strassen-8192", "Sort-33554432", "SparseLU-single", "SparseLU-for"]
 
@@ -30,20 +32,14 @@ def tables(study: Study) -> tuple[Table, ...]:
     """Every table as if it had been predicted exactly."""
     setting = Setting(study)
     return tuple(
-        table_of(
-            table,
-            tuple(
-                replace(cell, simulated=(cell.published,))
-                for cell in cells_of(setting, table, KINDS[table.file.kind].units or None)
-            ),
-        )
+        table_of(setting, table, [replace(cell, simulated=(cell.published,)) for cell in cells_of(setting, table)])
         for table in study.tables.values()
     )
 
 
 @pytest.fixture(scope="module")
 def ceilings(study: Study, tables: tuple[Table, ...]) -> dict[str, Ceiling]:
-    return {each.name: each for each in study_ceilings(study, tables, score_rules(study))}
+    return {each.name: each for each in study.ceilings(study, tables, study.score_rules)}
 
 
 def column(ceiling: Ceiling, heading: str) -> dict[str, str]:
@@ -111,20 +107,62 @@ def test_what_the_bytes_saved_explain(ceilings: dict[str, Ceiling]) -> None:
     assert found.no_bound
 
 
-def test_the_largest_ceiling_of_a_score_counts(
-    study: Study, tables: tuple[Table, ...], ceilings: dict[str, Ceiling]
-) -> None:
-    scores = with_ceilings(class_scores(tables, score_rules(study)), tuple(ceilings.values()))
-    found = {score.name: score.ceiling for score in scores}
-    noise = {bound.score: bound.value for bound in ceilings["noise of ten runs"].bounds}
-    assert noise["times"] > ceilings["locality binding over affinity-aware"].bounds[0].value
-    assert {name: value for name, value in found.items() if value is not None} == noise
-
-
 def test_ceilings_are_over_the_cells_that_are_scored(study: Study, tables: tuple[Table, ...]) -> None:
     """A reproduction of Table 3.4 alone scores six times; none of them is computed."""
     few = [table for table in tables if table.id == "3.4"]
-    found = {each.name: each for each in study_ceilings(study, few, score_rules(study))}
+    found = {each.name: each for each in study.ceilings(study, few, study.score_rules)}
     bound = found["noise of ten runs"].bounds[0]
     assert (bound.covered, bound.cells) == (6, 6)
     assert found["locality binding over affinity-aware"].bounds == ()
+
+
+# ---- by hand ----
+
+PARTS = read_study("thesis").part("ceilings")
+
+
+@pytest.mark.parametrize(("text", "half"), [("1.50", Fraction(1, 200)), ("7", Fraction(1, 2)), ("2e3", Fraction(500))])
+def test_half_of_the_last_digit(text: str, half: Fraction) -> None:
+    assert PARTS.half_digit(Decimal(text)) == half
+
+
+@given(over=st.integers(1, 10**6), under=st.integers(1, 10**6))
+def test_chance_is_the_width_over_the_distance_and_the_value_lies_inside(over: int, under: int) -> None:
+    found = PARTS.ratio_of(Decimal(over), Decimal(under))
+    assert found.low < found.value < found.high
+    assert 0 < found.chance == min(1, (found.high - found.low) * 100)
+    assert found.chance < 1 or found.of_few_decimals
+    assert (found.nearest * 100).denominator == 1
+
+
+@given(chances=st.lists(st.fractions(0, 1, max_denominator=20), max_size=6), successes=st.integers(0, 7))
+def test_the_tail_is_the_sum_over_all_outcomes(chances: list[Fraction], successes: int) -> None:
+    outcomes = (each for each in product((True, False), repeat=len(chances)) if sum(each) >= successes)
+    terms = ([chance if made else 1 - chance for made, chance in zip(each, chances, strict=True)] for each in outcomes)
+    assert PARTS.tail(chances, successes) == sum(map(math.prod, terms), Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("question", "deviations"), [("absolute", 1.0), ("one-step", math.sqrt(2)), ("interaction", 2)]
+)
+def test_as_many_values_are_noisy_as_take_part(question: str, deviations: float) -> None:
+    """A row for each change from 10 s, all of them simulated as something that does not count."""
+    rows = {row: 0.5 + 0.1 * number for number, row in enumerate("abcdefghij")}
+    before = [cell(row, 10.0, 1.0, column="before", role=Role.FITTED) for row in rows]
+    after = [cell(row, 10 * ratio, 1.0, baseline="before") for row, ratio in rows.items()]
+    found = PARTS.noisy_bound([table([*before, *after])], ScoreRule("times", "mape", question=question), 0.02)
+    assert found.value == pytest.approx(deviations * math.sqrt(2 / math.pi) * 0.02, rel=0.03)
+
+
+def test_bytes_are_lines_that_wait_one_by_one_on_each_worker() -> None:
+    """6.4 GB are 100 million lines of 64 bytes; at 50 ns more each that is 5 s, on ten workers half a second."""
+    assert PARTS.explained_seconds(6.4, 50.0, 64, 10) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "explained", "part"),
+    [(4.0, 2.0, 0.5, 0.25), (4.0, 2.0, 3.0, 1.0), (4.0, 2.0, -1.0, 0.0), (2.0, 2.0, 1.0, None), (2.0, 3.0, 1.0, None)],
+)
+def test_the_part_that_is_explained(before: float, after: float, explained: float, part: float | None) -> None:
+    assert PARTS.Gain(before, after, explained).part == part
+    assert PARTS.Gain(4.0, 2.0, 0.5).least_error == pytest.approx(1.5 / 4 / 2)  # 4 is said to be 2.5, and 2 is met

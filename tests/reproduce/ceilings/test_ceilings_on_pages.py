@@ -13,28 +13,25 @@ from cells_by_hand import cell, table
 from made_up_findings import made_up
 from rich.console import Console
 
-from numasim.reproduce.ceilings.ceiling import Ceiling, ScoreBound
-from numasim.reproduce.ceilings.study_ceilings import with_ceilings
-from numasim.reproduce.findings import Findings
-from numasim.reproduce.pages.ceiling_text import bound_sentence
-from numasim.reproduce.pages.csv_files import scores_csv
-from numasim.reproduce.pages.markdown_text import markdown_text
-from numasim.reproduce.pages.report_page import markdown, page
-from numasim.reproduce.pages.table_text import print_scores
-from numasim.reproduce.table_cells import Score
+from numasim.reproduce.csv_files import scores_csv
+from numasim.reproduce.findings import Findings, _worst
+from numasim.reproduce.page import markdown, page
+from numasim.reproduce.table_cells import Ceiling, Score, ScoreBound
+from numasim.reproduce.terminal import print_scores
+from numasim.reproduce.text import bound_sentence, markdown_text
 
 BOUND = ScoreBound("times", "mape", 0.0123, 6, 24)
 NOISE = Ceiling(
-    "noise", "noise", "A run scatters by 2%.", "Assumes much.", "section 1", (BOUND,), "", ("row", "x"), (("a|b", "1"),)
+    "noise", "A run scatters by 2%.", "Assumes much.", "section 1", (BOUND,), "", ("row", "x"), (("a|b", "1"),)
 )
-BESIDE = Ceiling("bytes", "physics", "Bytes explain half.", "Assumes more.", "", (), "there may be other reasons.")
+BESIDE = Ceiling("bytes", "Bytes explain half.", "Assumes more.", "", (), "there may be other reasons.")
 SIGNS = ScoreBound("signs", "sign-agreement", 0.9, 4, 4)
 TIMES = Score("times", "mape", 0.1, None, null=0.2, bound=0.15, cells=24, against_null=0.1)
 
 
 def findings(*ceilings: Ceiling) -> Findings:
     tables = (table([cell("a", 2.0, 2.5)]),)
-    scores = with_ceilings([TIMES], ceilings)
+    scores = (replace(TIMES, ceiling=_worst(TIMES, ceilings)),)
     return replace(made_up(), tables=tables, scores=scores, columns=(), ablations=(), ceilings=ceilings)
 
 
@@ -67,9 +64,8 @@ def test_of_several_ceilings_the_one_that_leaves_least_counts() -> None:
     more = replace(NOISE, bounds=(replace(BOUND, value=0.03), replace(SIGNS, value=0.8)))
     less = replace(NOISE, bounds=(BOUND, SIGNS))
     volumes = replace(TIMES, name="volumes")
-    found = with_ceilings([TIMES, signs, volumes], [less, more, BESIDE])
-    assert [score.ceiling for score in found] == [0.03, 0.8, None]
-    assert [replace(score, ceiling=None) for score in found] == [TIMES, signs, volumes]
+    found = [_worst(score, [less, more, BESIDE]) for score in (TIMES, signs, volumes)]
+    assert found == [0.03, 0.8, None]
 
 
 def test_page_and_markdown_have_every_sentence_after_the_scores() -> None:
@@ -100,9 +96,7 @@ def test_rows_of_markdown_have_as_many_cells_as_their_heading() -> None:
 
 def test_names_of_a_study_are_text_and_no_markup() -> None:
     hostile = "<script>alert(1)</script> | **b** [l](x) `c`"
-    ceiling = Ceiling(
-        hostile, "noise", hostile, hostile, hostile, (), hostile, (hostile, hostile), ((hostile, hostile),)
-    )
+    ceiling = Ceiling(hostile, hostile, hostile, hostile, (), hostile, (hostile, hostile), ((hostile, hostile),))
     html = Words(page(findings(ceiling), {"scores": "<svg/>"}))
     assert not html.tags & {"script", "b", "a href"}
     assert " ".join(html.words).count(hostile) == 9

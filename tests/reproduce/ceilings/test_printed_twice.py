@@ -8,71 +8,49 @@ import pytest
 from cells_by_hand import cell, table
 from hypothesis import given
 from hypothesis import strategies as st
-from small_study import FILES
+from small_study import write_study
 
-from numasim.reproduce.ceilings.printed_twice import twice_bound
-from numasim.reproduce.ceilings.same_prediction import printed_again
-from numasim.reproduce.ceilings.scored_class import ScoredClass, key_of, scored_classes
-from numasim.reproduce.score.scores import class_scores
-from numasim.reproduce.study.ceiling_specs import ColumnName
-from numasim.reproduce.study.selection import ScoreRule
-from numasim.reproduce.study.study import Study, read_study
+from numasim.reproduce.load import read_study
+from numasim.reproduce.printed_twice import ScoredClass, key_of, printed_again, scored_classes, twice_bound
+from numasim.reproduce.scores import class_scores
+from numasim.reproduce.study import ScoreRule
+from numasim.reproduce.study_tables import Elsewhere
 from numasim.reproduce.table_cells import Cell, Role
 
 AGAIN = """\
-title: Times again
-source: section 4
-published: again.csv
-program: trees
-rows: program
-columns:
-  first_s: {variant: plain, quantity: makespan_s, role: predicted}
-  other_s: {variant: domains, quantity: makespan_s, role: predicted, set: {seed: 4}}
+COLUMNS = {"first_s": Column("makespan_s", "plain"), "other_s": Column("serial_s", "domains")}
+TABLES.append(StudyTable("2.1", "Times again", "section 4", CSV / "again.csv", "program", COLUMNS, "trees"))
 """
+READ = """{"workers": {
+    "question": "how many", "role": "input", "tables": "2.1", "scored": "two",
+    "choices": {"two": {"says": "two", "set": {"workers": 2}}},
+}}"""
 
 
-def study_with(folder: Path, files: dict[str, str]) -> Study:
-    for name, text in {**FILES, **files}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return read_study(str(folder))
-
-
-def found(study: Study, *same: tuple[ColumnName, ...]) -> list[list[tuple[str, str, str]]]:
+def found(
+    folder: Path, rows: str, *same: tuple[Elsewhere, ...], readings: str = "{}"
+) -> list[list[tuple[str, str, str]]]:
+    again = f"program,first_s,other_s\n{rows}"
+    study = read_study(str(write_study(folder, "READINGS = {}", f"READINGS = {readings}", AGAIN, again=again)))
     return [[key_of(each) for each in group] for group in printed_again(study, same)]
 
 
 def test_a_file_that_two_tables_show_is_printed_once(small_study: Path) -> None:
     """Tables 1.2 and 1.3 show one column of one file, and the figure shows quotients."""
-    assert found(read_study(str(small_study))) == []
+    assert printed_again(read_study(str(small_study)), ()) == []
 
 
-def test_the_same_runs_and_the_same_quantity_are_one_prediction_and_other_fields_make_another(tmp_path: Path) -> None:
-    again = {"tables/table-2-1.yaml": AGAIN, "published/again.csv": "program,first_s,other_s\nlarge,8,3\n"}
-    assert found(study_with(tmp_path / "small", again)) == [[("1.1", "plain_s", "large"), ("2.1", "first_s", "large")]]
+def test_the_same_runs_and_the_same_quantity_are_one_prediction(tmp_path: Path) -> None:
+    assert found(tmp_path, "large,8,3\n") == [[("1.1", "plain_s", "large"), ("2.1", "first_s", "large")]]
 
 
 def test_a_reading_of_one_table_makes_another_prediction_of_it(tmp_path: Path) -> None:
-    reading = (
-        "readings:\n  workers:\n    {question: how many, role: input, tables: '2.1', scored: two,"
-        " choices: {two: {says: two, set: {workers: 2}}}}\n"
-    )
-    again = {
-        "study.yaml": FILES["study.yaml"] + reading,
-        "tables/table-2-1.yaml": AGAIN,
-        "published/again.csv": "program,first_s,other_s\nlarge,8,3\n",
-    }
-    assert found(study_with(tmp_path / "small", again)) == []
+    assert found(tmp_path, "large,8,3\n", readings=READ) == []
 
 
 def test_what_is_declared_is_joined_row_by_row_to_what_is_found(tmp_path: Path) -> None:
-    again = {"tables/table-2-1.yaml": AGAIN, "published/again.csv": "program,first_s,other_s\nlarge,8,3\nsmall,4,1\n"}
-    study = study_with(tmp_path / "small", again)
-    declared = tuple(
-        ColumnName(table=table, column=column) for table, column in (("2.1", "other_s"), ("2.1", "first_s"))
-    )
-    assert found(study, declared) == [
+    declared = (Elsewhere("2.1", "other_s"), Elsewhere("2.1", "first_s"))
+    assert found(tmp_path, "large,8,3\nsmall,4,1\n", declared) == [
         [("1.1", "plain_s", row), ("2.1", "first_s", row), ("2.1", "other_s", row)] for row in ("small", "large")
     ]
 

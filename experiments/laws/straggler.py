@@ -1,0 +1,64 @@
+"""What the last-level cache of the straggler socket misses (LAWS, Chen and Guo 2015, section 6.2).
+
+A miss is a line that a socket gets from memory or from the cache of another socket, to read it or to own it before it
+is written; what is written back is none. The straggler is the socket whose lines take longest to come, the sum over
+them of the latency to where they come from: the paper calls it the one that "seldom accesses data from its local memory
+node because the tasks in the straggler socket need the longest time to access their data".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from numasim.machine.build_machine import build
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.reproduce.quantities import Outcome
+from numasim.reproduce.study_tables import COMPARISONS, Comparison, less, ratio, reduction
+
+LINE_BYTES = 64
+FETCHED = ("bytes_read", "bytes_ownership")  # from memory
+MOVED = "bytes_cache"  # from other caches
+
+
+class Straggler(NamedTuple):
+    """The lines that the straggler misses, and those of them that its own memory has."""
+
+    misses: float
+    local: float
+
+
+def straggler(machine: MachineSpec, pairs: Sequence[Mapping[str, float]]) -> Straggler:
+    """The straggler of a run on ``machine``; ``pairs`` are its rows of the table of node pairs."""
+    built = build(machine)
+    nodes = len(built.socket_of_node)
+    memory, caches = np.zeros((nodes, nodes)), np.zeros((nodes, nodes))
+    for row in pairs:
+        at = int(row["node_from"]), int(row["node_to"])
+        memory[at] = sum(row.get(kind) or 0 for kind in FETCHED)
+        caches[at] = row.get(MOVED) or 0
+    wait = (memory * built.latency_ps + caches * built.caches.llc_remote_hit_ps).sum(axis=1)
+    sockets = np.unique(built.socket_of_node)
+    of = [built.socket_of_node == socket for socket in sockets]
+    slowest = of[int(np.argmax([wait[mine].sum() for mine in of]))]
+    own = memory[np.ix_(slowest, slowest)].sum()
+    return Straggler((memory + caches)[slowest].sum() / LINE_BYTES, own / LINE_BYTES)
+
+
+def _misses(run: Outcome) -> float:
+    return straggler(run.spec.machine, run.pairs).misses
+
+
+def _local(run: Outcome) -> float:
+    return straggler(run.spec.machine, run.pairs).local
+
+
+MISSES = COMPARISONS | {
+    "straggler_miss_ratio": Comparison("1", _misses, ratio),
+    "straggler_miss_reduction": Comparison("%", _misses, reduction),
+    "fewer_straggler_misses": Comparison("1", _misses, less),
+    "straggler_local_ratio": Comparison("1", _local, ratio),
+    "straggler_local_increase": Comparison("%", _local, lambda value, reference: -reduction(value, reference)),
+}

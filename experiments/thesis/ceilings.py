@@ -1,0 +1,318 @@
+"""How near to the values of the thesis any model can come: prints, noise, digits and bytes (model 7.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from numasim.parts.unit_factors import GIGA, PS_PER_NS, PS_PER_S
+from numasim.report.answers.statistics import BOOTSTRAP_SEED
+from numasim.reproduce.metrics import FloatArray
+from numasim.reproduce.printed_twice import CellKey, ScoredClass, column_words, key_of, printed_twice, scored_classes
+from numasim.reproduce.scores import measured, scored_pairs
+from numasim.reproduce.study import ScoreRule, Study
+from numasim.reproduce.study_tables import Elsewhere
+from numasim.reproduce.table_cells import Ceiling, Cell, ScoreBound, Table
+
+BINDING = Elsewhere("5.2", "locality_binding_execution_time_s")
+SERIAL = Elsewhere("5.2", "serial_execution_time_s")
+OBLIVIOUS = Elsewhere("6.6", "numa_oblivious_execution_time_s")
+AFFINITY = Elsewhere("6.6", "affinity_aware_execution_time_s")
+DRAWS = 4000
+
+
+def ceilings(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[Ceiling, ...]:
+    """All ceilings of the thesis."""
+    again = "Section 6.4.2 starts from the previous contributions: Table 6.6 prints the times of Table 5.2 once more."
+    printed = "Tables 5.2 and 6.6 as printed; section 6.4.2 does not say that times were computed."
+    serial = "Table 5.2 as printed; section 5.6.1 does not say that times were computed."
+    classes = scored_classes(tables, rules)
+    return (
+        *printed_twice(study, tables, rules, [(BINDING, OBLIVIOUS)], again),
+        noise_ceiling(study, tables, rules),
+        digits_ceiling(study, "locality binding over affinity-aware", BINDING, AFFINITY, printed, classes),
+        digits_ceiling(study, "serial over locality binding", SERIAL, BINDING, serial, classes),
+        physics_ceiling(study),
+    )
+
+
+# Noise: how far a mean of few runs lies from what it is the mean of. A regression over N runs with the residual sum of
+# squares RSS leaves the standard deviation s = sqrt(RSS / (N - 2)) of one run. A mean of n runs is then off by
+# s / sqrt(n), and the mean absolute error of a model that predicts the expectation, with normal noise, is
+# sqrt(2 / pi) s / sqrt(n) (Geary 1935). What is left of other scores is drawn.
+
+REGRESSION_RUNS, MEAN_RUNS, AT = 50, 10, "12"
+NOISY = ("times", "times, one step", "times, interaction", "signs", "ranks", "ranks, least")
+
+
+def noise_ceiling(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRule]) -> Ceiling:
+    """The scores that the noise of the regression of equation 4.3 leaves to a perfect model."""
+    line = study.published("regression-4-3", "printed")
+    steals = Elsewhere("4.2", "average_remote_steal_count")
+    middle = line["intercept"] + line["slope"] * study.published(steals.table, steals.column)[AT]
+    squares, explained = line["residual_sum_of_squares"], line["r_squared"]
+    one = math.sqrt(squares / (REGRESSION_RUNS - 2)) / middle
+    whole = math.sqrt(squares / (1 - explained) / (REGRESSION_RUNS - 1)) / middle
+    mean = one / math.sqrt(MEAN_RUNS)
+    bounds = (noisy_bound(tables, rule, mean) for rule in rules if rule.name in NOISY)
+    return Ceiling(
+        name="noise of ten runs",
+        finding=f"A single run differs from the line of the regression by {one:.2%} (standard deviation), a mean of"
+        f" {MEAN_RUNS} runs from its expectation by {mean:.2%}: a perfect model of values errs by"
+        f" {expected_error(one, MEAN_RUNS):.2%} on average ({expected_error(whole, MEAN_RUNS):.2%} if what the line"
+        " explains is chance as well).",
+        assumes="Assumes that the runs behind these scores scatter normally and as much as those of the regression,"
+        " which may be of another program, and that a perfect model predicts the expectation; one that has seen the"
+        " values may come nearer by luck or by fit.",
+        source='Section 3.6.1: "Each benchmark is run for 10 times". Section 4.4.1: MATMUL was run 50 times with as'
+        " many threads as cores; how many steals were remote is that of Table 4.2 at 12 threads. The thesis gives no"
+        " other spread of times.",
+        bounds=tuple(bound for bound in bounds if bound is not None),
+        no_bound=f"no cell of {', '.join(NOISY)} is scored.",
+        headings=("statistic", "value"),
+        rows=(
+            ("residual sum of squares", f"{squares:.10g}"),
+            ("runs of the regression", str(REGRESSION_RUNS)),
+            (f"the line at {column_words(steals)} of {AT}", f"{middle:.6g}"),
+            ("runs of a published mean", str(MEAN_RUNS)),
+        ),
+    )
+
+
+def expected_error(deviation: float, runs: int) -> float:
+    """The mean absolute error of the expectation against a mean of ``runs`` runs, in the unit of ``deviation``."""
+    return math.sqrt(2 / math.pi) * deviation / math.sqrt(runs)
+
+
+def noisy_bound(tables: Sequence[Table], rule: ScoreRule, deviation: float) -> ScoreBound | None:
+    """The mean score of a perfect model where every published mean has the relative standard ``deviation``.
+
+    Nobody knows the expectations that published means scatter about; for all that is known each lies about the
+    published value as the published value lies about it. Expectations are therefore drawn, normally, and scored as if
+    they had been simulated. None if no cell is scored, or none determines the score.
+    """
+    pairs = scored_pairs(tables, rule)
+    if not pairs:
+        return None
+    values = measured(pairs, rule, _expectations(deviation))
+    known = values[~np.isnan(values)]
+    return ScoreBound(rule.name, rule.metric, float(known.mean()), len(pairs), len(pairs)) if known.size else None
+
+
+def _expectations(deviation: float) -> Callable[[Cell], FloatArray]:
+    """Draws of what a cell may be the mean of, the same each time a cell is asked for: [draws]."""
+    generator = np.random.default_rng(BOOTSTRAP_SEED)
+    drawn: dict[CellKey, FloatArray] = {}
+
+    def of(cell: Cell) -> FloatArray:
+        key = key_of(cell)
+        if key not in drawn:
+            drawn[key] = cell.published * (1 + deviation * generator.standard_normal(DRAWS))
+        return drawn[key]
+
+    return of
+
+
+# Digits: a column whose ratio to another is a number of few decimals was computed, not measured. What was printed as a
+# and b lies within half a last digit of them, so their ratio lies between (a - h_a) / (b + h_b) and
+# (a + h_a) / (b - h_b). If that interval has nothing to do with decimals, a number of d decimals lies in it with the
+# probability p = its width x 10^d, at most 1. Of several rows the number that do so is a sum of unequal trials (Poisson
+# 1837), whose tail is computed exactly.
+
+DECIMALS = 2
+LEVEL = Fraction(1, 100)  # the largest probability by chance at which it is concluded that a column was computed
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The ratio of two printed numbers, all exact."""
+
+    value: Fraction
+    low: Fraction  # least and most that the printed digits of both allow
+    high: Fraction
+    nearest: Fraction  # of the numbers with few decimals
+    chance: Fraction  # that one of these lies between low and high
+
+    @property
+    def of_few_decimals(self) -> bool:
+        """Whether the printed digits allow the nearest number of few decimals."""
+        return self.low <= self.nearest <= self.high
+
+    @property
+    def rounding(self) -> float:
+        """How far off, relatively, a value may be that was computed from the ratio as rounded."""
+        return float(Fraction(1, 2 * 10**DECIMALS) / self.nearest)
+
+
+def ratio_of(over: Decimal, under: Decimal) -> Ratio:
+    """The ratio of two numbers as printed, both further from zero than half their last digit."""
+    above, below = Fraction(over), Fraction(under)
+    low = (above - half_digit(over)) / (below + half_digit(under))
+    high = (above + half_digit(over)) / (below - half_digit(under))
+    step = Fraction(1, 10**DECIMALS)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    near = round(above / below / step)
+    if first <= last:
+        near = min(max(near, first), last)
+    return Ratio(above / below, low, high, near * step, min(Fraction(1), (high - low) / step))
+
+
+def half_digit(value: Decimal) -> Fraction:
+    """Half a unit of the last printed digit: what was printed as 1.50 lies within 0.005 of it."""
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int), "published values are finite"
+    return Fraction(10) ** exponent / 2
+
+
+def tail(chances: Sequence[Fraction], successes: int) -> Fraction:
+    """The probability of at least so many ``successes`` in trials with these ``chances``, by adding trial to trial."""
+    exactly = [Fraction(1)]
+    for chance in chances:
+        missed = [each * (1 - chance) for each in (*exactly, Fraction(0))]
+        made = [each * chance for each in (Fraction(0), *exactly)]
+        exactly = [one + other for one, other in zip(missed, made, strict=True)]
+    return sum(exactly[successes:], Fraction(0))
+
+
+def printed(study: Study, asked: Elsewhere) -> dict[str, Decimal]:
+    """The numbers of a column as printed, by row."""
+    table = study.tables[asked.table]
+    return {
+        label: Decimal(row[asked.column].strip()) for label, row in zip(table.labels, table.published.rows, strict=True)
+    }
+
+
+def digits_ceiling(
+    study: Study, name: str, over: Elsewhere, under: Elsewhere, source: str, classes: Sequence[ScoredClass]
+) -> Ceiling:
+    """Whether the column ``under`` is computed from ``over``, and what error its rounding then leaves."""
+    above, below = printed(study, over), printed(study, under)
+    ratios = {row: ratio_of(above[row], below[row]) for row in above if row in below}
+    rounded = {row: ratio for row, ratio in ratios.items() if ratio.of_few_decimals}
+    chance = tail([ratio.chance for ratio in ratios.values()], len(rounded))
+    errors = {row: ratio.rounding for row, ratio in rounded.items()} if chance <= LEVEL else {}
+    found = (each.bound(lambda cell: _least(under, errors, cell)) for each in classes if each.metric == "mape")
+    which = ", ".join(f"{float(ratio.nearest):.{DECIMALS}f}" for ratio in rounded.values())
+    where = f"{len(rounded)} of {len(ratios)} rows{f' ({which})' if which else ''}"
+    words = column_words(under)
+    return Ceiling(
+        name=name,
+        finding=f"The ratio of {column_words(over)} to {words} is a number of {DECIMALS} decimals in {where};"
+        f" chance does so with probability {float(chance):.2g}. {_conclusion(words, errors)}",
+        assumes="Assumes that digits of measured values have nothing to do with decimals of their ratio, row by row,"
+        " that this pair of columns was named beforehand (of n pairs looked at, chance does n times as well), and that"
+        " a perfect model predicts what was rounded, which lies anywhere within half a digit; one that has seen the"
+        " values may come nearer.",
+        source=source,
+        bounds=tuple(bound for bound in found if bound is not None),
+        no_bound=f"no cell of {words} is scored by its relative error." if errors else "nothing follows for any score.",
+        headings=("row", "ratio", "nearest", "off by", "the digits allow", "by chance", "of few decimals"),
+        rows=tuple(_digits_row(row, ratio) for row, ratio in ratios.items()),
+    )
+
+
+def _least(column: Elsewhere, errors: Mapping[str, float], cell: Cell) -> float | None:
+    """What is spread evenly over half a digit to both sides is half of that off in the mean."""
+    if (cell.table, cell.column) != (column.table, column.column) or cell.row not in errors:
+        return None
+    return errors[cell.row] / 2
+
+
+def _conclusion(words: str, errors: Mapping[str, float]) -> str:
+    if not errors:
+        return "It is not concluded that either was computed."
+    most = max(errors.values())
+    return f"So {words} was computed, not measured; its rounding alone leaves each value uncertain by up to {most:.2%}."
+
+
+def _digits_row(row: str, ratio: Ratio) -> tuple[str, ...]:
+    return (
+        row,
+        f"{float(ratio.value):.{DECIMALS + 4}f}",
+        f"{float(ratio.nearest):.{DECIMALS}f}",
+        f"{float(abs(ratio.value - ratio.nearest)):.1e}",
+        f"±{float(ratio.high - ratio.low) / 2:.1e}",
+        f"{float(ratio.chance):.2g}",
+        "yes" if ratio.of_few_decimals else "no",
+    )
+
+
+# Physics: the part of a gain in time that the bytes saved explain at the published latencies. B bytes less from other
+# nodes are B / line fetches, each of which waits l_remote - l_local less; if nothing overlaps and P workers wait side
+# by side, that is B / line x (l_remote - l_local) / P of time. Fetches that overlap, as they do in every processor of
+# today, explain less: it is the most that the latencies of memory can do. It bounds no score, since a model may have
+# other reasons for a gain; a model that has none errs on both times together by at least what is left over the longer
+# of them, which is where an error of the difference costs least.
+
+LINE, WORKERS = 64, 12
+NS_PER_S = PS_PER_S // PS_PER_NS
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A gain from ``before`` to ``after``, of which ``explained`` follows from bytes saved; all in seconds."""
+
+    before: float
+    after: float
+    explained: float
+
+    @property
+    def gained(self) -> float:
+        """What was gained, negative for a loss."""
+        return self.before - self.after
+
+    @property
+    def part(self) -> float | None:
+        """The part of the gain that is explained, at most 1; None where nothing was gained."""
+        return min(1.0, max(0.0, self.explained / self.gained)) if self.gained > 0 else None
+
+    @property
+    def text(self) -> str:
+        """That part for people."""
+        return "" if self.part is None else "all" if self.part == 1 else f"{self.part:.0%}"
+
+    @property
+    def least_error(self) -> float:
+        """The least mean relative error on both times of a prediction that gains no more than is explained."""
+        return max(0.0, self.gained - self.explained) / max(self.before, self.after) / 2
+
+
+def explained_seconds(saved_gb: float, extra_ns: float, line: int, workers: int) -> float:
+    """The time that ``saved_gb`` of 10**9 bytes cost more from afar, by ``extra_ns`` a line, shared by ``workers``."""
+    return saved_gb * GIGA / line * extra_ns / NS_PER_S / workers
+
+
+def physics_ceiling(study: Study) -> Ceiling:
+    """The part of each gain by locality binding that bytes explain; a finding beside the scores."""
+    latency = study.published("6.1", "latency_ns")
+    extra = (latency["0, 1"] + latency["1, 0"]) / 2 - (latency["0, 0"] + latency["1, 1"]) / 2
+    much, little = (study.published("5.3", f"{name}_remote_gb") for name in ("topology_aware", "locality_binding"))
+    times = Elsewhere("5.2", "topology_aware_execution_time_s"), BINDING
+    before, after = (study.published(each.table, each.column) for each in times)
+    saved = {row: much[row] - little[row] for row in before if all(row in each for each in (after, much, little))}
+    gains = {row: Gain(before[row], after[row], explained_seconds(saved[row], extra, LINE, WORKERS)) for row in saved}
+    explained = ", ".join(f"{row} {gain.text}" for row, gain in gains.items() if gain.text)
+    error = math.fsum(gain.least_error for gain in gains.values()) / len(gains)
+    return Ceiling(
+        name="bytes saved by locality binding",
+        finding=f"Of the gain from {' to '.join(map(column_words, times))} the bytes saved explain: {explained}. A"
+        f" model without another reason errs by at least {error:.1%} in the mean over both columns.",
+        assumes=f"Assumes that a line of {LINE} bytes from another node waits {extra:.1f} ns longer than a local one,"
+        f" one fetch at a time, {WORKERS} side by side, and that the published volumes are all that"
+        " moved; fetches that overlap explain less, traffic that is held up explains more.",
+        source='Section 5.6.1: "dual socket 24 thread (6 cores per socket and two hyper threads per core)". One fetch'
+        " at a time on each of the 12 cores is taken, which explains most; on each of the 24 threads the bytes explain"
+        " half of that time.",
+        bounds=(),
+        no_bound="a model may have other reasons for the gain than the latency of these bytes.",
+        headings=("row", "bytes saved (GB)", "explains (s)", "gained (s)", "explained"),
+        rows=tuple(
+            (row, f"{saved[row]:.4g}", f"{gain.explained:.4g}", f"{gain.gained:.4g}", gain.text)
+            for row, gain in gains.items()
+        ),
+    )

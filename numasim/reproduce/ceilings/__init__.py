@@ -1,1 +1,0 @@
-"""Ceilings: how near to the published values any model can come, and what they say of themselves (model 7.4)."""

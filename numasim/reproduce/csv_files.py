@@ -1,0 +1,98 @@
+"""Scores and tables as CSV, for programs: one row per score or cell, numbers in full precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from numasim.files.csv_cells import csv_text
+from numasim.reproduce.findings import Findings
+from numasim.reproduce.scores import ALL_TABLES
+from numasim.reproduce.table_cells import Interval, Score, Table
+from numasim.reproduce.text import beats_null, met, simulated_estimate
+
+SCORE_COLUMNS = (
+    "table",
+    "quantity",
+    "metric",
+    "value",
+    "bound",
+    "cells",
+    "seeds_low",
+    "seeds_high",
+    "rows_low",
+    "rows_high",
+    "readings_low",
+    "readings_high",
+    "parameters_low",
+    "parameters_high",
+    "null",
+    "against_null",
+    "met",
+    "beats_null",
+    "column",
+    "role",
+    "ceiling",
+    "question",
+    "degenerate",
+)
+CELL_COLUMNS = (
+    "row",
+    "column",
+    "variant",
+    "quantity",
+    "unit",
+    "role",
+    "score",
+    "published",
+    "simulated",
+    "low",
+    "high",
+    "seeds",
+    "relative_error",
+    "null",
+    "note",
+)
+
+
+def scores_csv(findings: Findings) -> str:
+    """Return the scores of the classes, over all tables, then those of every column of every table."""
+    classes = [_score_row(ALL_TABLES, score, "", "predicted") for score in findings.scores]
+    columns = [
+        _score_row(found.table, found.score, found.column, found.role, found.degenerate) for found in findings.columns
+    ]
+    return plain_csv(SCORE_COLUMNS, classes + columns)
+
+
+def table_csv(table: Table) -> str:
+    """Return the cells of a table, row by row; the estimate is mean and 95 % interval over the seeds."""
+    rows = []
+    for cell in table.cells:
+        found = simulated_estimate(cell)
+        identity = (cell.row, cell.column, cell.variant, cell.quantity, cell.unit, cell.role, cell.score)
+        estimate = (cell.mean, found.low, found.high, len(cell.simulated), cell.relative_error)
+        rows.append((*identity, cell.published, *estimate, cell.null, cell.note))
+    return plain_csv(CELL_COLUMNS, rows)
+
+
+def _score_row(table: str, score: Score, column: str, role: str, degenerate: str = "") -> tuple[Any, ...]:
+    found = (score.metric, score.value, score.bound, score.cells)
+    ranges = (end for each in (score.seeds, score.rows, score.readings, score.parameters) for end in _ends(each))
+    judged = (score.null, score.against_null, met(score), beats_null(score))
+    return (table, score.name, *found, *ranges, *judged, column, role, score.ceiling, score.question, degenerate)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def plain_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows below the names of their columns; unknown values are empty, truth values are yes and no."""
+    return csv_text(columns, ([_plain(value) for value in row] for row in rows))
+
+
+def _plain(value: Any) -> Any:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value

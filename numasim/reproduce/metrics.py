@@ -1,0 +1,376 @@
+"""Metrics of the error of predictions, one number for many cells, and what is asked of predictions (model 7.2).
+
+A metric takes the cells as arrays and a prediction of them, which is the mean over seeds, one resample of the seeds
+per line, or the null model. Its name is the same in studies, in CSV columns and on the pages.
+
+Each question rests on other knowledge, and its null model has the same, so that a score tells what the simulation adds:
+
+- ``absolute``: the simulated values as they are. The null model has one published column, or what was published before
+  each change.
+- ``one-step``: the published value before a change times the simulated ratio of after to before. The null model says
+  that the change does nothing.
+- ``interaction``: how a change acts on one row more than on another. A single row says how strong the change is: its
+  published ratio over its simulated one is a factor for the simulated ratios of all other rows. Each row is that one in
+  turn. The null model, which is told the same row, says that the others change like it.
+- ``departure``: whether a row gains more or less from a change than the rows do on average (geometric mean); for signs.
+
+The arrays of a question have a place for each value that it predicts, which `interaction` has for each ordered pair of
+rows of a column.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.report.answers.statistics import BOOTSTRAP_SEED
+
+FloatArray = npt.NDArray[np.float64]
+
+MOST_ORDERS = 40_320  # of eight
+EQUAL = 1e-9  # between rank correlations
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Observations:
+    """The published values of some cells, and what a metric needs to know of them; all arrays are [cells]."""
+
+    published: FloatArray
+    baseline: FloatArray  # published value of the cell whose change is judged; NaN where there is none
+    part: npt.NDArray[np.bool_]  # whether the cell belongs to the part of a pooled share
+    row: npt.NDArray[np.int64]  # cells of one row have one number
+    column: npt.NDArray[np.int64]  # cells of one column of one table have one number
+
+    def at(self, cells: npt.NDArray[np.int64]) -> Observations:
+        """The observations of these cells, of which one may occur twice."""
+        return Observations(
+            self.published[cells], self.baseline[cells], self.part[cells], self.row[cells], self.column[cells]
+        )
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A prediction of the same cells; both arrays are [..., cells], a line for each resample."""
+
+    values: FloatArray
+    baseline: FloatArray
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric, and how it is printed."""
+
+    measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN where the cells do not determine it
+    label: str  # for people
+    meaning: str
+    rising: bool = False  # whether more is better
+    percent: bool = False  # whether it is printed in percent
+    each_cell: bool = False  # whether it is computed cell by cell, so that any subset of cells has it
+    best: float = 0.0
+    needs_baseline: bool = False  # whether it judges changes
+    chance: Callable[[Observations], float] | None = None  # what a guess at random scores on average
+
+    def meets(self, value: float, bound: float) -> bool:
+        """Whether ``value`` meets ``bound``, up to the rounding of sums."""
+        return value >= bound - ROUNDING if self.rising else value <= bound + ROUNDING
+
+    def beats(self, value: float, other: float) -> bool:
+        """Whether ``value`` is better than ``other``."""
+        return value > other if self.rising else value < other
+
+
+def _mape(seen: Observations, said: Prediction) -> FloatArray:
+    known = seen.published != 0
+    published = seen.published[known]
+    return _mean(np.abs(said.values[..., known] - published) / np.abs(published))
+
+
+def _median_factor(seen: Observations, said: Prediction) -> FloatArray:
+    logarithms = np.abs(np.log1p(said.values) - np.log1p(seen.published))
+    return np.asarray(np.exp(np.median(logarithms, axis=-1))) if seen.published.size else _nothing(said)
+
+
+def _mean_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _mean(np.abs(said.values - seen.published))
+
+
+def _claims_held(seen: Observations, said: Prediction) -> FloatArray:
+    return 1 - _mean(np.abs(said.values - seen.published))
+
+
+def _mean_log_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _mean(np.abs(np.log(said.values / seen.published)))
+
+
+def _largest_relative_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _largest(np.abs(said.values / seen.published - 1))
+
+
+def _largest_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
+    return _largest(np.abs(said.values - seen.published))
+
+
+def _pooled_share(seen: Observations, said: Prediction) -> FloatArray:
+    return np.asarray(np.abs(_share(said.values, seen.part) - _share(seen.published, seen.part)))
+
+
+def _share(values: FloatArray, part: npt.NDArray[np.bool_]) -> FloatArray:
+    whole = np.asarray(values.sum(axis=-1))
+    return np.asarray(values[..., part].sum(axis=-1) / np.where(whole == 0, np.nan, whole))
+
+
+def _sign_agreement(seen: Observations, said: Prediction) -> FloatArray:
+    published = np.sign(seen.published - seen.baseline)
+    return _mean((np.sign(said.values - said.baseline) == published).astype(np.float64))
+
+
+def _rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
+    found = _rank_correlations(seen, said)
+    return np.asarray(np.mean(found, axis=0)) if found else _nothing(said)
+
+
+def _least_rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
+    found = _rank_correlations(seen, said)
+    return np.asarray(np.min(found, axis=0)) if found else _nothing(said)
+
+
+def _rank_correlations(seen: Observations, said: Prediction) -> list[FloatArray]:
+    return [spearman(said.values[..., cells], seen.published[cells]) for cells in _ranked_rows(seen)]
+
+
+def _ranked_rows(seen: Observations) -> list[npt.NDArray[np.bool_]]:
+    rows = [seen.row == row for row in np.unique(seen.row)]
+    return [cells for cells in rows if cells.sum() > 1]
+
+
+def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Rank correlation along the last axis, ties sharing their mean rank; 0 where all values of one side are equal."""
+    first, second = _centred_ranks(left), _centred_ranks(right)
+    scale = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
+    return np.asarray((first * second).sum(axis=-1) / np.where(scale == 0, 1, scale))
+
+
+def _centred_ranks(values: FloatArray) -> FloatArray:
+    mine, other = values[..., :, None], values[..., None, :]
+    return np.asarray(0.5 * (np.sign(mine - other)).sum(axis=-1))
+
+
+def _coin(seen: Observations) -> float:
+    """Two directions, equally likely; a value that does not change is never guessed."""
+    return float((seen.published != seen.baseline).mean()) / 2 if seen.published.size else math.nan
+
+
+def _random_order(seen: Observations) -> float:
+    return 0.0 if _ranked_rows(seen) else math.nan
+
+
+def _least_of_random_orders(seen: Observations) -> float:
+    """The expectation of the least of independent random orders, one for each row, from all orders that there are."""
+    scores = [_all_orders(seen.published[cells]) for cells in _ranked_rows(seen)]
+    if not scores:
+        return math.nan
+    values = np.unique(np.concatenate(scores))
+    at_least = np.prod([[(row >= value - EQUAL).mean() for value in values] for row in scores], axis=0)
+    return float(values[0] + (np.diff(values) * at_least[1:]).sum())
+
+
+def _all_orders(published: FloatArray) -> FloatArray:
+    """The rank correlation of every order with that of ``published``, or of so many random ones where there are
+    more.
+    """
+    count = len(published)
+    if math.factorial(count) <= MOST_ORDERS:
+        orders = np.array(list(itertools.permutations(range(count))), np.float64)
+    else:
+        orders = np.random.default_rng(BOOTSTRAP_SEED).permuted(np.tile(np.arange(count), (MOST_ORDERS, 1)), axis=1)
+    return np.round(spearman(orders.astype(np.float64), published), 12)
+
+
+def _mean(errors: FloatArray) -> FloatArray:
+    return np.asarray(errors.mean(axis=-1)) if errors.shape[-1] else np.full(errors.shape[:-1], np.nan)
+
+
+def _largest(errors: FloatArray) -> FloatArray:
+    return np.asarray(errors.max(axis=-1)) if errors.shape[-1] else np.full(errors.shape[:-1], np.nan)
+
+
+def _nothing(said: Prediction) -> FloatArray:
+    return np.full(said.values.shape[:-1], np.nan)
+
+
+METRICS = {
+    "mape": Metric(
+        _mape,
+        "mean relative error",
+        "mean of |simulated - published| / published; a published zero does not count",
+        percent=True,
+        each_cell=True,
+    ),
+    "median-factor": Metric(
+        _median_factor,
+        "median factor",
+        "median of the factor between the two counts, one added to each so that zeros count too",
+        each_cell=True,
+        best=1.0,
+    ),
+    "mean-absolute-error": Metric(
+        _mean_absolute_error,
+        "mean absolute error",
+        "mean of |simulated - published|, in the unit of the cells",
+        each_cell=True,
+    ),
+    "claims-held": Metric(
+        _claims_held,
+        "claims that hold",
+        "share of the source's claims that hold, each counted by the share of the seeds with which it does",
+        rising=True,
+        percent=True,
+        each_cell=True,
+        best=1.0,
+    ),
+    "mean-log-error": Metric(
+        _mean_log_error, "mean logarithmic error", "mean of |ln (simulated / published)|, of ratios", each_cell=True
+    ),
+    "largest-relative-error": Metric(
+        _largest_relative_error,
+        "largest relative error",
+        "the largest |simulated - published| / published",
+        percent=True,
+        each_cell=True,
+    ),
+    "largest-absolute-error": Metric(
+        _largest_absolute_error,
+        "largest absolute error",
+        "the largest |simulated - published|, in the unit of the cells",
+        each_cell=True,
+    ),
+    "pooled-share": Metric(
+        _pooled_share,
+        "difference of shares",
+        "difference of the shares of one kind of count in all counts, each added up over all cells",
+    ),
+    "sign-agreement": Metric(
+        _sign_agreement,
+        "right direction",
+        "share of cells that change in the published direction against the strategy before",
+        rising=True,
+        percent=True,
+        best=1.0,
+        needs_baseline=True,
+        chance=_coin,
+    ),
+    "rank-correlation": Metric(
+        _rank_correlation,
+        "rank correlation",
+        "Spearman's correlation of the strategies' order, mean over the benchmarks",
+        rising=True,
+        best=1.0,
+        chance=_random_order,
+    ),
+    "least-rank-correlation": Metric(
+        _least_rank_correlation,
+        "least rank correlation",
+        "Spearman's correlation of the strategies' order, of the benchmark where it is least",
+        rising=True,
+        best=1.0,
+        chance=_least_of_random_orders,
+    ),
+}
+
+
+ABSOLUTE = "absolute"
+
+
+@dataclass(frozen=True)
+class Posed:
+    """What a metric compares: observations, a prediction, and the null model's values [cells], NaN where it has
+    none.
+    """
+
+    seen: Observations
+    said: Prediction
+    null: FloatArray
+
+
+@dataclass(frozen=True)
+class Question:
+    """How a question is made of published and simulated values, and what it means."""
+
+    pose: Callable[[Posed], Posed]
+    needs_baseline: bool  # whether each cell has to have a published and simulated value before the change
+    meaning: str
+
+
+def _absolute(posed: Posed) -> Posed:
+    return posed
+
+
+def _one_step(posed: Posed) -> Posed:
+    before = posed.seen.baseline
+    values = before * posed.said.values / posed.said.baseline
+    return Posed(posed.seen, replace(posed.said, values=values), before)
+
+
+def _interaction(posed: Posed) -> Posed:
+    seen, ratio, simulated = _ratios(posed)
+    target, told = _pairs(seen)
+    values = ratio[told] * simulated[..., target] / simulated[..., told]
+    observed = replace(seen.at(target), published=ratio[target], baseline=np.ones(len(target)))
+    return Posed(observed, Prediction(values, np.ones_like(values)), ratio[told])
+
+
+def _departure(posed: Posed) -> Posed:
+    seen, ratio, simulated = _ratios(posed)
+    published, values = (_departures(np.log(each), seen.column) for each in (ratio, simulated))
+    return Posed(
+        replace(seen, published=published, baseline=np.zeros_like(published)),
+        Prediction(values, np.zeros_like(values)),
+        np.full_like(published, np.nan),
+    )
+
+
+def _ratios(posed: Posed) -> tuple[Observations, FloatArray, FloatArray]:
+    """The observations, and after over before: published [cells] and simulated [..., cells]."""
+    return posed.seen, posed.seen.published / posed.seen.baseline, posed.said.values / posed.said.baseline
+
+
+def _pairs(seen: Observations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """All ordered pairs of cells of one column and different rows."""
+    alike = (seen.column[:, None] == seen.column) & (seen.row[:, None] != seen.row)
+    first, second = np.nonzero(alike)
+    return first.astype(np.int64), second.astype(np.int64)
+
+
+def _departures(logarithms: FloatArray, column: npt.NDArray[np.int64]) -> FloatArray:
+    """Less the mean of their column."""
+    found = np.array(logarithms)
+    for each in np.unique(column):
+        cells = column == each
+        found[..., cells] -= found[..., cells].mean(axis=-1, keepdims=True)
+    return found
+
+
+QUESTIONS = {
+    ABSOLUTE: Question(_absolute, needs_baseline=False, meaning="the simulated values as they are"),
+    "one-step": Question(
+        _one_step,
+        needs_baseline=True,
+        meaning="the published value before a change, times what the simulation says the change does",
+    ),
+    "interaction": Question(
+        _interaction,
+        needs_baseline=True,
+        meaning="which rows a change helps more than others, when one row says how strong it is; each row in turn",
+    ),
+    "departure": Question(
+        _departure,
+        needs_baseline=True,
+        meaning="whether a row gains more or less from a change than the rows do on average",
+    ),
+}

@@ -1,0 +1,179 @@
+"""The report of a reproduction as files: a page, Markdown, figures and CSV.
+
+index.html         the whole report in one file
+report.md          the same for a repository, its pictures in figures/
+scores.csv         every score
+tables/*.csv       the cells of each table
+figures/*.svg
+
+Every file is whole or absent, and the page is written last, so that it always fits the files beside it. What an earlier
+report left of other tables is removed, unless the user has changed it (`numasim.files.owned_folder`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numasim
+from numasim.files.owned_folder import owned_folder
+from numasim.html.page_templates import page_environment
+from numasim.report.figures.embedded import embedded, svg_text
+from numasim.reproduce import text
+from numasim.reproduce.csv_files import scores_csv, table_csv
+from numasim.reproduce.figures.chain_figure import chain_figure, chains
+from numasim.reproduce.figures.score_figure import ablation_figure, score_figure
+from numasim.reproduce.figures.table_figure import shown_groups, table_figure
+from numasim.reproduce.findings import Findings
+from numasim.reproduce.folder import (
+    ABLATIONS,
+    LEAD,
+    MARKDOWN,
+    PAGE,
+    REPORT,
+    SCORE_SHEET,
+    SCORES,
+    figure_file,
+    file_stem,
+    table_file,
+)
+from numasim.reproduce.metrics import METRICS, QUESTIONS
+from numasim.reproduce.table_cells import READING_ROLES, Role, Score
+from numasim.reproduce.text import bound_sentence, filled, markdown_text, role_counts
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from matplotlib.figure import Figure
+
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def report_environment(*, escaped: bool) -> Environment:
+    """The templates of pages, or of Markdown, which is not escaped."""
+    environment = page_environment(TEMPLATES, escaped=escaped)
+    environment.globals |= {
+        "texts": text,
+        "METRICS": METRICS,
+        "QUESTIONS": QUESTIONS,
+        "Role": Role,
+        "READING_ROLES": READING_ROLES,
+        "file_stem": file_stem,
+        "shown": shown_groups,
+        "bound_sentence": bound_sentence,
+        "m": markdown_text,
+    }
+    return environment
+
+
+Advance = Callable[[], None]
+
+
+def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: None) -> Path:
+    """Write the report to ``directory``, made if missing, and return the page.
+
+    ``advance`` is called after each of the `figure_count` figures. Raises `InputError` where files cannot be written.
+    """
+    with owned_folder(directory, REPORT) as folder:
+        files = _files(findings, _draw(findings, advance))
+        folder.write_only({name: contents.encode() for name, contents in files.items()})
+    return directory / PAGE
+
+
+def _files(findings: Findings, figures: Mapping[str, str]) -> dict[str, str]:
+    """The files of a report in the order of writing; ``figures`` are SVG texts by name."""
+    files = {table_file(file_stem(table.id)): table_csv(table) for table in findings.tables}
+    files |= {figure_file(name): picture for name, picture in figures.items()}
+    return files | {SCORES: scores_csv(findings), MARKDOWN: markdown(findings, figures), PAGE: page(findings, figures)}
+
+
+def figure_count(findings: Findings) -> int:
+    """Return how many figures are drawn, including those that turn out to be empty."""
+    return len(_drawings(findings))
+
+
+def page(findings: Findings, figures: Mapping[str, str]) -> str:
+    """Return the whole page; ``figures`` are SVG texts by name."""
+    return _render("index.html.jinja", findings, {name: embedded(picture) for name, picture in figures.items()})
+
+
+def markdown(findings: Findings, figures: Mapping[str, str]) -> str:
+    """Return the report in Markdown, which links its figures."""
+    return _render("report.md.jinja", findings, {name: figure_file(name) for name in figures})
+
+
+def _draw(findings: Findings, advance: Advance) -> dict[str, str]:
+    figures: dict[str, str] = {}
+    for name, draw in _drawings(findings).items():
+        figure = draw()
+        if figure is not None:
+            figures[name] = svg_text(figure)
+        advance()
+    return figures
+
+
+def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
+    found: dict[str, Callable[[], Figure | None]] = {}
+    lead = _lead(findings)
+    if lead and (rows := chains(findings.tables, lead.name)):
+        found[LEAD] = lambda: chain_figure(rows, lead)
+    if findings.scores:
+        found[SCORE_SHEET] = lambda: score_figure(findings.scores)
+    if findings.ablations:
+        found[ABLATIONS] = lambda: ablation_figure(findings.scores, findings.ablations)
+    for table in findings.tables:
+        found[file_stem(table.id)] = lambda table=table: table_figure(table)  # type: ignore[misc]
+    return found
+
+
+def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> str:
+    environment = report_environment(escaped=template.startswith("index.html"))
+    return environment.get_template(template).render(
+        found=findings,
+        pictures=pictures,
+        lead=_lead(findings),
+        learned=filled(findings.paper.learned, findings.scores),
+        roles=_roles(findings),
+    )
+
+
+def _lead(findings: Findings) -> Score | None:
+    """The score whose cells are drawn first."""
+    return text.named(findings.lead, findings.scores)
+
+
+def _roles(findings: Findings) -> tuple[str, ...]:
+    readings, found = [each.role for each in findings.paper.readings.values()], findings.calibration
+    return role_counts(findings.tables, readings, len(found.parameters), len(found.refused))
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A study whose report is in the folder of its name, beside the page."""
+
+    name: str
+    findings: Findings
+
+    @property
+    def page(self) -> str:
+        """Where the report is."""
+        return f"{self.name}/{PAGE}"
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """What to say first."""
+        return filled(self.findings.paper.learned, self.findings.scores)
+
+    @property
+    def picture(self) -> str:
+        """The score sheet."""
+        return embedded(svg_text(score_figure(self.findings.scores)))
+
+
+def studies_page(reported: Sequence[Reported]) -> str:
+    """The page of these studies, in their order."""
+    quick = any(each.findings.quick for each in reported)
+    page = report_environment(escaped=True).get_template("studies.html.jinja")
+    return page.render(reported=reported, quick=quick, version=numasim.__version__)

@@ -1,1 +1,0 @@
-"""Pages, Markdown and CSV files of a reproduction."""

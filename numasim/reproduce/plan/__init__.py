@@ -1,1 +1,0 @@
-"""Which runs the cells of a study need."""

@@ -1,0 +1,147 @@
+"""What a study runs: programs with rows and variants, and readings of what its paper leaves open, as plain data.
+
+Fields of a run are written as a specification has them: ``workload: {...}`` replaces a field, ``workload.n: 1024``
+changes a field inside it. A relative path in them starts at the working directory. ``workers: cores`` and
+``workers: threads`` are a worker on each core or hardware thread of the machine, whichever machine that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from numasim.parts.yaml.document import load
+from numasim.parts.yaml.nodes import Node, Place, Source, from_python
+from numasim.reproduce.table_cells import ReadingRole
+from numasim.spec.overrides import Assignment, from_mapping
+
+Names = tuple[str, ...]
+
+
+class Fields(dict[str, Any]):
+    """Fields of runs by dotted name."""
+
+    @cached_property
+    def assignments(self) -> tuple[Assignment, ...]:
+        """The fields as assignments, the same objects each time, so that a `Resolver` knows them again."""
+        return tuple(from_mapping(self))
+
+
+NO_FIELDS = Fields()
+
+
+def listed(names: str | list[str] | Names) -> Names:
+    """One name, or several, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A run, the rows that tables name, and the variants that a study compares.
+
+    ``exceptions`` are fields that override others for one row under a variant, by variant and row. ``quick`` is what a
+    quick reproduction does instead: its ``repeat`` (1), ``set``, fields that override those of the program, and
+    ``without``, rows that it leaves out.
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    rows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    exceptions: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def document(self) -> Node:
+        """The run without rows and variants, as it is resolved."""
+        return from_python(self.spec, Place(Source(f"program {self.name}", Path())))
+
+    @cached_property
+    def _fields(self) -> dict[tuple[str, ...], Fields]:
+        return {
+            ("quick",): Fields(self.quick.get("set", {})),
+            **{("row", name): Fields(each) for name, each in self.rows.items()},
+            **{("variant", name): Fields(each) for name, each in self.variants.items()},
+            **{("exception", of, row): Fields(each) for of, at in self.exceptions.items() for row, each in at.items()},
+        }
+
+    def fields(self, *names: str) -> Fields:
+        """The fields of ``quick``, ``row NAME``, ``variant NAME`` or ``exception VARIANT ROW``; none where unknown."""
+        return self._fields.get(names, NO_FIELDS)
+
+
+def read_programs(folder: Path) -> tuple[Program, ...]:
+    """The programs in the YAML files of a folder, by the names of the files; each has the fields of `Program`."""
+    return tuple(Program(path.stem, **load(path).plain()) for path in sorted(folder.glob("*.yaml")))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The tables, programs, rows and variants whose runs something concerns; all where none are named."""
+
+    tables: Names = ()
+    programs: Names = ()
+    rows: Names = ()
+    variants: Names = ()
+
+    def concerns(self, wanted: Wanted) -> bool:
+        """Whether these runs are among them."""
+        own = (wanted.table, wanted.program.name, wanted.row, wanted.variant)
+        asked = (self.tables, self.programs, self.rows, self.variants)
+        return all(not names or name in names for name, names in zip(own, asked, strict=True))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One way to read a paper: what ``says`` so there, and the fields of runs that follow from it."""
+
+    says: str
+    changes: Fields
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a paper leaves open, and its answers by name; ``scored`` is the one that is scored."""
+
+    name: str
+    question: str
+    role: ReadingRole
+    scored: str
+    answers: Mapping[str, Answer]
+    scope: Scope
+
+    @property
+    def others(self) -> Names:
+        """The answers beside the one that is scored which change runs."""
+        scored = self.answers[self.scored].changes
+        return tuple(name for name, each in self.answers.items() if name != self.scored and each.changes != scored)
+
+
+def question(name: str, data: Mapping[str, Any]) -> Question:
+    """A question from plain data: ``question``, ``role``, ``scored``, ``choices`` and what it concerns."""
+    answers = {key: Answer(each["says"], Fields(each.get("set", {}))) for key, each in data["choices"].items()}
+    scope = Scope(*(listed(data.get(part, ())) for part in ("tables", "programs", "rows", "variants")))
+    return Question(name, data["question"], ReadingRole(data["role"]), data["scored"], answers, scope)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Fields that override those of the study in the runs that they concern."""
+
+    fields: Fields
+    scope: Scope = field(default_factory=Scope)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Runs of one row under one variant; ``changes`` belong to a cell of ``table``, ``repeat`` is the table's."""
+
+    program: Program
+    row: str = ""  # of the program
+    variant: str = ""
+    changes: tuple[Assignment, ...] = ()
+    repeat: int | None = None
+    table: str = ""  # none: a run beside the tables

@@ -1,1 +1,0 @@
-"""The errors of predictions against published values, and what they depend on."""

@@ -1,0 +1,350 @@
+"""Scores: of each class of quantities and each column of each table, beside a null model, with intervals.
+
+Only predicted cells that were simulated are scored. A null model knows as much as the prediction (`questions`); where
+it is part of each cell, it is the published value of the previous strategy, as if the change had no effect. Where only
+some cells of a class have one, `Score.against_null` is our score on those cells, so that both scores are over the same
+cells. Orders and directions are held against a guess at random, which has not read what was published.
+
+An interval over seeds is a percentile bootstrap: seeds are drawn with replacement, the same ones for all cells that
+were run equally often, and the score is computed from the means over the drawn seeds. Percentiles are widened for few
+seeds as those of `numasim.report.answers.statistics` are, which for fewer than six means the range of all resamples,
+and even that is too narrow; one seed has no interval. The value itself always lies inside: a resampled mean is noisier
+than the mean, so the errors of resamples can all be larger. An interval over rows draws rows instead, of the seeds'
+means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.report.answers.statistics import BOOTSTRAP_SEED, expanded_tail, resample_counts
+from numasim.reproduce.metrics import ABSOLUTE, METRICS, QUESTIONS, FloatArray, Metric, Observations, Posed, Prediction
+from numasim.reproduce.study import BEST_CONSTANT, ScoreRule
+from numasim.reproduce.table_cells import Cell, Interval, Role, Score, Table
+
+RANKED = ("rank-correlation", "least-rank-correlation")  # metrics of the order of a row's variants
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell, and the cell of the same row that it is compared with."""
+
+    cell: Cell
+    baseline: Cell | None
+
+
+def pairs_of(tables: Sequence[Table]) -> list[Pair]:
+    """Return every cell that is not an input and has a published and a simulated number, which a ratio 0 / 0 is not."""
+    found = []
+    for table in tables:
+        at = {(cell.row, cell.column): cell for cell in table.cells}
+        cells = (
+            cell for cell in table.cells if cell.role is not Role.INPUT and not math.isnan(cell.mean + cell.published)
+        )
+        found += [Pair(cell, at.get((cell.row, cell.baseline))) for cell in cells]
+    return found
+
+
+def by_column(pairs: Iterable[Pair]) -> Iterable[list[Pair]]:
+    """Group the cells of a table that are scored together: those of a column that have one role and one class."""
+    groups: dict[tuple[str, Role, str], list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault((pair.cell.column, pair.cell.role, pair.cell.score), []).append(pair)
+    return groups.values()
+
+
+def select(pairs: Sequence[Pair], rule: ScoreRule, *, needs_baseline: bool = False) -> list[Pair]:
+    """Return the cells that ``rule`` scores, those without a simulated baseline left out where they need one."""
+    among = [pair for pair in pairs if not rule.tables or pair.cell.table in rule.tables]
+    if rule.metric in RANKED:
+        return _of_variants(among, rule)
+    scored = _of_class(among, rule)
+    return [pair for pair in scored if _has_baseline(pair)] if needs_baseline else scored
+
+
+def _of_class(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
+    name = rule.of or rule.name
+    return [pair for pair in pairs if pair.cell.score == name and pair.cell.role is Role.PREDICTED]
+
+
+def _has_baseline(pair: Pair) -> bool:
+    return pair.baseline is not None and not math.isnan(pair.baseline.mean)
+
+
+def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
+    """Every variant once per row, also fitted ones, of the quantities of a class.
+
+    A variant with the published value of an earlier one of its row is left out: published values do not order them.
+    """
+    quantities = {pair.cell.quantity for pair in _of_class(pairs, rule)}
+    found: dict[tuple[str, str], Pair] = {}
+    values: set[tuple[str, float]] = set()
+    for pair in pairs:
+        cell = pair.cell
+        key, value = (cell.row, cell.variant), (cell.row, cell.published)
+        if cell.quantity in quantities and cell.variant and key not in found and value not in values:
+            found[key] = pair
+            values.add(value)
+    return list(found.values())
+
+
+MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances between values
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """The scale on which a metric is a weighted distance; a value of weight 0 does not count."""
+
+    place: Callable[[float], float]
+    weight: Callable[[float], float]
+
+
+_SCALES = {
+    "mape": _Scale(lambda value: value, lambda value: 1 / abs(value) if value else 0.0),
+    "mean-absolute-error": _Scale(lambda value: value, lambda value: 1.0),
+    "median-factor": _Scale(lambda value: math.copysign(math.log1p(abs(value)), value), lambda value: 1.0),
+}
+
+
+def least_error(metric: str, published: Sequence[float]) -> float:
+    """The mean error of the best single prediction of all ``published``, 0 where none of them counts.
+
+    Of counts (``median-factor``) it is the mean of |ln(predicted + 1) - ln(published + 1)|. Raises KeyError for a
+    metric that is not computed cell by cell.
+    """
+    counted = _counted(metric, published)
+    if not counted:
+        return 0.0
+    best = weighted_median(counted)
+    return math.fsum(weight * abs(place - best) for place, weight in counted) / len(counted)
+
+
+def best_constant(metric: str, published: Sequence[float]) -> float:
+    """The one number for all ``published`` that scores best by a metric of `MEANS`; NaN where none of them counts."""
+    counted = _counted(metric, published)
+    return weighted_median(counted) if counted else math.nan
+
+
+def _counted(metric: str, published: Sequence[float]) -> list[tuple[float, float]]:
+    """The values that count, each with its weight, on the scale of the metric."""
+    scale = _SCALES[metric]
+    weighted = ((scale.place(value), scale.weight(value)) for value in published)
+    return [(place, weight) for place, weight in weighted if weight]
+
+
+def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
+    """The least of the values, given as (value, weight), at or below which half of all weight lies."""
+    half = math.fsum(weight for _, weight in weighted) / 2
+    ordered = sorted(weighted)
+    gathered = 0.0
+    for value, weight in ordered:
+        gathered += weight
+        if gathered >= half:
+            return value
+    return ordered[-1][0]
+
+
+ALL_TABLES = "all"
+ROW_RESAMPLES = 1_000
+
+
+@dataclass(frozen=True)
+class TableScore:
+    """The score of one quantity under one variant in one table."""
+
+    table: str
+    column: str
+    quantity: str
+    variant: str
+    role: Role
+    score: Score
+    degenerate: str = ""  # how its predictions are all alike, "" where they are not
+
+
+def class_scores(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[Score, ...]:
+    """Score each rule over all tables; a class without a single cell is left out."""
+    found = []
+    for rule in rules:
+        pairs = scored_pairs(tables, rule)
+        if pairs:
+            found.append(_score(rule.name, rule, pairs))
+    return tuple(found)
+
+
+def scored_pairs(tables: Sequence[Table], rule: ScoreRule) -> list[Pair]:
+    """Return the cells that ``rule`` scores, each with the cell before the change."""
+    needed = METRICS[rule.metric].needs_baseline or QUESTIONS[rule.question].needs_baseline
+    return select(pairs_of(tables), rule, needs_baseline=needed)
+
+
+def measured(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> FloatArray:
+    """Return the metric of ``rule`` for other predictions: ``values_of`` each cell -> [...], the same for all cells."""
+    posed = _posed(pairs, rule, values_of)
+    return METRICS[rule.metric].measure(posed.seen, posed.said)
+
+
+def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[TableScore, ...]:
+    """Score every column of every table separately, also fitted ones; inputs and cells without runs are left out."""
+    whole = (rule for rule in rules if METRICS[rule.metric].each_cell and rule.question == ABSOLUTE)
+    by_class = {rule.name: rule for rule in whole}
+    found = []
+    for table in tables:
+        for pairs in by_column(pairs_of([table])):
+            cell = pairs[0].cell
+            rule = by_class.get(cell.score) or ScoreRule(cell.quantity, usual_metric(cell))
+            score = _score(cell.quantity, replace(rule, null=None, nulls={}), pairs)
+            flag = degenerate(pairs)
+            found.append(TableScore(table.id, cell.column, cell.quantity, cell.variant, cell.role, score, flag))
+    return tuple(found)
+
+
+def usual_metric(cell: Cell) -> str:
+    """Return the metric of a quantity that no class scores, by its unit."""
+    return {"1": "mean-absolute-error", "%": "mean-absolute-error", "count": "median-factor"}.get(cell.unit, "mape")
+
+
+def degenerate(pairs: Sequence[Pair]) -> str:
+    """Say how at least three predictions are all alike although the published values are not; "" where they differ."""
+    means = {pair.cell.mean for pair in pairs}
+    if len(pairs) < 3 or len(means) > 1 or len({pair.cell.published for pair in pairs}) == 1:
+        return ""
+    return "all zeros" if means == {0.0} else "all equal"
+
+
+def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
+    metric = METRICS[rule.metric]
+    posed = _posed(pairs, rule, _means)
+    value = _value(metric, posed)
+    null, against = _null_score(metric, rule, posed, value)
+    return Score(
+        name=name,
+        metric=rule.metric,
+        value=value,
+        seeds=_over_seeds(metric, rule, pairs, value),
+        rows=_over_rows(metric, posed),
+        null=null,
+        bound=rule.bound,
+        cells=len(pairs),
+        against_null=against,
+        question=rule.question,
+        remark=_remark(rule, pairs),
+        unknown=rule.unknown,
+    )
+
+
+def _null_score(metric: Metric, rule: ScoreRule, posed: Posed, value: float) -> tuple[float | None, float | None]:
+    """The score of the null model, and ours on the cells that it has."""
+    if metric.chance:
+        return metric.chance(posed.seen), value
+    if rule.null == BEST_CONSTANT:
+        published = posed.seen.published
+        posed = replace(posed, null=np.full_like(published, best_constant(rule.metric, published.tolist())))
+    known = np.flatnonzero(~np.isnan(posed.null))
+    if not len(known):
+        return None, None
+    compared = _of_cells(posed, known)
+    rival = replace(compared, said=Prediction(compared.null, compared.seen.baseline))
+    return _value(metric, rival), _value(metric, compared)
+
+
+def _posed(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> Posed:
+    nulls = np.array([_null(pair, rule) for pair in pairs], np.float64)
+    return QUESTIONS[rule.question].pose(Posed(_observations(pairs, rule), _prediction(pairs, values_of), nulls))
+
+
+def _null(pair: Pair, rule: ScoreRule) -> float:
+    value = rule.nulls.get(pair.cell.row) if rule.nulls else pair.cell.null
+    return math.nan if value is None else value
+
+
+def _value(metric: Metric, posed: Posed) -> float:
+    return float(metric.measure(posed.seen, posed.said))
+
+
+def _over_seeds(metric: Metric, rule: ScoreRule, pairs: Sequence[Pair], value: float) -> Interval | None:
+    """The 95 % interval of the score over seeds; None where nothing was repeated."""
+    repeats = [len(pair.cell.simulated) for pair in pairs if len(pair.cell.simulated) > 1]
+    if not repeats or math.isnan(value):
+        return None
+    posed = _posed(pairs, rule, _resampled)
+    return _interval(metric.measure(posed.seen, posed.said), min(repeats), value)
+
+
+def _over_rows(metric: Metric, posed: Posed) -> Interval | None:
+    """The 95 % interval of the score over rows, such as benchmarks; None for fewer than three."""
+    value, rows = _value(metric, posed), np.unique(posed.seen.row)
+    if len(rows) < 3 or math.isnan(value):
+        return None
+    of_row = [np.flatnonzero(posed.seen.row == row) for row in rows]
+    drawn = np.random.default_rng(BOOTSTRAP_SEED).integers(0, len(rows), (ROW_RESAMPLES, len(rows)))
+    scores = [_value(metric, _of_rows(posed, [of_row[row] for row in draw])) for draw in drawn]
+    return _interval(np.array(scores), len(rows), value)
+
+
+def _of_rows(posed: Posed, rows: Sequence[npt.NDArray[np.int64]]) -> Posed:
+    """Some rows, of which one may occur twice."""
+    found = _of_cells(posed, np.concatenate(rows))
+    numbers = np.repeat(np.arange(len(rows)), [len(cells) for cells in rows])
+    return replace(found, seen=replace(found.seen, row=numbers))
+
+
+def _of_cells(posed: Posed, cells: npt.NDArray[np.int64]) -> Posed:
+    said = Prediction(posed.said.values[..., cells], posed.said.baseline[..., cells])
+    return Posed(posed.seen.at(cells), said, posed.null[cells])
+
+
+def _interval(drawn: FloatArray, count: int, value: float) -> Interval | None:
+    known = drawn[~np.isnan(drawn)]
+    if not known.size:
+        return None
+    tail = expanded_tail(count)
+    low, high = np.quantile(known, (tail, 1 - tail))
+    return Interval(min(float(low), value), max(float(high), value))
+
+
+def _observations(pairs: Sequence[Pair], rule: ScoreRule) -> Observations:
+    _, rows = np.unique([pair.cell.row for pair in pairs], return_inverse=True)
+    columns: dict[tuple[str, str], int] = {}
+    numbers = [columns.setdefault((pair.cell.table, pair.cell.column), len(columns)) for pair in pairs]
+    return Observations(
+        published=np.array([pair.cell.published for pair in pairs], np.float64),
+        baseline=np.array([pair.baseline.published if pair.baseline else math.nan for pair in pairs], np.float64),
+        part=np.array([pair.cell.quantity == rule.part for pair in pairs], np.bool_),
+        row=rows.astype(np.int64),
+        column=np.array(numbers, np.int64),
+    )
+
+
+def _means(cell: Cell) -> FloatArray:
+    """The mean over the seeds, of no dimension."""
+    return np.asarray(cell.mean)
+
+
+def _resampled(cell: Cell) -> FloatArray:
+    """Means over drawn seeds: [resamples]."""
+    count = len(cell.simulated)
+    return np.asarray(resample_counts(count, BOOTSTRAP_SEED) @ np.array(cell.simulated, np.float64) / count)
+
+
+def _prediction(pairs: Sequence[Pair], values_of: Callable[[Cell], FloatArray]) -> Prediction:
+    values = np.stack([values_of(pair.cell) for pair in pairs], axis=-1)
+    baselines = np.full_like(values, math.nan)
+    for index, pair in enumerate(pairs):
+        if pair.baseline is not None and pair.baseline.simulated:
+            baselines[..., index] = values_of(pair.baseline)
+    return Prediction(values, baselines)
+
+
+def _remark(rule: ScoreRule, pairs: Sequence[Pair]) -> str:
+    """For the direction of whole changes, the score of guessing the more frequent one everywhere."""
+    if rule.metric != "sign-agreement" or rule.question != ABSOLUTE:
+        return ""
+    changes = [np.sign(pair.cell.published - pair.baseline.published) for pair in pairs if pair.baseline]
+    most = max(changes.count(sign) for sign in (-1, 0, 1))
+    share = most / len(pairs)
+    return f"{most} of {len(pairs)} published values change in one direction: to guess it everywhere scores {share:.0%}"

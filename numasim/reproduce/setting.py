@@ -1,0 +1,278 @@
+"""How a study is reproduced: as it is, quickly, on another machine, without some of its mechanisms.
+
+A run's fields are set in this order, where later ones override earlier ones: the study's machine, seed and repeat; the
+program; what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the readings; the
+cell; ablations; other changes; another machine. Another machine is simulated as its own file describes the machine:
+fields of a machine that the study sets, for the machines it was made on, are left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Protocol
+
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.yaml.nodes import from_python
+from numasim.parts.yaml.scalars import scalar
+from numasim.reproduce.calibration.record import FittedParameter, Value
+from numasim.reproduce.names import check_known
+from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted
+from numasim.spec.overrides import Assignment, from_mapping
+from numasim.spec.run_spec import Resolver, RunSpec
+from numasim.spec.single_part import read_machine
+from numasim.sweep.planned_runs import PlannedRun, repeated
+
+MACHINE, WORKERS, WORKLOAD = "machine", "workers", "workload"
+WORKERS_ON = ("cores", "threads")  # of a machine: that many
+SIDES = ("low", "high")
+
+
+class NotSimulatedError(Exception):
+    """Raised with the reason why a cell has no runs in this setting."""
+
+
+@dataclass(frozen=True)
+class FittedRange:
+    """The fitted ``parameters``, times ``low`` and times ``high``; ``source`` says why the range is plausible."""
+
+    name: str
+    parameters: tuple[str, ...]
+    low: Decimal
+    high: Decimal
+    source: str
+
+
+class Settled(Protocol):
+    """What a setting, and tables that are planned in it, know of a study (`numasim.reproduce.study.Study`)."""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+
+    @property
+    def machine(self) -> str:
+        """The machine of its runs, by name or path."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of its runs."""
+
+    @property
+    def repeat(self) -> int:
+        """The repeats of each run."""
+
+    @property
+    def programs(self) -> Mapping[str, Program]:
+        """Its programs."""
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """Its tables."""
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The tables to be reproduced."""
+
+    @property
+    def readings(self) -> Mapping[str, Question]:
+        """What the paper leaves open."""
+
+    @property
+    def ablations(self) -> Mapping[str, Fields]:
+        """Fields that switch an effect off, by name."""
+
+    @property
+    def parameters(self) -> tuple[FittedParameter, ...]:
+        """What was fitted."""
+
+    @property
+    def fitted_ranges(self) -> tuple[FittedRange, ...]:
+        """How far that may be off."""
+
+    def published(self, table: str, column: str) -> dict[str, float]:
+        """The published value of a column in each row of a table."""
+
+    def null(self, table: str, column: Any) -> dict[str, float]:
+        """The value of the null model in each row that has one."""
+
+    def notes(self, table: str) -> tuple[str, ...]:
+        """Remarks on a table."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A study and how to reproduce it.
+
+    ``machine`` is a shipped name or a path, ``without`` names ablations, ``readings`` has choices in place of those
+    that are scored, ``changes`` override all of them, and ``rows``, where any are named, are the only rows of the
+    programs to be simulated. With ``only_rates`` the rates that were fitted to serial times are all that is fitted, at
+    the values that they have on such a machine.
+    """
+
+    study: Settled
+    quick: bool = False
+    machine: str | None = None
+    without: tuple[str, ...] = ()
+    repeat: int | None = None
+    readings: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    rows: tuple[str, ...] = ()
+    only_rates: bool = False
+    resolver: Resolver = field(default_factory=Resolver, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse an ablation, a reading or a choice that the study does not have."""
+        check_known("mechanism", self.without, self.study.ablations)
+        check_known("reading", self.readings, self.study.readings)
+        for name, choice in self.readings.items():
+            check_known(f"choice of the reading {name!r}:", [choice], self.study.readings[name].answers)
+
+    def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
+        """One run for each seed. Raises `NotSimulatedError` if this setting has none, InputError for a bad field."""
+        if self.quick and wanted.row in wanted.program.quick.get("without", ()):
+            raise NotSimulatedError("left out of the quick reproduction")
+        if self.rows and wanted.row not in self.rows:
+            raise NotSimulatedError("not requested")
+        spec = self.spec(wanted)
+        return tuple(repeated(spec, number) for number in range(self._repeat(wanted, spec)))
+
+    def spec(self, wanted: Wanted) -> RunSpec:
+        """The specification of the runs, also of rows that are left out.
+
+        Raises `NotSimulatedError` if the machine is too small for the runs, InputError for a bad field.
+        """
+        made = self._assignments(wanted)
+        self._refuse_many_workers(made if self.machine else wanted.changes)
+        return self.resolver.run(wanted.program.document, made)
+
+    def resizes(self, program: str) -> bool:
+        """Whether the workload of a program is another than the published one: then nothing was fitted to its runs."""
+        quick = self.study.programs[program].fields("quick").assignments
+        return self.quick and any(each.path[0] == WORKLOAD for each in quick)
+
+    @property
+    def threads(self) -> int:
+        """How many hardware threads the machine has: the one that is simulated instead, or the study's."""
+        return self._machine.threads
+
+    @cached_property
+    def _machine(self) -> MachineSpec:
+        return read_machine(self.machine or self.study.machine)
+
+    def _refuse_many_workers(self, made: Iterable[Assignment]) -> None:
+        """Refuse runs of more workers than the machine has hardware threads; the last of ``made`` counts.
+
+        A machine that is named may be smaller than those of the study, whichever part says how many workers there are.
+        Without one, only a cell may ask for too many; elsewhere that is a mistake of the study.
+        """
+        workers = [each.value.content for each in made if each.path == (WORKERS,)]
+        if workers and isinstance(workers[-1], int) and workers[-1] > self.threads:
+            raise NotSimulatedError(f"the machine has {self.threads} hardware threads")
+
+    def _repeat(self, wanted: Wanted, spec: RunSpec) -> int:
+        if self.repeat is not None or wanted.repeat is not None:
+            return wanted.repeat or self.repeat or 1
+        return int(wanted.program.quick.get("repeat", 1)) if self.quick else spec.repeat
+
+    def _assignments(self, wanted: Wanted) -> list[Assignment]:
+        program, study = wanted.program, self.study
+        of_study = (
+            *self._defaults(wanted),
+            *self._fitted(wanted),
+            *(program.fields("quick").assignments if self.quick else ()),
+            *program.fields("row", wanted.row).assignments,
+            *program.fields("variant", wanted.variant).assignments,
+            *program.fields("exception", wanted.variant, wanted.row).assignments,
+            *self._of_readings(wanted),
+            *wanted.changes,
+        )
+        others = (*(study.ablations[name] for name in self.without),
+                  *(each.fields for each in self.changes if each.scope.concerns(wanted)))  # fmt: skip
+        made = (
+            *(each for each in of_study if not (self.machine and each.path[0] == MACHINE)),
+            *(each for fields in others for each in fields.assignments),
+            *from_mapping({MACHINE: self.machine} if self.machine else {}),
+        )
+        return [self._counted(each) for each in made]
+
+    def _counted(self, given: Assignment) -> Assignment:
+        """The assignment with the number of workers that `WORKERS_ON` says in a word."""
+        if given.path != (WORKERS,) or given.value.content not in WORKERS_ON:
+            return given
+        count = getattr(self._machine, str(given.value.content))
+        return replace(given, value=from_python(count, given.value.place))
+
+    def _of_readings(self, wanted: Wanted) -> Iterable[Assignment]:
+        for name, each in self.study.readings.items():
+            if each.scope.concerns(wanted):
+                yield from each.answers[self.readings.get(name, each.scored)].changes.assignments
+
+    def _defaults(self, wanted: Wanted) -> Iterable[Assignment]:
+        study, given = self.study, wanted.program.spec
+        values = {MACHINE: study.machine, "seed": study.seed, "repeat": study.repeat}
+        yield from from_mapping({name: value for name, value in values.items() if name not in given})
+        if workers := wanted.program.document.child(WORKERS):
+            yield Assignment((WORKERS,), workers, workers.place)
+
+    def _fitted(self, wanted: Wanted) -> Iterable[Assignment]:
+        """The fitted fields of these runs."""
+        for parameter in self.study.parameters:
+            if self.only_rates and not parameter.first:
+                continue
+            for_row = not parameter.rows or wanted.row in parameter.rows
+            if wanted.program.name in parameter.programs and for_row:
+                value = parameter.value_in(only_rates=self.only_rates)
+                yield from from_mapping({parameter.field: scalar(value) if isinstance(value, str) else value})
+
+
+def assigned(name: str, text: str) -> tuple[Assignment, ...]:
+    """The field ``name`` with the value of the printed ``text``."""
+    return tuple(from_mapping({name: scalar(text)}))
+
+
+@dataclass(frozen=True)
+class Side:
+    """What might as well have been otherwise: one end of a range, or another choice of a reading.
+
+    ``side`` is low or high, "" from the third choice of a reading on; ``label`` describes it.
+    """
+
+    name: str
+    side: str
+    label: str
+    changes: tuple[Change, ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, base: Setting) -> Setting:
+        """``base`` with this changed, and one repeat."""
+        return replace(base, repeat=1, changes=self.changes, readings=self.readings)
+
+
+def reading_sides(study: Settled) -> Iterable[Side]:
+    """Yield every choice of a reading beside the one that is scored."""
+    for name, each in study.readings.items():
+        for side, choice in itertools.zip_longest(SIDES[: len(each.others)], each.others, fillvalue=""):
+            yield Side(name, side, choice, readings={name: choice})
+
+
+def parameter_sides(study: Settled) -> Iterable[Side]:
+    """Yield both ends of the range of every fitted parameter."""
+    for fitted in study.fitted_ranges:
+        for side, factor in zip(SIDES, (fitted.low, fitted.high), strict=True):
+            yield Side(fitted.name, side, f"x {factor}", tuple(_scaled(study, fitted, factor)))
+
+
+def _scaled(study: Settled, fitted: FittedRange, factor: Decimal) -> Iterable[Change]:
+    for parameter in study.parameters:
+        if parameter.name in fitted.parameters:
+            scope = Scope(programs=parameter.programs, rows=parameter.rows)
+            yield Change(Fields({parameter.field: _times(parameter.value, factor)}), scope)
+
+
+def _times(value: Value, factor: Decimal) -> int | Decimal:
+    """Scale a fitted value; a whole number stays one."""
+    return round(value * factor) if isinstance(value, int) else (Decimal(value) * factor).normalize()

@@ -1,1 +1,0 @@
-"""A study as it is on disk: tables, programs, published values."""

@@ -1,0 +1,344 @@
+"""Text of tables, numbers, errors and sentences, the same on the terminal, in Markdown and in HTML."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from numasim.engine.unit_text import MISSING
+from numasim.report.answers.statistics import Estimate, mean_interval
+from numasim.reproduce.findings import Findings
+from numasim.reproduce.metrics import METRICS
+from numasim.reproduce.scores import TableScore
+from numasim.reproduce.study import Tried
+from numasim.reproduce.table_cells import (
+    PRINTED_UNITS,
+    Ceiling,
+    Cell,
+    Interval,
+    ReadingRole,
+    Role,
+    Score,
+    ScoreBound,
+    Table,
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A published column: its cells by row."""
+
+    column: str
+    cells: Mapping[str, Cell]
+
+    @property
+    def first(self) -> Cell:
+        """Any cell, for the attributes that all cells share."""
+        return next(iter(self.cells.values()))
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that occur, in the order of `Role`."""
+        present = {cell.role for cell in self.cells.values()}
+        return tuple(role for role in Role if role in present)
+
+
+def row_keys(table: Table) -> tuple[str, ...]:
+    """Return the keys of the rows, in the order of the published table."""
+    return tuple(dict.fromkeys(cell.row for cell in table.cells))
+
+
+def column_groups(table: Table) -> tuple[Group, ...]:
+    """Return the columns, in the order of the published table."""
+    columns = dict.fromkeys(cell.column for cell in table.cells)
+    return tuple(Group(name, {cell.row: cell for cell in table.cells if cell.column == name}) for name in columns)
+
+
+def unsimulated(table: Table) -> tuple[str, ...]:
+    """Return why cells were not simulated, each reason once with its rows."""
+    reasons: dict[str, dict[str, None]] = {}
+    for cell in table.cells:
+        if not cell.simulated:
+            reasons.setdefault(cell.note or "not simulated", {})[cell.row] = None
+    return tuple(f"{', '.join(rows)}: {reason}" for reason, rows in reasons.items())
+
+
+MARKS = {Role.INPUT: "=", Role.FITTED: "~", Role.PREDICTED: "→"}
+EXPLANATIONS = {
+    Role.INPUT: "The value describes the machine or the program, so it was given to the simulation.",
+    Role.FITTED: "Parameters were fitted to these values, so their small error is no evidence for the model.",
+    Role.PREDICTED: "No fit has used this value: its error is the error of a prediction.",
+}
+UNIT_WORDS = {"1": "", "count": ""}
+SMALL = 1e-3  # below, a ratio has an exponent
+MECHANISMS = 3  # that stand beside a missed score
+NEARLY_ALL = 0.995  # above, a ratio needs more digits to differ from one
+
+
+def number_text(value: float | None, unit: str = "") -> str:
+    """Write ``value`` with four significant digits, counts without decimals, ratios near one with six decimals."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if unit == "1" and NEARLY_ALL < value < 1:
+        return f"{value:.6f}"
+    if value and abs(value) < SMALL:
+        return f"{value:.2e}"
+    return f"{value:,.{max(0, 3 - _exponent(value))}f}" if unit != "count" or abs(value) < 10 else f"{value:,.0f}"
+
+
+def _exponent(value: float) -> int:
+    return min(3, math.floor(math.log10(abs(value)))) if value else 3
+
+
+def published_text(cell: Cell) -> str:
+    """Write the published value as it was printed, up to trailing zeros; a dash where nothing was."""
+    if math.isnan(cell.published):
+        return MISSING
+    whole = cell.published.is_integer() and abs(cell.published) >= 1000
+    return f"{cell.published:,.0f}" if whole else f"{cell.published:.10g}"
+
+
+def simulated_estimate(cell: Cell) -> Estimate:
+    """Return mean and 95 % interval over the seeds."""
+    import numpy as np
+
+    return mean_interval(np.array(cell.simulated, np.float64))
+
+
+def simulated_text(cell: Cell) -> str:
+    """Write mean and half the width of its 95 % interval."""
+    found = simulated_estimate(cell)
+    text = number_text(found.value, cell.unit)
+    half = found.high - found.value
+    return text if math.isnan(half) or half == 0 else f"{text} ±{_half_text(half, found.value)}"
+
+
+def _half_text(half: float, value: float) -> str:
+    return f"{100 * half / abs(value):.2g}%" if value else f"{half:.2g}"
+
+
+def error_text(cell: Cell) -> str:
+    """Write the error: a factor for counts, a difference for ratios and percentages, otherwise percent."""
+    if math.isnan(cell.mean + cell.published):
+        return MISSING
+    if cell.unit == "count":
+        return f"x{(cell.mean + 1) / (cell.published + 1):.2f}"
+    if cell.unit == "1":
+        return f"{cell.difference:+.3f}"
+    if cell.unit == "%":
+        return f"{cell.difference:+.1f} points"
+    return MISSING if math.isnan(cell.relative_error) else f"{cell.relative_error:+.1%}"
+
+
+def column_label(cell: Cell) -> str:
+    """Write the name of a column as text: ``randomized execution time (s)``."""
+    unit = UNIT_WORDS.get(cell.unit, cell.unit)
+    printed = next((known for known in PRINTED_UNITS if cell.column.endswith(f"_{known.lower()}")), "")
+    words = cell.column.removesuffix(f"_{printed.lower()}").replace("_", " ")
+    if printed and printed != unit:
+        return f"{words} ({printed}, taken as {unit})"
+    return f"{words} ({unit})" if unit else words
+
+
+def score_number(score: Score, value: float | None) -> str:
+    """Write a value on the scale of the score's metric."""
+    if value is None or math.isnan(value):
+        return MISSING
+    return f"{value:.1%}" if METRICS[score.metric].percent else f"{value:.3f}"
+
+
+def interval_text(score: Score, interval: Interval | None) -> str:
+    """Write an interval of a score, a dash where there is none."""
+    if interval is None:
+        return MISSING
+    return f"{score_number(score, interval.low)} to {score_number(score, interval.high)}"
+
+
+def bound_text(score: Score) -> str:
+    """Write the bound that the study sets."""
+    sign = "≥" if METRICS[score.metric].rising else "≤"
+    return MISSING if score.bound is None else f"{sign} {score_number(score, score.bound)}"
+
+
+def met(score: Score) -> bool | None:
+    """Return whether the bound is met; None where there is none."""
+    return None if score.bound is None else METRICS[score.metric].meets(score.value, score.bound)
+
+
+def beats_null(score: Score) -> bool | None:
+    """Return whether we are better than the null model on the cells that have one; None where none has."""
+    if score.null is None or score.against_null is None:
+        return None
+    return METRICS[score.metric].beats(score.against_null, score.null)
+
+
+def yes_no(answer: bool | None) -> str:
+    """Write yes or no, a dash for None."""
+    return MISSING if answer is None else "yes" if answer else "no"
+
+
+def bounds(scores: Sequence[Score]) -> tuple[bool, ...]:
+    """Return for each score with a bound whether it is met."""
+    return tuple(answer for answer in map(met, scores) if answer is not None)
+
+
+def rivals(scores: Sequence[Score]) -> tuple[bool, ...]:
+    """Return for each score with a null model whether that is beaten."""
+    return tuple(answer for answer in map(beats_null, scores) if answer is not None)
+
+
+def fraction(answers: Sequence[bool]) -> str:
+    """Write how many of some questions are answered with yes."""
+    return f"{sum(answers)} of {len(answers)}"
+
+
+def verdict(scores: Sequence[Score]) -> str:
+    """State how many bounds are met and how often the null model is beaten."""
+    return f"{fraction(bounds(scores))} bounds are met; the null model is beaten in {fraction(rivals(scores))}."
+
+
+def metrics_of(scores: Sequence[Score]) -> tuple[str, ...]:
+    """Return the metrics that occur, each once."""
+    return tuple(dict.fromkeys(score.metric for score in scores))
+
+
+def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
+    """Return remarks on single scores."""
+    partial = tuple(
+        f"{score.name}: compared with the null model on the cells that have one, where we score"
+        f" {score_number(score, score.against_null)}"
+        for score in scores
+        if score.against_null is not None and score.against_null != score.value
+    )
+    return partial + tuple(f"{score.name}: {score.remark}" for score in scores if score.remark)
+
+
+def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
+    """Return the scores that miss their bound or are worse than the null model."""
+    return tuple(score for score in scores if False in (met(score), beats_null(score)))
+
+
+def nearest_tried(score: Score, found: Findings) -> tuple[Tried, ...]:
+    """Return up to three of what was tried for a score, or for its class, and not kept: those that came nearest."""
+    classes = {rule.name: rule.of for rule in found.rules}
+    names = [name for name in (score.name, classes.get(score.name)) if name]
+    of_name = ([each for each in found.paper.tried if each.score == name and not each.kept] for name in names)
+    among = next((tried for tried in of_name if tried), [])
+    rising = METRICS[score.metric].rising
+    return tuple(sorted(among, key=lambda each: -each.after if rising else each.after / each.before)[:MECHANISMS])
+
+
+def ceiling_text(score: Score) -> str:
+    """Say how near any model can come, or that nothing published tells."""
+    if score.ceiling is None:
+        return "Ceiling: none, as no published spread or second print bounds it."
+    return f"Ceiling: {score_number(score, score.ceiling)}."
+
+
+def tried_number(found: Findings, tried: Tried, value: float) -> str:
+    """Write a value on the scale of what was tried for."""
+    return f"{value:.1%}" if METRICS[found.metrics[tried.score]].percent else f"{value:.3g}"
+
+
+def same_score(score: Score, others: Sequence[Score]) -> Score | None:
+    """Return the score of the same class among others."""
+    return named(score.name, others)
+
+
+def named(name: str, scores: Sequence[Score]) -> Score | None:
+    """Return the score of that name, None where there is none."""
+    return next((score for score in scores if score.name == name), None)
+
+
+def degenerate(columns: Sequence[TableScore]) -> tuple[TableScore, ...]:
+    """Return the columns that are predicted and whose predictions are all alike."""
+    return tuple(each for each in columns if each.degenerate and each.role is Role.PREDICTED)
+
+
+def questions_of(scores: Sequence[Score]) -> tuple[str, ...]:
+    """Return the questions that occur, each once."""
+    return tuple(dict.fromkeys(score.question for score in scores))
+
+
+def table_name(table: Table) -> str:
+    """Return the title of a table: ``Table 3.4`` for 3.4, ``T-test 3.6.1`` for t-test-3-6-1."""
+    kind = table.id.rstrip("0123456789.-")
+    number = table.id.removeprefix(kind).strip("-").replace("-", ".")
+    return f"{kind or 'table'} {number}".strip().capitalize()
+
+
+def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple[str, ...]:
+    """Return the columns of a table that its figure does not have."""
+    drawn = {group.column for group in shown}
+    return tuple(column_label(group.first) for group in groups if group.column not in drawn)
+
+
+def bound_sentence(ceiling: Ceiling) -> str:
+    """Write which scores a ceiling bounds and by how much, or why it bounds none."""
+    if not ceiling.bounds:
+        return f"It bounds no score: {ceiling.no_bound}"
+    return f"It bounds {'; '.join(map(_bound_text, ceiling.bounds))}."
+
+
+def _bound_text(bound: ScoreBound) -> str:
+    metric = METRICS[bound.metric]
+    side = "at most" if metric.rising else "at least"
+    value = f"{100 * bound.value:.2g}%" if metric.percent else f"{bound.value:.2g}"
+    rest = "" if bound.covered == bound.cells else f"; {bound.covered} of {bound.cells} cells, the others taken as met"
+    return f"{bound.score} ({metric.label} {side} {value}{rest})"
+
+
+PLACE = re.compile(r"\{([^{}/]+)(?:/([^{}]*))?\}")
+VALUE = "value"
+PARTS = (VALUE, "null", "ceiling")  # of a score
+
+
+def places(sentence: str) -> list[tuple[str, str]]:
+    """The names of the scores that ``sentence`` has places for, each with the part of it that is asked for."""
+    return [(name, part or VALUE) for name, part in PLACE.findall(sentence)]
+
+
+def filled(sentences: Iterable[str], scores: Sequence[Score]) -> tuple[str, ...]:
+    """The sentences with numbers; one that names a score which was not computed is left out."""
+    by_name = {score.name: score for score in scores}
+    known = [each for each in sentences if all(name in by_name for name, _ in places(each))]
+    return tuple(PLACE.sub(lambda place: _number(by_name[place[1]], place[2] or VALUE), each) for each in known)
+
+
+def _number(score: Score, part: str) -> str:
+    return score_number(score, getattr(score, part))
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Write a number of things."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def role_counts(
+    tables: Sequence[Table], readings: Collection[ReadingRole], fitted: int, refused: int
+) -> tuple[str, ...]:
+    """Write how many choices have each role: ``readings`` has the role of each of them."""
+    cells = {role: sum(cell.role is role for table in tables for cell in table.cells) for role in Role}
+    read = {role: counted(sum(each is role for each in readings), "reading", "readings") for role in ReadingRole}
+    return (
+        f"input: {counted(cells[Role.INPUT], 'published value', 'published values')}, and "
+        f"{read[ReadingRole.INPUT]} that the text decides",
+        f"assumed where the text does not say: {read[ReadingRole.ASSUMED]}",
+        f"fitted: {counted(fitted, 'parameter', 'parameters')}, to "
+        f"{counted(cells[Role.FITTED], 'published value', 'published values')}; "
+        f"{counted(refused, 'more was', 'more were')} refused",
+        f"chosen with scored figures in view: {read[ReadingRole.CHOSEN]}",
+        f"predicted: {counted(cells[Role.PREDICTED], 'published value', 'published values')}",
+    )
+
+
+_MARKUP = re.compile(r"([\\`*_\[\]|~#])")
+_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def markdown_text(text: str) -> str:
+    """Write ``text`` on one line so that Markdown shows it as it is."""
+    plain = " ".join(_MARKUP.sub(r"\\\1", text).split())
+    return "".join(_HTML.get(letter, letter) for letter in plain)

@@ -1,0 +1,93 @@
+"""Studies by name and from folders: whose code is executed, when, and what is said of its mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_study import STUDY, write_study
+
+from numasim.cli import BAD_INPUT, OK, main
+from numasim.errors import InputError
+from numasim.reproduce.load import describe, read_study, study_names, study_titles
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_the_five_studies_ship_with_their_titles() -> None:
+    assert study_names() == ("home", "laws", "phoenix", "skelaff", "thesis")
+    assert study_titles()["thesis"] == "Adaptive Work Stealing Run-times for NUMA Multi-core Architecture"
+    text = describe(read_study("skelaff"))
+    assert text.splitlines()[0] == study_titles()["skelaff"]
+    assert "  2              Workers up to which programs scale on NUMA32" in text
+
+
+def test_the_file_is_named_before_its_code_is_executed(small_study: Path) -> None:
+    (small_study / "study.py").write_text("raise RuntimeError('executed')\n")
+    begun: list[Path] = []
+    with pytest.raises(InputError, match=r"study\.py:1: RuntimeError: executed"):
+        read_study(str(small_study), (), begun.append)
+    assert begun == [small_study / "study.py"]
+    read_study("home", (), begun.append)
+    assert len(begun) == 1  # that of a study that ships is not
+
+
+def test_the_command_says_which_file_it_executes(small_study: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["reproduce", str(small_study), "--table", "1.1", "--quick", "-o", str(tmp_path / "out")]) == OK
+    assert f"numasim: executes {small_study / 'study.py'}" in capsys.readouterr().err
+
+
+def test_a_study_may_import_what_lies_beside_it_and_is_made_anew_each_time(small_study: Path) -> None:
+    (small_study / "study.py").write_text(STUDY.replace("# here\n", "from .own import NAME\nMORE['lead'] = NAME\n"))
+    (small_study / "own.py").write_text("NAME = 'times'\n")
+    study = read_study(str(small_study))
+    assert study.lead == study.part("own").NAME == "times"
+    (small_study / "own.py").write_text("NAME = 'tmes'\n")
+    with pytest.raises(InputError, match=r"no score 'tmes'.*did you mean 'times'"):
+        read_study(str(small_study))
+    assert not list(small_study.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"times", "mape"', '"times", "maep"', "no metric 'maep'.*did you mean 'mape'"),
+        ('score="times"', 'score="time"', "no score 'time'.*'times'"),
+        ('baseline="plain_s"', 'baseline="plain"', "no column 'plain'.*'plain_s'"),
+        ('"makespan_s", "domains"', '"makespan_s", "domain"', "no variant 'domain'.*'domains'"),
+        ('"program", TIMES, "trees"', '"program", TIMES, "tree"', "no program 'tree'.*'trees'"),
+        ('"program", TIMES', '"programme", TIMES', r"times\.csv: there is no column 'programme'.*'program'"),
+        ('CSV / "times.csv"', 'CSV / "tims.csv"', r"tims\.csv.*"),
+        ("spec={", "spce={", r"study\.py:\d+: TypeError: .*spce"),
+        ("STUDY = make", "MINE = make", r"study\.py: makes no study; expected STUDY = make_study"),
+        ("READINGS = {}", "READINGS = {", r"SyntaxError"),
+    ],
+)
+def test_mistakes_in_a_study(tmp_path: Path, old: str, new: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_study(str(write_study(tmp_path / "bad", old, new)))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("program,plain_s,domains_s\nsmall,four,2\n", r"times\.csv:2: plain_s: got 'four'; expected a finite number"),
+        ("program,plain_s,domains_s\nsmall,4\n", r"times\.csv:2: this row has 2 values, the header 3"),
+        ("program,plain_s,domains_s\nsmall,4,0\n", r"times\.csv:2: domains_s: got '0'.*divided by"),
+        ("program,plain_s,domains_s\nsmall,4,2\nsmall,4,2\n", r"times\.csv:3: a second row 'small'"),
+        ("program,plain_s,domains_s\n", r"times\.csv: is no table"),
+    ],
+)
+def test_mistakes_in_published_values(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_study(str(write_study(tmp_path / "bad", times=text)))
+
+
+def test_names_that_there_are_not(small_study: Path, tmp_path: Path, capsys: Capture) -> None:
+    with pytest.raises(InputError, match=r"no study 'thesi'.*did you mean 'thesis'"):
+        read_study("thesi")
+    with pytest.raises(InputError, match=r"no table '1\.4'"):
+        read_study(str(small_study), ["1.4"])
+    assert main(["reproduce", f"{tmp_path}/nowhere", "-o", str(tmp_path / "out")]) == BAD_INPUT
+    assert f"{tmp_path}/nowhere/study.py: is missing" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,145 @@
+"""What is set in runs: readings, what was fitted, changes, and what overrides what."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from small_study import write_study
+
+from numasim.errors import InputError
+from numasim.reproduce.findings import findings_of
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Change, Fields, Wanted
+from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study
+from numasim.spec.run_spec import RunSpec
+
+READINGS = """\
+{
+    "workers of domains": {
+        "question": "How many workers had the second column?", "role": "input", "programs": "trees",
+        "variants": "domains", "scored": "one on each core",
+        "choices": {
+            "one on each core": {"says": "section 3", "set": {"workers": "cores"}},
+            "one on each thread": {"says": "section 4", "set": {"workers": "threads"}},
+            "all but one": {"says": "nobody", "set": {"workers": 23}},
+        },
+    },
+    "steals": {
+        "question": "What was counted?", "role": "chosen", "tables": "1.2", "scored": "attempts",
+        "choices": {"attempts": {"says": "section 5"}, "successes": {"says": "section 6"}},
+    },
+}
+"""
+CALIBRATED = """\
+parameters:
+  - {name: overlap, set: model.mlp, programs: [trees], value: "0.8", unit: "1", table: "1.1", step: 2, residual: "0.1"}
+  - {name: leaves, set: workload.leaf_ns, programs: [trees], rows: [large], value: 120, unit: ns, step: 1}
+  - {name: memory, set: machine.nodes.imc_bandwidth_gbs, programs: [trees, grid], value: "21.5", unit: GB/s, step: 2}
+  - {name: capacity, set: runtime.capacity, programs: [grid], value: 300, unit: tasks, step: 3}
+"""
+
+
+def read(folder: Path, readings: str = READINGS, more: str = "") -> Study:
+    return read_study(str(write_study(folder, "READINGS = {}", f"READINGS = {readings}", more)))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return read(tmp_path / "study")
+
+
+def workers(setting: Setting, variant: str, **wanted: object) -> int:
+    return setting.spec(Wanted(setting.study.programs["trees"], "small", variant, **wanted)).workers  # type: ignore[arg-type]
+
+
+def test_a_reading_concerns_the_runs_that_it_names(study: Study) -> None:
+    setting = Setting(study)
+    assert workers(setting, "domains") == 12  # the cores of two Xeon E5-2620
+    assert workers(setting, "plain") == 24
+    assert setting.spec(Wanted(study.programs["grid"])).workers == 24
+    of_table = {"table": "1.1"}
+    study = read(study.folder, READINGS.replace('"variants": "domains"', '"tables": "1.1"'))
+    assert (workers(Setting(study), "plain", **of_table), workers(Setting(study), "plain")) == (12, 24)
+
+
+def test_later_ones_override_earlier_ones(study: Study) -> None:
+    assert workers(Setting(study, readings={"workers of domains": "all but one"}), "domains") == 23
+    assert workers(Setting(study), "domains", changes=Fields({"workers": 5}).assignments) == 5
+    assert workers(Setting(study, changes=(Change(Fields({"workers": 3})),)), "domains") == 3
+    elsewhere = Setting(study, machine="xeon-x7560-4s")  # which has no second threads
+    assert (workers(elsewhere, "domains"), workers(elsewhere, "plain")) == (32, 32)
+
+
+def test_choices_that_set_the_same_are_no_alternatives(study: Study) -> None:
+    assert study.readings["workers of domains"].others == ("one on each thread", "all but one")
+    assert study.readings["steals"].others == ()
+
+
+@pytest.mark.parametrize(
+    ("readings", "says"),
+    [
+        ({"workers": "one on each core"}, "no reading 'workers'.*did you mean 'workers of domains'"),
+        ({"workers of domains": "one on each cor"}, "no choice .*'one on each cor'.*did you mean 'one on each core'"),
+    ],
+)
+def test_an_unknown_reading_is_refused(study: Study, readings: dict[str, str], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Setting(study, readings=readings)
+
+
+def specs(folder: Path, table: str, machine: str | None = None) -> list[RunSpec]:
+    study = read_study(str(folder))
+    asked = study.tables[table]
+    return [run.spec for run in asked.kind.plan(Setting(study, machine=machine), asked).runs]
+
+
+def test_what_was_fitted_is_set_in_its_programs_and_rows_alone(small_study: Path) -> None:
+    (small_study / "calibrated.yaml").write_text(CALIBRATED)
+    assert {spec.model.mlp for spec in specs(small_study, "1.1")} == {Decimal("0.8")}
+    assert {spec.model.mlp for spec in specs(small_study, "1.2")} == {Decimal(1)}
+    assert {spec.runtime.capacity for spec in specs(small_study, "1.2")} == {300}
+    leaves = {(spec.workload.n, spec.workload.leaf_ns) for spec in specs(small_study, "1.1")}  # type: ignore[union-attr]
+    assert leaves == {(6, Decimal(100)), (9, Decimal(120))}
+
+
+def test_another_machine_is_as_its_own_file_describes_it(small_study: Path) -> None:
+    (small_study / "calibrated.yaml").write_text(CALIBRATED)
+
+    def bandwidths(machine: str | None) -> set[Decimal]:
+        return {spec.machine.nodes.imc_bandwidth_gbs for spec in specs(small_study, "1.2", machine)}  # type: ignore[misc]
+
+    assert bandwidths(None) == {Decimal("21.5")}
+    assert Decimal("21.5") not in bandwidths("xeon-x7560-4s")
+
+
+def test_scores_range_over_readings_and_parameters(tmp_path: Path) -> None:
+    ranges = (
+        "from decimal import Decimal\n"
+        'POLLS = FittedRange("polling", ("poll interval",), Decimal("0.5"), Decimal(2), "a guess")\n'
+        'MORE["fitted_ranges"] = (POLLS,)\n'
+    )
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "calibrated.yaml").write_text(
+        "parameters: [{name: poll interval, set: runtime.poll_ns, programs: [trees], value: 400, unit: ns}]\n"
+    )
+    from dataclasses import replace
+
+    study = replace(read(folder, more=ranges), chosen=("1.1",))
+    found = reproduce(study, tmp_path / "out", jobs=1)
+    names = {(side.name, side.label) for side, _ in found.alternatives}
+    workers = {("workers of domains", "one on each thread"), ("workers of domains", "all but one")}
+    assert names == workers | {("polling", "x 0.5"), ("polling", "x 2")}
+    findings = findings_of(found)
+    (times,) = (score for score in findings.scores if score.name == "times")
+    others = [each.value for name in workers for each in findings.others[name]]
+    assert len(others) == 2
+    assert times.readings is not None
+    assert (times.readings.low, times.readings.high) == (min(times.value, *others), max(times.value, *others))
+    assert times.parameters is not None
+    assert times.parameters.low <= times.value <= times.parameters.high
+    assert reproduce(study, tmp_path / "quick", jobs=1, quick=True).alternatives == ()

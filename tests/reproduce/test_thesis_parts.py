@@ -1,0 +1,216 @@
+"""What the thesis alone has: statistics against scipy, tables without runs, conclusions and contributions by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy
+from cells_by_hand import cell, table
+from hypothesis import given
+from hypothesis import strategies as st
+
+import numasim as ns
+from numasim.engine.simulate import simulate_spec
+from numasim.parts.yaml.document import load
+from numasim.report.answers.statistics import Estimate
+from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.table_cells import Cell, Table
+
+THESIS = read_study("thesis")
+KINDS, SENSITIVITY = THESIS.part("kinds"), THESIS.part("sensitivity")
+CONTRIBUTIONS, SHARES = THESIS.part("contributions"), THESIS.part("shares")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Table]:
+    """Tables of the thesis whose runs take no time."""
+    tables = ("4.1", "5.1", "6.2", "6.4", "6.5", "regression-4-3")
+    made = reproduce(read_study("thesis", tables), tmp_path_factory.mktemp("out"), quick=True, jobs=1)
+    return {table.id: table for table in made.tables}
+
+
+def cells(table: Table) -> dict[tuple[str, str], Cell]:
+    return {(cell.row, cell.column): cell for cell in table.cells}
+
+
+pair = st.tuples(*[st.floats(-100, 100, width=32)] * 2)
+
+
+@given(st.lists(pair, min_size=3, max_size=20))
+def test_the_t_test_is_that_of_scipy(pairs: list[tuple[float, float]]) -> None:
+    differences = [first - second for first, second in pairs]
+    if max(differences) - min(differences) < 1e-3:
+        return
+    expected = scipy.stats.ttest_rel(*zip(*pairs, strict=True), alternative="greater")
+    mine = KINDS.paired_t_test(differences)
+    assert mine["t"] == pytest.approx(expected.statistic, rel=1e-6, abs=1e-9)
+    assert mine["p_one_sided"] == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-9)
+
+
+@given(st.lists(pair, min_size=3, max_size=20))
+def test_the_regression_is_that_of_scipy(points: list[tuple[float, float]]) -> None:
+    x, y = zip(*points, strict=True)
+    if min(max(x) - min(x), max(y) - min(y)) < 1e-3:
+        return
+    expected = scipy.stats.linregress(x, y)
+    mine = KINDS.least_squares(x, y)
+    assert mine["slope"] == pytest.approx(expected.slope, rel=1e-6, abs=1e-6)
+    assert mine["intercept"] == pytest.approx(expected.intercept, rel=1e-6, abs=1e-4)
+    assert mine["r"] == pytest.approx(expected.rvalue, rel=1e-6, abs=1e-6)
+    residuals = [b - mine["intercept"] - mine["slope"] * a for a, b in points]
+    assert mine["residual_sum_of_squares"] == pytest.approx(sum(each**2 for each in residuals), rel=1e-6, abs=1e-6)
+    assert mine["r_squared"] == pytest.approx(mine["r"] ** 2)
+
+
+def test_the_printed_t_test_is_not_that_of_the_printed_table() -> None:
+    """Table 3.5 gives mean 0.1848, a sum of squares of 0.530 and t 1.390; 0.26, 1.24 and 1.29 are printed."""
+    first, second = (THESIS.published("3.5", f"{name}_speedup") for name in ("threshold_constrained", "randomized"))
+    mine = KINDS.paired_t_test([first[row] - second[row] for row in first])
+    assert (round(mine["mean"], 4), round(mine["t"], 3)) == (0.1848, 1.390)
+    assert round(mine["sum_of_squares"], 3) == 0.530
+    printed = THESIS.published("t-test-3-6-1", "printed")
+    assert printed["p_one_sided"] == pytest.approx(scipy.stats.t.sf(printed["t"], df=5), abs=1e-6)
+
+
+def test_a_regression_is_over_as_many_runs_as_the_thesis_made(found: dict[str, Table]) -> None:
+    table = found["regression-4-3"]
+    points = tuple(table.extra.values())
+    assert [len(axis) for axis in points] == [50, 50]
+    expected = KINDS.least_squares(*points)
+    assert {row: each.simulated for (row, _), each in cells(table).items()} == {
+        name: (value,) for name, value in expected.items()
+    }
+
+
+def test_a_machine_has_its_own_latencies(found: dict[str, Table], tmp_path: Path) -> None:
+    assert {each.row for each in found["4.1"].cells} == {"0, 0", "0, 1", "1, 0", "1, 1"}
+    assert all(each.simulated == (each.published,) for each in found["4.1"].cells)
+    (other,) = reproduce(read_study("thesis", ["4.1"]), tmp_path, machine="tilepro64").tables
+    assert {row: each for (row, _), each in cells(other).items()}["0, 0"].simulated != (77.3,)
+
+
+def test_the_master_alone_puts_every_row_on_its_node(found: dict[str, Table]) -> None:
+    rows = cells(found["5.1"])
+    for size in ("512", "1024", "2048", "4096"):
+        assert rows[size, "node_0_row_access_count"].simulated == (float(size),)
+        assert rows[size, "node_1_row_access_count"].simulated == (0.0,)
+
+
+def test_lock_accesses_take_as_long_as_a_line_takes_from_thread_to_thread(found: dict[str, Table]) -> None:
+    """The first of 10,000 accesses goes to memory instead, 77.3 ns."""
+    for each in found["6.2"].cells:
+        assert each.mean == pytest.approx(each.published + (77.3 - each.published) / 10_000, rel=1e-9)
+
+
+def test_an_overhead_is_what_a_construct_takes_beyond_its_delay(found: dict[str, Table]) -> None:
+    (run,) = Setting(THESIS, quick=True).runs(Wanted(THESIS.programs["syncbench"], "barrier", "oblivious"))
+    makespan_us = simulate_spec(run.spec, run.seed).counters["makespan_ps"] / 1e6
+    delays_us = 100 * 0.1  # 100 repetitions of 100 ns, one thread's after the other's never
+    assert cells(found["6.4"])["barrier", "numa_oblivious_overhead_ms"].simulated == pytest.approx(
+        ((makespan_us - delays_us) / 100,)
+    )
+
+
+def test_the_bytes_of_table_6_5_are_the_sum_over_all_constructs(found: dict[str, Table]) -> None:
+    fitted = (each for each in THESIS.parameters if each.field == "workload.construct_lines")
+    own, lines = {row: each.value for each in fitted for row in each.rows}, 0
+    for name, row in THESIS.programs["syncbench"].rows.items():
+        work = {"workload": {**row["workload"], "construct_lines": own.get(name, 0)}, "runtime": "ompi", "seed": 1}
+        spec = {"machine": "xeon-e5-2620-2s", "workers": 24, **work, "strategy": "affinity-locks"}
+        lines += ns.run(spec).row()["lock_handoffs_remote"]
+    assert lines > 0
+    assert cells(found["6.5"])["Affinity aware", "remote_gb"].simulated == (pytest.approx(64 * lines / 1e9),)
+
+
+# ---- conclusions ----
+
+
+def made_up() -> object:
+    end, gain = SENSITIVITY.End, SENSITIVITY.Conclusion("locks", "effect", 0.02, (0.02, 0.03, -0.01), 0.0)
+    times = SENSITIVITY.Conclusion("times", "mape", 0.12, (0.12, 0.12, 0.12), 0.15)
+    first = {"low": end("1", {"locks": -0.04, "times": 0.2}), "high": end("9", {"locks": 0.05, "times": 0.1})}
+    second = {"low": end("no", {"locks": 0.03, "times": math.nan})}
+    influences = [SENSITIVITY.Influence(*each) for each in (("b", "reading", "?", second), ("a", "fitted", "?", first))]
+    return SENSITIVITY.Sensitivity((gain, times), tuple(influences), 10)
+
+
+def test_a_conclusion_holds_while_sign_or_verdict_stay() -> None:
+    gain, times = made_up().conclusions
+    assert [gain.holds(value) for value in (0.1, 0.0, -0.1, math.nan)] == [True, False, False, False]
+    assert [times.holds(value) for value in (0.15, 0.16)] == [True, False]
+    locks, other = SENSITIVITY.robustness(made_up())
+    assert locks == ("locks", "2.0%", "-1.0% to 3.0%", "-4.0% (a: 1)", "5.0% (a: 9)", "2 of 3")
+    assert other == ("times", "12.0%", "12.0% to 12.0%", "10.0% (a: 9)", "20.0% (a: 1)", "1 of 2")
+
+
+def test_bars_go_from_the_value_to_both_ends_longest_first() -> None:
+    figure = SENSITIVITY.tornado_figure(made_up(), ["locks"])
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
+    assert {text.get_text() for text in axes.texts} == {"1", "9", "no"}
+    bars = sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches[1:])
+    assert bars == [pytest.approx((0.02, end)) for end in (-0.04, 0.03, 0.05)]
+    assert axes.get_xlabel() == "moved by 2 of 2 changes"
+    assert "no conclusions" in SENSITIVITY.tornado_figure(made_up(), ["steals"]).texts[0].get_text()
+
+
+def test_every_range_of_the_thesis_changes_some_run() -> None:
+    tables = [THESIS.tables[name] for name in ("3.4", "3.6", "4.5", "5.2", "5.3", "6.6")]
+    changes = load(THESIS.folder / "sensitivity.yaml").plain()["changes"]
+
+    def runs(**changes: object) -> set[str]:
+        setting = Setting(THESIS, quick=True, repeat=1, **changes)  # type: ignore[arg-type]
+        return {run.run_id for table in tables for run in table.kind.plan(setting, table).runs}
+
+    base, sides = runs(), list(SENSITIVITY._sides(THESIS, changes))
+    changing = {each.name for each in sides if runs(changes=each.changes, readings=each.readings) - base}
+    beside = {name for name, each in THESIS.readings.items() if "bots" not in each.scope.programs}
+    assert changing == {each.name for each in sides} - beside
+
+
+# ---- contributions and shares ----
+
+
+def test_an_effect_is_the_geometric_mean_over_rows_with_both_times() -> None:
+    times = {("a", "old"): 4.0, ("a", "new"): 2.0, ("b", "old"): 1.0, ("b", "new"): 2.0, ("c", "old"): 5.0}
+    made = [cell(row, 1.0, time, variant=variant) for (row, variant), time in times.items()]
+    one = CONTRIBUTIONS.Contribution("new", "old")
+    assert CONTRIBUTIONS.effect([table(made[:3]), table(made[3:])], one) == pytest.approx(0.0)
+    assert CONTRIBUTIONS.speedup_gain([4.0, 9.0], [1.0, 1.0]) == pytest.approx(5.0)
+    assert math.isnan(CONTRIBUTIONS.effect([table(made[4:])], one))
+
+
+def test_the_heat_map_has_a_square_for_every_gain() -> None:
+    def gain(machine: str, value: float, half: float) -> object:
+        return CONTRIBUTIONS.Gain("one", "tree", machine, Estimate(value, value - half, value + half, 3))
+
+    axes = CONTRIBUTIONS.gains_figure([gain("near", 0.1, 0.05), gain("far", 0.1, 0.2), gain("lost", math.nan, 0)]).axes[
+        0
+    ]
+    np.testing.assert_allclose(axes.images[0].get_array().filled(np.nan), [[0.1, 0.1, math.nan]])
+    texts = [text.get_text() for text in axes.texts]
+    assert texts == ["+10.0%", "±5.0", "+10.0%", "±20.0", "failed"]
+    assert [axes.texts[at].get_weight() for at in (0, 2)] == ["bold", "normal"]
+
+
+def test_a_share_is_taken_seed_by_seed_and_of_what_was_published() -> None:
+    def count(row: str, column: str, published: float, *simulated: float) -> Cell:
+        return cell(row, published, *simulated, column=column, unit="count", score="steals", baseline="near", null=3.0)
+
+    counts = [
+        count("2", "far", 1, 3, 2),
+        count("2", "near", 3, 1, 2),
+        count("4", "far", 0, 1),
+        count("4", "near", 0, 1),
+    ]
+    share = SHARES.Share("1.1", "far", ("far", "near"))
+    (only,) = SHARES.share_table([table(counts)], {"remote": share}, "Shares").cells  # nothing over nothing has none
+    assert (only.published, only.simulated, only.unit, only.column) == (0.25, (0.75, 0.5), "1", "remote")
+    assert (only.score, only.baseline, only.null) == ("", "", None)
