@@ -52,7 +52,6 @@ GROUPS = {
     "workload": workloads.app,
     "strategy": strategies.app,
     "runtime": runtimes.app,
-    "trace": formats.trace_app,
 }
 
 

@@ -9,7 +9,6 @@ from damaged_graphs import bad_graphs
 from damaged_hwloc import BAD_XML
 from damaged_sysfs import bad_sysfs
 from damaged_tables import BAD_CSV, BAD_PROVENANCES, BAD_RESULTS
-from damaged_traces import BAD_TRACES
 from damaged_yaml import LOOPS, MACHINES, bad_yaml
 
 EVERY: list[BadInput] = [
@@ -21,7 +20,6 @@ EVERY: list[BadInput] = [
     *bad_graphs(),
     *BAD_XML,
     *bad_sysfs(),
-    *BAD_TRACES,
     *BAD_CSV,
     *BAD_PROVENANCES,
     *BAD_RESULTS,

@@ -16,7 +16,7 @@ from small_study import write_study  # noqa: E402
 from sysfs_trees import Tree  # noqa: E402
 
 YAML, GRAPH, XML, SYSFS = "a YAML file", "a task graph in JSON", "hwloc XML, as lstopo writes it", "a file of sysfs"
-TRACE, CSV, TABLE = "a file from numasim run --trace", "a CSV file", "a results directory; run its sweep again"
+CSV, TABLE = "a CSV file", "a results directory; run its sweep again"
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,6 @@ ALL = [
     Place("compile for a machine", (*COMPILE, "--machine", "./given.yaml"), "given.yaml", YAML),
     Place("compile for a runtime", (*COMPILE, "--runtime", "./given.yaml"), "given.yaml", YAML),
     Place("compile for a graph", (*COMPILE, "--graph", "given.json"), "given.json", GRAPH),
-    Place("trace check", ("trace", "check", "given.json"), "given.json", TRACE),
-    Place("trace check, packed", ("trace", "check", "given.json.gz"), "given.json.gz", TRACE),
     Place("plot", ("plot", "res"), "res/results.parquet", TABLE, lambda folder: (folder / "res").mkdir()),
     Place("published table", REPRODUCE, "study/published/times.csv", CSV, study),
     Place("machine of a study", (*REPRODUCE, "--machine", "./given.yaml"), "given.yaml", YAML, study),

@@ -133,7 +133,6 @@ def test_paths_that_are_not_utf_8_work(words: tuple[str, ...], here: Path) -> No
         ("validate", BYTE),
         ("validate", f"./part{BYTE}.yaml", "-o", f"out{BYTE}"),
         ("plot", BYTE),
-        ("trace", "check", f"{BYTE}.json"),
     ],
     ids=lambda words: ascii(" ".join(words)),
 )
