@@ -48,7 +48,6 @@ FOLDERS = {  # the tier of a module that is not named below
 }
 
 MODULES = {
-    "benchmark/test_ratios.py": "unit",
     "benchmark/test_scale_table.py": "unit",
     "docs/test_site.py": "system",
     "engine/test_background.py": "equality",
@@ -136,8 +135,10 @@ MODULES = {
 
 SLOW = (  # modules, tests of a module, or some parameters of a test: whatever begins with one of these
     "bad_inputs/test_bad_inputs.py::test_the_others",
-    "benchmark/test_lace_comparison.py",
-    "benchmark/test_task_runtimes.py",
+    "benchmark/test_comparisons.py::test_a_result_that_is_wrong",
+    "benchmark/test_comparisons.py::test_every_kernel",
+    "benchmark/test_comparisons.py::test_our_program",
+    "benchmark/test_comparisons.py::test_whatever",
     "defects/test_seeded_defects.py::test_a_few_are_caught",
     "docs/test_site.py",
     "engine/test_every_pair.py",

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from numasim.benchmark import timed_command
 from numasim.benchmark.benchmark_findings import CommandCost
-from numasim.benchmark.effort import Command, Effort
+from numasim.benchmark.effort import NATIVE, Command, Effort, spec_of
 from numasim.benchmark.sampling import Probe
-from numasim.benchmark.timed_plans import NATIVE, spec_of
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
 from numasim.files.writer import write_text
@@ -40,15 +39,8 @@ def cost(arguments: list[str]) -> tuple[float, float]:
 
 
 def _probe(command: Command, file: Path) -> Probe[CommandCost]:
-    spec = spec_of(
-        command.workload,
-        command.workers,
-        command.runtime,
-        command.skip,
-        machine=command.machine,
-        strategy=command.strategy,
-        model=command.model,
-    )
+    where = {"machine": command.machine, "strategy": command.strategy, "model": command.model}
+    spec = spec_of(command.workload, command.workers, command.runtime, command.skip, **where)  # type: ignore[arg-type]
     write_text(file, json.dumps(spec))
     return Probe(
         partial(cost, ["run", str(file), "--engine", NATIVE, "--json"]),

@@ -10,19 +10,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from numasim import __version__
-from numasim.benchmark.bare import bare_probe
 from numasim.benchmark.benchmark_findings import Findings
 from numasim.benchmark.commands import command_probes
-from numasim.benchmark.compared import joined
-from numasim.benchmark.comparisons.lace import lace_comparisons
-from numasim.benchmark.comparisons.simgrid import simgrid_comparisons
-from numasim.benchmark.comparisons.task_runtimes import task_runtime_comparisons
-from numasim.benchmark.effect_rates import effect_probes
+from numasim.benchmark.comparisons import lace_comparisons, simgrid_comparisons, task_runtime_comparisons
 from numasim.benchmark.effort import Effort
-from numasim.benchmark.engine_rates import rate_probes
-from numasim.benchmark.family_rates import family_memory, family_probes, family_ratios
 from numasim.benchmark.ratios import ratio_probes
 from numasim.benchmark.sampling import Probe, take
+from numasim.benchmark.simulation_rates import (
+    bare_probe,
+    effect_probes,
+    family_memory,
+    family_probes,
+    family_ratios,
+    rate_probes,
+)
 from numasim.benchmark.sweep_costs import overhead_probe, sweep_comparisons
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 from numasim.sweep.progress import progress_bar
@@ -34,8 +35,7 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
     """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error."""
     effort = effort or Effort()
     with TemporaryDirectory() as folder:
-        programs = [compare(effort, Path(folder)) for compare in PROGRAMS]
-        comparisons = joined([sweep_comparisons(effort), *programs])
+        compared = [sweep_comparisons(effort), *(compare(effort, Path(folder)) for compare in PROGRAMS)]
         sections: dict[str, list[Probe[Any]]] = {
             "bare": [bare_probe(effort)],
             "overhead": [overhead_probe(effort)],
@@ -43,7 +43,7 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
             "effect_rates": effect_probes(effort),
             "family_times": family_probes(effort),
             "commands": command_probes(effort, Path(folder)),
-            "ratios": [*ratio_probes(effort), *comparisons.probes],
+            "ratios": [*ratio_probes(effort), *(probe for part in compared for probe in part.probes)],
         }
         found = _taken(sections, effort.samples, progress)
     (bare,), (overhead,) = found.pop("bare"), found.pop("overhead")
@@ -55,7 +55,7 @@ def measure(effort: Effort | None = None, progress: bool = False) -> Findings:
         family_memory=tuple(family_memory(effort)),
         sweep_overhead_ms=overhead,
         peak_memory_mb=peak_memory_mb(),
-        not_compared=comparisons.missing,
+        not_compared=tuple(sentence for part in compared for sentence in part.missing),
         **found,
     )
 

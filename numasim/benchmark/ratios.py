@@ -1,5 +1,4 @@
-"""Ratios of rates that are measured in pairs, one right behind the other, so that a change of the machine's speed meets
-both. Each has its goal, which is printed beside it.
+"""Ratios of the native engine's rates that are measured in pairs. Each has its goal, which is printed beside it.
 
 The bare loop (``numasim-runtime bare``) simulates stealing event by event with nothing to choose: what an engine gives
 for its generality is its rate of events to that.
@@ -9,17 +8,27 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from numasim.benchmark.benchmark_findings import Ratio
-from numasim.benchmark.effect_rates import CALM, FOUR_SOCKETS, FOUR_SOCKETS_THREADS, SATURATED, effect_plan
-from numasim.benchmark.effort import PLAIN, Effort
-from numasim.benchmark.sampling import Probe
-from numasim.benchmark.timed_plans import MACHINE, MACHINE_THREADS, NATIVE, SEED, plan_of
+from numasim.benchmark.benchmark_findings import CALM, SATURATED, Ratio
+from numasim.benchmark.effort import (
+    ALL,
+    FOUR_SOCKETS,
+    FOUR_SOCKETS_THREADS,
+    MACHINE,
+    MACHINE_THREADS,
+    NATIVE,
+    PLAIN,
+    SEED,
+    Effort,
+    Parameters,
+    independent_tasks,
+    plan_of,
+)
+from numasim.benchmark.sampling import Probe, pair_probe
+from numasim.benchmark.simulation_rates import effect_plan, repeated_rate
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.objects.graph_object import Graph
@@ -33,10 +42,7 @@ CALM_OF_NONE, SATURATED_OF_CALM, SOCKETS_OF_FEW = 0.8, 0.55, 0.55
 SMT_AND_CLOCK_OF_NONE = 2.0
 SKIPPING_OF_EAGER = 1.0  # of the times of unlike items
 MOST_ROW_BYTES = 32_768  # of an item on a node
-ALL: Mapping[str, Any] = {}  # the effects at their defaults
-SMT_AND_CLOCK: Mapping[str, Any] = {"cache": "none", "contention": "none"}
-
-Side = Callable[[], float]
+SMT_AND_CLOCK: Parameters = {"cache": "none", "contention": "none"}
 
 
 def ratio_probes(effort: Effort) -> list[Probe[Ratio]]:
@@ -46,34 +52,10 @@ def ratio_probes(effort: Effort) -> list[Probe[Ratio]]:
     return [*_stealing(effort), *_effects(effort), *_matmul(effort), _unlike_items(effort)]
 
 
-def pair_of(ours: Side, other: Side) -> tuple[float, float, float]:
-    """One sample of a pair: both values and their ratio."""
-    first, second = ours(), other()
-    return first, second, first / second
-
-
-def pair_probe(
-    name: str, kind: str, bound: float | None, unit: str, sides: tuple[Side, Side], most: int | None = None
-) -> Probe[Ratio]:
-    """The probe of `pair_of` both ``sides``; the finding has the medians of the values and of their ratios."""
-    return Probe(partial(pair_of, *sides), partial(Ratio, name, kind, bound, unit), most)
-
-
 def events_per_second(plan: Plan) -> float:
     """The native engine's rate of events."""
     result = repeated(plan)
     return float(result.row()["events"] / result.engine_s)
-
-
-def tasks_per_second(plan: Plan) -> float:
-    """The native engine's rate of tasks."""
-    result = repeated(plan)
-    return float(result.counters["tasks"] / result.engine_s)
-
-
-def repeated_s(plan: Plan) -> float:
-    """The native engine's time."""
-    return repeated(plan).engine_s
 
 
 def repeated(plan: Plan) -> Result:
@@ -89,11 +71,6 @@ def bare_events_per_second(workload: str, size: int, workers: int, nodes: int) -
     return float(found["events"] / (found["took_ps"] * 1e-12))
 
 
-def independent_tasks(tasks: int) -> dict[str, Any]:
-    """The workload of so many independent tasks, as long as those of the bare loop."""
-    return {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
-
-
 def _stealing(effort: Effort) -> list[Probe[Ratio]]:
     workloads = {
         "independent": (independent_tasks(effort.ratio_tasks), effort.ratio_tasks),
@@ -101,8 +78,7 @@ def _stealing(effort: Effort) -> list[Probe[Ratio]]:
     }
     probes = []
     for name, (workload, size) in workloads.items():
-        few = partial(events_per_second, plan_of(workload, FEW, "bare", "off"))
-        many = partial(events_per_second, plan_of(workload, MANY, "bare", "off"))
+        few, many = (partial(events_per_second, plan_of(workload, team, "bare", "off")) for team in (FEW, MANY))
         if PROGRAM.exists():
             bare = partial(bare_events_per_second, name, size, FEW, FEW_NODES)
             title = f"{name}, event by event, {FEW} workers: to the bare loop"
@@ -114,19 +90,16 @@ def _stealing(effort: Effort) -> list[Probe[Ratio]]:
 
 def _effects(effort: Effort) -> list[Probe[Ratio]]:
     few, many = (MACHINE, MACHINE_THREADS), (FOUR_SOCKETS, FOUR_SOCKETS_THREADS)
-    none = partial(tasks_per_second, effect_plan(effort, *few, CALM, PLAIN))
-    calm = partial(tasks_per_second, effect_plan(effort, *few, CALM, ALL))
-    saturated = partial(tasks_per_second, effect_plan(effort, *few, SATURATED, ALL))
-    sockets = partial(tasks_per_second, effect_plan(effort, *many, SATURATED, ALL))
-    return [
-        pair_probe("all effects, calm: to effects off", "at least", CALM_OF_NONE, "tasks/s", (calm, none)),
-        pair_probe("all effects, saturated: to calm", "at least", SATURATED_OF_CALM, "tasks/s", (saturated, calm)),
-        pair_probe(
-            f"all effects, saturated, {FOUR_SOCKETS_THREADS} workers: to {FEW}",
-            *("at least", SOCKETS_OF_FEW, "tasks/s"),
-            (sockets, saturated),
-        ),
-    ]
+    none = partial(repeated_rate, effect_plan(effort, *few, CALM, PLAIN))
+    calm = partial(repeated_rate, effect_plan(effort, *few, CALM, ALL))
+    saturated = partial(repeated_rate, effect_plan(effort, *few, SATURATED, ALL))
+    sockets = partial(repeated_rate, effect_plan(effort, *many, SATURATED, ALL))
+    pairs = (
+        ("all effects, calm: to effects off", CALM_OF_NONE, (calm, none)),
+        ("all effects, saturated: to calm", SATURATED_OF_CALM, (saturated, calm)),
+        (f"all effects, saturated, {many[1]} workers: to {FEW}", SOCKETS_OF_FEW, (sockets, saturated)),
+    )
+    return [pair_probe(title, "at least", bound, "tasks/s", sides) for title, bound, sides in pairs]
 
 
 def _matmul(effort: Effort) -> list[Probe[Ratio]]:
@@ -150,6 +123,6 @@ def _unlike_items(effort: Effort) -> Probe[Ratio]:
     graph.range(rows, 1 + sizes.sum(axis=0) // 64, reads=dict(enumerate(sizes)), pattern="random")
     where = {"machine": FOUR_SOCKETS, "model": ALL}
     plans = [plan_of(graph, FOUR_SOCKETS_THREADS, "bare", skip, **where) for skip in ("auto", "off")]
-    skipping, eager = (partial(repeated_s, plan) for plan in plans)
+    skipping, eager = (partial(lambda plan: repeated(plan).engine_s, plan) for plan in plans)
     title = f"{rows:,} items of unlike bytes, all effects, {FOUR_SOCKETS_THREADS} workers: skipping to event by event"
     return pair_probe(title, "at most", SKIPPING_OF_EAGER, "s", (skipping, eager))

@@ -1,15 +1,21 @@
-"""Samples of everything in turn, round after round, so that a short load of the machine affects few of each."""
+"""Samples of everything in turn, round after round, so that a short load of the machine affects few of each.
+
+Ratios are of pairs, one side right behind the other, so that a change of the machine's speed meets both.
+"""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
+
+from numasim.benchmark.benchmark_findings import Ratio
 
 T = TypeVar("T")
 
-Sample = Callable[[], tuple[float, ...]]
+Side = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -18,9 +24,17 @@ class Probe(Generic[T]):
     how often at most, where that takes long; None: in every round.
     """
 
-    sample: Sample
+    sample: Callable[[], tuple[float, ...]]
     finding: Callable[..., T]
     most: int | None = None
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Probes of what can be compared on this machine, and sentences about what cannot."""
+
+    probes: tuple[Probe[Ratio], ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def take(probes: Sequence[Probe[Any]], samples: int, advance: Callable[[int], None]) -> list[Any]:
@@ -31,8 +45,19 @@ def take(probes: Sequence[Probe[Any]], samples: int, advance: Callable[[int], No
             if probe.most is None or turn < probe.most:
                 values.append(probe.sample())
             advance(1)
-    return [probe.finding(*_medians(values)) for probe, values in zip(probes, taken, strict=True)]
+    return [
+        probe.finding(*(statistics.median(column) for column in zip(*values, strict=True)))
+        for probe, values in zip(probes, taken, strict=True)
+    ]
 
 
-def _medians(values: Sequence[tuple[float, ...]]) -> list[float]:
-    return [statistics.median(column) for column in zip(*values, strict=True)]
+def pair_probe(
+    name: str, kind: str, bound: float | None, unit: str, sides: tuple[Side, Side], most: int | None = None
+) -> Probe[Ratio]:
+    """The probe of both ``sides``; the finding has the medians of the values and of their ratios."""
+    return Probe(partial(_pair, *sides), partial(Ratio, name, kind, bound, unit), most)
+
+
+def _pair(ours: Side, other: Side) -> tuple[float, float, float]:
+    first, second = ours(), other()
+    return first, second, first / second

@@ -16,11 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from numasim.benchmark.compared import Comparisons
-from numasim.benchmark.effort import Effort
-from numasim.benchmark.ratios import Side, pair_probe
-from numasim.benchmark.sampling import Probe
-from numasim.benchmark.timed_plans import SEED, spec_of
+from numasim.benchmark.effort import SEED, Effort, spec_of
+from numasim.benchmark.sampling import Comparisons, Probe, Side, pair_probe
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate_spec
 from numasim.files.writer import write_text
@@ -52,15 +49,11 @@ def sweep_comparisons(effort: Effort) -> Comparisons:
     else:
         missing = ("sweeps on a Dask cluster with those of one process: there is no package " + lacking[0],)
     one = partial(rate, jobs=1)
-    probes = [
-        pair_probe(
-            f"sweep of {effort.sweep_runs:,} short runs, {title}: to one process",
-            *("at least", OF_ONE, "runs/s"),
-            (side, one),
-            MOST_SAMPLES,
-        )
+    name = f"sweep of {effort.sweep_runs:,} short runs, {{}}: to one process"
+    probes = (
+        pair_probe(name.format(title), "at least", OF_ONE, "runs/s", (side, one), MOST_SAMPLES)
         for title, side in sides.items()
-    ]
+    )
     return Comparisons(tuple(probes), missing)
 
 
@@ -97,14 +90,8 @@ def _swept(spec: dict[str, Any], runs: int, runner: Runner, **where: Any) -> tup
         file = Path(folder) / "sweep.yaml"
         write_text(file, json.dumps({**spec, "repeat": runs}))
         start = time.perf_counter()
-        outcome = run_sweep(
-            load_sweep(file),
-            Path(folder) / "results",
-            engine=DEFAULT_ENGINE,
-            runner=runner,
-            progress=False,
-            **where,
-        )
+        results = Path(folder) / "results"
+        outcome = run_sweep(load_sweep(file), results, engine=DEFAULT_ENGINE, runner=runner, progress=False, **where)
         took_s = time.perf_counter() - start
         return took_s, SweepResult(outcome.directory).timing()["engine_s"].tolist()
 

@@ -87,9 +87,9 @@ def bench(
 
 
 def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
+    from numasim.benchmark.benchmark_figures import rates_figure
     from numasim.benchmark.measure import measure
     from numasim.benchmark.printing import print_findings
-    from numasim.benchmark.rates_plot import rates_figure
 
     found = measure(progress=True)
     print_findings(found, as_json)
@@ -97,9 +97,9 @@ def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
 
 
 def _bench_scale(as_json: bool) -> "Callable[[], Figure]":
-    from numasim.benchmark.scale.cells import measure_scale
-    from numasim.benchmark.scale.scale_plot import scale_figure
-    from numasim.benchmark.scale.scale_printing import print_scale
+    from numasim.benchmark.benchmark_figures import scale_figure
+    from numasim.benchmark.printing import print_scale
+    from numasim.benchmark.scale import measure_scale
 
     cells = measure_scale(progress=True)
     print_scale(cells, as_json)

@@ -15,9 +15,12 @@ import numpy as np
 import pytest
 import simpy
 
-from numasim.benchmark import engine_rates, timed_command
-from numasim.benchmark.bare import timeouts_per_second
+from numasim.benchmark import simulation_rates, sweep_costs, timed_command
+from numasim.benchmark.benchmark_figures import rate_text, rates_figure
 from numasim.benchmark.benchmark_findings import (
+    CALM,
+    FULL,
+    SATURATED,
     CommandCost,
     EffectRate,
     FamilyMemory,
@@ -25,25 +28,24 @@ from numasim.benchmark.benchmark_findings import (
     FamilyTime,
     Findings,
     Rate,
+    Ratio,
+    targets,
 )
 from numasim.benchmark.commands import cost
-from numasim.benchmark.effect_rates import CALM, FULL, SATURATED, effect_probes
-from numasim.benchmark.effort import COMMANDS, Command, Effort
-from numasim.benchmark.engine_rates import fib_of
-from numasim.benchmark.family_rates import array_bytes, family_memory, family_ratios, runtime_of, skip_of
+from numasim.benchmark.effort import Command, Effort, machine_of, plan_of
 from numasim.benchmark.measure import measure
 from numasim.benchmark.printing import number, print_findings
-from numasim.benchmark.sampling import Probe, take
-from numasim.benchmark.sweep_costs import steady_rate
-from numasim.benchmark.targets import targets
-from numasim.benchmark.timed_plans import machine_of, plan_of
+from numasim.benchmark.ratios import ratio_probes
+from numasim.benchmark.sampling import Probe, pair_probe, take
+from numasim.benchmark.simulation_rates import array_bytes, effect_probes, family_memory, fib_of, timeouts_per_second
+from numasim.benchmark.sweep_costs import ending, overhead_ms, steady_rate, sweep_comparisons
 from numasim.cli import BAD_INPUT, main
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
 from numasim.errors import CheckError
 from numasim.parts.models.effects_model import CacheModel, ContentionModel
 from numasim.parts.models.machine_model import MachineSpec
+from numasim.runtime.runtime_program import PROGRAM
 from numasim.spec.run_spec import resolve
-from numasim.workload.registry import PARAMETERS
 
 TINY = Effort(
     samples=1,
@@ -130,9 +132,9 @@ def test_a_rate_is_measured_at_a_size_that_takes_long_enough(monkeypatch: pytest
         sizes.append(plan.workload.tasks)  # type: ignore[attr-defined]
         return Took(sizes[-1])
 
-    monkeypatch.setattr(engine_rates, "simulate", simulated)
+    monkeypatch.setattr(simulation_rates, "simulate", simulated)
     effort = replace(TINY, sample_s=0.1, workers=(2,))
-    for probe in engine_rates.rate_probes(effort):
+    for probe in simulation_rates.rate_probes(effort):
         tasks = probe.finding(1.0).tasks
         assert Took(tasks).engine_s >= 0.05, "half of what a sample should take"
         assert tasks < 32 * 100_000
@@ -143,13 +145,13 @@ def test_a_size_does_not_grow_beyond_the_largest(monkeypatch: pytest.MonkeyPatch
     class Instant:
         engine_s = 1e-6
 
-    monkeypatch.setattr(engine_rates, "simulate", lambda plan, seed, engine: Instant)
-    monkeypatch.setattr(engine_rates, "LARGEST_FIB", {"eager": 6, "skipping": 9})
-    monkeypatch.setattr(engine_rates, "MOST_INDEPENDENT", 1000)
+    monkeypatch.setattr(simulation_rates, "simulate", lambda plan, seed, engine: Instant)
+    monkeypatch.setattr(simulation_rates, "LARGEST_FIB", {"eager": 6, "skipping": 9})
+    monkeypatch.setattr(simulation_rates, "MOST_INDEPENDENT", 1000)
     effort = replace(TINY, sample_s=1.0)
     found = {
         (each.mode, each.workload): each.tasks
-        for each in (probe.finding(1.0) for probe in engine_rates.rate_probes(effort))
+        for each in (probe.finding(1.0) for probe in simulation_rates.rate_probes(effort))
     }
     assert found == {
         ("eager", "independent"): 1000,
@@ -163,24 +165,6 @@ def test_throughput_is_that_of_the_middle_of_a_sweep() -> None:
     starting, slow_tail = [5.0], [7.0, 7.5, 8.0, 9.0]
     middle = [6.0 + at / 50 for at in range(36)]
     assert steady_rate([*slow_tail, *middle, *starting]) == pytest.approx(32 / (6.7 - 6.06))
-
-
-def test_every_family_has_a_modest_size() -> None:
-    assert set(Effort().families) == set(PARAMETERS)
-
-
-def test_like_is_compared_with_like() -> None:
-    assert {skip_of(family) for family in PARAMETERS if runtime_of(family) == "bare"} == {"off"}
-    assert runtime_of("fib") == runtime_of("random-layered") == "bare"
-    assert (runtime_of("matmul"), skip_of("matmul")) == ("own", "auto")
-    assert (runtime_of("strassen"), skip_of("strassen")) == ("ompi", "auto")
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_command_is_a_valid_run(command: Command) -> None:
-    spec = {"machine": machine_of(24), "workload": dict(command.workload), "strategy": "randomized", "workers": 24}
-    resolved = resolve({**spec, "runtime": command.runtime, "model": {**command.model, "skip": command.skip}})
-    assert resolved.model.skip == command.skip
 
 
 # ---- memory and commands ----
@@ -211,10 +195,6 @@ def test_programs_without_tasks_take_nothing_per_task() -> None:
     assert "graph arrays, the most of all families: fib" in judged
 
 
-def test_every_family_can_be_measured() -> None:
-    assert {each.family for each in family_memory(Effort())} == set(PARAMETERS)
-
-
 def test_array_bytes_descend_into_tuples() -> None:
     assert array_bytes((np.zeros(3, np.int64), (np.zeros(2, np.uint8),), "text", 7)) == 3 * 8 + 2
 
@@ -236,12 +216,6 @@ def json_of(command: list[str]) -> dict[str, float]:
 def test_a_command_that_fails_is_named_with_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(CheckError, match=r"numasim run .*none.yaml failed: numasim: there is no file"):
         cost(["run", str(tmp_path / "none.yaml")])
-
-
-def test_a_command_has_a_time_and_a_peak() -> None:
-    seconds, peak_mb = cost(["strategy", "list"])
-    assert seconds > 0
-    assert 5 < peak_mb < 1000
 
 
 # ---- targets ----
@@ -312,14 +286,6 @@ def test_the_worst_family_counts() -> None:
     assert judged["native to reference, the least of all families: b"] == (39.0, "at least", 40.0, False)
     assert judged["graph arrays, the most of all families: b"] == (256.0, "at most", 256.0, True)
     assert judged["engine state, the most of all families: a"] == (65.0, "at most", 64.0, False)
-
-
-def test_ratios_are_of_the_same_family() -> None:
-    times = [
-        FamilyTime(family, engine, "bare", "off", 1, seconds)
-        for family, engine, seconds in (("a", "reference", 6.0), ("a", "native", 0.1), ("b", "reference", 1.0))
-    ]
-    assert family_ratios(times) == [FamilyRatio("a", 60.0)]
 
 
 def test_commands_and_sweeps_are_held_against_their_targets() -> None:
@@ -427,3 +393,138 @@ def lines_with(lines: list[list[str]], word: str) -> list[str]:
 )
 def test_numbers_have_three_digits(value: float, text: str) -> None:
     assert number(value) == text
+
+
+# ---- ratios of pairs ----
+
+
+def test_a_ratio_is_the_median_of_the_pairs_not_of_the_sides() -> None:
+    order: list[str] = []
+
+    def side(name: str, values: Iterator[float]) -> float:
+        order.append(name)
+        return next(values)
+
+    ours, other = iter([10.0, 40.0, 90.0]), iter([1.0, 8.0, 15.0])
+    probe = pair_probe("a to b", "at least", 7.0, "u", (lambda: side("a", ours), lambda: side("b", other)))
+    (ratio,) = take([probe], 3, lambda steps: None)
+    assert order == ["a", "b"] * 3  # a pair at a time
+    assert ratio == Ratio("a to b", "at least", 7.0, "u", 40.0, 8.0, 6.0)  # of 10, 5 and 6
+
+
+def test_ratios_are_printed_with_both_values(capsys: pytest.CaptureFixture[str]) -> None:
+    slow = Ratio("slow", "at least", 0.5, "events/s", 1e6, 4e6, 0.25)
+    given = found(ratios=(slow,), not_compared=("the C runtime with Lace: there is none",))
+    print_findings(given, as_json=False)
+    printed = capsys.readouterr().out
+    row = ["slow", "1.00", "M", "events/s", "4.00", "M", "events/s", "0.250", "at", "least", "0.500", "not", "met"]
+    assert row in [line.split() for line in printed.splitlines()]
+    assert "not compared: the C runtime with Lace: there is none" in printed
+    print_findings(given, as_json=True)
+    assert json.loads(capsys.readouterr().out)["ratios"][0]["ratio"] == 0.25
+
+
+@pytest.mark.skipif("native" not in ENGINES, reason="ratios are of the native engine")
+def test_every_pair_can_be_measured() -> None:
+    ratios = [probe.finding(*probe.sample()) for probe in ratio_probes(TINY)]
+    assert len({ratio.name for ratio in ratios}) == len(ratios) == 10 - 2 * (not PROGRAM.exists())
+    assert all(ratio.ours > 0 and ratio.other > 0 for ratio in ratios)
+    assert {(ratio.kind, ratio.bound) for ratio in ratios if "to the bare loop" in ratio.name} <= {("at least", 0.5)}
+
+
+def test_ratios_are_held_against_their_goals_if_they_have_one() -> None:
+    given = (
+        Ratio("slow", "at least", 0.5, "events/s", 1e6, 4e6, 0.25),
+        Ratio("even", "at least", 0.5, "events/s", 2e6, 4e6, 0.5),
+        Ratio("cheap", "at most", 1.5, "ns/task", 3.0, 2.0, 1.5),
+        Ratio("dear", "at most", 1.5, "ns/task", 4.0, 2.0, 2.0),
+        Ratio("free", "at most", None, "ns/task", 4.0, 2.0, 2.0),
+    )
+    judged = [(each.name, each.met) for each in targets(found(ratios=given)) if each.unit == ""]
+    assert judged == [("slow", False), ("even", True), ("cheap", True), ("dear", False)]
+
+
+# ---- sweeps ----
+
+ENDS_S = {"{'jobs': 1}": 1.0, "{'jobs': 2}": 0.5, "{'cluster': 'local:2'}": 0.625}  # between two runs' ends
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], int]]:
+    """What sweeps are asked for; their runs end after one another, as quickly as `ENDS_S` says."""
+    sweeps: list[tuple[dict[str, Any], int]] = []
+
+    def swept(spec: dict[str, Any], runs: int, runner: object, **where: Any) -> tuple[float, list[float]]:
+        assert runner is ending
+        sweeps.append((spec, runs))
+        return 0.0, [at * ENDS_S[str(where)] for at in range(runs)]
+
+    monkeypatch.setattr(sweep_costs, "_swept", swept)
+    return sweeps
+
+
+def test_two_of_each_kind_are_compared_with_one_process(asked: list[tuple[dict[str, Any], int]]) -> None:
+    comparisons = sweep_comparisons(TINY)
+    ratios = [probe.finding(*probe.sample()) for probe in comparisons.probes]
+    assert [(each.name, each.ours, each.other, each.ratio) for each in ratios] == [
+        ("sweep of 10 short runs, two processes: to one process", 2.0, 1.0, 2.0),
+        ("sweep of 10 short runs, a Dask cluster of two: to one process", 1.6, 1.0, 1.6),
+    ]
+    assert {(each.kind, each.bound) for each in ratios} == {("at least", 1.9)}
+    assert comparisons.missing == ()
+    assert len(asked) == 4
+    assert all(sweep == asked[0] for sweep in asked)
+    assert asked[0][1] == 10
+
+
+@pytest.mark.usefixtures("asked")
+def test_without_distributed_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_costs, "find_spec", lambda name: None)
+    comparisons = sweep_comparisons(TINY)
+    assert [probe.finding(*probe.sample()).ratio for probe in comparisons.probes] == [2.0]
+    assert comparisons.missing == (
+        "sweeps on a Dask cluster with those of one process: there is no package distributed",
+    )
+
+
+def test_overhead_is_what_the_engine_did_not_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_costs, "_swept", lambda spec, runs, runner, jobs: (3.0, [0.25] * runs))
+    assert overhead_ms(4) == 500.0  # of 3 s for four runs of 0.25 s each
+
+
+# ---- the picture ----
+
+POINTS = {"reference": (2, 24), "native": (2, 24, 128, 1024)}
+PICTURE_MODES = ("eager", "skipping")
+
+
+def drawn() -> Findings:
+    rates = tuple(
+        Rate(engine, mode, workload, "m", workers, 1000, 1e5 * workers * scale)
+        for engine, counts in POINTS.items()
+        for mode in PICTURE_MODES
+        for workload, scale in (("independent", 3), ("fib", 1))
+        for workers in counts
+    )
+    return found(rates=rates)
+
+
+def test_each_engine_and_mode_is_a_line_of_its_rates() -> None:
+    figure = rates_figure(drawn())
+    assert [axes.get_title("left") for axes in figure.axes] == ["independent tasks", "calls of fib"]
+    for axes, scale in zip(figure.axes, (3, 1), strict=True):
+        lines = {line.get_label(): line for line in axes.get_lines()}
+        assert set(lines) == {f"{engine}, {mode}" for engine in POINTS for mode in PICTURE_MODES} | {
+            "bare SimPy timeouts"
+        }
+        for engine, counts in POINTS.items():
+            points = np.array(lines[f"{engine}, eager"].get_xydata())
+            assert points.tolist() == [[count, 1e5 * count * scale] for count in counts]
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+        assert axes.get_xlabel() == "workers"
+    assert figure.axes[0].get_ylabel() == "simulated tasks per second"
+
+
+@pytest.mark.parametrize(("rate", "text"), [(50, "50"), (1e5, "100 k"), (3e7, "30 M"), (1e10, "10 G")])
+def test_a_rate_is_written_with_a_prefix(rate: float, text: str) -> None:
+    assert rate_text(rate) == text

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from numasim.benchmark.scale.cells import (
+from numasim.benchmark.benchmark_figures import LEAST_BYTES, scale_figure
+from numasim.benchmark.printing import print_scale
+from numasim.benchmark.scale import (
     NODES,
     TASKS,
     WORKERS,
@@ -19,11 +21,8 @@ from numasim.benchmark.scale.cells import (
     faster_than_logarithm,
     generated_machine,
     in_own_process,
-    measure_scale,
     shapes,
 )
-from numasim.benchmark.scale.scale_plot import LEAST_BYTES, scale_figure
-from numasim.benchmark.scale.scale_printing import print_scale
 from numasim.cli import main
 from numasim.engine.simulate import ENGINES
 from numasim.spec.run_spec import resolve
@@ -49,15 +48,6 @@ def test_costs_follow_from_seconds_events_and_bytes() -> None:
     assert cell.bytes_per_task == 3.0
 
 
-def test_the_table_covers_the_sizes_it_is_for() -> None:
-    sizes = {
-        grows: [getattr(shape, grows) for each, shape in shapes(EFFORT) if each == grows] for grows, _ in shapes(EFFORT)
-    }
-    assert (sizes[TASKS][0], sizes[TASKS][-1]) == (10**4, 10**8)
-    assert (sizes[WORKERS][0], sizes[WORKERS][-1]) == (2, 4096)
-    assert (sizes[NODES][0], sizes[NODES][-1]) == (2, 64)
-
-
 @pytest.mark.parametrize("shape", [shape for _, shape in shapes(EFFORT)], ids=str)
 def test_a_generated_machine_has_its_nodes_and_a_thread_for_each_worker(shape: Shape) -> None:
     spec = {"workload": {"name": "fib", "n": 1}, "strategy": "randomized", "workers": shape.workers}
@@ -78,17 +68,6 @@ def test_each_step_that_grows_faster_is_named() -> None:
 def test_noise_is_allowed_for() -> None:
     assert faster_than_logarithm(row(NODES, {4: 10.0, 16: 24.9})) == []
     assert len(faster_than_logarithm(row(NODES, {4: 10.0, 16: 25.1}))) == 1
-
-
-def test_rows_are_not_compared_with_each_other() -> None:
-    assert faster_than_logarithm([*row(WORKERS, {4: 1.0}), *row(NODES, {4: 100.0})]) == []
-
-
-def test_medians_are_kept() -> None:
-    effort = ScaleEffort(tasks=(1000,), workers=(4,), nodes=(2,))
-    seconds = iter([1e-6] * 3 + [5e-6] * 3 + [2e-6] * 3)
-    cells = measure_scale(effort, run=lambda shape: (1000.0, next(seconds), 0.0)) if "native" in ENGINES else []
-    assert [cell.seconds for cell in cells] == [2e-6] * len(cells)
 
 
 @native
@@ -141,7 +120,7 @@ def test_the_figure_shows_every_cell() -> None:
 def test_the_command_prints_and_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numasim.benchmark.scale.cells.measure_scale", lambda progress: cells())
+    monkeypatch.setattr("numasim.benchmark.scale.measure_scale", lambda progress: cells())
     picture = tmp_path / "scale.png"
     assert main(["bench", "--scale", "--json", "--plot", str(picture)]) == 0
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 6

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "record"))
 
 from event_writer import EventWriter
 
-from numasim.benchmark.timed_plans import plan_of
+from numasim.benchmark.effort import plan_of
 from numasim.cli import OK, main
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError

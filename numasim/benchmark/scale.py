@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from numasim.benchmark.effort import NATIVE, SEED, independent_tasks, plan_of
 from numasim.benchmark.sampling import Probe, take
-from numasim.benchmark.timed_plans import NATIVE, SEED, plan_of
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
 from numasim.sweep.environment import same_imports
@@ -92,22 +92,19 @@ def shapes(effort: ScaleEffort) -> Iterator[tuple[str, Shape]]:
     yield from ((NODES, Shape(usual.tasks, effort.many_workers, nodes)) for nodes in effort.nodes)
 
 
-Measure = Callable[[Shape], tuple[float, ...]]
-
-
-def measure_scale(effort: ScaleEffort | None = None, progress: bool = False, run: Measure | None = None) -> list[Cell]:
+def measure_scale(
+    effort: ScaleEffort | None = None, progress: bool = False, run: Callable[[Shape], tuple[float, ...]] | None = None
+) -> list[Cell]:
     """Measure the table; ``progress`` shows a bar. Raises CheckError without the native engine."""
     if NATIVE not in ENGINES:
         raise CheckError("the scale table is of the native engine, which is not built here")
     effort = effort or ScaleEffort()
-    probes = [_probe(grows, shape, run or in_own_process) for grows, shape in shapes(effort)]
+    probes = [
+        Probe(partial(run or in_own_process, shape), partial(cell_of, grows, shape)) for grows, shape in shapes(effort)
+    ]
     with progress_bar(effort.samples * len(probes), progress) as advance:
         found: list[Cell] = take(probes, effort.samples, advance)
     return found
-
-
-def _probe(grows: str, shape: Shape, run: Measure) -> Probe[Cell]:
-    return Probe(partial(run, shape), partial(cell_of, grows, shape))
 
 
 def cell_of(grows: str, shape: Shape, events: float, seconds: float, task_bytes: float) -> Cell:
@@ -119,7 +116,7 @@ def cell_of(grows: str, shape: Shape, events: float, seconds: float, task_bytes:
 
 def in_own_process(shape: Shape) -> tuple[float, ...]:
     """Events, seconds and bytes of one run in a process of its own."""
-    command = [sys.executable, "-m", "numasim.benchmark.scale.cells", json.dumps(asdict(shape))]
+    command = [sys.executable, "-m", "numasim.benchmark.scale", json.dumps(asdict(shape))]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=same_imports())
     return tuple(json.loads(done.stdout))
 
@@ -129,9 +126,9 @@ def in_this_process(shape: Shape) -> tuple[float, float, float]:
     from numasim.benchmark.measure import peak_memory_mb
 
     def run(tasks: int) -> tuple[float, float]:
-        workload = {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
-        machine: Any = generated_machine(shape.nodes, shape.workers)
-        result = simulate(plan_of(workload, shape.workers, "bare", "off", machine=machine), SEED, NATIVE)
+        machine = generated_machine(shape.nodes, shape.workers)
+        plan = plan_of(independent_tasks(tasks), shape.workers, "bare", "off", machine=machine)
+        result = simulate(plan, SEED, NATIVE)
         return float(result.row()["events"]), result.engine_s
 
     run(1)

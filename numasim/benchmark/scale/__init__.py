@@ -1,1 +1,0 @@
-"""`numasim bench --scale`: how time and memory grow with tasks, workers and nodes."""
