@@ -65,7 +65,7 @@ def _independent(tasks: int, mode: str) -> Document:
 
 
 def _fib(tasks: int, mode: str) -> Document:
-    of_calls = symbol("fib_of", "report.benchmark.rates", "benchmark.rates")
+    of_calls = symbol("fib_of", "benchmark.simulation_rates", "report.benchmark.rates", "benchmark.rates")
     return {"name": "fib", "n": min(of_calls(tasks), LARGEST_FIB[mode])}
 
 
@@ -101,7 +101,7 @@ def cpu_s(action: Callable[[], object]) -> float:
 
 def families(engine: str) -> Iterator[Timed]:
     """Every family at its modest size."""
-    where = ("report.benchmark.families", "benchmark.families")
+    where = ("benchmark.simulation_rates", "report.benchmark.families", "benchmark.families")
     runtime_of, skip_of = symbol("runtime_of", *where), symbol("skip_of", *where)
     for family, size in symbol("Effort", "report.benchmark.effort", "benchmark.effort")().families.items():
         spec = _spec({"name": family, **size}, EFFECT_MACHINES[0][1], runtime_of(family), skip_of(family))
@@ -114,16 +114,20 @@ def effects() -> Iterator[Timed]:
     kinds = [get_args(symbol(name, "spec.model")) for name in ("CacheModel", "ContentionModel")]
     models = {f"{cache} and {how}": {**plain, "cache": cache, "contention": how} for cache, how in product(*kinds)}
     few, many = EFFECT_MACHINES
-    for load in symbol("TASK_BYTES", "benchmark.effect_rates", "report.benchmark.effects"):
+    for load in symbol(
+        "TASK_BYTES", "benchmark.simulation_rates", "benchmark.effect_rates", "report.benchmark.effects"
+    ):
         for name, model in {**models, "all effects": {}}.items():
             yield _effect(*few, load, name, model)
     yield _effect(*many, "saturated", "all effects", {})
 
 
 def _effect(machine: str, workers: int, load: str, name: str, model: Document) -> Timed:
-    task_bytes = symbol("TASK_BYTES", "benchmark.effect_rates", "report.benchmark.effects")[load]
+    task_bytes = symbol(
+        "TASK_BYTES", "benchmark.simulation_rates", "benchmark.effect_rates", "report.benchmark.effects"
+    )[load]
     size = {"tasks": EFFECT_TASKS, "low_ns": 500, "high_ns": 1500, "task_bytes": task_bytes}
-    pages = symbol("SPREAD_PAGES", "benchmark.timed_plans", "report.benchmark.plans")
+    pages = symbol("SPREAD_PAGES", "benchmark.effort", "benchmark.timed_plans", "report.benchmark.plans")
     workload = {"name": "random-fork-join", **size}
     spec = _spec(workload, workers, "bare", "off", machine=machine, strategy=pages, model=model)
     return Timed(f"{name}, {load}, {workers} workers", NATIVE, spec)
@@ -137,7 +141,7 @@ def commands() -> Iterator[Timed]:
 
 
 def _spec(*arguments: Any, **named: Any) -> Document:
-    made = symbol("spec_of", "benchmark.timed_plans", "report.benchmark.plans")(*arguments, **named)
+    made = symbol("spec_of", "benchmark.effort", "benchmark.timed_plans", "report.benchmark.plans")(*arguments, **named)
     return dict(made)
 
 
