@@ -89,7 +89,6 @@ MODULES = {
     "package/test_imports.py": "unit",
     "package/test_metadata.py": "unit",
     "package/test_named_files.py": "unit",
-    "package/test_structure.py": "unit",
     "record/test_recorded_programs.py": "system",
     "report/test_byte_kinds.py": "system",
     "report/test_column_figure.py": "system",

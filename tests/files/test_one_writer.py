@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from write_calls import c_writes, python_writes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,75 +43,3 @@ def test_c_writes_files_in_its_writer_alone() -> None:
     found = found_in((".c", ".h", ".cpp", ".hpp"))
     assert C_WRITER in found
     assert {name: calls for name, calls in found.items() if name != C_WRITER} == {}
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "open(path, 'w')",
-        "open(path, mode='ab')",
-        "open(path, mode)",
-        "path.open('x')",
-        "gzip.open(path, 'wt')",
-        "io.FileIO(path, 'r+')",
-        "os.open(path, os.O_RDWR | os.O_CREAT)",
-        "os.fdopen(handle, 'wb')",
-        "path.write_text('x')",
-        "(folder / 'x').write_bytes(b'x')",
-        "path.replace(other)",
-        "os.replace(a, b)",
-        "os.remove(path)",
-        "path.unlink(missing_ok=True)",
-        "folder.mkdir()",
-        "shutil.rmtree(folder)",
-        "path.rename(other)",
-        "shutil.copy(a, b)",
-        "figure.savefig(path)",
-        "frame.to_csv(path)",
-        "frame.to_parquet(path)",
-        "pq.write_table(table, path)",
-        "np.save(path, array)",
-        "array.tofile(path)",
-        "json.dump(found, file)",
-    ],
-)
-def test_the_finder_sees_what_writes(call: str) -> None:
-    assert list(python_writes(f"x = {call}\n"))
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "open(path)",
-        "open(path, 'rb')",
-        "path.open(encoding='utf-8')",
-        "text.replace('a', 'b')",
-        "replace(plan, workload=work)",
-        "array.copy()",
-        "line.move(1, worker)",
-        "write_text(path, text)",
-        "json.dumps(found)",
-    ],
-)
-def test_the_finder_lets_others_pass(call: str) -> None:
-    assert not list(python_writes(f"x = {call}\n"))
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        'fopen(path, "w")',
-        'fopen(path,\n "ab")',
-        "open(path, O_WRONLY)",
-        "rename(a, b)",
-        "unlink(path)",
-        "std::ofstream(path)",
-    ],
-)
-def test_the_finder_sees_what_writes_in_c(call: str) -> None:
-    assert c_writes(f"x = {call};")
-    assert not c_writes(f"/* {call} */ // {call}")
-
-
-def test_the_finder_lets_what_reads_in_c_pass() -> None:
-    assert not c_writes('fopen(path, "rb"); open(path, O_RDONLY); topology_open(a); nlink(b);')

@@ -26,11 +26,6 @@ def named_files(text: str) -> list[str]:
     return [name for name in NAMED.findall("\n".join(lines)) if "NAME" not in name]
 
 
-def test_the_finder_sees_paths_and_no_includes() -> None:
-    text = '#include "core/no/such.h"\n// as in engine/reference/thief.py, or `docs/model/time.md`.\n'
-    assert named_files(text) == ["engine/reference/thief.py", "docs/model/time.md"]
-
-
 def test_every_named_file_exists() -> None:
     paths = [path.relative_to(ROOT).as_posix() for path in sources()]
     known = {"/" + path for path in paths}

@@ -60,15 +60,6 @@ def reads(source: str) -> Iterator[str]:
             yield last
 
 
-def test_the_walk_sees_every_way_to_read() -> None:
-    source = (
-        "import json\nfrom numasim.files.bounded_text import read_text\n"
-        "a = read_text(path, YAML)\nb = path.read_text()\nc = open(path)\nd = path.open('wb')\ne = os.open(path, 0)\n"
-        "f = json.load(c)\ng = gzip.open(path, 'rt')\nh = pq.read_table(path)\n"
-    )
-    assert list(reads(source)) == ["read_text", "open", "open", "load", "open", "read_table"]
-
-
 def test_nothing_reads_a_users_file_past_the_reader() -> None:
     found = {
         (module.relative_to(PACKAGE).as_posix(), name)
