@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from tiers import SLOW  # isort: skip
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-COPIED = ("numasim", "configs", "tests/engine", "pyproject.toml")
+COPIED = ("numasim", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
 NATIVE = ("numasim/core/**/*.c", "numasim/core/**/thief.h", "numasim/native/**/*.cpp")
 LONGEST_S = 1200  # of the tests, far above what they take: a change that lets an engine run on for ever is seen
