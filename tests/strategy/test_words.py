@@ -33,17 +33,6 @@ def test_every_level_and_rule_is_a_numbered_line(name: str, preset: str) -> None
     assert f"Join {spec.join or how.join}:" in text
 
 
-def test_topology_aware_in_words() -> None:
-    text = words(strategy("topology-aware"), 1, "own")
-    assert "1. attempt deque 3; take one task" in text
-    assert (
-        "2. attempt one queue, drawn at random, of those with at least S tasks; take one task\n       - deque 0, 2"
-        in text
-    )
-    assert "S = capacity - ceil(rate of arrival * push time)" in text
-    assert "After a failed round it waits the mean time of a task, times 2 each time" in text
-
-
 def test_conditions_amounts_and_chances() -> None:
     text = words(
         stealing(
@@ -67,24 +56,6 @@ def test_conditions_amounts_and_chances() -> None:
         assert clause in text
 
 
-@pytest.mark.parametrize(
-    ("announce", "clause"),
-    [
-        ("owner", "announced at S tasks or more, and not withdrawn at s or fewer; take"),
-        ("owner-exact", "announced at exactly S tasks, and not withdrawn at exactly s; take"),
-    ],
-)
-def test_who_announces_in_words(announce: str, clause: str) -> None:
-    text = words(strategy("threshold", thresholds={"announce": announce}))
-    assert f"of those that their owners have {clause} one task" in text
-
-
-def test_back_off_in_words() -> None:
-    text = words(strategy("randomized", backoff={"first_ns": 2.5, "factor": 3, "max_ns": 40, "empty": "count"}))
-    assert "it waits 2.5 ns, times 3 each time, at most 40 ns; a round without a candidate counts as an attempt" in text
-    assert "polls again after the runtime's polling interval" in words(strategy("randomized"))
-
-
 def test_long_lists_are_short_where_the_first_two_tell_the_others() -> None:
     how = runtime("bare")
     assert "deque 1, 2, ..., 19" in describe_plan(compiled(strategy("randomized"), [0] * 20, how), 0, how)
@@ -96,37 +67,3 @@ def test_long_lists_are_short_where_the_first_two_tell_the_others() -> None:
 def test_an_unknown_worker() -> None:
     with pytest.raises(InputError, match="there is no worker 4; expected a worker from 0 to 3"):
         words(strategy("randomized"), 4)
-
-
-def test_locality_binding_in_words() -> None:
-    on_nodes = ["       - node 0: deque 0, 2", "       - node 1: deque 1, 3"]
-    rules = words(strategy("locality-binding"), 1, "ompi").split("these rules find:\n")[1].splitlines()
-    assert rules[:8] == [
-        "  1. one queue, the shortest first, on the node that most of its data is on; "
-        "only if its data is not spread evenly over the nodes",
-        *on_nodes,
-        "  2. one queue, the shortest first, on the node whose queues hold the fewest tasks; only if it has data",
-        *on_nodes,
-        "  3. all queues, in this order, of those with fewer than s tasks",
-        "       - deque 0, 1, 2, 3",
-    ]
-
-
-def test_what_a_rule_asks_of_a_task() -> None:
-    rules = [
-        {"to": "data", "rank": "cheapest", "count": "writes", "share": 0.5, "bytes": 65536},
-        {"to": "data", "rank": "any", "weigh": "objects", "here": "yes"},
-        {"to": "own", "count": "reads", "here": "yes", "uneven": "yes"},
-        {"to": "any", "source": "yes"},
-        {"to": "own"},
-    ]
-    text = words(stealing({"from": "others"}, dispatch=rules))
-    for clause in (
-        "on the node from which its data that it writes is cheapest to reach; only if it has at least 65,536 bytes of "
-        "data that it writes, and that node holds at least 50 % of it",
-        "on a node that some of its objects are on, then the shortest of these; only if that node is the worker's own",
-        "deque 0; only if its data that it reads is not spread evenly over the nodes, and the node that most of its "
-        "data that it reads is on is the worker's own",
-        "; only if the task waits for no other",
-    ):
-        assert clause in text
