@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from engine_setup import Seen, observe, plan_of, runtime, shipped_strategy, toy
 
-from numasim.engine.check.locality_bounds import on_machine
-from numasim.engine.check.packed_run import Pass, live_at_most, pass_of, space_checks, time_checks
-from numasim.engine.check.packing_bounds import packed_work
 from numasim.engine.simulate import simulate
 from numasim.objects.strategy_object import Strategy
 from numasim.plan.plan import Plan
@@ -20,6 +19,10 @@ from numasim.strategy.control.controller import I64, Controls, Measures, Program
 from numasim.strategy.control.packing import packing_at_depth, tiers_of_packing
 from numasim.workload.generate import generate
 from numasim.workload.registry import workload_spec
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
+
+from laws_equations import Pass, live_at_most, on_machine, packed_work, pass_of, space_checks, time_checks
 
 SOCKETS, CORES = 2, 3
 SEARCH_PS = 10**9  # a millisecond: twenty times what a head waits on average before it looks into another socket

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from engine_setup import toy
 
-from numasim.engine.check.locality_bounds import LeafAccess, on_machine
-from numasim.engine.check.packed_run import live_at_most, pass_of, space_checks, time_checks
-from numasim.engine.check.packing_bounds import packed_work, space_bound
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.ledger import Executed
 from numasim.strategy.control.controller import Program
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
+
+from laws_equations import (
+    LeafAccess,
+    live_at_most,
+    on_machine,
+    packed_work,
+    pass_of,
+    space_bound,
+    space_checks,
+    time_checks,
+)
 
 # 0 (10) has the children 1 (2) and 5 (4); 1 has 2, 3 and 4 (6, 8, 6), 5 has 6 (20)
 PARENT = np.array([-1, 0, 1, 1, 1, 0, 5])

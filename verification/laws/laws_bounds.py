@@ -29,9 +29,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from laws_equations import Check, Pass, on_machine, pass_of, space_checks, time_checks
 
-from numasim.engine.check.locality_bounds import on_machine
-from numasim.engine.check.packed_run import Check, Pass, pass_of, space_checks, time_checks
 from numasim.engine.simulate import ENGINES
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan

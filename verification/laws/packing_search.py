@@ -37,13 +37,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from all_packings import all_packings
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.plan.run import Run
 from numasim.spec.run_spec import resolve
-from numasim.strategy.control.all_packings import all_packings
 from numasim.strategy.control.controller import I64, Controller, Controls, Measures, Program
 from numasim.strategy.control.packing import packing_within, tiers_of_packing
 from numasim.strategy.control.shared_cache import shared_cache_bytes
