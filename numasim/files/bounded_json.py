@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,14 +15,12 @@ from numasim.files.bounded_text import read_text
 from numasim.files.file_kinds import MIB, FileKind
 
 DEEPEST = 100  # levels of nesting
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_NO_MARKS = bytes({*_NO_BRACKETS} - set(b'"'))
+_NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 NEWLINE = "\n"
 _STEPS = [0] * 256  # how much deeper a byte leads
 for _opening, _closing in ("[]", "{}"):
     _STEPS[ord(_opening)], _STEPS[ord(_closing)] = 1, -1
-SHORT = 2**16  # characters
+SHORT = 2**16  # characters, of which the decoder finds in no time that they end too early
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -32,15 +29,13 @@ def read_json(path: Path, kind: FileKind, place: str | None = None) -> Any:
     return parse_json(read_text(path, kind, place), str(path), kind.name)
 
 
-def parse_json(
-    text: str, name: str, expected: str, *, line: int = 0, decimal: Callable[[str], Any] | None = None
-) -> Any:
-    """The value of ``text``, the file ``name`` or a ``line`` of it; ``decimal`` makes numbers with a point or exponent.
+def parse_json(text: str, name: str, expected: str, *, decimal: Callable[[str], Any] | None = None) -> Any:
+    """The value of ``text``, the file ``name``; ``decimal`` makes numbers with a point or exponent.
 
     InputError for a text that is not JSON, and for nesting deeper than `DEEPEST`, a key that stands twice in one
     object, a number that is not finite or has thousands of digits, and half a surrogate pair.
     """
-    with json_errors(text, name, expected, line):
+    with json_errors(text, name, expected):
         found = _decoder(decimal or finite_number).decode(text)
         if may_have_halves(text):
             refuse_halves(found)
@@ -58,30 +53,29 @@ def refuse_halves(value: Any) -> None:
 
 
 @contextmanager
-def json_errors(text: str, name: str, expected: str, line: int = 0) -> Iterator[None]:
+def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
     """Refuse ``text`` for its nesting, and let what is raised inside for its contents be an InputError with a place."""
-    here = f"{name}:{line}" if line else name
-    _refuse_depth(text, name, here)
+    _refuse_depth(text, name)
     try:
         yield
     except json.JSONDecodeError as error:
-        place = f"{name}:{max(line, 1) + error.lineno - 1}:{error.colno}"
+        place = f"{name}:{error.lineno}:{error.colno}"
         raise InputError(f"this is not JSON: {error.msg}", place=place, expected=expected) from None
     except UnicodeEncodeError:
         problem, remedy = "a text has half a surrogate pair", "both halves, or the character itself"
-        raise InputError(problem, place=here, expected=remedy) from None
+        raise InputError(problem, place=name, expected=remedy) from None
     except ValueError:  # int() refuses thousands of digits, which take long
-        raise InputError("a whole number has thousands of digits", place=here, expected="at most 4,300") from None
+        raise InputError("a whole number has thousands of digits", place=name, expected="at most 4,300") from None
     except InputError as error:
-        error.place = error.place or here
+        error.place = error.place or name
         raise
 
 
-def _refuse_depth(text: str, name: str, here: str) -> None:
-    deepest, left_open = (depths if len(text) <= SHORT else depths_of_long_text)(text)
+def _refuse_depth(text: str, name: str) -> None:
+    deepest, left_open = depths(text)
     if deepest > DEEPEST:
         problem = f"values are nested deeper than {DEEPEST} levels"
-        raise InputError(problem, place=here, expected="a flatter document")
+        raise InputError(problem, place=name, expected="a flatter document")
     if left_open and len(text) > SHORT:  # the decoder would find that out at the end of everything
         place = f"{name}:{text.count(NEWLINE) + 1}:{len(text) - text.rfind(NEWLINE)}"
         problem = f"this is not JSON: the text ends and {left_open} of its brackets are open"
@@ -90,13 +84,6 @@ def _refuse_depth(text: str, name: str, here: str) -> None:
 
 def depths(text: str) -> tuple[int, int]:
     """The deepest nesting in ``text``, and how many brackets are open at its end."""
-    brackets = _STRING.sub("", text).encode(errors="replace").translate(None, _NO_BRACKETS)
-    found = list(accumulate(map(_STEPS.__getitem__, brackets), initial=0))
-    return max(found), found[-1]
-
-
-def depths_of_long_text(text: str) -> tuple[int, int]:
-    """`depths` of a text of many megabytes, in tenths of a second."""
     import numpy as np
 
     marks = text.encode(errors="replace")
