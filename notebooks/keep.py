@@ -93,7 +93,7 @@ def begin(folder: str, draw: bool, alone: bool) -> None:
     from matplotlib.figure import Figure
 
     from numasim.report.figures.style import rules
-    from numasim.report.notebooks.notebook_figures import png_bytes
+    from numasim.report.notebooks.result_html import png_bytes
 
     os.chdir(folder)  # from that of the notebook before, which may be gone
     shell = get_ipython()

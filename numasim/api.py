@@ -16,7 +16,7 @@ from numasim.engine.assumed_values import assumed_fields
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, NOT_BUILT, left_out, require_engine, simulate_spec
 from numasim.engine.simulate import simulate as simulate_plan
-from numasim.html.shown import show_as
+from numasim.html.pieces import show_as
 from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import identity, sweep_key
 from numasim.spec.one_run import load_run
@@ -140,8 +140,7 @@ def sweep(
     and nothing elsewhere.
     """
     from numasim.spec.sweep_spec import load_sweep
-    from numasim.sweep_report.reported_sweep import reported_sweep
-    from numasim.sweep_report.sweep_result import SweepResult
+    from numasim.sweep_report.sweep_result import SweepResult, reported_sweep
 
     engine = _chosen_engine(engine)
     require_engine(engine)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from bots_permutation import Values, bots_permutation
 
-from numasim.workload.algorithms.merges import Ranks, Runs
-from numasim.workload.families.sort import SortParameters, recursion, sort_graph, sort_tree
+from numasim.workload.families.sort import Ranks, Runs, SortParameters, recursion, sort_graph, sort_tree
 from numasim.workload.graph import I64, Workload
 
 

@@ -24,8 +24,7 @@ from typing import Any
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.build_plan import build_plan, revised
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.spec.run_spec import resolve
 
 BOUND = 0.90

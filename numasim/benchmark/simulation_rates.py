@@ -48,8 +48,7 @@ from numasim.engine.simulate import ENGINES, simulate
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
 from numasim.plan.build_plan import revised
 from numasim.plan.effects import effects_of
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.workload.families.fib import fib_calls
 from numasim.workload.registry import FAMILIES
 

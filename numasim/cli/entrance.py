@@ -1,5 +1,6 @@
 """All commands together, and how every one of them ends."""
 
+import re
 import signal
 import sys
 import threading
@@ -20,14 +21,45 @@ from numasim.cli import (
     runtimes,
     strategies,
     studies,
-    view,
     workloads,
 )
-from numasim.cli.examples import Commands, ExampleGroup
+from numasim.cli.examples import Commands, ExampleGroup, examples_of
 from numasim.cli.graphs import ask_command, record_command
-from numasim.cli.usage import UsageError, usage_sentence
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
+
+# ---- What is wrong with the words of a command line, in the manner of all other errors: one sentence and a remedy ----
+
+UsageError: Any = typer.BadParameter.__bases__[0]  # typer itself does not name it
+
+_BETTER = (  # how typer says things, and how numasim does
+    (re.compile(r": Input should be ([^,]+)(, .*)?$"), r"; expected \1"),
+    (re.compile(r" \(Possible options: ([^)]+)\)$"), r"; did you mean \1?"),
+)
+
+
+def usage_sentence(error: Any) -> str:
+    """The error of typer as one sentence; for a group without any further word, its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return str(error.format_message())
+    if error.ctx is None:
+        return f"numasim: {_problem(error)}"
+    path = error.ctx.command_path
+    words = path.removeprefix("numasim").strip()
+    known = examples_of(error.ctx.command.epilog) if "Missing" in error.format_message() else ()
+    said = [
+        f"{words}: {_problem(error)}" if words else _problem(error),
+        *(f"for example: {each}" for each in known[:1]),
+    ]
+    return f"numasim: {'; '.join(said)} (see {path} --help)"
+
+
+def _problem(error: Any) -> str:
+    text = " ".join(error.format_message().split()).rstrip(".")
+    for pattern, better in _BETTER:
+        text = pattern.sub(better, text)
+    return "; ".join(part[:1].lower() + part[1:] for part in text.split(". "))
+
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 STATUSES = {InputError: BAD_INPUT, Interrupted: INTERRUPTED}
@@ -40,7 +72,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "reproduce": studies.reproduce,
     "validate": studies.validate,
     "plot": plotting.plot,
-    "view": view.view,
+    "view": plotting.view,
     "calibrate": measurements.calibrate,
     "record": record_command.record,
     "ask": ask_command.ask,

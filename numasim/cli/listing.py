@@ -104,7 +104,7 @@ def _machine(name: str) -> str:
 
 
 def _workload(name: str) -> str:
-    from numasim.spec.describe.describe_family import describe_family
+    from numasim.spec.describe.describe_sweep import describe_family
 
     return describe_family(name)
 

@@ -90,7 +90,7 @@ def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
 def _announce_left_out(trace: Path | None) -> None:
     """Say what the form of the trace cannot hold."""
     if trace is not None:
-        from numasim.report.trace.trace_forms import notice
+        from numasim.report.trace.watched_run import notice
 
         if sentence := notice(trace):
             say(f"numasim: {sentence}", err=True)
@@ -172,7 +172,7 @@ def swept(loaded: "SweepSpec", directory: Path, *, plot: bool = False, quiet: bo
     """Run the missing cells of a sweep and print its answer; ``how`` are options of `reported_sweep`."""
     from numasim.engine.simulate import simulate_spec
     from numasim.report.command_output import print_sweep
-    from numasim.sweep_report.reported_sweep import reported_sweep
+    from numasim.sweep_report.sweep_result import reported_sweep
 
     outcome = reported_sweep(loaded, directory, runner=simulate_spec, progress=not quiet, **how)
     if outcome.complete:

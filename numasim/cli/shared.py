@@ -51,8 +51,8 @@ def print_columns(rows: Iterable[tuple[str, str]]) -> None:
 
 def print_file(kind: str, name: str) -> None:
     """Print the file of a shipped machine, strategy, runtime or sweep, or that at a path, as it stands."""
-    from numasim.files.bounded_text import read_text
-    from numasim.files.file_kinds import YAML as YAML_FILE
+    from numasim.files.reader import YAML as YAML_FILE
+    from numasim.files.reader import read_text
     from numasim.parts import catalog
 
     file = catalog.find_spec(name) if kind == "sweeps" else catalog.find(kind, name)

@@ -71,8 +71,7 @@ def strategy_compile(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="default: NAME.plan")] = None,
 ) -> None:
     """Write the compiled plan of a strategy. The task runtime interprets it."""
-    from numasim.runtime.compile_plan import compile_plan
-    from numasim.runtime.fields_file import write_plan
+    from numasim.runtime.fields_file import compile_plan, write_plan
 
     path = output or Path(f"{Path(name).stem}.plan")
     write_plan(compile_plan(name, machine, workers, runtime, graph), seed, path)

@@ -7,8 +7,7 @@ import typer
 
 from numasim.cli.completion import workloads
 from numasim.cli.examples import Commands, examples
-from numasim.cli.graphs.graph_export import export_to, words_and_file
-from numasim.cli.graphs.import_command import workload_import
+from numasim.cli.graphs.import_command import export_to, words_and_file, workload_import
 from numasim.cli.listing import print_shipped
 from numasim.cli.shared import Json, say
 

@@ -18,8 +18,7 @@ from numasim.engine.remarks import memory_left_out
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.spec.run_spec import RunSpec
 from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from numasim.errors import InputError
-from numasim.files.bounded_text import read_text
-from numasim.files.file_kinds import MIB, FileKind
+from numasim.files.reader import MIB, FileKind, read_text
 
 DEEPEST = 100  # levels of nesting
 _NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))

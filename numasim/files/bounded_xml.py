@@ -8,8 +8,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from numasim.errors import InputError
-from numasim.files.bounded_text import read_text
-from numasim.files.file_kinds import FileKind
+from numasim.files.reader import FileKind, read_text
 
 DEEPEST = 100
 MOST_ELEMENTS = 100_000

@@ -9,8 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
-from numasim.files.bounded_bytes import read_bytes
-from numasim.files.file_kinds import FileKind
+from numasim.files.reader import FileKind, read_bytes
 
 RESTING_S = 2.0  # a file that was changed later than that before it is read may change again and show the same times
 

@@ -12,6 +12,7 @@ sweep, is not in it: those files say themselves what they are, and are read and 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -25,10 +26,45 @@ from pathlib import Path, PurePosixPath
 
 from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
-from numasim.files.file_kinds import MANIFEST as MANIFEST_KIND
-from numasim.files.folder_lock import LOCK, locked
-from numasim.files.presence import is_folder, is_there
+from numasim.files.reader import MANIFEST as MANIFEST_KIND
+from numasim.files.reader import is_folder, is_there
 from numasim.files.writer import FOLDER, output_errors, reading_errors, store_bytes, unfinished
+
+# ---- A lock for the only writer of a folder --------------------------------------------------------------------------
+
+LOCK = ".numasim.lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Lock ``folder``. The system releases the lock when the process ends, so a kill leaves no stale lock."""
+    path = folder / LOCK
+    with output_errors(folder, FOLDER):
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        with output_errors(folder, FOLDER):
+            _lock(lock, path)
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # the next command locks it all the same
+                path.unlink()
+    finally:
+        with suppress(OSError):  # it is closed even so
+            os.close(lock)
+
+
+def _lock(lock: int, path: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The last holder may have removed the file between our opening and locking it: then the lock has no effect.
+        if os.fstat(lock).st_ino == os.stat(path).st_ino:
+            return
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    expected = "another folder, or to wait until that command has ended"
+    raise InputError("another command is writing here", place=str(path.parent), expected=expected)
+
 
 MANIFEST = ".numasim.json"
 FORMAT = "numasim folder 1"

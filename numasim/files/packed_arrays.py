@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.files.file_kinds import GIB, MIB
+from numasim.files.reader import GIB, MIB
 
 Array = npt.NDArray[Any]
 

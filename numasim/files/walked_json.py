@@ -19,7 +19,7 @@ from numasim.files.bounded_json import (
     refuse_constant,
     refuse_halves,
 )
-from numasim.files.file_kinds import MIB
+from numasim.files.reader import MIB
 
 WINDOW = MIB // 16  # characters that are cut out of the text at once: few, so that their values stay in a cache
 LONGEST = 8 * MIB  # characters of one value: as Python objects they take up to 25 times as many bytes

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from numasim.errors import InputError
-from numasim.files.presence import is_folder, is_there
+from numasim.files.reader import is_folder, is_there
 
 FILE = "a file in a folder that can be written, on a disk with free space"
 FOLDER = "a folder that can be written, on a disk with free space"

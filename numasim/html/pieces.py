@@ -6,9 +6,16 @@ cannot change the page around it. Text and lines have the colours of the noteboo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 LINE = "1px solid rgba(128, 128, 128, 0.4)"
 NOTE_COLOUR = "#E69F00"
@@ -174,3 +181,51 @@ def _shaded(content: object, shade: float) -> Html:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What notebooks show of objects whose page is written further up: the Python interface enters it when it starts.
+
+_VIEWS: dict[type, Callable[[Any], str]] = {}
+
+
+def show_as(kind: type, view: Callable[[Any], str]) -> None:
+    """Let notebooks show objects of the class ``kind`` as the HTML that ``view`` makes of them."""
+    _VIEWS[kind] = view
+
+
+class Shown:
+    """An object that notebooks show as HTML once its view is known, and as text before."""
+
+    def _repr_html_(self) -> str | None:
+        """Return the HTML, or None, on which a notebook shows the text."""
+        view = _VIEWS.get(type(self))
+        return None if view is None else view(self)
+
+
+def notebook_shell() -> Any:
+    """IPython's shell if this process is the kernel of a notebook, else None."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell if hasattr(shell, "kernel") else None
+
+
+# ---- Pages as files: templates, and the one style sheet that all pages share -----------------------------------------
+
+SHARED = Path(__file__).with_name("templates")
+
+
+def page_environment(templates: Path, *, escaped: bool = True) -> Environment:
+    """The templates of a folder, which may include those of `SHARED`; what they are given is text, unless not escaped.
+
+    A name that is not given is an error.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader([templates, SHARED]),
+        autoescape=escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

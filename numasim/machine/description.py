@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from numasim.machine.topology import IntArray, Machine, Snoop
+from numasim.parts.base import as_list
 from numasim.parts.models.nodes_model import LONE
-from numasim.parts.number_lists import as_list
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 
 MATRIX_NODES = 16  # up to this many nodes the latencies are printed as a matrix

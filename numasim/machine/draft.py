@@ -37,12 +37,12 @@ from numasim.machine.typical_values import (
     link_gbs,
     relative_distance,
 )
+from numasim.parts.base import as_list
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import LONE, MAX_NODES
-from numasim.parts.number_lists import as_list
 from numasim.parts.validation import validate
+from numasim.parts.yaml.document import yaml_text
 from numasim.parts.yaml.nodes import Place, Source, from_python
-from numasim.parts.yaml.yaml_text import yaml_text
 
 Values = dict[str, Any]
 _BLOCKS = ("latency_ns", "links", "sources")

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from numasim.errors import InputError
 from numasim.machine.inventory import Cache, Inventory, Thread
+from numasim.parts.base import as_list
 from numasim.parts.models.nodes_model import LONE, MAX_SIBLINGS
-from numasim.parts.number_lists import as_list
 
 ALIKE_SPEEDS = Decimal("0.9")  # of the fastest of a kind; favoured cores are at most a tenth faster than their like
 ALIKE_MEMORY = Decimal("0.875")  # of the largest node's; firmware keeps more of some nodes' memory than of others'

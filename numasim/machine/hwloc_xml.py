@@ -17,11 +17,11 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.files.bounded_xml import PlacedElement as Element
 from numasim.files.bounded_xml import read_xml
-from numasim.files.file_kinds import HWLOC
+from numasim.files.reader import HWLOC
 from numasim.files.whole_numbers import whole_number
 from numasim.machine.inventory import Cache, Clock, Inventory, Thread
 from numasim.machine.memory_attributes import read_memory_attributes
-from numasim.parts.number_lists import MOST_PROCESSORS, as_list
+from numasim.parts.base import MOST_PROCESSORS, as_list
 from numasim.parts.yaml.nodes import shown
 
 _CACHE = re.compile(r"L(\d)Cache")  # instruction caches are L1iCache

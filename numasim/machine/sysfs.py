@@ -15,12 +15,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import UnreadableError, read_bytes
-from numasim.files.bounded_text import text_of
-from numasim.files.file_kinds import CPU_INFO, SYSFS
+from numasim.files.reader import CPU_INFO, SYSFS, UnreadableError, read_bytes, text_of
 from numasim.files.whole_numbers import whole_number
 from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
-from numasim.parts.number_lists import MOST_PROCESSORS, as_list, number_list
+from numasim.parts.base import MOST_PROCESSORS, as_list, number_list
 from numasim.parts.yaml.nodes import shown
 
 RUNNING = Path("/sys")

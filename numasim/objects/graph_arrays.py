@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.objects.graph_draft import successors
 from numasim.schema.enumerations import LONGEST_PS, Deal, Kind, Op
-from numasim.workload.algorithms.cycles import cycle_of
+from numasim.workload.algorithms.groups import cycle_of
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.graph import I64, Phase, Region, Workload
 

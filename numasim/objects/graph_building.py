@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numasim.errors import InputError
-from numasim.objects.data_dependences import RegionHistory
-from numasim.objects.data_pieces import Block, DataRegion
+from numasim.objects.data_dependences import Block, DataRegion, RegionHistory
 from numasim.objects.graph_draft import NO_PARENT, GraphDraft, compute_ps
 from numasim.objects.graph_phases import GraphPhase, PhaseOrder
 from numasim.objects.graph_ranges import OnNodes, range_family

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numasim.errors import InputError
 from numasim.html.pieces import Html, names_and_values, panel
-from numasim.objects.data_pieces import DataRegion, Tiles
+from numasim.objects.data_dependences import DataRegion, Tiles
 from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, plain_graph
 from numasim.objects.graph_building import GraphBuilding
 from numasim.objects.graph_draft import NO_PARENT
@@ -159,7 +159,7 @@ class Graph(Held):
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """The graph in a file, JSON or npz; InputError with file and field, or array, for anything that is wrong."""
-        from numasim.workload.graph_files.forms import read_graph
+        from numasim.workload.graph_forms import read_graph
 
         return cls._of(read_graph(Path(path)))
 
@@ -426,7 +426,7 @@ class Graph(Held):
 
         Graphs of a million tasks are written and read as npz many times faster.
         """
-        from numasim.workload.graph_files.forms import write_graph
+        from numasim.workload.graph_forms import write_graph
 
         write_graph(self.workload, Path(path))
         return Path(path)

@@ -18,8 +18,8 @@ from numasim.parts.unit_factors import PS_PER_NS
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED, MOST_NODES, Mode
 from numasim.workload.amounts import Amounts
 from numasim.workload.builder import ragged_family
-from numasim.workload.check_amounts import check_amounts
 from numasim.workload.graph import NodeAccess, Pattern, RangeFamily
+from numasim.workload.graph_rules import check_amounts
 
 OnNodes = Mapping[Any, Any]  # node, or several, to bytes: of all items, of each, or a distribution
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from numasim.objects.data_pieces import Block, DataRegion
+from numasim.objects.data_dependences import Block, DataRegion
 from numasim.objects.graph_transactions import Objects, Transaction
 from numasim.schema.enumerations import Op
 

@@ -13,11 +13,10 @@ from numasim.files.writer import write_text
 from numasim.html.pieces import Html, panel
 from numasim.parts.base import Model, canonical_json
 from numasim.parts.validation import validate
+from numasim.parts.yaml.document import yaml_text
 from numasim.parts.yaml.nodes import Held, Node, Place, Source, from_python
-from numasim.parts.yaml.yaml_text import yaml_text
-from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import from_mapping, put_all
-from numasim.spec.part_reader import PARTS, PartReader
+from numasim.spec.part_reader import PARTS, PartReader, with_named_functions
 
 M = TypeVar("M", bound=Model)
 NOWHERE = Place(Source("", Path()))

@@ -4,16 +4,19 @@ Numbers with a unit stay decimal text until they become integers (picoseconds, b
 float takes part on the way from a YAML file to the engine (model section 1.1).
 """
 
+from __future__ import annotations
+
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from numasim.files.whole_numbers import whole_number
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import MOST_BYTES
@@ -185,3 +188,34 @@ def bytes_per_s(rate_gbs: Decimal) -> int:
 def ppm(fraction: Decimal) -> int:
     """Return a fraction in parts per million, rounded to the nearest."""
     return int((fraction * MILLION).to_integral_value())
+
+
+# ---- Lists of numbers as the Linux kernel writes them, such as ``0-3,8`` ---------------------------------------------
+
+MOST_PROCESSORS = 65_536  # of one system; Linux itself is built for 8,192 at most
+
+
+def number_list(text: str) -> frozenset[int]:
+    """The numbers of a list as the kernel writes it: ``0-3,8``.
+
+    ValueError for anything else, and for a number that is not below `MOST_PROCESSORS`.
+    """
+    bits = 0
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        first, dash, last = part.partition("-")
+        low, high = whole_number(first), whole_number(last if dash else first)
+        if not 0 <= low <= high < MOST_PROCESSORS:
+            raise ValueError(f"{part} is no range of processors")
+        bits |= (1 << high + 1) - (1 << low)
+    return frozenset(number for number in range(bits.bit_length()) if bits >> number & 1)
+
+
+def as_list(numbers: Iterable[int]) -> str:
+    """Numbers as the kernel writes them."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)

@@ -8,9 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import is_file
-from numasim.files.bounded_text import read_text
-from numasim.files.file_kinds import YAML
+from numasim.files.reader import YAML, is_file, read_text
 
 KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime", "sweeps": "sweep"}
 SUFFIXES = (".yaml", ".yml")

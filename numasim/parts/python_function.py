@@ -13,8 +13,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import read_bytes
-from numasim.files.file_kinds import PYTHON
+from numasim.files.reader import PYTHON, read_bytes
 
 _FORM = re.compile(r"(.+):([^\W\d]\w*)")
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from numasim.errors import InputError, nearest_name, together
-from numasim.parts.keys import known_keys
+from numasim.parts.choices import known_keys
 from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)

@@ -24,12 +24,12 @@ from numasim.plan.node_bytes import check_nodes
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
 from numasim.plan.tuning import tuning_of
+from numasim.spec.check_parts import check_built
 from numasim.spec.run_spec import RunSpec
-from numasim.spec.size_check import check_built
-from numasim.spec.workload_identity import workload_json
+from numasim.spec.shared_contents import workload_json
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
-from numasim.strategy.distribution.deal_items import deal_items
+from numasim.strategy.distribution.dealing import deal_items
 from numasim.strategy.helpers import helpers_of
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words

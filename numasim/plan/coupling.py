@@ -7,10 +7,15 @@ Where nothing does, the duration of a segment depends on its node alone and is k
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
-from numasim.parts.unit_factors import MILLION
+from numasim.parts.unit_factors import MILLION, PS_PER_S
+from numasim.plan.effects import Effects, noise_ppm
+from numasim.plan.item_prices import ItemPrices, item_prices, seats_of
 from numasim.plan.plan import Plan
+from numasim.plan.price import Price
+from numasim.plan.resources import resources_of
 
 
 def coupled(plan: Plan) -> bool:
@@ -61,7 +66,7 @@ def priced_by_events(plan: Plan) -> bool:
     """Whether what work waits for depends on what other work has moved before, or on how much it moves meanwhile.
 
     The items of ranges have prices in closed form, so that caches alone do not change them (model 1.8). Whether
-    contention has any effect is the question of `numasim.plan.scarcity`.
+    contention has any effect is the question of `numasim.plan.coupling`.
     """
     effects = plan.effects
     cached = effects.cache != "none" and len(plan.workload.accesses) > 0
@@ -82,3 +87,66 @@ EFFECTS: tuple[Callable[[Plan], bool], ...] = (
     _kinds_of_cores,
     _noise,
 )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Whether resources can ever be scarce, known before a run begins: where not, contention has no effect (model 2.5).
+#
+# A worker that runs items of a family asks for the mean of the family's items over the nominal time of that mean,
+# rounded down. The nominal time does not grow with the worker's speed, and no worker is faster than alone on its core
+# at the highest clock, but for its own spread, which has a largest value. So what a worker asks of a resource is at
+# most what it asks at that speed, for the family that uses the resource most. A worker runs one item at a time. If
+# these numbers, summed over all workers, are at most the capacity of every resource, then
+#
+#     level = (capacity * 2**48) div asked >= 2**48
+#
+# for all that are ever asked together, no flow is held back (model 2.9), and every share is 1, as without contention.
+#
+# What segments of tasks ask for is not bounded here: it depends on what caches hold, and pages may move.
+
+HIGHEST_DRAW = (1 << 64) - 1
+
+
+def may_be_scarce(plan: Plan) -> bool:
+    """Whether flows of ``plan`` may ask for more of some resource than there is; False only where that is certain."""
+    if plan.effects.contention == "none":
+        return False
+    if len(plan.workload.accesses) or plan.placement.settled is None:
+        return True
+    resources = resources_of(plan)
+    capacity = list(resources.capacity)
+    faults, nodes = resources.faults, len(set(plan.workers.node.tolist()))
+    if faults >= 0:
+        capacity[faults] = resources.faults_capacity(nodes)
+    return any(units_per_s > capacity[resource] for resource, units_per_s in most_asked(plan).items())
+
+
+def most_asked(plan: Plan) -> Counter[int]:
+    """[resources] units per second that all workers together ask for at most while they run items of ranges.
+
+    The homes of all pages have to be known before the run.
+    """
+    assert plan.placement.settled is not None
+    prices = item_prices(plan, plan.placement.settled)
+    asked = Counter[int]()
+    for seat, workers in Counter(seats_of(plan.workers)).items():
+        for resource, units_per_s in _most_of_one(plan.effects, prices[seat]).items():
+            asked[resource] += workers * units_per_s
+    return asked
+
+
+def _most_of_one(effects: Effects, families: Sequence[ItemPrices]) -> Counter[int]:
+    """[resources] units per second that one worker asks for at most."""
+    most = Counter[int]()
+    for family in families:
+        shortest_ps = _shortest_ps(effects, family.mean)
+        for resource, units in family.mean.units.items():
+            most[resource] = max(most[resource], units * PS_PER_S // shortest_ps if shortest_ps else 0)
+    return most
+
+
+def _shortest_ps(effects: Effects, price: Price) -> int:
+    """The nominal time of a price for the fastest worker that may be."""
+    fastest_ppm = MILLION + noise_ppm(HIGHEST_DRAW, effects.worker_spread_ppm)
+    compute_ps, wait_ps = (-(-time_ps * MILLION // fastest_ppm) for time_ps in (price.compute_ps, price.wait_ps))
+    return effects.combined_ps(compute_ps, wait_ps) + price.fault_ps

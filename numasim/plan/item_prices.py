@@ -22,9 +22,8 @@ import numpy.typing as npt
 from numasim.draws import DrawClass, base_array, draw_array, turn_seed
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.address_space import ItemPages, add_mean_pages
-from numasim.plan.effects import Effects
+from numasim.plan.effects import Effects, noisy_array_ps
 from numasim.plan.node_bytes import NodeBytes, placed_accesses
-from numasim.plan.noise import noisy_array_ps
 from numasim.plan.plan import Costs, Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources, resources_of

@@ -1,18 +1,21 @@
-"""The Plan: everything an engine needs but the seed, as frozen arrays and integers."""
+"""The Plan: everything an engine needs but the seed, as frozen arrays and integers. A Run adds the seed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.plan.tuning import Tuning
 from numasim.strategy.control.task_control import NO_CONTROL, TaskControl
+from numasim.strategy.distribution.dealing import undealt
 from numasim.strategy.helpers import Helpers
-from numasim.strategy.placement.compile_placement import PlacementRules
+from numasim.strategy.placement.compile_placement import Placement, PlacementRules
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SyncPlaces
 from numasim.workload.graph import Workload
+from numasim.workload.one_worker import mean_task_ps
 from numasim.workload.unfold import unfolded
 
 MIN_STEP_PS = 1000  # a failed round takes at least this long, so that time advances in every loop (model 1.2)
@@ -101,3 +104,33 @@ class Plan:
     def unfolded(self) -> Plan:
         """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
         return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
+
+
+# ---- One run of a plan: its seed, and what is drawn before it starts (model 1.4) -------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A plan and the seed of all that a run of it draws."""
+
+    plan: Plan
+    seed: int
+
+    @cached_property
+    def placement(self) -> Placement:
+        """The homes of pages; the same object for all seeds, unless the page policy draws homes."""
+        return self.plan.placement.drawn(self.seed)
+
+    @cached_property
+    def first_wait_ps(self) -> int:
+        """The first wait of the back-off, in ps: that of the plan, or the mean of the tasks' drawn durations."""
+        known_ps = self.plan.steal.backoff.first_ps
+        if known_ps is not None:
+            return known_ps
+        node = self.plan.workers.node[0]
+        program = undealt(self.plan.workload, self.plan.control.dealing)
+        return mean_task_ps(program, int(self.plan.machine.latency_ps[node, node]), self.seed)
+
+    def unfolded(self) -> Run:
+        """The same run of the plan with a row for every task; InputError where they do not fit in memory."""
+        return Run(self.plan.unfolded(), self.seed) if self.plan.workload.folded else self

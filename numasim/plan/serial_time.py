@@ -18,11 +18,10 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
-from numasim.plan.plan import Costs, Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Costs, Plan, Run
 from numasim.strategy.compile_strategy import compile_strategy
-from numasim.strategy.control.labels import NO_LABELS
-from numasim.strategy.distribution.deal_items import undealt
+from numasim.strategy.control.task_control import NO_LABELS
+from numasim.strategy.distribution.dealing import undealt
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.forest_arrays import offsets

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import read_bytes
-from numasim.files.file_kinds import MIB, FileKind
+from numasim.files.reader import MIB, FileKind, read_bytes
 from numasim.record.event_kinds import HEADER_WORDS, MAGIC, THREAD_SHIFT, Event
 
 Words = npt.NDArray[np.uint64]

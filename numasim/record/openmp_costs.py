@@ -15,7 +15,7 @@ from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.parts.models.runtime_model import CostSpec
-from numasim.parts.yaml.yaml_text import yaml_text
+from numasim.parts.yaml.document import yaml_text
 from numasim.record.openmp_library import find_openmp
 from numasim.record.own_costs import find_probe
 from numasim.spec.single_part import read_runtime

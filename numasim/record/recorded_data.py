@@ -8,17 +8,18 @@ no variable that was recorded stands for one cache line, which is a guess, too.
 
 from __future__ import annotations
 
+import shutil
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from numasim.errors import InputError
 from numasim.record.event_kinds import Dependence
 from numasim.record.event_times import TimedEvents
 from numasim.record.event_walk import Walked
-from numasim.record.footprints import footprints
-from numasim.record.memory_blocks import Block, blocks_at, memory_events
+from numasim.record.memory_blocks import Block, blocks_at, footprints, memory_events
 from numasim.record.recorded_rows import Rows
 from numasim.schema.enumerations import MOST_ACCESS_ROWS
 from numasim.workload.graph import Mode, Op, Region
@@ -180,3 +181,28 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             found.append((begin, end))
     return found
+
+
+# ---- Whether a program declares accesses: then a recording without any is an error, never a graph without bytes ------
+
+SECTION = b".numasim.record"  # of the files of programs that include numasim/record.h
+
+
+def require_declared(program: str, data: RecordedData) -> None:
+    """InputError where the file of ``program`` declares accesses, and the recording has none of them."""
+    if data.source != "declared accesses" and declares(program):
+        raise InputError(
+            "the program includes numasim/record.h, but no declared access was recorded",
+            place=program,
+            expected="calls of ns_record_access that run, in a program of position-independent code, as compilers "
+            "make it by default (not -no-pie, not -static)",
+        )
+
+
+def declares(program: str) -> bool:
+    """Whether the file of ``program`` has the mark of the header."""
+    found = shutil.which(program)
+    try:
+        return found is not None and SECTION in Path(found).read_bytes()
+    except OSError:
+        return False

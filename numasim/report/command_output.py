@@ -105,7 +105,7 @@ def save_column_figure(
     results: Path, file: Path, column: str, *, x: str | None, colour: str | None, facet: str | None
 ) -> Path:
     """Draw a column of a results directory over the axes given, and return the file."""
-    from numasim.report.figures.column_figure import column as column_figure
+    from numasim.report.figures.axis_figure import column as column_figure
     from numasim.report.figures.plots import kind_of, save
     from numasim.sweep.store.frame import load
 
@@ -122,8 +122,7 @@ def run_figures_folder(output: Path | None, over_time: bool) -> Iterator[OwnedFo
         yield None
         return
     from numasim.files.owned_folder import owned_folder
-    from numasim.report.figures.plots import PLOTS, files_of
-    from numasim.report.figures.run_plots import RUN_FIGURES, RUN_PLOTS
+    from numasim.report.figures.plots import PLOTS, RUN_FIGURES, RUN_PLOTS, files_of
 
     with owned_folder(output, RUN_FIGURES, files_of([*PLOTS, *(RUN_PLOTS if over_time else ())])) as folder:
         yield folder
@@ -131,8 +130,7 @@ def run_figures_folder(output: Path | None, over_time: bool) -> Iterator[OwnedFo
 
 def save_figures(result: Result, folder: OwnedFolder) -> list[Path]:
     """Draw the standard figures of a single run and, of a watched run, the figures over time."""
-    from numasim.report.figures.plots import Tables, standard_figures
-    from numasim.report.figures.run_plots import run_figures
+    from numasim.report.figures.plots import Tables, run_figures, standard_figures
 
     figures = standard_figures(Tables(result.to_frame(), result.workers, result.node_pairs))
     return folder.write_only(figures | (run_figures(result, result.over_time) if result.over_time else {}))

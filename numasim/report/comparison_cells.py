@@ -6,8 +6,9 @@ compares; its *facet* is what else varies except the number of workers: machine,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from numasim.engine.assumed_values import COLUMN as ASSUMED
+from numasim.engine.columns import DESCRIBED, Column
 from numasim.engine.result import COLUMNS
+from numasim.engine.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
+from numasim.report.answers.statistics import Estimate, bounds, median_estimate
 
 NOT_AXES = frozenset({*COLUMNS, "error", "cell", ASSUMED})
 ITERATION = "iteration"  # the axis of tables with a row for each iteration of a run
@@ -132,3 +136,56 @@ def numbers(frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
 def _axes(frame: pd.DataFrame) -> list[str]:
     """Columns of fields of a specification, not what a user added."""
     return [str(name) for name in frame.columns if name not in NOT_AXES and str(name).partition(".")[0] in FIELDS]
+
+
+# ---- Values of a results table as short text, each in the unit that its column has -----------------------------------
+
+WRITERS: Mapping[str, Any] = MappingProxyType({"ps": time_text, "B": bytes_text})
+
+
+def value_text(name: str, value: Any) -> str:
+    """Write ``value`` of the column ``name``; ``-`` where it is missing. Columns of axes are written as they are."""
+    if value is None or isinstance(value, str) or name not in DESCRIBED:
+        return MISSING if value is None else str(value)
+    return _written(DESCRIBED[name], value)
+
+
+def _written(column: Column, value: Any) -> str:
+    if column.unit in WRITERS:
+        return str(WRITERS[column.unit](value))
+    return ratio_text(value) if column.kind == "ratio" else count_text(value)
+
+
+# ---- The estimate of any column over the repeats of a cell: the same in every table, figure and page -----------------
+
+FloatArray = npt.NDArray[np.float64]
+
+DRAWN_COLUMNS = tuple(  # what has a median
+    name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity"
+)
+
+
+def estimate(runs: pd.DataFrame, column: str) -> Estimate:
+    """Return the median of ``column`` over ``runs`` with its interval."""
+    return median_estimate(numbers(runs, column))
+
+
+def median_estimates(values: FloatArray, cell_of: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """[cells] Medians of ``values`` [runs], and the ends of their intervals, as `median_estimate` has them of one cell.
+
+    ``cell_of`` [runs] numbers the cells from 0. NaN where a cell has no value, ends also where it has one alone.
+    """
+    known = ~np.isnan(values)
+    counts = np.bincount(cell_of[known], minlength=int(cell_of.max()) + 1)
+    ordered = values[known][np.lexsort((values[known], cell_of[known]))]
+    start = np.cumsum(counts) - counts
+    ends = np.array([bounds(count) if count else (0, 0) for count in counts.tolist()], np.intp)
+
+    def at(place: npt.NDArray[np.intp], fewest: int) -> FloatArray:
+        found = np.full(len(counts), np.nan)
+        has = counts >= fewest
+        found[has] = ordered[(start + place)[has]]
+        return found
+
+    median = (at((counts - 1) // 2, 1) + at(counts // 2, 1)) / 2
+    return median, at(ends[:, 0], 2), at(ends[:, 1], 2)

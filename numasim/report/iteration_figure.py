@@ -12,8 +12,7 @@ from numasim.engine.result import Result
 from numasim.engine.unit_text import scale_of
 from numasim.errors import InputError
 from numasim.report.chosen_axes import choose_axes
-from numasim.report.comparison_cells import ITERATION, numbers
-from numasim.report.estimates import estimate
+from numasim.report.comparison_cells import ITERATION, estimate, numbers
 from numasim.report.figures.axis_figure import Quantity, axis_figure
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import styled

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from numasim.files.bounded_bytes import read_bytes
-from numasim.files.file_kinds import OWN
 from numasim.files.owned_folder import FolderKind
+from numasim.files.reader import OWN, read_bytes
 
 PAGE, MARKDOWN, SCORES = "index.html", "report.md", "scores.csv"
 TABLES, FIGURES = "tables", "figures"

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import is_file
+from numasim.files.reader import is_file
 from numasim.parts.yaml.document import load
 from numasim.reproduce.names import check_known
 from numasim.reproduce.study import Study, imported

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.files.bounded_text import read_text
-from numasim.files.file_kinds import CSV
+from numasim.files.reader import CSV, read_text
 from numasim.parts.yaml.nodes import shown
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")

@@ -16,8 +16,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.parts.yaml.nodes import from_python
-from numasim.parts.yaml.scalars import scalar
+from numasim.parts.yaml.nodes import from_python, scalar
 from numasim.reproduce.calibration.record import FittedParameter, Value
 from numasim.reproduce.names import check_known
 from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted

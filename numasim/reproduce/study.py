@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from numasim.files.legible_text import legible_text
+from numasim.files.standard_streams import legible_text
 from numasim.parts.yaml.document import load
 from numasim.reproduce.calibration.record import Calibration, FittedParameter, RefusedParameter, read_calibration
 from numasim.reproduce.metrics import METRICS, QUESTIONS

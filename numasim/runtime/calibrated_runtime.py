@@ -11,9 +11,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
+from numasim.machine.draft import draft_machine
+from numasim.machine.importing import label
+from numasim.machine.inventory import Inventory
+from numasim.machine.sysfs import read_sysfs
 from numasim.parts.models.runtime_model import CostSpec, RuntimeSpec
-from numasim.parts.yaml.yaml_text import yaml_text
-from numasim.runtime.probe_findings import Finding, Probe, short
+from numasim.parts.yaml.document import yaml_text
+from numasim.runtime.calibrated_machine import calibrate_machine
+from numasim.runtime.probe_findings import Finding, Probe, run_probe, short
+from numasim.spec.single_part import read_runtime
 
 BASE = "ompi"
 
@@ -136,3 +142,32 @@ RULES: dict[str, Rule] = {
     "futex_ns": _no_more,
     "pause_ns": partial(_measured, "pause", "a pause of the processor"),
 }
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# `numasim calibrate`: the running system as a machine file, its task runtime as a runtime file, with measured values.
+#
+# Nothing is fitted: every value is read from the system, measured by the probe, or assumed and marked so.
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The two files, and a sentence for each value that could not be measured."""
+
+    machine: str
+    runtime: str
+    gaps: tuple[str, ...]
+
+
+def calibrate(*, quick: bool, name: str | None = None) -> Calibration:
+    """Read and measure this machine. InputError where the task runtime is not built."""
+    return calibration(read_sysfs(), run_probe(quick=quick), name or label(None))
+
+
+def calibration(inventory: Inventory, probe: Probe, name: str) -> Calibration:
+    """The files of a system that was read and probed."""
+    draft = draft_machine(inventory, name)
+    calibrate_machine(draft, inventory, probe)
+    draft.check()
+    gaps = tuple(map(str, probe.gaps))
+    return Calibration(draft.text(), runtime_yaml(probe, name, read_runtime(BASE)), gaps)

@@ -21,8 +21,7 @@ import numpy as np
 from numasim.engine.iteration_control import Decision, IterationControl
 from numasim.errors import InputError
 from numasim.files.writer import write_bytes
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.plan.tuning import Tuning
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, answer, find_program, parse, printed_by, run_kernel

@@ -10,13 +10,43 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from numasim.errors import CheckError, InputError
-from numasim.runtime.library_flags import are_flags, flags
+
+# ---- What a compiler needs to know to build programs of others against the task runtime that is installed here -------
+#
+# ``cc fib.c $(numasim-runtime --cflags --libs)`` is all that it takes: the headers and the static library lie beside
+# this file, in a wheel as in a checkout. The library is a static one, so that programs run without being told where
+# it is.
+
+FOLDER = Path(__file__).parent
+LIBRARY = FOLDER / "libnumasim.a"
+FLAGS = {
+    "--cflags": f"-I{FOLDER / 'include'} -pthread",
+    "--libs": f"{LIBRARY} -pthread",
+    "--cmake-dir": str(FOLDER / "cmake"),
+}
+
+
+def are_flags(arguments: Sequence[str]) -> bool:
+    """Whether the arguments of the command ask for flags, and for nothing else."""
+    return bool(arguments) and all(argument in FLAGS for argument in arguments)
+
+
+def flags(asked: Sequence[str]) -> str:
+    """The flags that are ``asked`` for, as one line for a shell. InputError where the library was not built."""
+    if not LIBRARY.is_file():
+        raise InputError(
+            "the library of the task runtime is not built here",
+            place=str(LIBRARY),
+            expected="an installation of numasim on a machine with a C compiler",
+        )
+    return " ".join(FLAGS[flag] for flag in asked)
+
 
 PROGRAM = Path(__file__).with_name("numasim-runtime")
 CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # its exit statuses

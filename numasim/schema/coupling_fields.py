@@ -17,8 +17,12 @@ from numasim.schema.field_kinds import (
     Listed,
     Part,
     Structure,
+    cost,
+    latencies,
+    of_accesses,
+    ppm,
+    times,
 )
-from numasim.schema.usual_fields import cost, latencies, of_accesses, ppm, times
 
 SEGMENT_NEEDS = Structure(
     "ns_segment_needs",

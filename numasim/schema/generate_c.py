@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 from numasim.files.writer import write_text
-from numasim.schema.cpp_text import plan_names
 from numasim.schema.enumeration_text import counters, enumerations, words
 from numasim.schema.reader_text import checks, reader
-from numasim.schema.structure_text import structures
+from numasim.schema.structure_text import plan_names, structures
 
 GENERATED = Path(__file__).parent / "generated"
 

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from numasim.schema.field_kinds import I32, I64, U8, U32, Array, Computed, Flag, Integer, Listed, Part, Structure
-from numasim.schema.usual_fields import cost, latencies, of_accesses, times
+from numasim.schema.field_kinds import (
+    I32,
+    I64,
+    U8,
+    U32,
+    Array,
+    Computed,
+    Flag,
+    Integer,
+    Listed,
+    Part,
+    Structure,
+    cost,
+    latencies,
+    of_accesses,
+    times,
+)
 
 SCAN = Structure(
     "ns_scan",

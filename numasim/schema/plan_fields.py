@@ -21,13 +21,12 @@ from numasim.schema.field_kinds import (
     Structure,
     Text,
     Word,
+    ppm,
 )
 from numasim.schema.memory_fields import ACCESSES, MEMORY, OPEN_ACCESSES
-from numasim.schema.object_fields import TASK_OBJECTS
-from numasim.schema.program_fields import FAMILY, GRAPH, LOOP, PHASE, SEGMENT_TIMES
+from numasim.schema.program_fields import FAMILY, GRAPH, LOOP, PHASE, SEGMENT_TIMES, TASK_OBJECTS
 from numasim.schema.strategy_fields import ADAPTIVE, BACKOFF, CONTROL, COSTS, STEAL, THRESHOLD_RULES
 from numasim.schema.sync_fields import WORDS
-from numasim.schema.usual_fields import ppm
 
 __all__ = ["COUPLED", "FILE", "FILE_WAITS", "PLAN"]
 

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from numasim.schema.enumerations import ThresholdRule
-from numasim.schema.field_kinds import I32, U8, U32, U64, Array, Choice, Computed, Flag, Integer, Records, Structure
+from numasim.schema.field_kinds import (
+    I32,
+    U8,
+    U32,
+    U64,
+    Array,
+    Choice,
+    Computed,
+    Flag,
+    Integer,
+    Records,
+    Structure,
+    cost,
+    latencies,
+    ppm,
+)
 from numasim.schema.record_layouts import CHANCE, DATA, LEVEL, QUEUE
-from numasim.schema.usual_fields import cost, latencies, ppm
 
 STEAL = Structure(
     "ns_plan",

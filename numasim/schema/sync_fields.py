@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from numasim.schema.enumerations import BarrierName, LockName, Role
-from numasim.schema.field_kinds import I32, I64, U8, Array, Choice, Computed, Flag, Integer, Part, Structure
-from numasim.schema.usual_fields import cost, latencies
+from numasim.schema.field_kinds import (
+    I32,
+    I64,
+    U8,
+    Array,
+    Choice,
+    Computed,
+    Flag,
+    Integer,
+    Part,
+    Structure,
+    cost,
+    latencies,
+)
 
 LOCK_RULES = Structure(
     "ns_lock_rules",

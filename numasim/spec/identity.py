@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from numasim.parts.base import canonical_json
-from numasim.spec.workload_identity import workload_json, workload_name
+from numasim.spec.shared_contents import workload_json, workload_name
 
 if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec

@@ -16,7 +16,7 @@ from pydantic_core import core_schema
 from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.parts.base import Model
-from numasim.parts.keys import spelled
+from numasim.parts.choices import spelled
 from numasim.spec.part_merge import field_model
 from numasim.spec.part_reader import CATALOG, PARTS
 from numasim.spec.run_spec import FIELDS, Settings

@@ -16,7 +16,7 @@ cohort, batch: 8, home: owner}`` under ``locks: {kind: mutex}``, ``count`` of an
 from __future__ import annotations
 
 from numasim.parts.base import Model
-from numasim.parts.keys import models_of, spelled
+from numasim.parts.choices import models_of, spelled
 from numasim.parts.yaml.nodes import Key, Node, Place, from_python
 
 SOURCES = "sources"

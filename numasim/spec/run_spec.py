@@ -23,12 +23,18 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
-from numasim.spec.check_parts import check_background, check_placement, check_team, check_workers
-from numasim.spec.named_functions import with_named_functions
+from numasim.spec.check_parts import (
+    Distances,
+    check_background,
+    check_distances,
+    check_placement,
+    check_size,
+    check_team,
+    check_workers,
+)
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
-from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file
-from numasim.spec.size_check import Distances, check_distances, check_size
-from numasim.workload.graph_files.forms import require_graph_file
+from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, with_named_functions
+from numasim.workload.graph_forms import require_graph_file
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadParameters
 from numasim.workload.registry import PARAMETERS
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError, Mistakes, together
-from numasim.files.bounded_text import read_text
-from numasim.files.file_kinds import YAML
+from numasim.files.reader import YAML, read_text
 from numasim.parts import catalog
 from numasim.parts.yaml.nodes import Node
 from numasim.spec.changed_axes import with_axes

@@ -14,17 +14,16 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from numasim.files.bounded_bytes import read_bytes
+from numasim.files.reader import read_bytes
 from numasim.parts import catalog
 from numasim.parts.python_function import PythonFunction
+from numasim.parts.yaml.document import yaml_text
 from numasim.parts.yaml.nodes import Held, Key, Node, from_python
-from numasim.parts.yaml.yaml_text import yaml_text
-from numasim.spec.named_functions import with_named_functions
 from numasim.spec.overrides import Assignment, put_all
-from numasim.spec.part_reader import CATALOG
+from numasim.spec.part_reader import CATALOG, with_named_functions
 from numasim.spec.run_spec import Resolver, workload_mapping
 from numasim.strategy.control.loaded_controller import PATH
-from numasim.workload.graph_files.forms import kind_of
+from numasim.workload.graph_forms import kind_of
 
 GRAPHS = "graphs"  # the folder of task graphs beside the text
 CONTROLLERS = "controllers"  # the folder of modules of controllers

@@ -12,10 +12,10 @@ from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ppm, ps
 from numasim.parts.models.runtime_model import BackoffSpec, FractionRule, RuntimeSpec
+from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
-from numasim.strategy.default_dispatch import dispatch_rules
-from numasim.strategy.levels import LevelTable
+from numasim.strategy.levels import LevelTable, Rule
 from numasim.strategy.queue_families import build_families, own_queues, queue_records
 from numasim.strategy.steal_plan import (
     EVERY_TIER,
@@ -31,6 +31,23 @@ from numasim.strategy.steal_plan import (
     is_unconditional,
 )
 from numasim.strategy.worker_units import Units
+
+# ---- The default dispatch rules of a strategy that gives none --------------------------------------------------------
+#
+# A worker keeps what it spawns. An extra producer has no queue of its own and deals round robin, as does a worker
+# whose queue is full when the runtime scans on to the next one (thesis chapter 3).
+
+
+def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[Rule]:
+    """Return the strategy's rules, or those that follow from the runtime."""
+    if spec.dispatch is not None:
+        return [Rule(rule) for rule in spec.dispatch]
+    rules = [Rule(DispatchSpec.model_construct(target="own"))]
+    if runtime.on_full == "next" or runtime.producer == "extra":
+        around = DispatchSpec.model_construct(target="any", pick="round-robin")
+        rules.append(Rule(around, for_producer=runtime.on_full != "next"))
+    return rules
+
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

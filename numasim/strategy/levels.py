@@ -5,7 +5,9 @@ Roles are resolved here: a level that does not apply to a worker, such as ``who:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,9 @@ import numpy.typing as npt
 from numasim.machine.topology import Machine
 from numasim.parts.models.search_model import DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.parts.models.strategy_terms import Amount, AmountSpec
+from numasim.parts.models.strategy_terms import Amount, AmountSpec, Vicinity
 from numasim.strategy.conditions import ChanceTable, DataTable, WatchTable
 from numasim.strategy.queue_families import Family, Pool, pool_of
-from numasim.strategy.relations import relation
-from numasim.strategy.rows import Arrangement, RowTable
 from numasim.strategy.steal_plan import (
     ALL16,
     FLAG_ATTEMPT,
@@ -37,7 +37,169 @@ from numasim.strategy.steal_plan import (
     Tier,
     Visit,
 )
-from numasim.strategy.worker_units import Units
+from numasim.strategy.worker_units import NOWHERE, Units
+
+# ---- The candidate queues of one position, sorted into groups (nearest first) and segments (one a family) ------------
+
+WEIGHT_SCALE = 2**40  # weight of a queue is this over the latency to it in ps; sums stay far inside 64 bits
+DISTANCE = "distance"
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How a level arranges its candidates: grouped by unit or distance, rotated to start after the worker, weighted."""
+
+    by: str | None = None
+    after_me: bool = False
+    weighted: bool = False
+
+
+@dataclass
+class RowTable:
+    """The CSR tables of a plan under construction: rows of segments, segments of queues."""
+
+    units: Units
+    queues: list[I64] = field(default_factory=list)
+    sizes: list[I64] = field(default_factory=list)
+    weights: list[I64] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.queues)
+
+    def arrange(self, pool: Pool, chosen: I64, position: int, how: Arrangement) -> None:
+        """Append the row of ``position``: the queues ``pool.queue[chosen]``, arranged; ties go to the lower id.
+
+        Without queues the row is empty: the level does not apply to this position.
+        """
+        queue, family, first = pool.queue[chosen], pool.family[chosen], pool.first[chosen]
+        group, groups = _groups(self.units, first, position, how.by)
+        behind = (queue <= pool.mine[family, position]) & how.after_me
+        order = np.lexsort((queue, behind, family, group))
+        size = np.bincount(group * pool.families + family, minlength=groups * pool.families)
+        weight = np.zeros(groups, np.int64)
+        if how.weighted:
+            np.add.at(weight, group, WEIGHT_SCALE // self.units.access_ps(position, first))
+        self._append(queue[order], size, np.repeat(np.cumsum(weight), pool.families))
+
+    def row(self) -> npt.NDArray[np.uint32]:
+        """[rows + 1] pointers into the segments."""
+        return _pointers(np.array([len(size) for size in self.sizes], np.int64))
+
+    def seg(self) -> npt.NDArray[np.uint32]:
+        """[segments + 1] pointers into the queues."""
+        return _pointers(_joined(self.sizes))
+
+    def queue(self) -> npt.NDArray[np.uint32]:
+        """Every segment's queues, one after the other."""
+        return _joined(self.queues).astype(np.uint32)
+
+    def weight(self) -> npt.NDArray[np.uint64]:
+        """[segments] cumulative weights within a row."""
+        return _joined(self.weights).astype(np.uint64)
+
+    def _append(self, queue: I64, size: I64, weight: I64) -> None:
+        self.queues.append(queue)
+        self.sizes.append(size)
+        self.weights.append(weight)
+
+
+def _joined(parts: list[I64]) -> I64:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _pointers(sizes: I64) -> npt.NDArray[np.uint32]:
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32)
+
+
+def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I64, int]:
+    """([n] the rank of each queue's group, number of groups), nearest group first."""
+    if by is None:
+        return np.zeros(len(first), np.int64), min(1, len(first))
+    distance = units.distance[position, first]
+    ids, member = np.unique(distance if by == DISTANCE else units.of[by][first], return_inverse=True)
+    nearest = np.full(len(ids), np.iinfo(np.int64).max)
+    np.minimum.at(nearest, member, distance)
+    rank = np.empty(len(ids), np.int64)
+    rank[np.lexsort((ids, nearest))] = np.arange(len(ids))
+    return rank[member], len(ids)
+
+
+# ---- Blocks of near neighbours, the static vicinities of home scheduling ---------------------------------------------
+#
+# Nearest groups are paired again and again, so that on a mesh four workers form a 2 x 2 block and sixteen a 4 x 4
+# block; the resulting order is cut into blocks of the wanted size.
+
+I64 = npt.NDArray[np.int64]
+FARTHEST = np.iinfo(np.int64).max
+
+
+def vicinities(units: Units, size: int) -> I64:
+    """[workers] the block of each worker; every block but the last has ``size`` workers."""
+    between = units.distance
+    groups = [[worker] for worker in range(units.workers)]
+    while len(groups) > 1:
+        groups, between = _paired(groups, between)
+    block = np.empty(units.workers, np.int64)
+    block[groups[0]] = np.arange(units.workers) // size
+    return block
+
+
+def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64]:
+    """Join each group, in order, with the free group nearest to it; ``between`` sums the distances of members."""
+    free = np.ones(len(groups), bool)
+    pairs = []
+    for a in range(len(groups)):
+        if free[a]:
+            free[a] = False
+            b = int(np.where(free, between[a], FARTHEST).argmin())
+            pairs.append([a, b] if free[b] else [a])
+            free[b] = False
+    merged = [[worker for g in pair for worker in groups[g]] for pair in pairs]
+    starts = np.cumsum([0] + [len(pair) for pair in pairs[:-1]])
+    order = [g for pair in pairs for g in pair]
+    sums = np.add.reduceat(np.add.reduceat(between[np.ix_(order, order)], starts, axis=0), starts, axis=1)
+    return merged, sums
+
+
+# ---- Which queues stand in a named relation to a worker: its own, others, those inside or outside its unit -----------
+
+Mask = npt.NDArray[np.bool_]
+Relation = Callable[[Units, Pool, int], Mask]  # (units, pool, position) -> [queues of the pool], own queues included
+
+
+def _own(_units: Units, pool: Pool, position: int) -> Mask:
+    return pool.is_mine(position)
+
+
+def _any(_units: Units, pool: Pool, _position: int) -> Mask:
+    return np.ones(len(pool.queue), bool)
+
+
+def _inside(units: Units, pool: Pool, position: int, *, kind: str) -> Mask:
+    unit = units.of[kind]
+    return np.asarray((unit[pool.first] == unit[position]) & (unit[position] != NOWHERE))
+
+
+def _outside(units: Units, pool: Pool, position: int, *, kind: str) -> Mask:
+    return ~_inside(units, pool, position, kind=kind)
+
+
+RELATIONS: dict[str, Relation] = {
+    "own": _own,
+    "others": _any,
+    "any": _any,
+    **{f"own-{kind}": partial(_inside, kind=kind) for kind in ("core", "llc", "node", "socket")},
+    **{f"other-{kind}s": partial(_outside, kind=kind) for kind in ("core", "llc", "node", "socket")},
+}
+
+
+def relation(name: str | Vicinity, units: Units) -> Relation:
+    """Return the relation of that name, or the vicinity of that size."""
+    if isinstance(name, str):
+        return RELATIONS[name]
+    block = vicinities(units, name.vicinity)
+    return lambda _units, pool, position: np.asarray(block[pool.first] == block[position])
+
 
 AFTER_ME = "after-me"
 MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF, "last": Anchor.LAST}

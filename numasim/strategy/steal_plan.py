@@ -137,7 +137,7 @@ class Thresholds:
 class Backoff:
     """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0 polls at once.
 
-    ``first_ps`` None: the mean duration of a task, where each run draws durations (`numasim.plan.run`).
+    ``first_ps`` None: the mean duration of a task, where each run draws durations (`numasim.plan.plan`).
     """
 
     first_ps: int | None

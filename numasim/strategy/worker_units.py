@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from numasim.machine.distance import distance_classes
+from numasim.machine.routing import distance_classes
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.strategy.steal_plan import Unit
 

@@ -4,9 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
+from time import monotonic
+from typing import Any
 
-from numasim.html.shown import notebook_shell
-from numasim.sweep.notebook_progress import NotebookBar
+from numasim.html import pieces
+from numasim.html.pieces import notebook_shell
+
+# ---- The progress of a sweep in a notebook: one output that is drawn anew, and in the end one line -------------------
+#
+# The line has no time in it: a notebook that is kept with its outputs says the same after each execution. Nothing but
+# IPython is needed, which every notebook has; bars of widgets would be gone when the notebook is opened again.
+
+SHORTEST_S = 0.2  # between two pictures of the bar
+WIDTH = "width: 320px; height: 12px; border: 1px solid rgba(128, 128, 128, 0.6); margin: 0 8px 0 0"
+FILLED = "height: 100%; background-color: #0072B2; width: "
+
+
+class NotebookBar:
+    """A bar for ``total`` of ``what``; call it with how many more are done, then `close` it."""
+
+    def __init__(self, total: int, what: str, show: Callable[..., Any] | None = None) -> None:
+        """``show`` is IPython's ``display``, which it is by default."""
+        if show is None:
+            show = import_module("IPython.display").display
+        self._total, self._what, self._done = total, what, 0
+        self._started = self._drawn = monotonic()
+        self._output = show(self, display_id=True)
+
+    def __call__(self, done: int) -> None:
+        """Advance by ``done``, and draw the bar again unless that was just done."""
+        self._done += done
+        now = monotonic()
+        if now - self._drawn >= SHORTEST_S:
+            self._drawn = now
+            self._output.update(self)
+
+    def close(self) -> None:
+        """Leave one line in place of the bar."""
+        self._output.update(Line(f"{self._so_far()} simulated" if self._what == "runs" else self._so_far()))
+
+    def __repr__(self) -> str:
+        return f"{self._so_far()}{self._remaining()}"
+
+    def _repr_html_(self) -> str:
+        """Return the bar and what stands beside it."""
+        share = self._done / self._total
+        filled = pieces.element("div", style=f"{FILLED}{100 * share:.1f}%")
+        line = pieces.joined(pieces.element("div", filled, style=WIDTH), repr(self))
+        return pieces.element("div", line, style="display: flex; align-items: center")
+
+    def _so_far(self) -> str:
+        """``7 of 20 runs``, and ``20 runs`` when all are done."""
+        rest = "" if self._done == self._total else f"{self._done:,} of "
+        return f"{rest}{self._total:,} {self._what}"
+
+    def _remaining(self) -> str:
+        """The time left if all that is missing takes as long as what is done; nothing before the first."""
+        if not self._done or self._done == self._total:
+            return ""
+        seconds = (self._drawn - self._started) * (self._total - self._done) / self._done
+        return f", about {seconds:,.0f} s left" if seconds >= 1 else ""
+
+
+class Line:
+    """A line of text, in HTML and without."""
+
+    def __init__(self, words: str) -> None:
+        """``words`` are the line."""
+        self._words = words
+
+    def __repr__(self) -> str:
+        return self._words
+
+    def _repr_html_(self) -> str:
+        """Return the line, small."""
+        return pieces.element("div", self._words, style="font-size: 12px; opacity: 0.75")
 
 
 def progress_bar(total: int, wanted: bool, what: str = "runs") -> AbstractContextManager[Callable[[int], None]]:

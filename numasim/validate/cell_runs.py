@@ -11,13 +11,11 @@ from numasim.plan.plan import Plan
 from numasim.runtime.controlled_run import run_kernel_under
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order
-from numasim.validate.counts import measured_counts, predicted_counts
-from numasim.validate.exact import differences
-from numasim.validate.measured_on import processor
+from numasim.validate.comparison import differences, measured_counts, predicted_counts
 from numasim.validate.predict import cell_identity, plan_of, seeds_of, spec_of
 from numasim.validate.recorded_graphs import Recording, record, shared_recording
 from numasim.validate.rounds import make_rounds
-from numasim.validate.run_store import StoredRuns, program_digest, read_runs
+from numasim.validate.run_store import StoredRuns, processor, program_digest, read_runs
 from numasim.validate.validation_cells import Cell, Part
 
 Advance = Callable[[int], None]

@@ -5,14 +5,91 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from numasim.engine.result import Result
+from numasim.machine.routing import line_transfer_ps
+from numasim.plan.plan import Plan
 from numasim.report.answers.statistics import Estimate
-from numasim.validate.exact import Pair
+from numasim.runtime.runtime_program import KernelRun
+from numasim.schema.counter_names import SYNC_COUNTS
 from numasim.validate.part_files import BoundSpec
 from numasim.validate.predict import seeds_of
 from numasim.validate.run_store import StoredRuns
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Cell, Part
+
+# ---- The common form of a predicted and of a measured run: counters under the names of the simulator's results -------
+
+OF_COLUMNS = ("makespan_ps", "steal_attempts", "steal_success", "steal_attempts_remote", "tasks")
+
+
+def predicted_counts(result: Result, serial_ps: int) -> dict[str, int]:
+    """What a simulation counted; ``serial_ps`` is how long the serial twin took when the program was recorded."""
+    counters = result.counters
+    return {
+        **{name: int(counters[name]) for name in OF_COLUMNS},
+        "serial_ps": serial_ps,
+        "steal_false": int(counters["steal_false"]),
+        "bytes": int(result.node_bytes.sum()),
+        "bytes_remote": int(counters["bytes_remote"]),
+        "lock_acquisitions": int(counters["lock_acquisitions"]),
+    }
+
+
+def measured_counts(run: KernelRun) -> dict[str, int]:
+    """What a run of the runtime counted."""
+    columns = {**run.columns, "makespan_ps": run.makespan_ps}
+    moved = sum(map(sum, run.node_bytes))
+    return {
+        **{name: int(columns[name]) for name in OF_COLUMNS},
+        "serial_ps": run.serial_ps or 0,
+        "steal_false": columns["steal_attempts"] - columns["steal_success"],
+        "bytes": moved,
+        "bytes_remote": moved - sum(row[node] for node, row in enumerate(run.node_bytes)),
+        "lock_acquisitions": sum(word[0] for word in run.words),
+    }
+
+
+# ---- Virtual time with model costs: every counter of the runtime must equal that of the native engine ----------------
+
+TABLES = ("node_attempts", "node_success", "node_bytes")
+
+Value = int | str | None
+Pair = tuple[str, Value, Value]  # name, predicted, found
+
+
+def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
+    """Every number that both of them count: totals, then by worker, by pair of nodes and by synchronisation object."""
+    yield ("trace_hash", result.counters["trace_hash"], run.trace_hash)
+    for name, found in {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **run.columns}.items():
+        yield (name, int(result.counters[name]), found)
+    for name, values in {"node": run.node, **run.worker}.items():
+        yield from _entries(name, result.per_worker[name][: run.workers], values)
+    for name in TABLES:
+        yield from _entries(name, getattr(result, name), getattr(run, name))
+    objects = zip(*(result.sync_objects[name] for name in SYNC_COUNTS), strict=True)
+    yield from _entries("sync_objects", [*objects], run.words)
+
+
+def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
+    """How many numbers were compared, and those that differ."""
+    compared = list(pairs(result, run))
+    return len(compared), [(name, predicted, found) for name, predicted, found in compared if predicted != found]
+
+
+def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
+    """Tables entry by entry; where their shapes differ, the shapes."""
+    expected, seen = np.asarray(predicted, np.int64), np.asarray(found, np.int64)
+    if expected.size == seen.size == 0:
+        return
+    if expected.shape != seen.shape:
+        yield (f"shape of {name}", str(expected.shape), str(seen.shape))
+        return
+    for place in np.ndindex(expected.shape):
+        yield (f"{name}[{','.join(map(str, place))}]", int(expected[place]), int(seen[place]))
 
 
 @dataclass(frozen=True)
@@ -89,3 +166,26 @@ def equality(part: Part, cell: Cell, stored: StoredRuns) -> Equality:
     runs = {str(seed): stored.compared[str(seed)] for seed in seeds_of(part)}
     differing = tuple((seed, tuple(pair)) for seed, run in runs.items() for pair in run["differing"])
     return Equality(cell, sum(run["values"] for run in runs.values()), differing)
+
+
+# ---- Checks that the threads of a run were placed as the machine file says -------------------------------------------
+#
+# A hypervisor moves the hardware threads of a virtual machine: at one moment two of them share a cache, at the next
+# they do not, and workers that share data are then slower. The machine file describes one of these states. Before,
+# between and after a rehearsal and its run the transfer time of a cache line from worker to worker is measured; where
+# one of these times is not near that of the machine file, the run is rejected, whatever its result.
+
+MOST_FACTOR = 2  # by which transfer times may be longer or shorter
+
+
+def placement_differs(run: KernelRun, plan: Plan) -> bool:
+    """Whether cache lines, measured beside the run, took another time than on the machine of ``plan``."""
+    expected_ps = hop_ps(plan)
+    return any(hop and (hop > MOST_FACTOR * expected_ps or MOST_FACTOR * hop < expected_ps) for hop in run.hop_ps)
+
+
+def hop_ps(plan: Plan) -> int:
+    """The mean time of a cache line from each worker to the next, on the machine of ``plan``."""
+    between = line_transfer_ps(plan.machine, plan.workers)
+    ids = np.arange(len(between))
+    return int(between[ids, np.roll(ids, -1)].mean())

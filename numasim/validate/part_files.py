@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from numasim.errors import InputError
-from numasim.files.legible_text import legible_text
+from numasim.files.standard_streams import legible_text
 from numasim.parts import catalog
 from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
 from numasim.parts.choices import Choices

@@ -10,7 +10,7 @@ from pathlib import Path
 from numasim.draws import repeat_seed
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
-from numasim.runtime.compile_plan import UNCOUPLED
+from numasim.runtime.fields_file import UNCOUPLED
 from numasim.spec.identity import MODEL_VERSION
 from numasim.spec.run_spec import RunSpec, resolve
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy

@@ -24,8 +24,7 @@ from numasim.plan.plan import Plan
 from numasim.runtime.controlled_run import run_kernel_under
 from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order
-from numasim.validate.counts import measured_counts, predicted_counts
-from numasim.validate.placement_check import hop_ps, placement_differs
+from numasim.validate.comparison import hop_ps, measured_counts, placement_differs, predicted_counts
 from numasim.validate.predict import plan_of, seed_of, spec_of
 from numasim.validate.recorded_graphs import record
 from numasim.validate.run_store import StoredRuns

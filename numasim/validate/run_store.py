@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,12 +21,13 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from numasim import __version__
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import read_bytes
 from numasim.files.bounded_json import read_json
-from numasim.files.file_kinds import OWN
-from numasim.files.file_kinds import RUNS as RUNS_FILE
 from numasim.files.owned_folder import FolderKind, make_folder
+from numasim.files.reader import CPU_INFO as KIND
+from numasim.files.reader import OWN, is_file, read_bytes
+from numasim.files.reader import RUNS as RUNS_FILE
 from numasim.files.writer import store_bytes
 from numasim.parts.base import Model, canonical_json
 from numasim.runtime.runtime_program import find_program
@@ -67,7 +69,7 @@ VALIDATION = FolderKind("numasim validate", _STATE, _earlier)
 class StoredRuns:
     """The stored repeats of one cell by seed: what was predicted and what was measured.
 
-    ``moved`` is the number of rejected runs, see `numasim.validate.placement_check`. For a comparison by exact
+    ``moved`` is the number of rejected runs, see `numasim.validate.comparison`. For a comparison by exact
     equality, ``compared`` has the number of values and those that differ. The fields have their names in the file.
     """
 
@@ -111,3 +113,26 @@ def program_digest() -> str:
 @lru_cache(maxsize=4)
 def _digest_of(program: Path, _modified_ns: int) -> str:
     return blake2b(program.read_bytes(), digest_size=16).hexdigest()
+
+
+# ---- What the measurements were made on: the processor, the system and the compiled program --------------------------
+
+CPU_INFO = Path("/proc/cpuinfo")
+
+
+def measurement_origin() -> dict[str, str | int]:
+    """Return the processor, the system and the program that runs on this machine are made with."""
+    return {
+        "processor": processor(),
+        "hardware_threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "system": f"{platform.system()} {platform.release()}",
+        "numasim": __version__,
+        "program": program_digest(),
+    }
+
+
+def processor() -> str:
+    """Return the name that the processor gives itself, else its architecture."""
+    lines = read_bytes(CPU_INFO, KIND).decode(errors="replace").splitlines() if is_file(CPU_INFO) else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

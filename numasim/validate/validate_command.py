@@ -12,11 +12,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from numasim.errors import CheckError
-from numasim.validate.comparison_tables import validation_json
+from numasim.validate.comparison_tables import validation_json, write_pages
 from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Part, part_of
-from numasim.validate.validation_page import write_pages
 from numasim.validate.verdict_text import (
     bound_text,
     broken_text,

@@ -16,7 +16,7 @@ import numpy as np
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate, median_interval, ratio_interval
 
-Counts = Mapping[str, int]  # counters of one run: see `numasim.validate.counts`
+Counts = Mapping[str, int]  # counters of one run: see `numasim.validate.comparison`
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from numasim.engine.unit_text import MISSING, bytes_text, count_text, time_text
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate
-from numasim.validate.comparison import Comparison, Verdict
+from numasim.validate.comparison import MOST_FACTOR, Comparison, Verdict
 from numasim.validate.part_files import BoundSpec
-from numasim.validate.placement_check import MOST_FACTOR
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Part

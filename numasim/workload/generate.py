@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.workload.graph import Workload
-from numasim.workload.graph_files.forms import read_graph
+from numasim.workload.graph_forms import read_graph
 from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
 from numasim.workload.registry import FAMILIES
 

@@ -22,13 +22,12 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.build_plan import completed, costs_ps
 from numasim.plan.effects import NO_EFFECTS, Effects
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.plan.tuning import tuning_of
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
-from numasim.strategy.distribution.deal_items import deal_items
+from numasim.strategy.distribution.dealing import deal_items
 from numasim.strategy.helpers import helpers_of
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words

@@ -12,10 +12,9 @@ from engine_setup import Rows, event_by_event
 from plan_features import features
 from random_recipes import RandomRun
 
-from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.deadlock import DeadlockError, TooLongError
 from numasim.engine.check.engine_difference import Outcome, difference, disagreements
 from numasim.engine.check.invariants import violations
-from numasim.engine.check.too_long import TooLongError
 from numasim.engine.collect_result import collect
 from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.observe.watch import COLUMNS
@@ -24,7 +23,7 @@ from numasim.engine.reference.reference import ReferenceEngine, finished, makesp
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.shortcuts.shortcut import Shortcut
 from numasim.engine.simulate import ENGINES, Log
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)

@@ -12,9 +12,8 @@ from engine_setup import SEED, shipped_strategy
 from random_graphs import Document
 from random_recipes import RandomRun
 
-from numasim.parts.models.distribution_model import DistributionName
 from numasim.parts.models.locks_model import BarrierName, LockName
-from numasim.parts.models.placement_model import PageRule
+from numasim.parts.models.placement_model import DistributionName, PageRule
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import UnitName
 from numasim.plan.effects import Effects

@@ -8,7 +8,7 @@ from typing import get_args
 from random_graphs import MOST_NODES, Document, graph_document, happens
 from random_terms import Options, one, some
 
-from numasim.parts.models.distribution_model import DistributionName
+from numasim.parts.models.placement_model import DistributionName
 
 NAMES = get_args(DistributionName)
 DEALING: Options = {

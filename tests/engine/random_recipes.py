@@ -26,8 +26,7 @@ from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.effects import effects_of
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.registry import workload_spec

@@ -12,7 +12,7 @@ from engine_setup import plan_of, shipped_runtime, shipped_strategy
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts import catalog
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 from numasim.spec.run_spec import resolve
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload

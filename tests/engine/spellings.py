@@ -35,8 +35,7 @@ from numasim.parts import catalog
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.effects import NO_EFFECTS, Effects
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.runtime.controlled_run import run_plan
 from numasim.runtime.runtime_program import KernelRun
 from numasim.workload.amounts import Amounts

@@ -12,7 +12,7 @@ import pytest
 
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 from numasim.plan.segment_times import segment_times
 from numasim.spec.run_spec import RunSpec, resolve
 from numasim.spec.single_part import read_workload

@@ -17,7 +17,7 @@ from task_graphs import WAIT, body, graph, items, task
 from numasim.engine.check.engine_difference import Record, difference, disagreements, first_event_difference, outcome
 from numasim.engine.observe.trace_hash import Listener, Records, WindowSums, hash_sum
 from numasim.engine.simulate import ENGINES
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 
 WORK = graph(task(*[task(300 * NS) for _ in range(6)], WAIT, 50 * NS))
 RUN = seeded(plan_of(WORK, 3, "randomized", runtime(join="help", costs={"push_ns": 10})))

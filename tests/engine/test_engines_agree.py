@@ -37,9 +37,9 @@ from numasim.engine.check.engine_difference import difference
 from numasim.engine.simulate import ENGINES
 from numasim.machine.build_machine import build
 from numasim.parts.base import Model
-from numasim.parts.models.distribution_model import DistributionSpec
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
 from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.placement_model import DistributionSpec
 from numasim.parts.models.runtime_model import FullRule, JoinKind, ProducerKind, RuntimeSpec
 from numasim.parts.models.search_model import DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_model import StrategySpec

@@ -20,7 +20,7 @@ from numasim.engine.check.engine_difference import difference
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 from numasim.spec.run_spec import resolve
 from numasim.workload.registry import FAMILIES
 

@@ -16,8 +16,7 @@ from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
 from numasim.draws import DrawClass, base, draw
 from numasim.engine.simulate import ENGINES
 from numasim.machine.topology import Machine
-from numasim.plan.effects import Effects
-from numasim.plan.noise import noise_ppm, noisy_ps
+from numasim.plan.effects import Effects, noise_ppm, noisy_ps
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 KIB = 1024

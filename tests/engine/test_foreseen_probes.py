@@ -16,8 +16,7 @@ from task_graphs import WAIT, Task, graph, task, two_that_drip
 from numasim.engine.check.engine_difference import outcome
 from numasim.engine.simulate import ENGINES
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 
 MACHINE = toy(2, 4)
 WORKERS = 8

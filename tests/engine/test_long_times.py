@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from task_graphs import Run as Segment
 from task_graphs import body, graph, phase, task
 
+from numasim.engine.check.deadlock import LATEST_PS, MOST_PS, TOO_LATE, TooLongError
 from numasim.engine.check.engine_difference import outcome
-from numasim.engine.check.too_long import LATEST_PS, MOST_PS, TOO_LATE, TooLongError
 from numasim.engine.simulate import ENGINES, simulate
-from numasim.plan.noise import noisy_array_ps, noisy_ps
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.effects import noisy_array_ps, noisy_ps
+from numasim.plan.plan import Plan, Run
 from numasim.workload.graph import Deal, Workload
 
 LONGEST_PS = 2**60

@@ -16,8 +16,7 @@ from numasim.engine.check.invariants import assert_valid
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.phase_rows import SUMS
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
-from numasim.plan.effects import Effects
-from numasim.plan.noise import noisy_ps
+from numasim.plan.effects import Effects, noisy_ps
 from numasim.plan.serial_time import serial_ps
 from numasim.workload.graph import Deal, Loop, Mode, Phase, Region, Workload
 from numasim.workload.span import longest_chains_ps, span_ps

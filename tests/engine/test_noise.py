@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from numasim.draws import MASK, DrawClass, base_array, draw_array
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.noise import LANES_DEVIATION, LEAST_PPM, MOST_PPM, noise_ppm, noisy_array_ps, noisy_ps
+from numasim.plan.effects import LANES_DEVIATION, LEAST_PPM, MOST_PPM, noise_ppm, noisy_array_ps, noisy_ps
 
 numbers = st.integers(0, MASK)
 deviations = st.integers(1, MILLION)

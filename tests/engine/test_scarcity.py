@@ -21,10 +21,10 @@ from numasim.engine.simulate import ENGINES, simulate
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.build_plan import revised
+from numasim.plan.coupling import may_be_scarce, most_asked
 from numasim.plan.effects import NO_BACKGROUND, Background, Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import ResourceKind, resources_of
-from numasim.plan.scarcity import may_be_scarce, most_asked
 from numasim.plan.skippable import obstacle
 from numasim.workload.graph import Deal, Mode, Region, Workload
 

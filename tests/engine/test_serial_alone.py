@@ -13,12 +13,11 @@ from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.draws import DrawClass, base, draw
 from numasim.engine.simulate import ENGINES
-from numasim.plan.effects import Effects
+from numasim.plan.effects import Effects, noisy_ps
 from numasim.plan.item_prices import ItemPrices, PricedItems, Seat
-from numasim.plan.noise import noisy_ps
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
-from numasim.strategy.distribution.deal_items import PHASE
+from numasim.strategy.distribution.dealing import PHASE
 from numasim.workload.graph import Deal, Mode, Region, Workload
 from numasim.workload.one_worker import access_ps, segment_ps
 from numasim.workload.one_worker import serial_ps as declared_serial_ps

@@ -21,8 +21,7 @@ from numasim.engine.reference.reference import ReferenceEngine, finished, makesp
 from numasim.engine.reference.shortcuts.shortcut import ALL_SHORTCUTS, Shortcut
 from numasim.engine.result import Result
 from numasim.plan.effects import Effects
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.workload.graph import Deal
 
 RANDOM_PLANS = 30

@@ -11,8 +11,7 @@ from task_graphs import body, graph
 from numasim.draws import DrawClass, base, draw
 from numasim.engine.reference.memory.speeds import Activity, Speeds
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.effects import Effects
-from numasim.plan.noise import noise_ppm
+from numasim.plan.effects import Effects, noise_ppm
 from numasim.plan.plan import Plan
 
 EXECUTES, POLLS, RESTS = Activity.EXECUTES, Activity.POLLS, Activity.RESTS

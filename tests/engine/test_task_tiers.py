@@ -13,7 +13,7 @@ from task_graphs import WAIT, Deal, graph, items, phase, task
 from numasim.engine.simulate import ENGINES
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.plan import Plan
-from numasim.strategy.control import labels
+from numasim.strategy.control import task_control
 from numasim.strategy.control.controller import Program
 from numasim.strategy.control.task_control import TaskControl
 
@@ -149,7 +149,7 @@ def by_number(program: Program, units: int) -> Any:
 
 @pytest.fixture
 def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(labels.LABELLINGS, "by-number", by_number)
+    monkeypatch.setitem(task_control.LABELLINGS, "by-number", by_number)
 
 
 LABELLED = {"labels": "by-number", "dispatch": [{"to": "label", "queue": "pool"}, {"to": "own"}]}

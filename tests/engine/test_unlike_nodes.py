@@ -13,7 +13,7 @@ from random_recipes import RandomRun, plan_from, random_recipe
 from task_graphs import WAIT, Access, Run, graph, task
 from unlike_machines import with_unlike_nodes
 
-from numasim.engine.check.too_long import TooLongError
+from numasim.engine.check.deadlock import TooLongError
 from numasim.engine.result import Result
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError

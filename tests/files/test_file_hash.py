@@ -11,7 +11,7 @@ import pytest
 from numasim.errors import InputError
 from numasim.files import file_hash
 from numasim.files.file_hash import hash_of_file
-from numasim.files.file_kinds import GRAPH
+from numasim.files.reader import GRAPH
 
 LONG_AGO_NS = 10**18
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from numasim.errors import InputError
-from numasim.files.folder_lock import LOCK, locked
+from numasim.files.owned_folder import LOCK, locked
 
 
 def test_a_lock_excludes_and_is_given_back(tmp_path: Path) -> None:

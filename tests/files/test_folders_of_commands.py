@@ -69,8 +69,7 @@ FIGURES = {"speedup", "miss_ratio", "timeline"}  # that are drawn here: of a fol
 
 @pytest.fixture
 def here(input_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    from numasim.report.figures.plots import PLOTS
-    from numasim.report.figures.run_plots import RUN_PLOTS
+    from numasim.report.figures.plots import PLOTS, RUN_PLOTS
 
     for plots in (PLOTS, RUN_PLOTS):
         for name in plots.keys() - FIGURES:

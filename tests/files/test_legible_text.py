@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small_inputs import RUN, VALIDATION_PART
 
-from numasim.files.legible_text import LEGIBLE, legible, legible_text
+from numasim.files.standard_streams import LEGIBLE, legible, legible_text
 
 ASCII = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 BYTE = os.fsdecode(b"\xff")  # of a path

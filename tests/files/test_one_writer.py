@@ -12,7 +12,7 @@ WRITER, C_WRITER = "numasim/files/", "numasim/runtime/source/record/output_file.
 IN_MEMORY = {  # files that draw or pack into memory
     "numasim/report/figures/embedded.py": "savefig",
     "numasim/report/figures/plots.py": "savefig",
-    "numasim/report/notebooks/notebook_figures.py": "savefig",
+    "numasim/report/notebooks/result_html.py": "savefig",
     "numasim/report/trace/perfetto.py": "GzipFile",
     "numasim/sweep/store/parquet.py": "write_table",
 }

@@ -12,8 +12,7 @@ import pytest
 from trees import tree
 
 from numasim.errors import InputError
-from numasim.files.folder_lock import LOCK
-from numasim.files.owned_folder import MANIFEST, FolderKind, OwnedFolder, owned_folder, require_own
+from numasim.files.owned_folder import LOCK, MANIFEST, FolderKind, OwnedFolder, owned_folder, require_own
 
 KIND = FolderKind("numasim toil", {"shards": re.compile(r"[0-9]+\.bin")})
 OTHER = FolderKind("numasim rest")

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numasim.html import pieces
-from numasim.html.pieces import Html, Part
-from numasim.html.shown import Shown, show_as
+from numasim.html.pieces import Html, Part, Shown, show_as
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" \N{RIGHT-TO-LEFT OVERRIDE}\x00"
 

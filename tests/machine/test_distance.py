@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from numasim.machine.distance import distance_classes, line_transfer_ps
 from numasim.machine.mapping import map_workers
+from numasim.machine.routing import distance_classes, line_transfer_ps
 from numasim.machine.topology import Machine
 
 

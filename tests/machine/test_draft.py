@@ -16,7 +16,7 @@ from numasim.machine.draft import draft_machine
 from numasim.machine.inventory import Cache, Inventory, Thread
 from numasim.machine.topology import Machine
 from numasim.machine.typical_values import LOCAL_NS
-from numasim.parts.number_lists import number_list
+from numasim.parts.base import number_list
 
 MOST_THREADS_OF_A_CORE = 8  # of any processor, and in a machine file
 

@@ -15,10 +15,10 @@ from numasim.machine.build_machine import build
 from numasim.machine.draft import Draft
 from numasim.machine.importing import import_machine
 from numasim.machine.typical_values import LOCAL_NS
+from numasim.parts.base import as_list, number_list
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import NodesSpec
 from numasim.parts.models.sources import mark_of, unsourced
-from numasim.parts.number_lists import as_list, number_list
 from numasim.spec.single_part import read_machine
 
 HWLOC = Path(__file__).parent / "hwloc"

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 import numasim as ns
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate_spec
 from numasim.errors import InputError
-from numasim.parts.yaml.document import parse
+from numasim.parts.yaml.document import parse, yaml_text
 from numasim.parts.yaml.nodes import Place, Source, from_python
-from numasim.parts.yaml.yaml_text import yaml_text
 from numasim.spec.identity import run_id, spec_hash
 from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import SweepSpec, load_sweep

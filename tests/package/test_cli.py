@@ -15,8 +15,7 @@ from numasim.engine.simulate import ENGINES, NOT_BUILT
 from numasim.errors import CheckError
 from numasim.files.owned_folder import MANIFEST
 from numasim.parts import catalog
-from numasim.report.figures.plots import PLOTS
-from numasim.report.figures.run_plots import RUN_PLOTS
+from numasim.report.figures.plots import PLOTS, RUN_PLOTS
 from numasim.sweep_report.sweep_result import SweepResult
 from numasim.workload.registry import MODULES
 

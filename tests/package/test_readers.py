@@ -19,8 +19,8 @@ MODULES = {
     "tomllib.load",
 }
 OTHERS = {
-    ("cli/view.py", "open"): "a browser, not a file",
-    ("record/declared_marks.py", "read_bytes"): "the program that is recorded, which is run as well",
+    ("cli/plotting.py", "open"): "a browser, not a file",
+    ("record/recorded_data.py", "read_bytes"): "the program that is recorded, which is run as well",
     ("record/event_files.py", "read_text"): "a list that the recorder has written, in the folder of the recording",
     ("record/openmp_library.py", "read_bytes"): "the OpenMP runtime, which is loaded as well",
     ("schema/generate_c.py", "read_text"): "its own output, when the package is built",

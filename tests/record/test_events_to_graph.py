@@ -11,7 +11,6 @@ from event_writer import BEGIN, NUMBER, TICKS_PER_NS, EventWriter
 
 from numasim.errors import InputError
 from numasim.record import event_kinds
-from numasim.record.divided_work import require_undivided
 from numasim.record.event_files import parse_events, read_events
 from numasim.record.event_kinds import Clause, Endpoint, Event, Sync, TaskFlag, Work
 from numasim.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
@@ -20,6 +19,7 @@ from numasim.record.piece_costs import PieceCosts
 from numasim.record.recorded_data import RecordedData
 from numasim.record.recorded_rows import Rows, rows_of
 from numasim.record.recorded_workload import workload_of
+from numasim.record.recording import require_undivided
 from numasim.schema.enumerations import Kind, Op
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate

@@ -10,7 +10,7 @@ from numasim.record.event_files import parse_events
 from numasim.record.event_kinds import Event
 from numasim.record.event_times import tick_ps, timed
 from numasim.record.event_walk import walk
-from numasim.record.footprints import Footprint, footprints
+from numasim.record.memory_blocks import Footprint, footprints
 from numasim.record.piece_costs import PieceCosts
 from numasim.record.recorded_data import Access, RecordedData, data_of
 from numasim.record.recorded_rows import rows_of

@@ -20,7 +20,7 @@ from numasim.record.recording import Recording
 from numasim.record.recording_text import lines_of
 from numasim.runtime.recording_place import this_place
 from numasim.schema.enumerations import Mode, Op
-from numasim.workload.graph_files.forms import read_graph
+from numasim.workload.graph_forms import read_graph
 from numasim.workload.recording.recorded import Recorded
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import scipy
 
-from numasim.report.answers.cell_estimates import cell_estimates
+from numasim.report.answers.estimated_effects import cell_estimates
 
 
 def cell(frame, strategy, workers, workload="matmul n=256"):

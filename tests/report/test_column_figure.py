@@ -7,8 +7,8 @@ import pytest
 
 from numasim.errors import InputError
 from numasim.report.answers.statistics import median_estimate
+from numasim.report.figures.axis_figure import column
 from numasim.report.figures.bars import time_split
-from numasim.report.figures.column_figure import column
 from numasim.report.figures.curves import miss_ratio
 from numasim.report.figures.plots import as_files, drawn, files_of, save
 

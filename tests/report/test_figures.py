@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from numasim.engine.result import TIME
 from numasim.errors import InputError
 from numasim.report.components import COMPONENTS
+from numasim.report.figures.axis_figure import column
 from numasim.report.figures.bars import time_split, worker_time_split
-from numasim.report.figures.column_figure import column
 from numasim.report.figures.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.embedded import svg_text
 from numasim.report.figures.grid import PANEL_LIMIT

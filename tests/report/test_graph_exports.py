@@ -17,8 +17,7 @@ from numasim.engine.simulate import ENGINES
 from numasim.errors import InputError
 from numasim.workload.export.part_graph import part_graph
 from numasim.workload.graph import Workload
-from numasim.workload.graph_files.export_forms import export
-from numasim.workload.graph_files.forms import read_graph
+from numasim.workload.graph_forms import export, read_graph
 from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.import_graph import imported
 from numasim.workload.json_form.graph_io import unchecked

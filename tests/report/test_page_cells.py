@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from numasim.report.answers.statistics import median_estimate
-from numasim.report.estimates import estimate, median_estimates
+from numasim.report.comparison_cells import estimate, median_estimates
 from numasim.sweep_report.page.page_cells import MOST_NUMBERS, page_cells
 
 

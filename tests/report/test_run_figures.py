@@ -22,12 +22,11 @@ from numasim.engine.observe.over_time import MOST_STEALS, STATES, OverTime
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.resources import ResourceKind
-from numasim.report.figures.curves_over_time import POINTS, curve
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import LABELS, MOST_LINES, rows_by_node, timeline
-from numasim.report.figures.load_panels import BUSIEST, TITLES, load_panels
+from numasim.report.figures.load_panels import BUSIEST, POINTS, TITLES, curve, load_panels
 from numasim.report.figures.load_panels import MOST_LINES as MOST_LINES_OF_LOADS
-from numasim.report.figures.run_plots import RUN_PLOTS, save_run_plots
+from numasim.report.figures.plots import RUN_PLOTS, save_run_plots
 from numasim.report.figures.traffic import loads_of, node_traffic
 
 SPECS: dict[str, dict[str, Any]] = {

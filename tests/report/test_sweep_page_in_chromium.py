@@ -11,7 +11,7 @@ from headless_browser import open_page, started_browser
 from playwright.sync_api import Browser, Page
 
 from numasim.engine.unit_text import time_text
-from numasim.report.estimates import DRAWN_COLUMNS, estimate
+from numasim.report.comparison_cells import DRAWN_COLUMNS, estimate
 from numasim.report.line_colours import LINE_COLOURS
 from numasim.sweep_report.page.sweep_page import sweep_page
 

@@ -19,7 +19,7 @@ from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
 from numasim.plan.plan import Plan
 from numasim.report.trace import paje, paraver, time_order
-from numasim.report.trace.trace_forms import any_trace_to, form_of, notice
+from numasim.report.trace.watched_run import any_trace_to, form_of, notice
 
 FORMS = ("trace.paje", "trace.paje.gz", "trace.prv")
 TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))

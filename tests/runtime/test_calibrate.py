@@ -17,7 +17,7 @@ from numasim.machine.sysfs import read_sysfs
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.sources import unsourced
-from numasim.runtime.calibrate import Calibration, calibration
+from numasim.runtime.calibrated_runtime import Calibration, calibration
 from numasim.runtime.probe_findings import parse_probe, short
 from numasim.spec.single_part import read_machine, read_runtime
 

@@ -12,7 +12,7 @@ import pytest
 from compiling import RUNTIME, WARNINGS
 from runtime_sources import HERE
 
-from numasim.runtime.library_flags import FLAGS, LIBRARY, are_flags
+from numasim.runtime.runtime_program import FLAGS, LIBRARY, are_flags
 
 EXAMPLES = RUNTIME / "example"
 START = "import sys; from numasim.runtime.runtime_program import main; sys.exit(main())"
@@ -98,10 +98,10 @@ def test_only_what_asks_for_flags_alone_is_answered_with_flags() -> None:
 def test_a_library_that_was_not_built_is_said_to_be_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from numasim.runtime import library_flags
+    from numasim.runtime import runtime_program
     from numasim.runtime.runtime_program import main
 
-    monkeypatch.setattr(library_flags, "LIBRARY", tmp_path / "libnumasim.a")
+    monkeypatch.setattr(runtime_program, "LIBRARY", tmp_path / "libnumasim.a")
     monkeypatch.setattr(sys, "argv", ["numasim-runtime", "--cflags"])
     assert main() == 2
     assert capsys.readouterr().err.startswith("numasim-runtime: ")

@@ -10,8 +10,7 @@ from runtime_strategies import STRATEGIES, TUNED
 
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
-from numasim.runtime.compile_plan import compile_plan
-from numasim.runtime.fields_file import plan_fields
+from numasim.runtime.fields_file import compile_plan, plan_fields
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_workload
 from numasim.workload.generate import generate

@@ -22,10 +22,9 @@ from registry_cells import machine, workload
 from numasim.engine.iteration_control import Decision
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.plan.run import Run
-from numasim.runtime.compile_plan import compile_plan
+from numasim.plan.plan import Run
 from numasim.runtime.controlled_run import encoded, run_kernel_under, run_plan
-from numasim.runtime.fields_file import write_plan
+from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import Order
 from numasim.workload.phases import steps
 

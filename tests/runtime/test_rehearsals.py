@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from numasim.runtime.compile_plan import compile_plan
-from numasim.runtime.fields_file import write_plan
+from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 
 NQUEENS = {"n": 8, "cutoff": 3}

@@ -25,11 +25,9 @@ from task_graphs import WAIT, graph, phase, task
 
 from numasim.errors import InputError
 from numasim.plan.build_plan import revised
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
-from numasim.runtime.compile_plan import compile_plan
+from numasim.plan.plan import Plan, Run
 from numasim.runtime.controlled_run import run_plan
-from numasim.runtime.fields_file import write_plan
+from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.strategy.control.controller import Controls, Measures, Program
 from numasim.workload.graph import Deal

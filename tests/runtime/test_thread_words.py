@@ -8,8 +8,7 @@ from typing import get_args
 
 import pytest
 
-from numasim.runtime.compile_plan import compile_plan
-from numasim.runtime.fields_file import write_plan
+from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.schema.enumerations import BarrierName, LockName
 

@@ -20,8 +20,7 @@ from runtime_sources import HERE, library_sources
 
 from numasim.errors import InputError
 from numasim.parts import catalog
-from numasim.runtime.compile_plan import compile_plan
-from numasim.runtime.fields_file import plan_fields, write_fields, write_plan
+from numasim.runtime.fields_file import compile_plan, plan_fields, write_fields, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.schema.enumerations import LockName
 from numasim.spec.single_part import read_strategy

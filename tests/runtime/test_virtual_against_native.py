@@ -29,7 +29,7 @@ from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.plan.effects import Effects
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 from numasim.runtime.fields_file import write_plan
 from numasim.workload.graph import Deal, Op, Region
 from numasim.workload.registry import PARAMETERS

@@ -14,12 +14,11 @@ from engine_setup import plan_of, runtime, stealing
 from task_graphs import Run as Segment
 from task_graphs import body, graph, phase, task
 
+from numasim.engine.check.deadlock import TOO_LATE
 from numasim.engine.check.engine_difference import outcome
-from numasim.engine.check.too_long import TOO_LATE
 from numasim.engine.result import Result
 from numasim.errors import InputError
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.workload.graph import Deal, Workload
 
 LONGEST_PS = 2**60

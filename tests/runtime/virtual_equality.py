@@ -11,8 +11,7 @@ import numpy as np
 from numasim.engine.reference.sync.sync_counts import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.simulate import simulate
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.runtime import controlled_run
 from numasim.runtime.runtime_program import KernelRun
 from numasim.schema.enumerations import Role

@@ -160,7 +160,7 @@ def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "secret.yaml").write_text("a: 1")
-    monkeypatch.setattr("numasim.files.bounded_bytes.os.open", refuse)
+    monkeypatch.setattr("numasim.files.reader.os.open", refuse)
     with pytest.raises(InputError, match=r"cannot read .*secret.yaml.*Permission denied"):
         load(tmp_path / "secret.yaml")
 

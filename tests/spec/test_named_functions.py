@@ -14,12 +14,11 @@ from numasim.errors import InputError
 from numasim.objects.strategy_object import Strategy
 from numasim.plan.build_plan import build_plan
 from numasim.plan.show_strategy import show
-from numasim.runtime.compile_plan import compile_plan
-from numasim.runtime.fields_file import write_plan
+from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.spec.identity import run_id
 from numasim.spec.run_spec import Resolver, RunSpec, read_spec, resolve
 from numasim.spec.sweep_spec import load_sweep
-from numasim.strategy.control.labels import LABELLINGS
+from numasim.strategy.control.task_control import LABELLINGS
 
 RIGHT = "def choose(program, state, measures):\n    return state, None\n"
 RUN = """\

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from numasim.errors import InputError
 from numasim.parts.yaml import document
-from numasim.parts.yaml.document import MOST_PARSED, MOST_VALUES, parse
+from numasim.parts.yaml.document import MARK, MOST_PARSED, MOST_VALUES, PackedText, items, packed, parse
 from numasim.parts.yaml.nodes import Node, Source
-from numasim.parts.yaml.packed_numbers import MARK, PackedText, items, packed
 
 HERE = Source("here", Path())
 PIECES = ["[1, 2]", "[1,2.50 , -3]", "[ .5, 1e3 ]", "[1]", "[1, x]", "[", "]", ", ", "{", "}", "a", "b: ", ": ", "- ",

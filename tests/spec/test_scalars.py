@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from numasim.parts.yaml.scalars import scalar
+from numasim.parts.yaml.nodes import scalar
 
 
 @pytest.mark.parametrize(

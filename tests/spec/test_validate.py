@@ -7,7 +7,7 @@ from pydantic import Field, Tag, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import Bytes, Model, Nanoseconds, PositiveCount
-from numasim.parts.keys import known_keys
+from numasim.parts.choices import known_keys
 from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import parse

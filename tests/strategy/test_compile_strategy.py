@@ -17,6 +17,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.decoded import decode_levels
+from numasim.strategy.levels import vicinities
 from numasim.strategy.queue_families import build_families
 from numasim.strategy.steal_plan import (
     BELOW_MAX_MARK,
@@ -32,7 +33,6 @@ from numasim.strategy.steal_plan import (
     StealPlan,
     Thresholds,
 )
-from numasim.strategy.vicinity import vicinities
 from numasim.strategy.worker_units import Units
 
 TWO_NODES = [0, 1, 0, 1, 0, 1]

@@ -10,7 +10,7 @@ from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.show_strategy import show
 from numasim.schema.enumerations import LOCK_DESCRIPTIONS
-from numasim.strategy.describe.lock_description import BARRIER_TEXT, lock_lines
+from numasim.strategy.describe.plan_description import BARRIER_TEXT, lock_lines
 
 
 def words(**keys: object) -> list[str]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numasim.errors import InputError
-from numasim.sweep.cluster.address import LocalCluster, SchedulerAddress, parse_address
+from numasim.sweep.cluster.handshake import LocalCluster, SchedulerAddress, parse_address
 
 
 @pytest.mark.parametrize(

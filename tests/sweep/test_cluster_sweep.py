@@ -35,8 +35,8 @@ from waiting import WAIT_S, wait_until
 from numasim import cli
 from numasim.errors import InputError
 from numasim.sweep.batch_dispatch import DIED
-from numasim.sweep.cluster import agreement, handshake, local_cluster
 from numasim.sweep.cluster import dask_cluster as cluster
+from numasim.sweep.cluster import handshake, local_cluster
 from numasim.sweep.run_sweep import SweepOutcome
 from numasim.sweep.store.results_tables import RESULTS
 
@@ -208,7 +208,7 @@ def test_a_cluster_without_workers(
 
 
 def test_another_model_version(tmp_path: Path, two_workers: DaskCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agreement, "MODEL_VERSION", agreement.MODEL_VERSION + 1)
+    monkeypatch.setattr(handshake, "MODEL_VERSION", handshake.MODEL_VERSION + 1)
     refused(two_workers.address, tmp_path, r"numasim \S+ \(model version \d+\) is installed there; expected numasim")
 
 
@@ -228,7 +228,7 @@ def test_a_worker_without_numasim(
 def test_a_worker_that_lacks_the_engine_says_so() -> None:
     lacking = InputError("there is no engine 'native'", expected="one of reference")
     with pytest.raises(InputError, match="somewhere: there is no engine 'native'"):
-        agreement.require_agreement({"elsewhere": agreement.installed(), "somewhere": lacking})
+        handshake.require_agreement({"elsewhere": handshake.installed(), "somewhere": lacking})
 
 
 def test_a_worker_that_comes_later_with_another_numasim_does_no_batch() -> None:

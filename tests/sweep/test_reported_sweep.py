@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from toy_sweep import ToySweep, fail_at_two_workers, run_toy, toy_sweep
 
-import numasim.sweep_report.reported_sweep as reported_sweep_module
+import numasim.sweep_report.sweep_result as reported_sweep_module
 from numasim.errors import InputError, Interrupted
 from numasim.files.owned_folder import MANIFEST
 from numasim.sweep.store.results_store import ANSWERS, REPORT
-from numasim.sweep_report.reported_sweep import reported_sweep
+from numasim.sweep_report.sweep_result import reported_sweep
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ import pytest
 from toy_sweep import refuse, run_toy, sweep_toy, toy_sweep
 
 from numasim.errors import InputError
-from numasim.files.folder_lock import locked
-from numasim.files.owned_folder import MANIFEST
+from numasim.files.owned_folder import MANIFEST, locked
 from numasim.spec import identity
 from numasim.sweep import run_sweep
 from numasim.sweep.store.provenance import FILE

@@ -4,9 +4,8 @@ from itertools import count
 
 import pytest
 
-from numasim.sweep import notebook_progress
-from numasim.sweep.notebook_progress import NotebookBar
-from numasim.sweep.progress import progress_bar
+from numasim.sweep import progress
+from numasim.sweep.progress import NotebookBar, progress_bar
 
 
 def advance_to_the_end(total: int, wanted: bool) -> None:
@@ -53,7 +52,7 @@ class Output:
 def test_a_notebook_keeps_one_line_without_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second a run: the bar is drawn for each, and the last line is a function of the number of runs alone."""
     clock = count()
-    monkeypatch.setattr(notebook_progress, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     output = Output()
     bar = NotebookBar(4, "runs", output.display)
     for _ in range(4):
@@ -65,7 +64,7 @@ def test_a_notebook_keeps_one_line_without_a_time(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_bar_in_a_notebook_is_not_drawn_for_each_of_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebook_progress, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(progress, "monotonic", lambda: 0.0)
     output = Output()
     bar = NotebookBar(1000, "runs", output.display)
     for _ in range(400):

@@ -14,7 +14,7 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.spec.run_spec import resolve
-from numasim.validate.placement_check import hop_ps, placement_differs
+from numasim.validate.comparison import hop_ps, placement_differs
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch

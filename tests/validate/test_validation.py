@@ -16,9 +16,9 @@ from numasim.engine.simulate import simulate
 from numasim.errors import CheckError, InputError
 from numasim.files.owned_folder import MANIFEST
 from numasim.runtime.runtime_program import KernelRun, Order
+from numasim.validate.comparison_tables import page
 from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validation_cells import part_of
-from numasim.validate.validation_page import page
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 

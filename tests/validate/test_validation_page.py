@@ -10,9 +10,9 @@ import pytest
 from fake_runtime import FakeRuntime, part_file, slower
 from playwright.sync_api import Page, sync_playwright
 
+from numasim.validate.comparison_tables import write_pages
 from numasim.validate.run_validation import validate_parts
 from numasim.validate.validation_cells import part_of
-from numasim.validate.validation_page import write_pages
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs

@@ -27,7 +27,7 @@ from numasim.workload.binary_form.array_table import FIELDS, KIND_NAMES, MODE_NA
 from numasim.workload.binary_form.from_arrays import workload_of
 from numasim.workload.binary_form.to_arrays import to_arrays, write
 from numasim.workload.graph import Pattern, Workload
-from numasim.workload.graph_files.forms import digest_of_file, read_graph
+from numasim.workload.graph_forms import digest_of_file, read_graph
 from numasim.workload.json_form.graph_io import text_of, unchecked
 
 Arrays = dict[str, Any]

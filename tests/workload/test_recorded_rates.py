@@ -13,7 +13,7 @@ from numasim.errors import InputError
 from numasim.spec.single_part import read_machine
 from numasim.workload.describe import describe
 from numasim.workload.graph import Workload
-from numasim.workload.graph_files.forms import read_graph, write_graph
+from numasim.workload.graph_forms import read_graph, write_graph
 from numasim.workload.recording.core_rates import at_rate
 from numasim.workload.recording.recorded import Recorded
 

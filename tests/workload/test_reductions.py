@@ -12,14 +12,16 @@ from pydantic import ValidationError
 from workload_setup import make
 
 from numasim.draws import stream_array
-from numasim.workload.algorithms.counted_draws import binomial, newly_met, shared_out
 from numasim.workload.algorithms.emitted_keys import (
+    binomial,
     copies_of_growth,
     disjoint_subranges,
     equal_columns,
     equal_probability,
     keys_of_rows,
+    newly_met,
     one_heavy_node,
+    shared_out,
 )
 from numasim.workload.families.skeletons.reductions import ReduceParameters
 from numasim.workload.graph import I64, Kind, Workload

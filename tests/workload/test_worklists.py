@@ -10,8 +10,8 @@ import pytest
 from workload_setup import make, program
 
 from numasim.draws import DrawClass, base, below, draw, stream_array
-from numasim.workload.algorithms.heavy_tails import pareto, zipf
 from numasim.workload.algorithms.object_memories import running_weights
+from numasim.workload.families.skeletons.worklists import pareto, zipf
 from numasim.workload.graph import Mode, Op
 from numasim.workload.sync_parameters import Role, SyncObject
 

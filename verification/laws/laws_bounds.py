@@ -33,12 +33,10 @@ from laws_equations import Check, Pass, on_machine, pass_of, space_checks, time_
 
 from numasim.engine.simulate import ENGINES
 from numasim.plan.build_plan import build_plan
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.spec.run_spec import resolve
 from numasim.strategy.control.controller import I64, Controls, Measures, Program
-from numasim.strategy.control.packing import packing_at_depth, packing_within, tiers_of_packing
-from numasim.strategy.control.slices import slices
+from numasim.strategy.control.packing import packing_at_depth, packing_within, slices, tiers_of_packing
 
 MACHINE, SOCKETS, CORES = "opteron-8380-4s", 4, 4
 SEARCH_PS = 10**6

@@ -41,14 +41,11 @@ from all_packings import all_packings
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.build_plan import build_plan
-from numasim.plan.plan import Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import Plan, Run
 from numasim.spec.run_spec import resolve
+from numasim.strategy.control.built_in import Tuned, shared_cache_bytes
 from numasim.strategy.control.controller import I64, Controller, Controls, Measures, Program
-from numasim.strategy.control.packing import packing_within, tiers_of_packing
-from numasim.strategy.control.shared_cache import shared_cache_bytes
-from numasim.strategy.control.slices import slices
-from numasim.strategy.control.tune_packing import Tuned
+from numasim.strategy.control.packing import packing_within, slices, tiers_of_packing
 
 MACHINE, WORKERS = "opteron-8380-4s", 16
 PLANES = ("heat", "heat-ir", "sor", "sor-ir", "9p", "9p-ir")

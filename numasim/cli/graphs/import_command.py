@@ -1,13 +1,18 @@
 """`numasim workload import`: a task graph from the file of another program."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import examples
 from numasim.cli.shared import say
+from numasim.errors import InputError
+
+if TYPE_CHECKING:
+    from numasim.workload.graph import Workload
+
 
 GRAPHS = (".json", ".npz", ".xml", ".dax", ".dot", ".gv", ".graphml", ".stg", ".rec", ".csv", ".merged", ".gz")
 GraphToImport = Annotated[
@@ -101,7 +106,7 @@ def workload_import(
 
         workload = on_machine(workload, read_machine(recorded_on))
     if output is not None:
-        from numasim.workload.graph_files.forms import write_graph
+        from numasim.workload.graph_forms import write_graph
 
         write_graph(workload, output)
     if names is not None:
@@ -113,3 +118,29 @@ def workload_import(
     for remark in found.remarks:
         say(f"numasim: {remark}", err=True)
     say(describe(workload))
+
+
+# ---- Writing a task graph to a file: what `numasim workload export` says and does ------------------------------------
+
+EXPECTED = "a file: numasim workload export fib n=8 -o fib.json"
+
+
+def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Path]:
+    """The words of a workload and the file, which is the last word where no option names it."""
+    if output is not None:
+        return words, output
+    file = Path(words[-1])
+    if "=" in file.name and not file.exists():
+        raise InputError("the file is missing", expected=f"it behind the parameters: {' '.join(words)} graph.json")
+    if len(words) == 1:
+        raise InputError("the file is missing", expected=EXPECTED)
+    return words[:-1], file
+
+
+def export_to(workload: "Workload", file: Path) -> None:
+    """Write the graph, and say where it is and what the form leaves out."""
+    from numasim.workload.graph_forms import export
+
+    for sentence in export(workload, file):
+        say(f"numasim: {sentence}", err=True)
+    say(file)

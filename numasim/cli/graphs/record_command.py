@@ -70,7 +70,7 @@ def record(
 def _record(order: "Order", file: Path) -> None:
     from numasim.record.recording import record as record_program
     from numasim.record.recording_text import lines_of
-    from numasim.workload.graph_files.forms import write_graph
+    from numasim.workload.graph_forms import write_graph
 
     found = record_program(order)
     write_graph(found.workload, file)

@@ -16,8 +16,7 @@ from numasim.engine.result import Result
 from numasim.errors import CheckError
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.effects import Effects
-from numasim.plan.noise import noise_ppm
+from numasim.plan.effects import Effects, noise_ppm
 from numasim.plan.plan import Plan
 from numasim.workload.graph import I64, Pattern, RangeFamily, Workload
 from numasim.workload.one_worker import MLP, access_ps, by_task, lines_ps, segment_ps

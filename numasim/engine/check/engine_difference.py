@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numasim.draws import MASK
-from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.check.too_long import TooLongError
+from numasim.engine.check.deadlock import DeadlockError, TooLongError
 from numasim.engine.observe.trace_hash import STEP_RANKS, WORDS, Listener, Rank, Records, WindowSums
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 
 Outcome = Result | str  # the text is that of a DeadlockError or a TooLongError
 Replay = Callable[[Listener], object]

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.address_space import PageCosts
+from numasim.plan.coupling import may_be_scarce
 from numasim.plan.item_prices import ItemPrices, item_prices, seats_of
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, mlp_of
 from numasim.plan.resources import Path, Resources, resources_of
-from numasim.plan.scarcity import may_be_scarce
 from numasim.strategy.helpers import Helpers
 from numasim.strategy.placement.compile_placement import Placement
 

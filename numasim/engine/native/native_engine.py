@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.check.too_long import TooLongError
+from numasim.engine.check.deadlock import DeadlockError, TooLongError
 from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
 from numasim.engine.native.effect_fields import effect_fields
@@ -27,8 +26,7 @@ from numasim.engine.reference.tables import Tables
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.native import _engine
-from numasim.plan.plan import MIN_STEP_PS, Plan
-from numasim.plan.run import Run
+from numasim.plan.plan import MIN_STEP_PS, Plan, Run
 from numasim.plan.segment_times import PlacedProgram, SegmentTimes, times_of
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import Adaptive, StealPlan

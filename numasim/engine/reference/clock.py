@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from simpy import Environment, Event
 from simpy.core import EmptySchedule
 
-from numasim.engine.check.too_long import LATEST_PS, TooLongError
+from numasim.engine.check.deadlock import LATEST_PS, TooLongError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.actors import ActorEvent, Worker, priority
 

@@ -48,7 +48,7 @@ from numasim.engine.reference.thief import Thief
 from numasim.engine.reference.work_source import WorkSource
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.errors import InputError
-from numasim.plan.run import Run
+from numasim.plan.plan import Run
 from numasim.strategy.probe import Prober
 
 PIECE_ITEMS = 32  # of a range, that become single entries of a queue together

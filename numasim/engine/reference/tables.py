@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.observe.watch import NOBODY
-from numasim.machine.distance import line_transfer_ps
+from numasim.machine.routing import line_transfer_ps
 from numasim.machine.topology import IntArray
 from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, has_own_dispatch

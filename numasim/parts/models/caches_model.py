@@ -11,11 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from numasim.errors import InputError
-from numasim.parts.base import Bytes, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
+from numasim.parts.base import Bytes, GigabytesPerSecond, Model, Nanoseconds, PositiveCount, as_list, number_list
 from numasim.parts.models.meanings import CACHES_LLC_SCOPE
 from numasim.parts.models.nodes_model import NodeShape
 from numasim.parts.models.runtime_model import YesNo
-from numasim.parts.number_lists import as_list, number_list
 
 
 class CachesSpec(Model):

@@ -6,6 +6,7 @@ first rule that yields a queue wins). A mapping of two to ten lines expresses th
 """
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -19,9 +20,7 @@ from pydantic import (
 )
 
 from numasim.errors import nearest_name
-from numasim.parts.base import CheckedModel, Count, Label, Model
-from numasim.parts.models.distribution_model import DISTRIBUTIONS, DistributionSpec
-from numasim.parts.models.helper_model import HelperSpec
+from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, Nanoseconds
 from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.meanings import (
     END,
@@ -35,7 +34,13 @@ from numasim.parts.models.meanings import (
     THRESHOLD_MAX,
     THRESHOLD_WHEN,
 )
-from numasim.parts.models.placement_model import Placed, PlacementSpec, TunedPlacementSpec
+from numasim.parts.models.placement_model import (
+    DISTRIBUTIONS,
+    DistributionSpec,
+    Placed,
+    PlacementSpec,
+    TunedPlacementSpec,
+)
 from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks, YesNo, by_shape
 from numasim.parts.models.search_model import DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_terms import (
@@ -54,6 +59,28 @@ from numasim.parts.models.strategy_terms import (
 )
 from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import ThresholdTime
+
+# ---- Helper threads of a strategy: how far they run ahead of their workers, and what they cost (model 4.11) ----------
+
+
+class HelperSpec(Model):
+    """Helpers on idle cores, one for each worker whose last-level cache has such a core (Goes et al., section 4.2)."""
+
+    lifespan: Bytes = Field(
+        description="How far a helper runs ahead: so many bytes of what its worker's next unit reads. With 0 there are "
+        "no helpers.",
+    )
+    work: Fraction = Field(
+        Decimal(0),
+        description="Share of a unit's computing that its helper does as well, to find out what the unit reads.",
+    )
+    start_ns: Nanoseconds = Field(
+        Decimal(0), description="What a worker pays for its helper at the begin of each phase that is not serial."
+    )
+    restart_ns: Nanoseconds = Field(
+        Decimal(0), description="What it pays in addition after each attempt that aborts, since the helper begins anew."
+    )
+
 
 End = Annotated[Literal["lifo", "fifo"], END]
 

@@ -9,9 +9,12 @@ to seconds is refused before it is parsed, and lists of numbers on one line do n
 from __future__ import annotations
 
 import io
+import json
 import re
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +24,133 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import Reader
 
 from numasim.errors import InputError
-from numasim.files.bounded_text import read_text
-from numasim.files.file_kinds import YAML as KIND
-from numasim.parts.yaml.nodes import Key, Node, Place, Scalar, Source
-from numasim.parts.yaml.packed_numbers import MARK, PackedText, items, packed
-from numasim.parts.yaml.scalars import scalar
+from numasim.files.reader import YAML as KIND
+from numasim.files.reader import read_text
+from numasim.parts.yaml.nodes import Key, Node, Place, Scalar, Source, scalar
+
+# ---- A part of a specification as the text of a YAML file, which depends on the contents alone -----------------------
+#
+# Mappings and lists stand on one line unless their dotted path is named as a block; a comment may follow any line.
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_NOT_TEXT = re.compile(r"[-+.0-9].*|true|false|null|yes|no|on|off", re.IGNORECASE)
+_SIZE = re.compile(r"\d+[KMGT]?i?B")
+
+
+def yaml_text(
+    document: Mapping[str, Any], *, heading: str = "", blocks: Collection[str] = (), comments: Mapping[str, str] = {}
+) -> str:
+    """``document`` below the comment ``heading``; ``blocks`` and ``comments`` are by dotted path."""
+    lines = [f"# {line}".rstrip() for line in heading.splitlines()]
+    return "\n".join([*lines, *_lines(document, "", "", blocks, comments), ""])
+
+
+def _lines(
+    mapping: Mapping[str, Any], above: str, indent: str, blocks: Collection[str], comments: Mapping[str, str]
+) -> Iterator[str]:
+    for key, value in mapping.items():
+        path = f"{above}{key}"
+        remark = f"  # {comments[path]}" if path in comments else ""
+        head = f"{indent}{_key(key)}:"
+        if path not in blocks:
+            yield f"{head} {flow_text(value)}{remark}"
+        elif isinstance(value, Mapping):
+            yield head + remark
+            yield from _lines(value, f"{path}.", indent + "  ", blocks, comments)
+        else:
+            yield head + remark
+            yield from (f"{indent}  - {flow_text(item)}" for item in value)
+
+
+def flow_text(value: Any) -> str:
+    """``value`` on one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(flow_text(item) for item in value) + "]"
+    return _scalar(value)
+
+
+def _key(key: Any) -> str:
+    return str(key) if isinstance(key, int) else _scalar(str(key))
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if not isinstance(value, str):
+        return str(value)
+    plain = _PLAIN.fullmatch(value) and (_SIZE.fullmatch(value) or not _NOT_TEXT.fullmatch(value))
+    return value if plain else json.dumps(value, ensure_ascii=False)
+
+
+# ---- Lists of numbers on one line, taken out of a text before it is parsed as YAML -----------------------------------
+#
+# The parser takes 30 microseconds for a value, and a machine of 256 nodes has a matrix of 65,536 latencies. So each
+# list such as `[77, 124.5]` is replaced by as many marks as it has characters, which the parser takes for one word,
+# and every place in the text stays as it is. Where the list was text after all, as in quotes or in the middle of a
+# sentence, the characters come back. A list is left to the parser where something stands directly behind it, such as
+# a comment.
+
+MARK = "\ue000"  # of the private use area, which has no characters
+_NUMBER = r"[-+]?\.?[0-9][0-9.eE+-]*+"
+_NUMBERS = re.compile(rf"(?:(?<=[\s\[,])|^)\[ *+{_NUMBER}(?: *+, *+{_NUMBER})++ *+\](?=[\s,\]}}]|$)")
+_MARKS = re.compile(f"{MARK}+")
+_OWN_MARK = re.compile(rf"{MARK}|\\u0*e000", re.IGNORECASE)  # itself, or as an escape in quotes
+_COMMA = re.compile(" *, *")
+
+
+@dataclass(frozen=True)
+class PackedText:
+    """``text`` with marks in place of lists of numbers, which begin at ``starts``, ascending, and read ``lists``."""
+
+    text: str
+    starts: list[int]
+    lists: list[str]
+
+    def restored(self, value: str, begin: int) -> str:
+        """What a scalar that begins at ``begin`` says, for which the parser found ``value``."""
+        if not self.lists:
+            return value
+        at = bisect_left(self.starts, begin)
+
+        def lists(marks: re.Match[str]) -> str:
+            nonlocal at
+            first, left = at, len(marks[0])
+            while left > 0:  # lists that stood on two lines of a text in quotes may have come together
+                left -= len(self.lists[at])
+                at += 1
+            return "".join(self.lists[first:at])
+
+        return _MARKS.sub(lists, value)
+
+
+def packed(text: str) -> PackedText:
+    """``text`` with its lists of numbers taken out; none are where the text has marks of its own."""
+    found = [] if _OWN_MARK.search(text) else list(_NUMBERS.finditer(text))
+    if not found:
+        return PackedText(text, [], [])
+    return PackedText(
+        _NUMBERS.sub(lambda match: MARK * len(match[0]), text),
+        [match.start() for match in found],
+        [match[0] for match in found],
+    )
+
+
+def items(numbers: str) -> list[tuple[int, str]]:
+    """The items of such a list, each with its distance from the list's beginning."""
+    inside = numbers[1:-1]
+    first = 1 + len(inside) - len(inside.lstrip(" "))
+    found, at = [], first
+    for match in _COMMA.finditer(numbers, first, len(numbers) - 1):
+        found.append((at, numbers[at : match.start()]))
+        at = match.end()
+    return [*found, (at, numbers[at:-1].rstrip(" "))]
+
 
 DEEPEST = 100  # levels of nesting
 MOST_VALUES = 100_000  # aliases expanded; the latencies of 316 nodes

@@ -12,17 +12,17 @@ from rich.console import Console
 from rich.table import Table
 
 from numasim.engine.unit_text import ratio_text, time_text
-from numasim.report.answers.cell_estimates import cell_estimates
 from numasim.report.answers.effect_sentences import label_of
 from numasim.report.answers.effect_table import ROW_LIMIT, Line, Row, print_effects
+from numasim.report.answers.estimated_effects import cell_estimates
+from numasim.report.answers.part_details import stated_inputs
 from numasim.report.answers.question import Comparison, compare
-from numasim.report.answers.stated_inputs import stated_inputs
 from numasim.report.answers.statistics import FEWEST, interval_name
 from numasim.report.answers.summary import WIDTH
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.answers.varying_axes import value_text, varying_axes
-from numasim.report.column_text import value_text as column_text
 from numasim.report.comparison_cells import cell_columns, failed, groups, label
+from numasim.report.comparison_cells import value_text as column_text
 
 HEADINGS = ("makespan", "miss ratio", "remote share")
 SENTENCE_LIMIT = 8  # printed; more values than that have the table

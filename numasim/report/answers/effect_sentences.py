@@ -14,7 +14,7 @@ from numasim.report.answers.estimated_effects import Effect
 from numasim.report.answers.statistics import Estimate
 from numasim.report.answers.time_parts import PartChange
 from numasim.report.answers.varying_axes import Axis, value_text
-from numasim.report.column_text import value_text as column_text
+from numasim.report.comparison_cells import value_text as column_text
 
 MAKESPAN = "makespan_ps"
 NO_PAIRS = "no pair of runs has values"

@@ -28,13 +28,12 @@ from numasim.report.answers.effect_sentences import (
     setting_text,
 )
 from numasim.report.answers.estimated_effects import Effect, effects
-from numasim.report.answers.part_details import detail
-from numasim.report.answers.stated_inputs import assumed_cores, stated_inputs
+from numasim.report.answers.part_details import assumed_cores, detail, stated_inputs
 from numasim.report.answers.statistics import FEWEST, Estimate, range_coverage
 from numasim.report.answers.time_parts import PART_COLUMNS, PartChange, causes, part_changes, parts_per_worker
 from numasim.report.answers.varying_axes import Axis, find_axis, find_value, natural_axis, value_text, varying_axes
-from numasim.report.column_text import value_text as column_text
 from numasim.report.comparison_cells import cell_columns, numbers
+from numasim.report.comparison_cells import value_text as column_text
 from numasim.report.results_table import HasFrame, table_of
 
 SHARP = 0.5  # correlation from which on differences in pairs spread less than 0.7 times as much as without pairs

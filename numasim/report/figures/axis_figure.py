@@ -14,13 +14,83 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from numasim.engine.columns import DESCRIBED
+from numasim.engine.unit_text import scale_of
+from numasim.errors import InputError
 from numasim.report.answers.statistics import Estimate
-from numasim.report.chosen_axes import ChosenAxes
-from numasim.report.comparison_cells import finished, groups, label
-from numasim.report.figures.axis_values import AxisValues, axis_values
+from numasim.report.chosen_axes import ChosenAxes, choose_axes, is_numeric
+from numasim.report.comparison_cells import DRAWN_COLUMNS, estimate, finished, groups, label, numbers, plain_value
 from numasim.report.figures.grid import empty_figure, legend_below, panel_grid
 from numasim.report.figures.heading import intervals_heading
-from numasim.report.figures.style import line_colour, line_width, marker
+from numasim.report.figures.style import line_colour, line_width, marker, styled
+from numasim.report.results_table import HasFrame, table_of
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The values of an axis as places along x: numbers where they are, on a linear or a logarithmic scale, texts side by
+# side.
+
+TICKS = 12  # that fit under a panel
+TICK_CHARACTERS = 36  # of all names under a panel that stand side by side; longer ones slant
+WIDE_SPAN = 30  # the largest over the smallest value, from which on a scale is logarithmic
+
+
+@dataclass(frozen=True)
+class AxisValues:
+    """The values of one axis over a whole figure, ascending where they are numbers, else in order of appearance."""
+
+    name: str
+    numeric: bool
+    names: tuple[str, ...]  # of the values
+    places: FloatArray  # [values] the numbers, or 0, 1, 2, ...
+
+    def places_of(self, runs: pd.DataFrame) -> FloatArray:
+        """[runs] Where on x each run belongs; NaN for a run that does not set the axis."""
+        if self.numeric:
+            return numbers(runs, self.name)
+        place = dict(zip(self.names, self.places, strict=True))
+        return np.array([place[plain_value(value)] for value in runs[self.name]], np.float64)
+
+    @property
+    def gap(self) -> float:
+        """The share of the distance between two values that is left to each of several estimates beside each other."""
+        return 0.0 if self.numeric else 0.12
+
+    def tick(self, axes: Axes, shown: FloatArray) -> None:
+        """Scale and tick the x axis of a panel in which the places ``shown`` occur, ascending."""
+        if self.numeric:
+            _number_ticks(axes, shown)
+        else:
+            _name_ticks(axes, self.names)
+
+
+def axis_values(runs: pd.DataFrame, name: str) -> AxisValues:
+    """Return the values that the column ``name`` takes in ``runs``."""
+    if is_numeric(runs, name):
+        found = np.unique(numbers(runs, name))
+        found = found[~np.isnan(found)]
+        return AxisValues(name, True, tuple(map(plain_value, found)), found)
+    names = tuple(dict.fromkeys(map(plain_value, runs[name])))
+    return AxisValues(name, False, names, np.arange(len(names), dtype=np.float64))
+
+
+def _number_ticks(axes: Axes, values: FloatArray) -> None:
+    """Tick the values that were run; a geometric series and a wide span get a logarithmic axis."""
+    least = values[values > 0].min(initial=np.inf)
+    if len(values) > 2 and values[0] > 0 and np.allclose(values[1:] / values[:-1], values[1] / values[0]):
+        axes.set_xscale("log", base=values[1] / values[0])
+    elif len(values) > 2 and values[0] >= 0 and values[-1] > WIDE_SPAN * least:
+        axes.set_xscale("symlog", linthresh=least) if values[0] == 0 else axes.set_xscale("log")
+    step = -(-len(values) // TICKS)
+    axes.set_xticks(values[::step], [plain_value(value) for value in values[::step]])
+    axes.minorticks_off()
+
+
+def _name_ticks(axes: Axes, names: tuple[str, ...]) -> None:
+    slanting = sum(map(len, names)) + len(names) > TICK_CHARACTERS
+    axes.set_xticks(range(len(names)), names, rotation=30 if slanting else 0, ha="right" if slanting else "center")
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+
 
 Estimator = Callable[[pd.DataFrame], Estimate]
 Reference = Callable[[pd.DataFrame], Line2D | None]  # the runs of a panel -> a line to compare with
@@ -178,3 +248,43 @@ class _Drawing:
             cell = self.quantity.estimate(runs[places == place])
             found.append((place, *(bound / self.quantity.factor for bound in (cell.value, cell.low, cell.high))))
         return np.array(found, np.float64).reshape(-1, 4).T
+
+
+# ---- Any column of a results table over any axis of the sweep --------------------------------------------------------
+
+
+@styled
+def column(
+    results: HasFrame | pd.DataFrame,
+    name: str = "makespan_ps",
+    *,
+    x: str | None = None,
+    colour: str | None = None,
+    facet: str | None = None,
+) -> Figure:
+    """Draw a column of numbers of ``results``: medians over the repeats, with intervals.
+
+    ``x``, ``colour`` and ``facet`` are axes of the sweep, or ``machine``, ``workload``, ``strategy`` or ``workers``; by
+    default, x is the axis that varies. Numbers on x give lines with bands, names dots with intervals. What else varies
+    divides the runs into more panels. Raises `InputError` for a name that is no such column or axis.
+    """
+    if name not in DRAWN_COLUMNS:
+        expected = f"one of {', '.join(DRAWN_COLUMNS)}"
+        raise InputError(f"{name!r} is no column of numbers", expected=expected, value=name, known=DRAWN_COLUMNS)
+    frame = table_of(results)
+    runs = finished(frame)
+    chosen = choose_axes(frame, x, colour, facet)
+    if runs.empty:
+        return empty_figure("no finished runs")
+    values = numbers(runs, name)
+    if np.isnan(values).all():
+        return empty_figure(f"no run has a value of {name}")
+    return axis_figure(frame, chosen, quantity(name, float(np.nanmax(np.abs(values)))))
+
+
+def quantity(name: str, largest: float) -> Quantity:
+    """The column ``name`` as what a figure shows, in the unit that suits its ``largest`` value."""
+    described = DESCRIBED[name]
+    factor, unit = scale_of(largest, described.unit)
+    text = f"{described.label} ({unit})" if unit else described.label
+    return Quantity(text, lambda runs: estimate(runs, name), factor, share_y=described.kind == "ratio")

@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from numasim.report.chosen_axes import choose_axes
 from numasim.report.comparison_cells import Panel, finished, largest_panels, numbers, panels
 from numasim.report.components import COMPONENTS
-from numasim.report.figures.axis_values import AxisValues, axis_values
+from numasim.report.figures.axis_figure import AxisValues, axis_values
 from numasim.report.figures.grid import contender_grid_columns, empty_figure, legend_below, panel_grid
 from numasim.report.figures.heading import common_heading
 from numasim.report.figures.style import styled

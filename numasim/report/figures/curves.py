@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from numasim.report.chosen_axes import choose_axes
-from numasim.report.comparison_cells import finished, numbers
-from numasim.report.estimates import estimate
+from numasim.report.comparison_cells import estimate, finished, numbers
 from numasim.report.figures.axis_figure import Quantity, Reference, axis_figure
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import REFERENCE_COLOUR, styled

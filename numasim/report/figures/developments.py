@@ -11,7 +11,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from numasim.engine.observe.over_time import STATES, OverTime
-from numasim.report.figures.curves_over_time import curve
 from numasim.report.figures.gantt import (
     LABELS,
     ROW_INCHES,
@@ -24,7 +23,7 @@ from numasim.report.figures.gantt import (
 )
 from numasim.report.figures.grid import empty_figure, legend_below, panel_grid
 from numasim.report.figures.heatmaps import COLOUR_MAP
-from numasim.report.figures.load_panels import draw_loads, load_panels
+from numasim.report.figures.load_panels import curve, draw_loads, load_panels
 from numasim.report.figures.style import line_colour, line_width, styled
 
 NAMED_NODES = 8  # with a panel each; of more nodes, all are drawn together

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def svg_text(figure: Figure) -> str:
     """Return the figure as SVG, without a date."""
-    from numasim.report.figures.fixed_layout import fix_layout
+    from numasim.report.figures.grid import fix_layout
     from numasim.report.figures.plots import NO_METADATA
     from numasim.report.figures.style import rules
 

@@ -114,3 +114,19 @@ def empty_figure(message: str) -> Figure:
     figure = Figure(figsize=(5.5, 1.5), layout="constrained")
     figure.text(0.5, 0.5, message, ha="center", va="center", color="#595959")
     return figure
+
+
+# ---- The layout of a figure, computed once for all files that are written of it --------------------------------------
+
+
+def fix_layout(figure: Figure) -> None:
+    """Lay ``figure`` out where its engine does that, and leave it without one.
+
+    A second write would start where the first one, at another resolution, left it; and with any engine, even one that
+    does nothing, a figure is drawn twice for each file. To be called within `numasim.report.figures.style.rules`,
+    which name no engine for figures that have none.
+    """
+    engine = figure.get_layout_engine()
+    if figure.axes and engine is not None:
+        engine.execute(figure)
+    figure.set_layout_engine(None)

@@ -10,17 +10,21 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from numasim.engine.observe.over_time import OverTime
+from numasim.engine.result import Result
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import read_bytes
-from numasim.files.file_kinds import OWN
 from numasim.files.owned_folder import FolderKind, owned_folder
+from numasim.files.reader import OWN, read_bytes
 from numasim.files.writer import require_writable, write_bytes
 from numasim.report.comparison_cells import finished
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.curves import miss_ratio, remote_steal_ratio, speedup
-from numasim.report.figures.fixed_layout import fix_layout
+from numasim.report.figures.developments import queue_lengths, utilisation
+from numasim.report.figures.gantt import timeline
+from numasim.report.figures.grid import fix_layout
 from numasim.report.figures.heatmaps import node_bytes, node_steals
 from numasim.report.figures.style import rules
+from numasim.report.figures.traffic import node_traffic
 
 DOTS_PER_INCH = 150
 USUAL_FOLDER = "figures"  # of a results directory
@@ -126,3 +130,30 @@ def _is_drawn_here(path: Path) -> bool:
 
 
 FIGURES = FolderKind("numasim plot", earlier=_earlier)
+
+
+# ---- The figures of a single run that was watched, by name, and all of them written to a directory -------------------
+
+RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
+    "timeline": lambda _, over_time: timeline(over_time),
+    "utilisation": lambda _, over_time: utilisation(over_time),
+    "queue_lengths": lambda _, over_time: queue_lengths(over_time),
+    "node_traffic": lambda result, over_time: node_traffic(over_time.plan.machine, result),
+}
+
+
+def save_run_plots(result: Result, over_time: OverTime, directory: Path) -> list[Path]:
+    """Write every figure as PNG and SVG to ``directory``, made if missing, and return the paths.
+
+    Raises `InputError` before anything is drawn for a folder that holds other files, or a figure that the user changed.
+    """
+    with owned_folder(directory, RUN_FIGURES, files_of(RUN_PLOTS)) as folder:
+        return folder.write_only(run_figures(result, over_time))
+
+
+def run_figures(result: Result, over_time: OverTime) -> dict[str, bytes]:
+    """Return every figure as PNG and SVG by the name of its file."""
+    return as_files((name, draw(result, over_time)) for name, draw in RUN_PLOTS.items())
+
+
+RUN_FIGURES = FolderKind("numasim run --plot")

@@ -11,7 +11,7 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 from numasim.report.line_colours import LINE_COLOURS
-from numasim.report.notebooks.notebook_figures import show_figures
+from numasim.report.notebooks.result_html import show_figures
 
 Parameters = ParamSpec("Parameters")
 

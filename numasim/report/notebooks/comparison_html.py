@@ -9,7 +9,7 @@ import pandas as pd
 
 from numasim.html import pieces
 from numasim.report.answers.effect_sentences import MAKESPAN, direction
-from numasim.report.column_text import value_text
+from numasim.report.comparison_cells import value_text
 
 ROW_LIMIT = 60
 MEDIANS = ("baseline_median", "median")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.figure import Figure
 
 from numasim.engine.columns import DESCRIBED
 from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS, Result
 from numasim.engine.unit_text import bytes_text
 from numasim.html import pieces
-from numasim.html.pieces import Html, Part
-from numasim.report.column_text import value_text
+from numasim.html.pieces import Html, Part, notebook_shell
+from numasim.report.comparison_cells import value_text
 from numasim.report.components import COMPONENTS
 
 HEADLINE = ("makespan_ps", "speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio")
@@ -105,3 +109,26 @@ def _counters(row: Mapping[str, Any]) -> list[Html]:
 
 def _counter(name: str, value: Any) -> tuple[str, str, str]:
     return DESCRIBED[name].label, value_text(name, value), DESCRIBED[name].meaning
+
+
+# ---- Figures in notebooks: shown as pictures there, whether or not the notebook has said ``%matplotlib inline`` ------
+
+DPI = 100  # notebooks are kept with their pictures
+
+
+def show_figures(style: Callable[[], AbstractContextManager[None]]) -> None:
+    """Let the notebook whose kernel this process is, if any, show figures in ``style``, unless it knows how to."""
+    shell = notebook_shell()
+    if shell is None:
+        return
+    formatter = shell.display_formatter.formatters["image/png"]
+    if Figure not in formatter.type_printers and "matplotlib.figure.Figure" not in formatter.deferred_printers:
+        formatter.for_type(Figure, partial(png_bytes, style))
+
+
+def png_bytes(style: Callable[[], AbstractContextManager[None]], figure: Figure) -> bytes:
+    """The figure as it stands, as a small picture."""
+    buffer = io.BytesIO()
+    with style():
+        figure.savefig(buffer, format="png", dpi=DPI, bbox_inches="tight", metadata={"Software": None})
+    return buffer.getvalue()

@@ -3,20 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+import numpy as np
+
 from numasim.engine.observe.over_time import OverTime
-from numasim.engine.observe.watch import I64, Watcher
+from numasim.engine.observe.watch import ACTOR, BEGIN, COLUMNS, END, FIRST, I64, KIND, SECOND, Watched, Watcher
 from numasim.engine.result import Result
 from numasim.engine.simulate import require_engine, simulate
 from numasim.errors import InputError
 from numasim.plan.build_plan import revised
 from numasim.plan.plan import Plan
-from numasim.report.trace.schedule_watch import ScheduleWatch
-from numasim.report.trace.trace_forms import any_trace_to
-from numasim.workload.graph_files.export_forms import export, require_schedule_form
+from numasim.report.trace.paje import paje_to
+from numasim.report.trace.paraver import UNIT, paraver_to
+from numasim.report.trace.perfetto import trace_to
+from numasim.workload.export.executed import Executed
+from numasim.workload.graph_forms import export, require_schedule_form
 from numasim.workload.unfold import unfolded
+
+# ---- Which worker executed what from when to when in a watched run: the schedule of its tasks ------------------------
+
+
+class ScheduleWatch:
+    """A `Watcher` that keeps what was executed."""
+
+    def __init__(self) -> None:
+        self._rows: list[I64] = []
+
+    def __call__(self, rows: I64) -> None:
+        """Keep the rows of work."""
+        self._rows.append(rows[rows[:, KIND] == Watched.WORK])
+
+    def executed(self, plan: Plan, makespan_ps: int) -> Executed:
+        """All that was executed, in the order of time, and at one time in that of workers."""
+        rows = np.concatenate([np.zeros((0, COLUMNS), np.int64), *self._rows])
+        rows = rows[np.lexsort((rows[:, END], rows[:, ACTOR], rows[:, BEGIN]))]
+        return Executed(
+            task=rows[:, FIRST],
+            segment=rows[:, SECOND],
+            worker=rows[:, ACTOR],
+            begin_ps=rows[:, BEGIN],
+            end_ps=rows[:, END],
+            node=plan.workers.node.astype(np.int64),
+            makespan_ps=makespan_ps,
+            clock_hz=plan.machine.clock.base_hz,
+        )
+
+
+# ---- The forms of traces: which one a name asks for, and what a form cannot say --------------------------------------
+
+PAJE, PARAVER = ".paje", ".prv"
+
+
+def any_trace_to(path: Path, plan: Plan) -> AbstractContextManager[Watcher]:
+    """A watcher that writes the trace in the form that the name of ``path`` asks for: NAME.paje is one of Paje,
+    NAME.prv one of Paraver, any other one of Perfetto; NAME.gz is packed.
+    """
+    form = form_of(path)
+    if form == PARAVER:
+        if path.suffix == ".gz":
+            expected = f"{path.with_suffix('').name}, packed afterwards"
+            raise InputError("a Paraver trace is not written packed", place=str(path), expected=expected)
+        return paraver_to(path, plan)
+    return paje_to(path, plan) if form == PAJE else trace_to(path, plan)
+
+
+def form_of(path: Path) -> str:
+    """`PAJE`, `PARAVER`, or any other ending for Perfetto."""
+    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+
+
+def notice(path: Path) -> str | None:
+    """A sentence on what the form of ``path`` cannot say; None where there is nothing."""
+    left_out = "lengths of queues, use of resources and phases are in traces for Perfetto alone"
+    form = form_of(path)
+    if form == PARAVER:
+        return f"{path} {UNIT}; {left_out}"
+    return f"{path} has states and steals; {left_out}" if form == PAJE else None
+
 
 MOST_TASKS = 4_000_000  # about a gigabyte of trace, half a minute of tables
 

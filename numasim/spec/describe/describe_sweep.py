@@ -9,6 +9,7 @@ from numasim.parts import catalog
 from numasim.parts.base import canonical_json
 from numasim.spec.run_spec import read_spec
 from numasim.spec.sweep_spec import SweepSpec, load_sweep
+from numasim.workload.registry import PARAMETERS, described
 
 
 def describe(name: str) -> str:
@@ -37,3 +38,21 @@ def flow(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {flow(inner)}' for key, inner in value.items())}}}"
     return value if isinstance(value, str) else canonical_json(value)
+
+
+# ---- A family of workloads for people: its parameters, which are needed, and what the others are without a value -----
+
+
+def describe_family(name: str) -> str:
+    """What the family ``name`` is, and a line for each parameter: its name, its default and its meaning."""
+    rows = list(_parameters(name))
+    names, defaults = (max(len(row[at]) for row in rows) for at in (0, 1))
+    lines = (f"  {name:<{names}}  {default:<{defaults}}  {meaning}".rstrip() for name, default, meaning in rows)
+    return "\n".join([f"{name}  {described(name)}", *lines])
+
+
+def _parameters(name: str) -> Iterator[tuple[str, str, str]]:
+    for key, field in PARAMETERS[name].model_fields.items():
+        if key != "name":
+            default = "needed" if field.is_required() else "may be left out" if field.default is None else field.default
+            yield field.alias or key, str(default), field.description or ""

@@ -81,3 +81,68 @@ def tiers_of_packing(program: Program, roots: I64) -> U8:
     tiers = np.where(np.cumsum(change[:-1]) > 0, Tier.LOCAL, Tier.FREE).astype(np.uint8)
     tiers[roots] = Tier.ROOT
     return tiers
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The load-balanced task allocator of LAWS: which socket a task belongs to, by its part of the data (model 4.8).
+#
+# A program is taken to divide its data evenly over the children of every task (Chen and Guo 2015, section 3.2): of
+# the b children of a task that processes ``[Ds, De)``, child i, from 0, processes (equation 1)
+#
+#     [Ds + i (De - Ds) / b, Ds + (i + 1) (De - Ds) / b).
+#
+# Everything starts with ``[0, D)``, which the roots of a phase divide as if they were the children of one task. Unit
+# m of M owns the slice ``[m D / M, (m + 1) D / M)``. A task whose part lies within it has the label m, and so have
+# all tasks below it. A task that straddles slices has no label. How long D is does not matter.
+#
+# Every part is ``[k D / q, (k + 1) D / q)`` for whole numbers k and q, since q is the product of the numbers of
+# children on the way: child i of b is part ``k b + i`` of ``q b``. So everything is exact, in whole numbers. At any
+# depth of a phase at most M - 1 tasks straddle slices, and these alone are gone through one by one.
+
+NO_LABEL = -1
+
+
+def slices(program: Program, units: int) -> I64:
+    """[tasks] the unit whose slice of the data holds each task's part, 0 to ``units - 1``; -1 where none does.
+
+    Calls and implicit bodies divide data as spawned tasks do. A root that several phases name has its part of the first
+    one.
+    """
+    ptr, child = children(program.parent)
+    top = np.full(program.tasks, NO_LABEL, np.int64)  # the label of those whose parent has none
+    placed: set[int] = set()
+    for roots in program.roots:
+        straddling = _divide(np.array(roots, np.int64), 0, 1, units, top, placed)
+        while straddling:
+            task, part, of = straddling.pop()
+            straddling += _divide(child[ptr[task + 1] : ptr[task + 2]], part, of, units, top, placed)
+        placed.update(roots)
+    return _inherited(top, program.subtree_end)
+
+
+def _divide(siblings: I64, part: int, of: int, units: int, top: I64, placed: set[int]) -> list[tuple[int, int, int]]:
+    """Let ``siblings`` divide part ``part`` of ``of`` equal ones of the data: ``top`` gets the labels of those within a
+    slice. Returns those that straddle slices, each with its part and of how many. Leaves out those already ``placed``.
+    """
+    if not len(siblings):
+        return []
+    count, finer = len(siblings), of * len(siblings)
+    first = part * units // of  # the unit that owns the begin
+    borders = range(first + 1, -(-(part + 1) * units // of))  # unit m begins at m D / M, strictly inside the part
+    behind = [-(-border * finer // units) - part * count for border in borders]  # first sibling that begins there
+    cut = sorted({place - 1 for border, place in zip(borders, behind, strict=True) if border * finer % units})
+    label = first + np.searchsorted(np.array(behind, np.int64), np.arange(count), side="right")
+    label[cut] = NO_LABEL
+    fresh = np.array([task not in placed for task in siblings.tolist()]) if placed else slice(None)
+    top[siblings[fresh]] = label[fresh]
+    tasks = siblings[cut].tolist()
+    return [(task, part * count + at, finer) for task, at in zip(tasks, cut, strict=True) if task not in placed]
+
+
+def _inherited(top: I64, subtree_end: I64) -> I64:
+    """Labels of all tasks, where those of ``top`` hold for whole subtrees, which do not overlap."""
+    roots = np.flatnonzero(top != NO_LABEL)
+    change = np.zeros(len(top) + 1, np.int64)
+    change[roots] += top[roots] - NO_LABEL
+    np.subtract.at(change, subtree_end[roots], top[roots] - NO_LABEL)
+    return np.cumsum(change[:-1]) + NO_LABEL

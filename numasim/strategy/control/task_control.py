@@ -2,15 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
+from numasim.parts.models.placement_model import DISTRIBUTIONS, DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.strategy.control.controller import I32, U8
+from numasim.parts.models.strategy_terms import TierDepth
+from numasim.schema.enumerations import Tier
+from numasim.strategy.control.controller import I32, U8, Program
 from numasim.strategy.control.known_program import known_program, label_unit
-from numasim.strategy.control.labels import NO_LABELS, labels_of
-from numasim.strategy.control.tiers import NO_TIERS, tiers_of
+from numasim.strategy.control.packing import slices
+from numasim.workload.forest_arrays import levels
 from numasim.workload.graph import Workload
+
+# ---- The labels of tasks: for which unit each is meant, by functions that are registered here (model 4.14) -----------
+#
+# A function of labels is given what is known of the program and how many units there are. It returns a number for
+# each task, of the unit that it is meant for, from 0 to ``units - 1``, or -1 for none; it depends on nothing else.
+# What deals the items of ranges by their data is in `numasim.strategy.distribution`.
+
+Labelling = Callable[[Program, int], npt.NDArray[np.integer]]
+LABELLINGS: dict[str, Labelling] = {"slices": slices}
+NO_LABELS: I32 = np.zeros(0, np.int32)
+NOT_FUNCTIONS = ("none", "tune")  # words that are allowed as labels
+
+
+def labels_of(spec: StrategySpec, program: Program) -> I32:
+    """[tasks] the label of each task before the first iteration; empty where none has one.
+
+    Raises InputError for a name that is not registered, be it in this process alone.
+    """
+    if isinstance(spec.labels, DistributionSpec):
+        return _frozen(np.full(program.tasks, -1, np.int32))
+    check_labels(spec.labels)
+    if spec.labels == "none":
+        return NO_LABELS
+    if spec.labels == "tune" or spec.distribution:
+        return _frozen(np.full(program.tasks, -1, np.int32))
+    found = np.ascontiguousarray(LABELLINGS[spec.labels](program, program.units), np.int32)
+    assert found.shape == (program.tasks,)
+    assert not program.tasks or (found.min() >= -1 and found.max() < program.units)
+    return _frozen(found)
+
+
+def _frozen(labels: I32) -> I32:
+    labels.setflags(write=False)
+    return labels
+
+
+def check_labels(name: str) -> None:
+    """InputError, with the nearest name, for labels that are no word of the grammar and no registered function."""
+    known = (*LABELLINGS, *DISTRIBUTIONS.meanings, *NOT_FUNCTIONS)
+    if name not in known:
+        raise InputError(
+            f"there is no function of labels {name!r}",
+            path=("labels",),
+            expected=", ".join(known),
+            value=name,
+            known=known,
+        )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The tiers of tasks (model 4.14): which are the roots of subtrees that are kept together, by depth or by labels.
+
+NO_TIERS: U8 = np.zeros(0, np.uint8)
+
+
+def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
+    """[tasks] the tier of each task before the first iteration; empty where all are local."""
+    if isinstance(spec.tiers, TierDepth):
+        return by_depth(program, spec.tiers.depth)
+    if spec.tiers == "slices":
+        return by_labels(program, labels)
+    nowhere = np.zeros(program.tasks, bool)
+    return _tiers(nowhere, nowhere) if spec.tiers == "tune" else NO_TIERS
+
+
+def by_depth(program: Program, depth: int) -> U8:
+    """[tasks] free above ``depth``, root at it, local below it."""
+    return _tiers(program.depth < depth, program.depth == depth)
+
+
+def by_labels(program: Program, labels: I32) -> U8:
+    """[tasks] free without a label; of those with one, root where no task above has one, and else local."""
+    labelled = labels >= 0
+    below = np.zeros(len(labelled), bool)
+    for depth, tasks in enumerate(levels(program.parent)):
+        if depth:
+            parent = program.parent[tasks]
+            below[tasks] = below[parent] | labelled[parent]
+    return _tiers(~labelled & ~below, labelled & ~below)
+
+
+def _tiers(free: npt.NDArray[np.bool_], root: npt.NDArray[np.bool_]) -> U8:
+    found = np.full(len(free), Tier.LOCAL, np.uint8)
+    found[free] = Tier.FREE
+    found[root] = Tier.ROOT
+    found.setflags(write=False)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,16 +8,94 @@ its cell of every unit; to order the units by what it costs them takes another a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from numasim.draws import DrawClass, base, below_array, stream_array
-from numasim.parts.base import ppm
-from numasim.parts.models.distribution_model import DistributionSpec
+from numasim.errors import InputError
+from numasim.machine.topology import Machine, WorkerMap
+from numasim.parts.base import ppm, ps
+from numasim.parts.models.placement_model import DistributionSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
-from numasim.strategy.distribution.known_items import KnownItems
-from numasim.workload.graph import I64
+from numasim.strategy.control.controller import I32
+from numasim.strategy.control.known_program import label_unit
+from numasim.workload.algorithms.serial_parts import with_serial_parts
+from numasim.workload.builder import frozen
+from numasim.workload.graph import I64, Mode, RangeFamily, Workload
+
+# ---- What a distribution knows of the items of a range: their bytes by node, and what those cost each unit -----------
+
+MOST = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class KnownItems:
+    """``bytes`` [items, nodes] are what items read on each node, ``node`` [units] where each unit is.
+
+    ``groups`` are the nodes with units, ascending; ``cost`` [items, groups] is what an item costs a unit there: the sum
+    of bytes times latency over the nodes that have them.
+    """
+
+    bytes: I64
+    node: I64
+    groups: I64
+    cost: I64
+
+    @property
+    def items(self) -> int:
+        """Number of items."""
+        return len(self.bytes)
+
+    @property
+    def units(self) -> int:
+        """Number of units."""
+        return len(self.node)
+
+
+def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
+    """Of ``family`` on ``machine``, for units on ``node`` [units].
+
+    InputError for items whose bytes are drawn by the run, which nobody knows before it.
+    """
+    read = np.zeros((family.count, machine.nodes), np.int64)
+    everyone = np.arange(family.count)
+    for access in family.node_accesses:
+        if access.amounts.drawn:
+            raise InputError(
+                f"items of {family.name!r} are dealt by their bytes, which each run draws",
+                path=("strategy", "labels"),
+                expected="a range whose bytes are given item by item, or labels that do not look at them",
+            )
+        if access.mode != Mode.WRITE:
+            ends = np.cumsum([0, *access.shares])
+            upto = access.amounts.of(everyone, 0, 0)[:, None] * ends // ends[-1]
+            read[:, list(access.nodes)] += np.diff(upto, axis=1)
+    groups = np.unique(node)
+    return KnownItems(read, node, groups, _cost(read, machine.latency_ps[groups]))
+
+
+def _cost(read: I64, latency_ps: I64) -> I64:
+    """[items, groups] exactly; in units that keep sums below 2**63."""
+    latency = latency_ps // max(int(np.gcd.reduce(latency_ps.ravel())), 1)
+    most = int(read.sum(axis=1).max(initial=0)) * int(latency.max(initial=0))
+    if most >= MOST:
+        raise InputError(
+            "the items of a range have too many bytes to be dealt by what they cost",
+            path=("strategy", "labels"),
+            expected=f"bytes times latency below {MOST:,}",
+        )
+    return read @ latency.T
+
+
+def unit_nodes(workers: WorkerMap, kind: str) -> I64:
+    """[units] the node of the first worker of each unit of ``kind`` that has one, in ascending order of units."""
+    _, first = np.unique(workers.unit(kind), return_index=True)
+    return np.asarray(workers.node[first], np.int64)
+
 
 NOBODY = -1
 
@@ -157,3 +235,58 @@ def _first_with_room(
 
 def _least_loaded(tiers: tuple[tuple[int, ...], ...], members: list[list[int]], load: list[int]) -> int:
     return min((load[unit], place, unit) for place, tier in enumerate(tiers) for g in tier for unit in members[g])[2]
+
+
+# ---- The labels of a program's items under a strategy's distribution, and the program that pays for them -------------
+
+PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
+
+
+class DealtItems(NamedTuple):
+    """``labels`` [items of all families] is empty where the strategy has no distribution, and so is ``nodes``, the node
+    of the unit with that label; ``workload`` has, before each phase whose range is dealt at a cost, a serial phase in
+    which worker 0 pays for it: its last ``segments`` segments.
+    """
+
+    labels: I32
+    nodes: I32
+    workload: Workload
+    segments: int = 0
+
+
+NO_ITEM_LABELS: I32 = np.zeros(0, np.int32)
+
+
+def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> DealtItems:
+    """The labels that ``spec`` gives the items of ``workload``, which is not folded.
+
+    InputError where they depend on what each run draws.
+    """
+    distribution = spec.distribution
+    if distribution is None or not workload.ranges:
+        return DealtItems(NO_ITEM_LABELS, NO_ITEM_LABELS, workload)
+    node = unit_nodes(workers, label_unit(spec))
+    deal, pair_ps = BY_NAME[distribution.deal], ps(distribution.pair_ns)
+    dealt = [deal(known_items(family, machine, node), distribution) for family in workload.ranges]
+    before_ps = {
+        number: dealt[phase.range_family].pairs * pair_ps
+        for number, phase in enumerate(workload.phases)
+        if phase.range_family is not None and dealt[phase.range_family].pairs * pair_ps
+    }
+    labels = np.concatenate([each.units for each in dealt]).astype(np.int32)
+    nodes = node[labels].astype(np.int32)
+    labels.setflags(write=False)
+    nodes.setflags(write=False)
+    return DealtItems(labels, nodes, with_serial_parts(workload, before_ps, PHASE), len(before_ps))
+
+
+@lru_cache(maxsize=2)
+def undealt(work: Workload, segments: int) -> Workload:
+    """The workload of `DealtItems` without what finds the labels of its items, which is the strategy's and not the
+    program's: the last ``segments`` take no time.
+    """
+    if not segments:
+        return work
+    compute_ps = work.segment_compute_ps.copy()
+    compute_ps[-segments:] = 0
+    return replace(work, segment_compute_ps=frozen(compute_ps))

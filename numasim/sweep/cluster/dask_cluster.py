@@ -17,9 +17,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from numasim.errors import InputError
-from numasim.sweep.cluster.address import LocalCluster, SchedulerAddress, parse_address
-from numasim.sweep.cluster.agreement import Installed, disagreement, installed, installed_with, require_agreement
-from numasim.sweep.cluster.handshake import require_scheduler
+from numasim.sweep.cluster.handshake import (
+    Installed,
+    LocalCluster,
+    SchedulerAddress,
+    disagreement,
+    installed,
+    installed_with,
+    parse_address,
+    require_agreement,
+    require_scheduler,
+)
 
 if TYPE_CHECKING:
     from distributed import Client, Security

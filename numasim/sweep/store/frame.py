@@ -11,9 +11,7 @@ import pyarrow.parquet as pq
 
 from numasim.engine.result import COLUMNS
 from numasim.errors import InputError
-from numasim.files.bounded_bytes import open_regular
-from numasim.files.file_kinds import TABLE
-from numasim.files.presence import is_there
+from numasim.files.reader import TABLE, is_there, open_regular
 from numasim.files.writer import reading_errors
 from numasim.sweep.store.parquet import unreadable_table
 from numasim.sweep.store.results_store import RESULTS, require_unchanged

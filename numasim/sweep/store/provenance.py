@@ -16,9 +16,8 @@ from typing import Any
 from numasim import __version__
 from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
-from numasim.files.file_kinds import PROVENANCE
-from numasim.files.legible_text import legible_text
-from numasim.files.presence import is_there
+from numasim.files.reader import PROVENANCE, is_there
+from numasim.files.standard_streams import legible_text
 
 FILE = "provenance.json"
 _DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")

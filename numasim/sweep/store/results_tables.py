@@ -1,7 +1,7 @@
 """The tables of a results directory, made from its shards: the same rows always give the same bytes.
 
 results.parquet      a row for each cell and repeat: the columns of a result, the assumed fields of the machine, the
-                     sweep axes, the error; of recorded programs those of `numasim.sweep.recording_columns`, too
+                     sweep axes, the error; of recorded programs those of `numasim.sweep.axis_columns`, too
 workers.parquet      a row for each run and worker
 node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
 iterations.parquet   a row for each run of a phase, of the runs that have more than one
@@ -19,9 +19,8 @@ import pyarrow.compute as pc
 from numasim.engine.assumed_values import APART, assumed_fields
 from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.engine.result import COLUMNS, column_place
-from numasim.sweep.axis_columns import axis_column, named_column
+from numasim.sweep.axis_columns import axis_column, named_column, recording_columns
 from numasim.sweep.planned_runs import PlannedRow
-from numasim.sweep.recording_columns import recording_columns
 from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, table_bytes
 from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
 from numasim.sweep.store.shard import read_shards

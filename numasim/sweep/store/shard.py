@@ -14,9 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numasim.files.bounded_bytes import open_regular
-from numasim.files.file_kinds import TABLE
-from numasim.files.presence import is_regular
+from numasim.files.reader import TABLE, is_regular, open_regular
 from numasim.files.writer import store_bytes
 from numasim.sweep.store.parquet import together, unreadable_table
 

@@ -19,8 +19,7 @@ from numasim.engine.columns import DESCRIBED, Column
 from numasim.engine.unit_text import BYTE_UNITS, TIME_UNITS
 from numasim.report.answers.statistics import FEWEST
 from numasim.report.chosen_axes import choose_axes, is_numeric, varying_columns
-from numasim.report.comparison_cells import ITERATION, finished, numbers, plain_value
-from numasim.report.estimates import DRAWN_COLUMNS, median_estimates
+from numasim.report.comparison_cells import DRAWN_COLUMNS, ITERATION, finished, median_estimates, numbers, plain_value
 from numasim.report.iteration_table import ITERATION_COLUMNS, by_iteration
 from numasim.report.line_colours import LINE_COLOURS
 

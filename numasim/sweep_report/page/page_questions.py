@@ -12,8 +12,8 @@ from numasim.engine.unit_text import MISSING
 from numasim.report.answers.effect_sentences import direction
 from numasim.report.answers.question import Comparison, compare
 from numasim.report.answers.varying_axes import Axis, natural_axis, value_text, varying_axes
-from numasim.report.column_text import value_text as column_text
 from numasim.report.comparison_cells import cell_columns
+from numasim.report.comparison_cells import value_text as column_text
 
 MOST_ROWS = 100  # of a question in one table
 MOST_CONTRASTS = 2_000  # more of them take longer than a page is waited for

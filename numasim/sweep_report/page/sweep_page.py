@@ -11,8 +11,8 @@ import pandas as pd
 
 from numasim import __version__
 from numasim.engine.remarks import free_operations
-from numasim.html.page_templates import page_environment
-from numasim.report.answers.stated_inputs import stated_inputs
+from numasim.html.pieces import page_environment
+from numasim.report.answers.part_details import stated_inputs
 from numasim.report.chosen_axes import varying_columns
 from numasim.report.comparison_cells import failed, finished, groups, label, plain_value
 from numasim.report.figures.embedded import embedded
@@ -21,10 +21,52 @@ from numasim.spec.identity import MODEL_VERSION
 from numasim.sweep_report.page.page_cells import page_cells, page_iterations
 from numasim.sweep_report.page.page_pictures import page_pictures
 from numasim.sweep_report.page.page_questions import PageQuestion, page_questions
-from numasim.sweep_report.page.page_scripts import content_policy, page_scripts
 
 if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
+
+
+import base64
+import hashlib
+from importlib.util import find_spec
+
+from numasim.errors import InputError
+from numasim.files.reader import OWN, read_bytes
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The scripts of a sweep's page: BokehJS as its wheel has it, and the plot; and the policy that lets them alone run.
+#
+# Only the files of the wheel are read: the package itself, which takes a while to import, is not.
+
+LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")
+FOLDER = "server/static/js"
+PLOT = Path(__file__).with_name("templates") / "chart.js"
+
+
+def page_scripts() -> list[str]:
+    """Return the texts of the scripts in their order, each fit to stand inside of a script element."""
+    package = find_spec("bokeh")
+    if package is None or package.origin is None:
+        raise InputError("the library of charts is not installed", expected="`pip install bokeh`")
+    folder = Path(package.origin).parent / FOLDER
+    return [_inline(folder / name) for name in LIBRARY] + [_inline(PLOT)]
+
+
+def content_policy(scripts: list[str]) -> str:
+    """The Content-Security-Policy of a page with these scripts: no other one runs, and nothing is fetched."""
+    allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; font-src data:"
+
+
+def _inline(path: Path) -> str:
+    """A script without what would end its element, and without blanks around it."""
+    text = read_bytes(path, OWN).decode().strip()
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
 
 TEMPLATES = Path(__file__).with_name("templates")
 MOST_SPEC = 200_000  # characters

@@ -8,8 +8,7 @@ import numpy as np
 
 from numasim.errors import InputError
 from numasim.files.packed_arrays import Array, read_arrays
-from numasim.workload.binary_form.array_table import EXECUTED, FIELDS, VERSION, ArrayField
-from numasim.workload.binary_form.document_lists import is_list, name_of, with_lists
+from numasim.workload.binary_form.array_table import EXECUTED, FIELDS, VERSION, ArrayField, is_list, name_of, with_lists
 from numasim.workload.builder import ACCESS_TYPES
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate

@@ -10,8 +10,7 @@ import numpy as np
 
 from numasim.files.packed_arrays import Array, write_arrays
 from numasim.files.writer import writing
-from numasim.workload.binary_form.array_table import ACCESSES, EXECUTED, FIELDS, VERSION, ArrayField
-from numasim.workload.binary_form.document_lists import taken_out
+from numasim.workload.binary_form.array_table import ACCESSES, EXECUTED, FIELDS, VERSION, ArrayField, taken_out
 from numasim.workload.export.executed import Executed
 from numasim.workload.graph import Workload
 from numasim.workload.json_form.to_json_form import around_tasks

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from numasim.errors import InputError
 from numasim.files.bounded_json import parse_json
 from numasim.files.bounded_xml import parse_xml
-from numasim.files.file_kinds import OTHER_GRAPH, PACKED_GRAPH
-from numasim.files.unpacked_text import read_foreign_text
+from numasim.files.reader import OTHER_GRAPH, PACKED_GRAPH, read_foreign_text
 from numasim.workload.graph import Workload
-from numasim.workload.graph_files.forms import kind_of, read_graph
+from numasim.workload.graph_forms import kind_of, read_graph
 from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.read_graph import ReadGraph, shortened
-from numasim.workload.imports.readers.xml_names import local
+from numasim.workload.imports.readers.dax import local
 from numasim.workload.json_form.graph_io import of_text
 
 if TYPE_CHECKING:

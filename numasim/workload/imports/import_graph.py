@@ -14,11 +14,10 @@ from numasim.files.csv_cells import csv_text
 from numasim.workload.graph import I64, Workload
 from numasim.workload.imports.formats_by_content import read_any
 from numasim.workload.imports.grain_workload import grain_workload
-from numasim.workload.imports.import_choices import Choices
+from numasim.workload.imports.import_choices import Choices, whole_ps
 from numasim.workload.imports.plain_workload import plain_workload
 from numasim.workload.imports.read_graph import ReadGraph, shortened
 from numasim.workload.imports.readers.grain_graph import Grains
-from numasim.workload.imports.time_units import whole_ps
 from numasim.workload.json_form.graph_models import MOST_KERNELS
 from numasim.workload.size.totals import MOST_PS
 

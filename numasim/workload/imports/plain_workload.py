@@ -8,12 +8,11 @@ from itertools import pairwise
 import numpy as np
 
 from numasim.schema.enumerations import MOST_MOVED, Kind, Mode, Op
-from numasim.workload.algorithms.cycles import cycle_of
+from numasim.workload.algorithms.groups import cycle_of
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, U8, Pattern, Phase, Region, Workload
-from numasim.workload.imports.file_edges import file_edges
-from numasim.workload.imports.read_graph import ReadGraph, shortened
+from numasim.workload.imports.read_graph import ReadGraph, file_edges, shortened
 from numasim.workload.json_form.graph_io import MOST_ENTRIES
 from numasim.workload.json_form.graph_models import MOST_KERNELS
 

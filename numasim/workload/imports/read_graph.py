@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from numasim.errors import InputError
 from numasim.schema.enumerations import MOST_BYTES, MOST_ITEMS
-from numasim.workload.imports.time_units import number
+from numasim.workload.imports.import_choices import number
 
 Where = tuple[str | int, ...] | int | None  # a path inside a JSON document, or a line
 
@@ -170,3 +170,31 @@ def shortened(value: object) -> str:
     """A value of a file in quotes, cut where it is long."""
     text = str(value)
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+# ---- Who waits for whom because of files: a task that reads a file waits for those that write it ---------------------
+
+MOST_PAIRS = 20_000_000
+
+
+def file_edges(graph: ReadGraph) -> list[tuple[int, int]]:
+    """(writer, reader) of every file; of tasks that both read and write one, the later in the file waits for the
+    earlier, and so do several that write the same file.
+    """
+    if not graph.files_order:
+        return []
+    pairs = sum(len(each.writers) * len(each.readers) for each in graph.files.values())
+    if pairs > MOST_PAIRS:
+        graph.refuse(f"files are written and read by {pairs:,} pairs of tasks", f"at most {MOST_PAIRS:,}")
+    return [edge for each in graph.files.values() if each.writers for edge in _edges_of(each)]
+
+
+def _edges_of(used: ReadFile) -> list[tuple[int, int]]:
+    writers, readers = sorted(set(used.writers)), sorted(set(used.readers))
+    own = set(writers)
+    return [
+        (writer, reader)
+        for reader in readers
+        for writer in writers
+        if writer != reader and (reader not in own or writer < reader)
+    ]

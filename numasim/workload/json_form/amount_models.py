@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from numasim.errors import InputError
 from numasim.parts.base import Model
+from numasim.parts.choices import Choices
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import LONGEST_PS, MOST_NODES, MOST_SHARES, Mode
 from numasim.workload.amounts import Amounts
 from numasim.workload.graph import NodeAccess, Pattern
-from numasim.workload.json_form.access_names import MODE_MEANS, PATTERN_MEANS, ModeName, PatternName
+
+# ---- How accesses are called in files of task graphs -----------------------------------------------------------------
+
+ModeName = Annotated[
+    Literal["read", "write", "read-write"],
+    Choices(
+        {
+            "read": "They are read.",
+            "write": "They are fetched for ownership and written back.",
+            "read-write": "They are read and written back.",
+        }
+    ),
+]
+PatternName = Annotated[
+    Literal["sequential", "strided", "random", "chase"],
+    Choices(
+        {
+            "sequential": "One after the other: ten misses at once (assumed).",
+            "strided": "At equal distances: four misses at once (assumed).",
+            "random": "Anywhere: three misses at once (assumed).",
+            "chase": "Each address depends on the load before: one miss at once.",
+        }
+    ),
+]
+MODE_MEANS = "Whether the bytes are read, written or both."
+PATTERN_MEANS = "The order of the accesses, which says how many misses are under way at once (model 2.3)."
+
 
 MOST_PARTS = 65_536
 MOST_WEIGHT = 2**62  # of all parts of a table together

@@ -21,8 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from numasim.errors import InputError
 from numasim.files.bounded_json import json_errors
-from numasim.files.bounded_text import read_text
-from numasim.files.file_kinds import GRAPH
+from numasim.files.reader import GRAPH, read_text
 from numasim.files.walked_json import WINDOW, Batch, JsonWalk, LongValueError
 from numasim.files.writer import write_text
 from numasim.parts.base import Model

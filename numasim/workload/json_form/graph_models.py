@@ -25,10 +25,13 @@ from numasim.workload.graph import (
     WITHOUT_ARGUMENT,
     Op,
 )
-from numasim.workload.json_form.access_names import MODE_MEANS, PATTERN_MEANS, ModeName, PatternName
 from numasim.workload.json_form.amount_models import (
+    MODE_MEANS,
+    PATTERN_MEANS,
     AmountsEntry,
+    ModeName,
     NodeAccessEntry,
+    PatternName,
     whole,
 )
 from numasim.workload.sync_parameters import MAX_PARTIES

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numasim.schema.enumerations import Tier
+from numasim.strategy.control.built_in import shared_cache_bytes
 from numasim.strategy.control.packing import (
     child_packing,
     initial_packing,
@@ -21,7 +22,6 @@ from numasim.strategy.control.packing import (
     parent_packing,
     tiers_of_packing,
 )
-from numasim.strategy.control.shared_cache import shared_cache_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "verification" / "laws"))
 

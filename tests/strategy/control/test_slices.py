@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numasim.strategy.control.controller import Program
-from numasim.strategy.control.slices import slices
+from numasim.strategy.control.packing import slices
 
 
 def labels(phases: list[list[Tree]], units: int) -> list[int]:

@@ -12,9 +12,8 @@ from pydantic import ValidationError
 
 from numasim.parts.models.tune_model import TuneSpec
 from numasim.schema.enumerations import Tier
+from numasim.strategy.control.built_in import PLAIN, CpuBound, PackingTuner, packing_tuner, tasks_of_loop
 from numasim.strategy.control.controller import I64, Controls, Measures, Program
-from numasim.strategy.control.cpu_bound import CpuBound
-from numasim.strategy.control.tune_packing import PLAIN, PackingTuner, packing_tuner, tasks_of_loop
 from numasim.workload.phases import Loop
 
 FREE, ROOT, LOCAL = Tier.FREE, Tier.ROOT, Tier.LOCAL

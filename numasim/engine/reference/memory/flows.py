@@ -43,8 +43,8 @@ from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
 from numasim.engine.reference.run_state import RunState
 from numasim.parts.unit_factors import MILLION, PS_PER_S
+from numasim.plan.effects import noisy_ps
 from numasim.plan.item_prices import PricedItems, item_prices, seats_of
-from numasim.plan.noise import noisy_ps
 from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import resources_of
 from numasim.strategy.placement.compile_placement import Placement

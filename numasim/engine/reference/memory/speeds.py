@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from numasim.draws import DrawClass, base, draw
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.noise import noise_ppm
+from numasim.plan.effects import noise_ppm
 from numasim.plan.plan import Plan
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numasim.machine.distance import line_transfer_ps
+from numasim.machine.routing import line_transfer_ps
 from numasim.plan.plan import Plan
 
 NOBODY = -1

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from numasim.errors import InputError
-from numasim.workload.imports.import_choices import Choices
+from numasim.workload.imports.import_choices import UNITS_PS, Choices, number
 from numasim.workload.imports.read_graph import ReadGraph, shortened
-from numasim.workload.imports.time_units import UNITS_PS, number
 
 Attributes = dict[str, str]
 COST_NS = "cost_ns"  # what numasim's own graphs in networkx call it: the one name that says its unit

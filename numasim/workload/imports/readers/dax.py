@@ -7,13 +7,33 @@ file waits for the jobs that write it, whether or not the file also says so with
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import cast
+from xml.etree.ElementTree import Element
 
 from numasim.files.bounded_xml import PlacedElement
+from numasim.workload.imports.import_choices import UNITS_PS
 from numasim.workload.imports.read_graph import ReadGraph
-from numasim.workload.imports.readers.xml_names import inside, local, own
-from numasim.workload.imports.time_units import UNITS_PS
+
+# ---- Elements of XML by their names without namespaces ---------------------------------------------------------------
+
+
+def local(element: Element) -> str:
+    """The name of an element without the prefix of its namespace."""
+    return element.tag.rpartition(":")[2].rpartition("}")[2]
+
+
+def inside(element: PlacedElement) -> Iterator[PlacedElement]:
+    """The elements right inside of this one."""
+    return (cast(PlacedElement, each) for each in element)
+
+
+def own(element: PlacedElement, name: str) -> Iterator[PlacedElement]:
+    """The elements of that name right inside of this one."""
+    return (each for each in inside(element) if local(each) == name)
+
 
 FORMAT = "Pegasus DAX"
 ROOT = "adag"

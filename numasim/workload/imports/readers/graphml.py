@@ -12,7 +12,7 @@ from numasim.files.bounded_xml import PlacedElement
 from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.read_graph import ReadGraph, shortened
 from numasim.workload.imports.readers.attributed import Attributed, Attributes, graph_of
-from numasim.workload.imports.readers.xml_names import inside, local, own
+from numasim.workload.imports.readers.dax import inside, local, own
 
 FORMAT = "GraphML graph"
 ROOT = "graphml"

@@ -14,9 +14,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from numasim.workload.imports.import_choices import UNITS_PS
 from numasim.workload.imports.read_graph import ReadGraph, Where, shortened
 from numasim.workload.imports.readers.json_parts import listed, named, object_at, text_at
-from numasim.workload.imports.time_units import UNITS_PS
 
 FORMAT = "WfFormat"
 KEYS = ("jobs", "tasks", "specification")

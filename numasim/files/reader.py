@@ -1,0 +1,266 @@
+"""How files are read: regular ones, up to the size of their kind, as bytes or as text; and whether a file is there.
+
+A device, a named pipe or a socket has no end, or none that can be waited for: it is refused before anything is read,
+and without waiting for another process to open it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+from numasim.errors import InputError
+
+# ---- The kinds of files that are read, with the largest size of each -------------------------------------------------
+#
+# The sizes are far above what numasim writes or people write by hand, and low enough that a file at the limit is
+# refused in seconds and without exhausting memory.
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """``name`` completes the sentence "expected ..."."""
+
+    name: str
+    most_bytes: int
+
+
+YAML = FileKind("a YAML file", MIB)
+GRAPH = FileKind("a task graph in JSON", 128 * MIB)
+PACKED_GRAPH = FileKind("a task graph in npz", GIB)
+OTHER_GRAPH = FileKind(
+    "a task graph in JSON, WfFormat, DAX, GraphML, DOT, STG, StarPU's tasks.rec or a table of grain graphs", 128 * MIB
+)
+PYTHON = FileKind("a Python module, a .py file", MIB)
+HWLOC = FileKind("hwloc XML, as lstopo writes it", 4 * MIB)
+SYSFS = FileKind("a file of sysfs", MIB)
+CPU_INFO = FileKind("/proc/cpuinfo", 64 * MIB)
+CSV = FileKind("a CSV file", 4 * MIB)
+PROVENANCE = FileKind("the file that a sweep wrote; choose another directory", 16 * MIB)
+RUNS = FileKind("the file as it was written; remove it", 16 * MIB)
+MANIFEST = FileKind("the file that numasim wrote; choose another folder", 16 * MIB)
+OWN = FileKind("a file that numasim wrote, or another folder", 256 * MIB)
+TABLE = FileKind("a results directory; run its sweep again, which makes the tables anew", 64 * GIB)
+
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NO_FILES = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a named pipe or the output of another command",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+class UnreadableError(InputError):
+    """There is no such file, or the system does not let it be read."""
+
+
+def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
+    """The contents of the file ``path``; ``place`` is where a document names it, if one does.
+
+    InputError where there is no such file, it cannot be read, is no regular file, or is larger than its kind may be.
+    """
+    try:
+        with open_regular(path, kind, place) as file:
+            data = b"".join(_pieces(file, kind.most_bytes))
+    except OSError as error:
+        raise _unreadable(path, error, kind, place) from None
+    if len(data) > kind.most_bytes:
+        raise _too_large(path, kind, place)
+    return data
+
+
+def require_file(path: Path, kind: FileKind, place: str | None = None) -> None:
+    """InputError unless ``path`` is a regular file that can be opened."""
+    open_regular(path, kind, place).close()
+
+
+def open_regular(path: Path, kind: FileKind, place: str | None = None) -> BufferedReader:
+    """The file ``path``, opened; InputError as for `read_bytes`, with the size that it has now."""
+    try:
+        handle = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        raise _missing(path, kind, place) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error, kind, place) from None
+    try:
+        return _file_of(handle, path, kind, place)
+    except OSError as error:
+        raise _unreadable(path, error, kind, place) from None
+
+
+def _file_of(handle: int, path: Path, kind: FileKind, place: str | None) -> BufferedReader:
+    """The regular file that was opened as ``handle``, which is closed where it is none, or too large."""
+    with ExitStack() as closing:
+        closing.callback(os.close, handle)
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{str(path)!r} is {_what(status.st_mode)}", place=place, expected=kind.name)
+        if status.st_size > kind.most_bytes:
+            raise _too_large(path, kind, place)
+        closing.pop_all()
+        return os.fdopen(handle, "rb", closefd=True)
+
+
+def is_file(path: Path) -> bool:
+    """Whether ``path`` is a regular file; no, where that cannot be found out, for instance for too long a name."""
+    return os.path.isfile(path)
+
+
+def _pieces(file: BufferedReader, most_bytes: int) -> Iterator[bytes]:
+    """The contents, as a rule in one piece; no more than one byte above ``most_bytes``."""
+    left = most_bytes + 1
+    size = os.fstat(file.fileno()).st_size + 1  # 1 for files of /proc and some of /sys, which do not know their size
+    while left > 0 and (piece := file.read(min(left, max(size, 64 * KIB)))):
+        left -= len(piece)
+        yield piece
+
+
+def _what(mode: int) -> str:
+    return _NO_FILES.get(stat.S_IFMT(mode), "no regular file")
+
+
+def _missing(path: Path, kind: FileKind, place: str | None) -> UnreadableError:
+    if not os.path.isdir(path.parent):
+        return UnreadableError(f"there is no folder {str(path.parent)!r}", place=place, expected=kind.name)
+    return UnreadableError(
+        f"there is no file {str(path)!r}",
+        place=place,
+        expected=kind.name,
+        value=path.name,
+        known=_files_in(path.parent),
+    )
+
+
+def _files_in(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
+    except OSError:
+        return []
+
+
+def _unreadable(path: Path, error: OSError | ValueError, kind: FileKind, place: str | None) -> InputError:
+    try:
+        special = not stat.S_ISREG(mode := os.stat(path).st_mode) and not stat.S_ISDIR(mode)
+    except (OSError, ValueError):
+        special, mode = False, 0
+    if special:  # a socket cannot be opened
+        return InputError(f"{str(path)!r} is {_what(mode)}", place=place, expected=kind.name)
+    reason = getattr(error, "strerror", None) or error
+    return UnreadableError(
+        f"cannot read {str(path)!r}: {reason}", place=place, expected=f"{kind.name} that can be read"
+    )
+
+
+def _too_large(path: Path, kind: FileKind, place: str | None) -> InputError:
+    size = f"{kind.most_bytes // GIB} GiB" if kind.most_bytes >= GIB else f"{kind.most_bytes // MIB} MiB"
+    return InputError(f"{str(path)!r} is larger than {size}", place=place, expected=kind.name)
+
+
+# ---- Text files: UTF-8, with or without a byte order mark, and without zero bytes ------------------------------------
+
+
+def read_text(path: Path, kind: FileKind, place: str | None = None) -> str:
+    """The text in the file ``path``; InputError as for `read_bytes`, and with the place of the first byte that is not
+    text.
+    """
+    return text_of(read_bytes(path, kind, place), str(path), kind.name)
+
+
+def text_of(data: bytes, name: str, expected: str) -> str:
+    """``data`` as text; errors call it ``name``."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = _place(data, error.start, name)
+        raise InputError("this file is not text in UTF-8", place=place, expected=expected) from None
+    if "\0" in text:
+        place = _place(data, data.index(b"\0"), name)
+        raise InputError("the character U+0000 shows that this is a binary file", place=place, expected=expected)
+    return text
+
+
+def _place(data: bytes, at: int, name: str) -> str:
+    begin = data.rfind(b"\n", 0, at) + 1
+    column = len(data[begin:at].decode("utf-8-sig", "replace")) + 1
+    line = data.count(b"\n", 0, at) + 1
+    return f"{name}:{line}:{column}"
+
+
+# ---- Text files of other programs: unpacked where the name ends in .gz, and in the encoding that they declare --------
+
+HEAD = 4096  # bytes in which a file declares its encoding
+_DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?(iso-?8859-?1|latin-?1|windows-1252)\b""", re.IGNORECASE)
+
+
+def read_foreign_text(path: Path, kind: FileKind) -> str:
+    """The text in the file ``path``: UTF-8, or Latin-1 where XML or DOT declares that.
+
+    InputError as for `read_text`, for a packed file that is damaged, and for one that is larger than its kind unpacked.
+    """
+    data = read_bytes(path, kind)
+    if path.suffix == ".gz":
+        data = _unpacked(data, path, kind)
+    if _DECLARED.search(data[:HEAD]) and not _is_utf8(data):
+        data = data.decode("latin-1").encode()
+    return text_of(data, str(path), kind.name)
+
+
+def _unpacked(data: bytes, path: Path, kind: FileKind) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            found = file.read(kind.most_bytes + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"this file cannot be unpacked: {error}", place=str(path), expected=kind.name) from None
+    if len(found) > kind.most_bytes:
+        problem = f"{str(path)!r} is larger than {kind.most_bytes // MIB} MiB unpacked"
+        raise InputError(problem, expected=kind.name)
+    return found
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What is at a path. Where that cannot be found out, it is an error and no absence: what is there must not be lost.
+
+
+def is_there(path: Path | str) -> bool:
+    """Whether anything has that name, a link that leads nowhere included. Raises OSError where it cannot be said."""
+    return _mode(path, follow=False) is not None
+
+
+def is_folder(path: Path | str) -> bool:
+    """Whether ``path`` leads to a folder. Raises OSError where it cannot be said."""
+    return stat.S_ISDIR(_mode(path) or 0)
+
+
+def is_regular(path: Path | str) -> bool:
+    """Whether ``path`` leads to a regular file. Raises OSError where it cannot be said."""
+    return stat.S_ISREG(_mode(path) or 0)
+
+
+def _mode(path: Path | str, follow: bool = True) -> int | None:
+    """The mode of what ``path`` leads to, None where there is nothing."""
+    try:
+        return os.stat(path, follow_symlinks=follow).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -1,1 +1,0 @@
-"""Files of task graphs, in whatever form they are."""
