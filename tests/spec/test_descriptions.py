@@ -34,7 +34,7 @@ def models() -> dict[str, type[Model]]:
 
 def test_there_are_models_of_every_kind_of_file() -> None:
     names = {name.rpartition(".")[2] for name in models()}
-    assert {"MachineSpec", "StrategySpec", "RuntimeSpec", "ModelSpec", "GraphFile", "StudyFile", "PartFile"} <= names
+    assert {"MachineSpec", "StrategySpec", "RuntimeSpec", "ModelSpec", "GraphFile", "PartFile"} <= names
 
 
 def test_every_field_is_described_in_a_sentence() -> None:
