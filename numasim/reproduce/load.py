@@ -38,6 +38,8 @@ def read_study(name: str, tables: Collection[str] = (), begin: Callable[[Path], 
     `InputError` for an unknown study or table, and for an error of the code with its place.
     """
     folder = _folder(name)
+    if not is_file(folder / STUDY):
+        raise InputError("is missing", place=str(folder / STUDY), expected="the module of a study")
     if folder.parent != _shipped():
         begin(folder / STUDY)
     module = _executed(folder)
@@ -72,8 +74,6 @@ def _folder(name: str) -> Path:
 
 def _executed(folder: Path) -> ModuleType:
     """The module of a study, in a package of its own, so that it may import what is beside it."""
-    if not is_file(folder / STUDY):
-        raise InputError("is missing", place=str(folder / STUDY), expected="the module of a study")
     folder = folder.resolve()
     package = f"numasim_study_{next(_numbers)}"
     parent = ModuleType(package)
