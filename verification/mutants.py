@@ -159,17 +159,20 @@ def main() -> None:
         options = ["-x", *(f"--ignore=tests/engine/{module}" for module in modules)]
         if failed := failing_tests(folder, *options):
             raise SandboxError(f"without any change, {failed[0]} fails")
-        missed = 0
+        missed = tried = 0
         for mutant in drawn:
             file = folder / mutant.file
             source = file.read_text()
             file.write_text(mutant.text)
-            built = not chosen.native or build(folder)
-            caught = next(iter(failing_tests(folder, *options)), None) if built else "(it cannot be built)"
+            if chosen.native and not build(folder):
+                print(f"cannot be built: {mutant.told}", flush=True)
+                file.write_text(source)
+                continue
+            caught = next(iter(failing_tests(folder, *options)), None)
             file.write_text(source)
-            missed += caught is None
+            tried, missed = tried + 1, missed + (caught is None)
             print(f"{'caught' if caught else 'MISSED'} {mutant.told}\n       {caught or ''}".rstrip(), flush=True)
-    print(f"{len(drawn) - missed} of {len(drawn)} changes caught, out of {len(every)}")
+    print(f"{tried - missed} of {tried} changes caught, out of {len(every)}; {len(drawn) - tried} could not be built")
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def _inventory(root: Element, path: Path) -> Inventory:
         memoryless=frozenset(lost.values()),
         memory_source=memory.source,
         averaged=memory.averaged,
-        unsaid=frozenset((*_unsaid(objects, usable), *["speeds" for _ in _kinds_without_speed(root, usable)])),
+        unsaid=frozenset(_unsaid(root, objects, usable)),
     )
 
 
@@ -222,11 +222,13 @@ def _thread(cpu: int, around: list[_Object], home: int) -> Thread:
     return Thread(cpu, core, socket, home)
 
 
-def _unsaid(objects: list[_Object], usable: frozenset[int]) -> Iterator[str]:
-    """What the topology does not say of all processors: their ``sockets`` or their ``cores``."""
+def _unsaid(root: Element, objects: list[_Object], usable: frozenset[int]) -> Iterator[str]:
+    """What the topology does not say of all processors: their ``sockets``, ``cores``, or the ``speeds`` of kinds."""
     for name, types in (("sockets", ("Package", "Socket")), ("cores", ("Core",))):
         if usable.difference(*(each.cpus for each in _of_type(objects, *types))):
             yield name
+    if list(_kinds_without_speed(root, usable)):
+        yield "speeds"
 
 
 def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:

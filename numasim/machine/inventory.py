@@ -60,6 +60,5 @@ class Inventory:
     memoryless: frozenset[int] = frozenset()  # nodes that are said to have no memory, where sizes may not be said
     memory_source: str = ""  # of bandwidths and latencies
     averaged: frozenset[Where] = frozenset()  # whose bandwidth or latency is the mean of unlike ones
-    unsaid: frozenset[str] = (
-        frozenset()
-    )  # "sockets": all nodes are on one; "cores": each hardware thread is one; "speeds": of kinds
+    # "sockets": all nodes are on one; "cores": each hardware thread is one; "speeds": all kinds of cores are alike
+    unsaid: frozenset[str] = frozenset()

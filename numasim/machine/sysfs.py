@@ -41,7 +41,6 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
     averaged: set[Where] = {node for node, said in bandwidths.items() if len(set(said)) > 1}
     averaged |= {pair for pair, said in latencies.items() if len(set(said)) > 1}
     speeds, speed_source = _speeds(root, usable)
-    unlike = tuple(_kinds_without_speed(root, usable, speed_source))
     return Inventory(
         origin="the running system" if running else f"sysfs at {root}",
         threads=tuple(_thread(root, cpu, nodes) for cpu in sorted(usable)),
@@ -50,14 +49,14 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
         distance=_distances(root, sorted(nodes)),
         clock=_clock(root, min(usable), running),
         page_bytes=os.sysconf("SC_PAGE_SIZE") if running else None,
-        remarks=(*_left_out(root, online, usable), *unlike),
+        remarks=(*_left_out(root, online, usable), *_kinds_without_speed(root, usable, speed_source)),
         speeds=speeds,
         speed_source=speed_source,
         bandwidth_gbs={node: value for node, said in bandwidths.items() if (value := round(_mean(said) / 1000, 3))},
         latency_ns={pair: _mean(said) for pair, said in latencies.items()},
         memory_source="the access classes of memory there, which firmware gives",
         averaged=frozenset(averaged),
-        unsaid=frozenset((*_unsaid(root, usable), *["speeds"] * len(unlike))),
+        unsaid=frozenset(_unsaid(root, usable, speed_source)),
     )
 
 
@@ -217,13 +216,15 @@ def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[
     return {(reader, node): said for reader in sorted(readers)} if said else {}
 
 
-def _unsaid(root: Path, usable: frozenset[int]) -> Iterator[str]:
-    """What the system does not say of all its processors: their ``sockets`` or their ``cores``."""
+def _unsaid(root: Path, usable: frozenset[int], speed_source: str) -> Iterator[str]:
+    """What the system does not say of all processors: their ``sockets``, ``cores``, or the ``speeds`` of kinds."""
     folders = [_cpu(root, cpu) / "topology" for cpu in usable]
     if any(_integer(folder / "physical_package_id", -1) < 0 for folder in folders):
         yield "sockets"
     if not all(_processors(folder, "core_cpus", "thread_siblings") for folder in folders):
         yield "cores"
+    if list(_kinds_without_speed(root, usable, speed_source)):
+        yield "speeds"
 
 
 def _thread(root: Path, cpu: int, nodes: dict[int, frozenset[int]]) -> Thread:

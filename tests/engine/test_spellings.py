@@ -6,10 +6,12 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+import spellings
 from engine_setup import NS, observe, plan_of, runtime, stealing, toy
 from spellings import STRATEGIES, random_case
 from task_graphs import body, call, graph, items, phase, task
 
+from numasim.engine.reference.task_numbers import TaskNumbers
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Loop, Phase, Workload
@@ -29,6 +31,20 @@ def test_random_programs_come_to_one_end_however_they_are_spelled(name: str) -> 
     chance = Random(f"spellings of {name}")
     for _ in range(3):
         assert not list(random_case(chance).differences(name))
+
+
+def over_program(numbers: TaskNumbers, task: int) -> tuple[int, int]:
+    rows = len(numbers._number)
+    return (task, rows) if task < rows else numbers._tables.item_and_count(task)
+
+
+def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oracle compares spellings: with the reference engine alone, which then counts over the program."""
+    monkeypatch.setattr(spellings, "ENGINES", ("reference",))
+    cases = [random_case(Random(number)) for number in range(20)]
+    assert not [each for case in cases for each in case.differences(STATIC)]
+    monkeypatch.setattr(TaskNumbers, "index_and_count", over_program)
+    assert [each for case in cases for each in case.differences(STATIC)]
 
 
 def spelled(turns: int, count: int, time_ns: int, deal: Deal) -> dict[str, Workload]:

@@ -30,6 +30,12 @@ def _openmp() -> None:
     openmp_or_skip()
 
 
+def test_a_short_program_is_recorded_often() -> None:
+    """Of many equal pieces the longest decides, and the least of three times of a piece is some per cent too long."""
+    found = record(Order((str(compiled("fib", FIB)), "5"), 1), PieceCosts())
+    assert found.joined == found.runs >= 15
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("threads", [1, 2, 16])
 def test_loops_are_shares_of_their_owners_and_chunks_from_a_queue(compiler: str, threads: int) -> None:

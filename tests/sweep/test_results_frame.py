@@ -78,6 +78,17 @@ def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
     assert len(load_table(tmp_path, NODE_PAIRS).columns)
 
 
+def test_a_folder_whose_manifest_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without its manifest a changed table was read as one that the sweep wrote, and nothing was said."""
+    sweep_toy(toy_sweep(), tmp_path)
+    load(tmp_path)
+    assert capsys.readouterr().err == ""
+    (tmp_path / ".numasim.json").unlink()
+    load(tmp_path)
+    said = "there is no .numasim.json, so that nobody knows whether results.parquet was changed"
+    assert capsys.readouterr().err == f"numasim: {tmp_path}: {said}\n"
+
+
 def test_a_table_of_something_else(tmp_path: Path) -> None:
     pq.write_table(pa.table({"run_id": ["a"]}), tmp_path / "other.parquet")
     with pytest.raises(InputError, match=r"is not a results table, it lacks the column spec_hash"):
