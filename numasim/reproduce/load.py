@@ -81,12 +81,13 @@ def _executed(folder: Path) -> ModuleType:
     sys.modules[package] = parent
     try:
         return imported(f"{package}.study")
-    except InputError:
-        raise
     except Exception as error:  # of the code of the study
         own = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).parent == folder]
         file, line = (own[-1].filename, own[-1].lineno) if own else (str(folder / STUDY), None)
         if isinstance(error, SyntaxError):
             file, line = error.filename or file, error.lineno
         place = f"{file}:{line}" if line else file
+        if isinstance(error, InputError):
+            error.place = error.place or place
+            raise
         raise InputError(f"{type(error).__name__}: {error}", place=place) from error

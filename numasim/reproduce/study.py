@@ -237,8 +237,11 @@ class Study:
                 check_known("column", filter(None, [column.baseline]), table.columns)
                 if column.variant and table.program:
                     check_known("variant", [column.variant], self.programs[table.program].variants)
+                table.kind.unit(column.quantity)
                 self.published(table.id, name)
                 self.null(table.id, column)
+            if table.program:
+                table.kind.check(table, self.programs[table.program])
         return self
 
 

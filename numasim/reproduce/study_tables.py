@@ -13,7 +13,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from numasim.reproduce.programs import Names, Wanted, listed
+from numasim.reproduce.names import check_known, looked_up
+from numasim.reproduce.programs import Names, Program, Wanted, listed
 from numasim.reproduce.published import PublishedTable, read_published
 from numasim.reproduce.quantities import QUANTITIES, Outcome, task_us
 from numasim.reproduce.setting import NotSimulatedError, Setting, assigned
@@ -68,8 +69,11 @@ class Kind:
     """How the cells of a table follow from runs."""
 
     def unit(self, quantity: str) -> str:
-        """The unit of a quantity that a column may have. KeyError for another one."""
-        return QUANTITIES[quantity].unit
+        """The unit of a quantity that a column may have. InputError for another one."""
+        return looked_up("quantity", quantity, QUANTITIES).unit
+
+    def check(self, table: StudyTable, program: Program) -> None:
+        """InputError for the first unknown name in what the kind itself asks of the program."""
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
         """Plan the runs of every cell."""
@@ -83,6 +87,11 @@ class Kind:
 @dataclass(frozen=True)
 class Runs(Kind):
     """A cell is a quantity of one run: its row is a row of the program, or the value of a field."""
+
+    def check(self, table: StudyTable, program: Program) -> None:
+        """Each row has to be one of the program, unless rows are values of a field."""
+        if not table.key:
+            check_known("row of the program", table.labels, program.rows)
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
         """A cell for each row and column."""
@@ -248,6 +257,10 @@ class Totals(Kind):
 
     variants: Mapping[str, str]
 
+    def check(self, table: StudyTable, program: Program) -> None:
+        """Each row needs a variant."""
+        check_known("variant", [looked_up("row", row, self.variants) for row in table.labels], program.variants)
+
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
         """A cell for each row and column."""
         return planned_table(setting, table, [self._planned(setting, table, each) for each in cells_of(setting, table)])
@@ -313,7 +326,13 @@ class Compared(Kind):
 
     def unit(self, quantity: str) -> str:
         """The unit of a comparison."""
-        return self.known[quantity].unit
+        return looked_up("quantity", quantity, self.known).unit
+
+    def check(self, table: StudyTable, program: Program) -> None:
+        """Variants and the row that others are compared with have to exist."""
+        against = [self.against] if isinstance(self.against, str) else self.against.values()
+        check_known("variant", filter(None, against), program.variants)
+        check_known("row", filter(None, [self.row]), table.labels)
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
         """A cell for each row, without the one that is compared with, and column."""
@@ -388,7 +407,11 @@ class Peaks(Kind):
 
     def unit(self, quantity: str) -> str:
         """The unit of a quantity of peaks."""
-        return PEAKS[quantity][0]
+        return looked_up("quantity", quantity, PEAKS)[0]
+
+    def check(self, table: StudyTable, program: Program) -> None:
+        """The variant that others are compared with has to exist."""
+        check_known("variant", filter(None, [self.against]), program.variants)
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
         """A cell for each row and column."""
@@ -463,6 +486,13 @@ class Claims(Kind):
     def unit(self, quantity: str) -> str:
         """The unit of a share."""
         return "1"
+
+    def check(self, table: StudyTable, program: Program) -> None:
+        """Each row needs a claim, about a quantity of runs that there are."""
+        for claim in (looked_up("claim", row, self.claims) for row in table.labels):
+            check_known("quantity", [claim.quantity], QUANTITIES)
+            check_known("row", [claim.row], program.rows)
+            check_known("variant", claim.variants, program.variants)
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
         """A cell for each claim."""

@@ -58,6 +58,12 @@ def test_a_study_may_import_what_lies_beside_it_and_is_made_anew_each_time(small
         ('"program", TIMES, "trees"', '"program", TIMES, "tree"', "no program 'tree'.*'trees'"),
         ('"program", TIMES', '"programme", TIMES', r"times\.csv: there is no column 'programme'.*'program'"),
         ('CSV / "times.csv"', 'CSV / "tims.csv"', r"tims\.csv.*"),
+        (
+            '"makespan_s", "domains"',
+            '"makespn_s", "domains"',
+            r"study\.py:\d+: .*no quantity 'makespn_s'.*'makespan_s'",
+        ),
+        ('"small": {"workload"', '"smal": {"workload"', "no row of the program 'small'.*'smal'"),
         ("spec={", "spce={", r"study\.py:\d+: TypeError: .*spce"),
         ("STUDY = make", "MINE = make", r"study\.py: makes no study; expected STUDY = make_study"),
         ("READINGS = {}", "READINGS = {", r"SyntaxError"),
@@ -66,6 +72,29 @@ def test_a_study_may_import_what_lies_beside_it_and_is_made_anew_each_time(small
 def test_mistakes_in_a_study(tmp_path: Path, old: str, new: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read_study(str(write_study(tmp_path / "bad", old, new)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ('Claims({"small": Claim("makespn_s", "small", "plain", "domains")})', "no quantity 'makespn_s'.*'makespan_s'"),
+        ('Claims({"small": Claim("speedup", "smal", "plain", "domains")})', "no row 'smal'.*'small'"),
+        ('Claims({"small": Claim("speedup", "small", "plain", "domain")})', "no variant 'domain'.*'domains'"),
+        ('Claims({"smal": Claim("speedup", "small", "plain", "domains")})', "no claim 'small'.*'smal'"),
+        ('Compared(against="plane")', "no variant 'plane'.*'plain'"),
+        ('Compared(row="smal")', "no row 'smal'.*'small'"),
+        ('Peaks("workers", (1, 2), "plane")', "no variant 'plane'.*'plain'"),
+        ('Totals({"smal": "plain"})', "no row 'small'.*'smal'"),
+        ('Totals({"small": "plane"})', "no variant 'plane'.*'plain'"),
+    ],
+)
+def test_mistakes_in_kinds_of_tables(tmp_path: Path, kind: str, says: str) -> None:
+    """They were found in the middle of a reproduction, by a traceback, or not at all where a quick one has no runs."""
+    quantity = {"Compared": "time_ratio", "Peaks": "rise", "Totals": "speedup"}.get(kind.partition("(")[0], "holds")
+    column = f'{{"share": Column("{quantity}", "plain")}}'
+    more = f'TABLES.append(StudyTable("t", "", "", CSV / "said.csv", "row", {column}, "trees", kind={kind}))\n'
+    with pytest.raises(InputError, match=says):
+        read_study(str(write_study(tmp_path / "bad", more=more, said="row,share\nsmall,1\n")))
 
 
 @pytest.mark.parametrize(
