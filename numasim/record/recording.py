@@ -62,9 +62,9 @@ def require_undivided(threads: Sequence[TimedEvents]) -> None:
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3
-# Of a program whose recordings take less than SHORT_PS together, over all threads and with what these wait for their
-# turns: with several workers its longest piece decides, and the least of three times of a piece is still some per cent
-# too long.
+# A program is recorded at least SHORT_REPEATS times as long as its recordings so far have taken less than SHORT_PS,
+# over all threads, their waits for turns included. With several workers the longest of many pieces decides how long a
+# loop takes, and the minimum of only three timings of a piece is some per cent too long.
 SHORT_REPEATS, SHORT_PS = 15, 10**13
 SETTLED = 0.01  # two more recordings shorten the program by less than this share
 EVEN = 0.02  # every other recording differs from the others by less than this share

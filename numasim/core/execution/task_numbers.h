@@ -1,8 +1,8 @@
-/* Which task of how many a new task is, for the dispatch picks `cyclic` and `block` (model 4.13); equal to
- * engine/reference/task_numbers.py.
+/* The number of a new task among the tasks of its phase, and how many these are, for the dispatch picks `cyclic` and
+ * `block` (model 4.13). engine/reference/task_numbers.py gives the same numbers.
  *
- * The tasks of the phase that runs are numbered root by root, in program order below each; calls and implicit bodies
- * have no number of their own. Where no rule of the strategy asks for numbers, none are kept.
+ * The tasks of the phase that runs are numbered from 0: root by root in the order of the phase, in program order below
+ * each root. Calls and implicit bodies are not counted. If no rule of the strategy asks for numbers, none are kept.
  */
 #ifndef NUMASIM_EXECUTION_TASK_NUMBERS_H
 #define NUMASIM_EXECUTION_TASK_NUMBERS_H

@@ -133,9 +133,9 @@ def _model_version(known: dict[str, Any]) -> object:
 
 
 def require_unchanged(directory: Path, name: str) -> None:
-    """Raise `InputError` where a table of ``directory`` is not what the sweep wrote there, by the hash in the manifest.
+    """Raise `InputError` if the table ``name`` of ``directory`` has another hash than the manifest says.
 
-    A directory of a sweep whose manifest is missing has no hashes: that is said on standard error.
+    Without a manifest nothing is raised: a sweep's directory gets a remark on standard error, any other none.
     """
     if not (directory / MANIFEST).is_file():
         if not (directory / provenance.FILE).is_file():
