@@ -169,6 +169,7 @@ def run_source(some: Sequence[Entry], folder: Folder) -> None:
     before = ""
     for entry in some:
         if entry.file:
+            (here / entry.file).parent.mkdir(parents=True, exist_ok=True)
             (here / entry.file).write_text(entry.text)
         elif entry.runs and not folder.is_done(entry):
             _run(entry, before + entry.text if entry.language == "python" else entry.text, here, folder)
