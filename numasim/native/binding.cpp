@@ -122,12 +122,6 @@ std::span<const T> values_of(nb::handle array) {
     return {found.data(), found.size()};
 }
 
-template <typename Row>
-std::int64_t busy_ps(const Row& w) {
-    const ns_counters& c = w.counters;
-    return c.work_local_ps + c.inflation_numa_ps + c.inflation_contention_ps + c.inflation_smt_ps;
-}
-
 // A controller, numasim.engine.iteration_control.IterationControl: Python decides at boundaries, and there alone.
 class PythonBoundary : public Boundary {
 public:
@@ -141,19 +135,7 @@ public:
 
     void end_iteration(Engine& engine) override {
         const nb::gil_scoped_acquire gil;
-        Run& run = engine.state();
-        std::vector<std::int64_t> told{run.clock.now_ps()};
-        const auto add = [&told](const std::int64_t* values, std::size_t count) {
-            told.insert(told.end(), values, values + count);
-        };
-        const TaskMeasures& measures = engine.measures();
-        told.reserve(1 + measures.ps().size() + measures.bytes().size() + run.plan.nodes * run.plan.nodes +
-                     run.team.size());
-        add(measures.ps().data(), measures.ps().size());
-        add(measures.bytes().data(), measures.bytes().size());
-        add(engine.memory().pages().node_bytes, std::size_t{run.plan.nodes} * run.plan.nodes);
-        for (const Worker& w : run.team) told.push_back(busy_ps(w));
-        follow(engine, end_iteration_(owned(std::move(told))));
+        follow(engine, end_iteration_(owned(engine.told())));
     }
 
 private:

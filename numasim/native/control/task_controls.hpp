@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <new>
-#include <stdexcept>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "execution/live_subtrees.h"
@@ -32,7 +32,10 @@ public:
         if (labels > 0 && ranges.first(families) != ranges.first(0) + labels) {
             throw std::invalid_argument("item_label does not have every item");
         }
-        if (!ns_live_create(&live_, &plan)) throw std::bad_alloc();
+        if (!ns_live_create(&live_, &plan)) {
+            ns_live_destroy(&live_);
+            throw std::bad_alloc();
+        }
         queues_.show_live(live_);
         queues_.set_switches(plan.control.switches);
         show();

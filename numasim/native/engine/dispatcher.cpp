@@ -8,7 +8,9 @@ namespace numasim {
 
 Dispatcher::Dispatcher(Run& run, MemorySystem& memory)
     : run_(run), pages_(memory.pages()), copy_(run.plan.steal.levels - run.plan.steal.steal_levels + 1) {
-    if (!ns_task_numbers_create(&numbers_, &run.plan)) throw std::bad_alloc();
+    if (ns_task_numbers_create(&numbers_, &run.plan)) return;
+    ns_task_numbers_destroy(&numbers_);
+    throw std::bad_alloc();
 }
 
 std::int32_t Dispatcher::place(std::uint32_t position, Task task) {

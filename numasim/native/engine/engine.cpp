@@ -22,8 +22,9 @@ Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listene
 // A listener and a watch are told what has happened also where the run is refused.
 void Engine::run() {
     try {
-        go_through_events();
-        executor_.memory.sum_traffic();
+        begin();
+        while (run_phase()) {
+        }
     } catch (const Deadlock&) {
         executor_.run.recorder.flush();
         throw;
@@ -31,13 +32,17 @@ void Engine::run() {
         executor_.run.recorder.flush();
         throw;
     }
+    executor_.memory.sum_traffic();
     executor_.run.recorder.flush();
 }
 
-void Engine::go_through_events() {
+void Engine::begin() {
     if (boundary_ != nullptr) boundary_->begin(*this);
-    start_phase();
-    while (!finished_) {
+}
+
+bool Engine::run_phase() {
+    if (!start_phase()) return false;
+    while (!phase_over_) {
         const ns_event_key event = executor_.run.clock.next();
         if (executor_.memory.settles_before(event)) {
             executor_.memory.settle();
@@ -50,6 +55,7 @@ void Engine::go_through_events() {
         handle(event);
         executor_.sleepers.happened();
     }
+    return true;
 }
 
 void Engine::handle(ns_event_key event) {
@@ -104,9 +110,9 @@ void Engine::look(Worker& w) {
 
 // ---- phases -------------------------------------------------------------------------------------------------------
 
-void Engine::start_phase() {
-    finished_ = !executor_.source.start_phase();
-    if (finished_) return;
+bool Engine::start_phase() {
+    if (!executor_.source.start_phase()) return false;
+    phase_over_ = false;
     executor_.memory.start_phase(executor_.source.phase_number(), executor_.source.turn());
     executor_.transactions.start_turn(executor_.source.turn());
     executor_.run.plan.skipping ? executor_.skipping.start_phase() : executor_.source.deal();
@@ -120,6 +126,7 @@ void Engine::start_phase() {
             executor_.proceed(executor_.run.team[i]);  // others are in the middle of a serial run already
     }
     executor_.source.set_starting(false);
+    return true;
 }
 
 void Engine::end_phase() {
@@ -136,8 +143,8 @@ void Engine::end_phase() {
         for (Worker& w : executor_.run.team) ns_compute_thresholds(&executor_.thief, &w, executor_.run.clock.now_ps());
     }
     count_phase();
+    phase_over_ = true;
     if (executor_.source.next_step()) end_iteration();
-    start_phase();
 }
 
 // What has been counted since the begin of the run, for the row of the phase that ends.
@@ -169,6 +176,24 @@ void Engine::end_iteration() {
     executor_.memory.sum_traffic();
     boundary_->end_iteration(*this);
     executor_.run.measures->clear();
+}
+
+std::vector<std::int64_t> Engine::told() const {
+    const Run& run = executor_.run;
+    const TaskMeasures& measures = *run.measures;
+    const std::int64_t* const bytes = executor_.memory.pages().node_bytes;
+    std::vector<std::int64_t> told;
+    told.reserve(1 + measures.ps().size() + measures.bytes().size() + run.plan.nodes * run.plan.nodes +
+                 run.team.size());
+    told.push_back(run.clock.now_ps());
+    told.insert(told.end(), measures.ps().begin(), measures.ps().end());
+    told.insert(told.end(), measures.bytes().begin(), measures.bytes().end());
+    told.insert(told.end(), bytes, bytes + std::size_t{run.plan.nodes} * run.plan.nodes);
+    for (const Worker& w : run.team) {
+        const ns_counters& c = w.counters;
+        told.push_back(c.work_local_ps + c.inflation_numa_ps + c.inflation_contention_ps + c.inflation_smt_ps);
+    }
+    return told;
 }
 
 // ---- results ------------------------------------------------------------------------------------------------------

@@ -60,12 +60,21 @@ public:
 
     void run();
 
+    // The same step by step: `begin`, then a run of a phase each time, false where none is left. With bodies, those
+    // that the tasks of the phase have are known by then.
+    void begin();
+    bool run_phase();
+    void have_bodies(Bodies& bodies) { executor_.run.bodies = &bodies; }
+
     // ---- for a boundary: what has been measured, and what the next iteration is to be like
-    const TaskMeasures& measures() const { return *executor_.run.measures; }
     void choose_policy(std::uint64_t policy) { executor_.memory.choose_policy(policy); }
+    // The time, [tasks] time and [tasks, nodes] bytes of the tasks, [nodes, nodes] bytes, [workers] time spent
+    // executing.
+    std::vector<std::int64_t> told() const;
     void set_profile_ps(std::int64_t time_ps) { executor_.run.profile_ps = time_ps; }
 
-    // Results, each from the component that knows it.
+    // Results, each from the component that knows it; bytes once they are summed up.
+    void sum_traffic() { executor_.memory.sum_traffic(); }
     Run& state() { return executor_.run; }
     const WorkSource& source() const { return executor_.source; }
     const MemorySystem& memory() const { return executor_.memory; }
@@ -77,14 +86,13 @@ public:
     std::size_t task_bytes() const;   // of the state that grows with them
 
 private:
-    void go_through_events();
     void handle(ns_event_key event);
     void end_segment(Worker& w);
     void produce();
     void grant(std::uint32_t lock);
     void poll(Worker& w);
     void look(Worker& w);
-    void start_phase();
+    bool start_phase();
     void end_phase();
     void count_phase();
     void end_iteration();
@@ -93,7 +101,7 @@ private:
     Executor executor_;
     SteadyProduction steady_;
     PhaseRows phase_rows_;
-    bool finished_ = false;
+    bool phase_over_ = false;
 };
 
 }  // namespace numasim

@@ -37,6 +37,7 @@ void Executor::proceed(Worker& w) {
         const auto at = static_cast<std::uint32_t>(task);
         Frame& frame = run.frames[at];
         const Instruction next = run.frames.next(frame);
+        if constexpr (HAS_BODIES) run.bodies->come_to(w.id, frame.row, frame.at, next);
         switch (next.op) {
             case RUN: return start_segment(w, frame, next.arg);
             case END: finish(w, at, static_cast<Kind>(next.arg)); break;
@@ -60,12 +61,30 @@ void Executor::proceed(Worker& w) {
 
 inline void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
     if (coupled_) return memory.start(w, frame, segment);
+    if constexpr (HAS_BODIES) {
+        const std::int64_t compute_ps = run.bodies->compute_ps();
+        if (compute_ps != AS_PLANNED) return start_measured(w, frame, segment, compute_ps);
+    }
     const std::int64_t total_ps = run.measures ? memory.measured_segment_ps(w, frame.id, segment)
                                                : memory.segment_ps(w, segment),
                        local_ps = w.local_ps[segment];
     frame.path_ps += local_ps;
     w.segment = run.plan.graph.folded ? run.frames.next_segment(frame) : segment;
     work(w, frame.id, total_ps, local_ps);
+}
+
+// Start a segment that computes for as long as its body has.
+void Executor::start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps) {
+    const std::int64_t* const bytes = ns_pages_bytes_of(&memory.pages(), w.node);
+    const auto moved = [bytes](std::size_t home) { return bytes[home]; };
+    if (run.measures) run.measures->before(moved);
+    const BodyTime time = run.bodies->start(memory.pages(), segment, {w.node, run.clock.now_ps()}, compute_ps);
+    if (run.measures) run.measures->after(frame.id, moved);
+    if (time.total_ps == INT64_MAX || time.owed_ps == INT64_MAX) refuse_time();
+    w.owed_ps = sum_ps(w.owed_ps, time.owed_ps);
+    frame.path_ps += time.local_ps;
+    w.segment = segment;
+    work(w, frame.id, time.total_ps, time.local_ps);
 }
 
 inline void Executor::start_item(Worker& w, Task item) {

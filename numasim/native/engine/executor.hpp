@@ -28,6 +28,7 @@ public:
 
 private:
     [[gnu::always_inline]] void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
+    [[gnu::noinline]] void start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps);
     [[gnu::always_inline]] void start_item(Worker& w, Task item);
     [[gnu::noinline]] void start_first_item(Worker& w, Task item);
     [[gnu::noinline]] void compute_block(Worker& w, Task item);

@@ -12,12 +12,14 @@ namespace numasim {
 
 WorkSource::WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher)
     : run_(run), sync_(sync), dispatcher_(dispatcher) {
-    if (!ns_steps_create(&steps_, &run_.plan)) throw std::bad_alloc();
+    if (ns_steps_create(&steps_, &run_.plan)) return;
+    ns_steps_destroy(&steps_);
+    throw std::bad_alloc();
 }
 
 bool WorkSource::start_phase() {
     phase_start_ps_ = run_.clock.now_ps();
-    if (!ns_steps_run(&steps_)) return false;
+    if (!has_step()) return false;
     run_.queues.start_iteration(static_cast<std::uint32_t>(ns_steps_iteration(&steps_)));
     ns_live_start_phase(run_.controls.live(), &run_.plan, &phase());
     return true;

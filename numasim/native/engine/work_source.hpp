@@ -40,6 +40,8 @@ public:
     void end_phase(std::int64_t span_ps);
     // Go on to the next step; whether an iteration has ended with the last one.
     bool next_step();
+    // Whether there is a step at hand.
+    bool has_step() const { return ns_steps_run(&steps_); }
     // A worker without a part in the phase has waited for worker 0 throughout.
     void wait_at_barrier(Worker& w);
 

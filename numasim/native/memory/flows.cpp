@@ -157,7 +157,10 @@ void Flows::price_all() {
 void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     const std::size_t domain = effects_.caches.domain[worker];
     const Place place{domain, plan_.node[worker], sharers_[domain]};
-    const std::int64_t compute = noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment);
+    const bool is_planned = !HAS_BODIES || flow.work.compute_ps == AS_PLANNED;
+    const std::int64_t compute =
+        is_planned ? noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment)
+                   : flow.work.compute_ps;
     if (measures_) memory_.count_into(measures_->bytes_of(flow.work.task));
     Brought* const brought = helpers_ ? helpers_->brought_for(worker, flow.work.task) : nullptr;
     memory_.price(flow.work.row, compute, place, flow.price, uses_[worker], flow.work.op, brought);

@@ -30,7 +30,8 @@ struct Stretch {
     std::uint32_t op = 0;   // that of the task which executes it
     std::int32_t family = GRAPH;
     std::int64_t start_ps = 0;  // of the work, with overhead in front of it
-    bool goes_on = false;       // the same instant has ended an item of the same family
+    std::int64_t compute_ps = AS_PLANNED;
+    bool goes_on = false;  // the same instant has ended an item of the same family
 };
 
 // A worker's stretch of work; times in picoseconds. `left_ps` were left of its nominal time when that last changed,

@@ -65,6 +65,7 @@ void MemorySystem::start(Worker& w, const Frame& frame, std::uint32_t segment) {
     work.segment = run_.plan.graph.folded ? run_.frames.next_segment(frame) : segment;
     work.op = run_.frames.op_number(frame, frame.at);
     work.family = GRAPH;
+    if constexpr (HAS_BODIES) work.compute_ps = run_.bodies->compute_ps();
     work.goes_on = false;
     start(w, work);
 }

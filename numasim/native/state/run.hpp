@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "control/task_controls.hpp"
+#include "engine/bodies.hpp"
+#include "joins/nested_joins.hpp"
 #include "plan.hpp"
 #include "prepared.hpp"
 #include "record/recorder.hpp"
@@ -14,7 +16,6 @@
 #include "state/clock.hpp"
 #include "state/frames.hpp"
 #include "state/item_ranges.hpp"
-#include "joins/nested_joins.hpp"
 #include "state/steal_counts.hpp"
 #include "state/task_queues.hpp"
 #include "state/worker.hpp"
@@ -80,6 +81,7 @@ struct Run {
     StealCounts steals;
     std::optional<TaskMeasures> measures;  // where a controller asks for them
     std::int64_t profile_ps = 0;           // what measuring costs at the end of each task
+    Bodies* bodies = nullptr;              // of the tasks, where the engine has them
 };
 
 }  // namespace numasim
