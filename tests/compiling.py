@@ -26,8 +26,11 @@ SANITIZED = "NUMASIM_TEST_SANITIZED"
 
 
 def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:
-    """Link ``files``, objects and sources, which are compiled with all warnings as errors, into ``program``."""
-    _run([compiler, *flags, *map(str, _objects(compiler, files, flags)), "-pthread", "-o", str(program)])
+    """Link ``files`` into ``program``: objects, sources, which are compiled with all warnings as errors, and libraries
+    of C++ behind them.
+    """
+    cpp = ["-lstdc++", "-lm"] if any(path.suffix == ".a" for path in files) else []
+    _run([compiler, *flags, *map(str, _objects(compiler, files, flags)), *cpp, "-pthread", "-o", str(program)])
     return program
 
 
@@ -69,7 +72,7 @@ def install_library(folder: Path, compiler: str) -> None:
 
 
 def _objects(compiler: str, files: Sequence[Path], flags: Sequence[str]) -> list[Path]:
-    return [path if path.suffix == ".o" else compile_objects(compiler, [path], flags)[0] for path in files]
+    return [path if path.suffix in (".o", ".a") else compile_objects(compiler, [path], flags)[0] for path in files]
 
 
 def _name(stem: str, suffix: str, command: Sequence[str]) -> str:

@@ -148,9 +148,8 @@ def _widened(array: Array) -> Array:
 # ---- Plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset --------------
 #
 # On real threads a plan is only the strategy, with a graph of one empty task. In virtual time the program follows its
-# own recorded graph, which is therefore part of the plan. Only steals couple the workers of such a plan: virtual
-# clocks need segment durations that are known before the run, without caches, contention, shared cores or changing
-# clocks.
+# own recorded graph, which is therefore part of the plan. Only steals couple the workers of such a plan, without caches,
+# contention, shared cores or changing clocks; virtual time takes any plan.
 
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task

@@ -36,7 +36,14 @@ def run(command: list[str | Path], **environment: str) -> str:
 
 def test_what_is_installed(prefix: Path) -> None:
     installed = {path.name for path in prefix.rglob("*") if path.is_file()}
-    assert {"libnumasim.a", "libnumasim.so", "numasim.pc", "numasim-runtime", "runtime.h"} <= installed
+    assert {
+        "libnumasim.a",
+        "libnumasim-virtual.a",
+        "libnumasim.so",
+        "numasim.pc",
+        "numasim-runtime",
+        "runtime.h",
+    } <= installed
     headers = {path.relative_to(RUNTIME / "include") for path in (RUNTIME / "include").rglob("*.h*")}
     assert {path.relative_to(prefix / "include") for path in prefix.rglob("*.h*")} == headers
 
@@ -65,6 +72,15 @@ def test_the_example_runs_with_the_static_library(prefix: Path, c_compiler: str,
     run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags"), *linked, "-o", str(example)])
     assert run([example, "20"]) == "fib(20) = 6765\n"
     assert "libnumasim" not in run(["ldd", example])
+
+
+@pytest.mark.parametrize("static", [False, True], ids=["shared", "static"])
+def test_a_program_has_virtual_time(static: bool, prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+    asking, source = tmp_path / "asking", Path(__file__).parent / "virtual" / "asking.c"
+    libraries = ["-l:libnumasim.a" if static and flag == "-lnumasim" else flag for flag in flags(prefix, "--libs")]
+    run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags"), *libraries, "-o", str(asking)])
+    (library,) = prefix.rglob("libnumasim.so")
+    assert "virtual time follows a plan" in run([asking], LD_LIBRARY_PATH=str(library.parent))
 
 
 def test_the_library_defines_nothing_but_names_of_its_own(prefix: Path) -> None:

@@ -6,13 +6,11 @@
 #include "api/operations.h"
 #include "execution/steps.h"
 #include "record/recorder.h"
-#include "threads/worker.h"
-#include "virtual/virtual.h"
 
 struct ns_graph_program {
     ns_pool *pool;
     const ns_full_plan *plan;
-    const ns_plan_file *file; /* on threads; else NULL */
+    const ns_i64s *compute_ps; /* on threads; in virtual time NULL, since the plan knows what segments take */
     ns_graph_delay delay;
     int64_t *ran; /* [rows] how often */
 };
@@ -30,8 +28,8 @@ static void run_part(ns_task *self, void *arguments);
 static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, uint32_t argument) {
     part next = {program, argument};
     switch (code) {
-        case NS_OP_RUN: /* in virtual time the plan knows what it takes */
-            if (program->file) program->delay.take(program->delay.context, program->file->compute_ps.at[argument]);
+        case NS_OP_RUN:
+            if (program->compute_ps) program->delay.take(program->delay.context, program->compute_ps->at[argument]);
             break;
         case NS_OP_SPAWN: ns_spawn(self, run_part, &next, sizeof next); break;
         case NS_OP_CALL: ns_call(self, run_part, &next); break;
@@ -42,9 +40,8 @@ static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, u
         case NS_OP_BARRIER: ns_word_arrive(self, argument); break;
         case NS_OP_AWAIT: ns_word_await(self, argument); break;
         case NS_OP_SIGNAL: ns_word_signal(self, argument); break;
-        case NS_OP_GROUP: ns_virtual_begin_group(self); break; /* threads have none */
-        case NS_OP_END_GROUP: ns_virtual_end_group(self); break;
-        default: ns_word_broadcast(self, argument); break;
+        case NS_OP_BROADCAST: ns_word_broadcast(self, argument); break;
+        default: program->pool->tasks->op(self, code, argument); break; /* threads have none of these */
     }
 }
 
@@ -64,8 +61,7 @@ static void run_part(ns_task *self, void *arguments) {
 /* Roots are dealt as the plan says: which one it is, a task has to ask. */
 static void run_root(ns_task *self, void *arguments) {
     ns_graph_program *const *program = arguments;
-    const ns_thread_task *root = (const ns_thread_task *)self;
-    run_row(self, *program, (*program)->file ? ns_thread_notes_of(root)->row : ns_virtual_row(self));
+    run_row(self, *program, (*program)->pool->mode->row(self));
 }
 
 int ns_graph_program_run(ns_graph_program *self) {
@@ -117,7 +113,8 @@ static int create_words(ns_pool *pool, const ns_plan_words *words) {
     for (uint32_t word = 0; word < words->declared; word++) {
         char name[32];
         snprintf(name, sizeof name, "word %u", word);
-        const enum ns_word_role role = (enum ns_word_role)words->role.at[word];
+        const bool is_memory = words->role.at[word] == NS_SYNC_OBJECTS; /* of transactions: no word of runtime.h */
+        const enum ns_word_role role = is_memory ? NS_WORD_LOCK : (enum ns_word_role)words->role.at[word];
         const int64_t made = ns_word_create(pool, name, role, 0, (uint32_t)words->parties.at[word]);
         if (made < 0) return (int)made;
     }
@@ -129,8 +126,9 @@ int ns_graph_program_create(ns_graph_program **self, ns_pool *pool, ns_graph_del
     ns_graph_program *made = calloc(1, sizeof *made);
     if (!made) return ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory for the program of the plan's graph");
     *made = (ns_graph_program){.pool = pool, .delay = delay};
-    if (pool->options.mode != NS_MODE_VIRTUAL) made->file = ((const ns_thread_pool *)pool)->tables.file;
-    made->plan = made->file ? &made->file->plan : ns_virtual_plan(pool);
+    const ns_plan_file *file = pool->mode->plan(pool);
+    if (pool->options.mode != NS_MODE_VIRTUAL) made->compute_ps = &file->compute_ps;
+    made->plan = &file->plan;
     made->ran = calloc((size_t)made->plan->graph.rows + 1, sizeof *made->ran);
     const int error = made->ran ? create_words(pool, &made->plan->words) : NS_ERROR_MEMORY;
     if (error) {

@@ -48,22 +48,20 @@ static bool read_seed(ns_plan_file *self, const ns_fields *fields) {
     return true;
 }
 
-/* Only the engines know what transactions are. */
 static bool refuse_transactions(ns_plan_file *self) {
     const ns_u8s role = self->plan.words.role;
     for (uint64_t word = 0; word < role.count; word++) {
         if (role.at[word] != NS_SYNC_OBJECTS) continue;
-        return ns_plan_refuse(&self->reader, "the program has transactions, which the runtime does not execute");
+        return ns_plan_refuse(&self->reader, "the program has transactions, which threads do not execute");
     }
     return true;
 }
 
-/* Nor are there threads that run ahead of others. */
 static bool refuse_helpers(ns_plan_file *self) {
     const ns_u8s has = self->plan.effects.helpers.has;
     for (uint64_t worker = 0; worker < has.count; worker++) {
         if (!has.at[worker]) continue;
-        return ns_plan_refuse(&self->reader, "the strategy has helpers, which the runtime does not start");
+        return ns_plan_refuse(&self->reader, "the strategy has helpers, which threads do not start");
     }
     return true;
 }
@@ -71,8 +69,8 @@ static bool refuse_helpers(ns_plan_file *self) {
 static bool read_all(ns_plan_file *self, const ns_fields *fields) {
     ns_plan_reader *reader = &self->reader;
     uint64_t count;
-    if (!ns_full_plan_read(reader, &self->plan) || !refuse_transactions(self) || !refuse_helpers(self) ||
-        !read_seed(self, fields) || !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
+    if (!ns_full_plan_read(reader, &self->plan) || !read_seed(self, fields) ||
+        !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
         !ns_require_i64s(reader, "compute_ps", self->compute_ps, 0, NS_LONGEST_PS)) {
         return false;
     }
@@ -85,6 +83,8 @@ int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields) {
     if (read_all(self, fields)) return NS_OK;
     return self->reader.mistake == NS_PLAN_NO_MEMORY ? NS_ERROR_MEMORY : NS_ERROR_FIELD;
 }
+
+bool ns_plan_file_is_for_threads(ns_plan_file *self) { return refuse_transactions(self) && refuse_helpers(self); }
 
 void ns_plan_file_destroy(ns_plan_file *self) { ns_plan_reader_destroy(&self->reader); }
 

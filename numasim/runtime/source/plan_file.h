@@ -29,6 +29,10 @@ typedef struct {
 int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields);
 void ns_plan_file_destroy(ns_plan_file *self);
 
+/* Whether threads can execute the program and the strategy, as far as the plan's fields tell; else there is a sentence.
+ */
+bool ns_plan_file_is_for_threads(ns_plan_file *self);
+
 /* A segment starts: its pages, of those of the file's plan, are placed or moved, its bytes counted. `measured_ps` is
  * its compute time, or -1 for that of the plan. */
 ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,

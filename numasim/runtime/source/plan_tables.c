@@ -10,6 +10,7 @@ int ns_plan_tables_read(ns_plan_tables *self, const ns_fields *fields) {
     if (!file) return NS_ERROR_MEMORY;
     const int error = ns_plan_file_read(file, fields);
     if (error) return error;
+    if (!ns_plan_file_is_for_threads(file)) return NS_ERROR_FIELD;
     const ns_full_plan *plan = &file->plan;
     self->steal = plan->steal;
     self->thresholds = plan->thresholds;

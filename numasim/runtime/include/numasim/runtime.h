@@ -203,7 +203,8 @@ enum ns_mode {
     NS_MODE_NATIVE,   /* threads, pinned, on the machine as it is: see below */
     NS_MODE_EMULATED, /* threads on virtual nodes: remote steps pay the difference of latencies by spinning; memory is
                          on the node that touched it first, whatever the plan's placement */
-    NS_MODE_VIRTUAL   /* workers take turns on one thread in the order of their virtual clocks */
+    NS_MODE_VIRTUAL /* on one thread, by the clocks of the simulator's engine, which is a library of its own: a program
+                       that is linked without it gets NS_ERROR_UNSUPPORTED */
 };
 
 /* Native workers are pinned to the hardware threads that the plan has for them, counted among those that the process

@@ -10,6 +10,7 @@
 #include "api/report.h"
 #include "fields.h"
 #include "numasim/runtime.h"
+#include "plan_file.h"
 #include "platform/atomics.h"
 
 /* A body with what it is given. */
@@ -32,6 +33,9 @@ typedef struct {
     void (*abandon)(ns_pool *pool); /* in a process that was forked from it; NULL: as there */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
+    /* of pools with a plan: what they have read; the row of a task in its graph */
+    const ns_plan_file *(*plan)(const ns_pool *pool);
+    uint32_t (*row)(const ns_task *task);
 } ns_pool_operations;
 
 /* What tasks call. A mode with several ways to execute tasks has such a table for each, and chooses when a pool opens.
@@ -50,6 +54,8 @@ typedef struct {
     void (*arrive)(ns_task *self, uint32_t word);
     void (*await)(ns_task *self, uint32_t word);
     void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
+    /* An op of a plan's graph for which runtime.h has no call; NULL: plans with such ops are refused. */
+    void (*op)(ns_task *self, uint32_t op, uint32_t argument);
     /* The task has called what it must not: the run ends with this error, at once or when its tasks have ended. */
     void (*refuse)(ns_task *self, int error, const char *sentence);
 } ns_task_operations;
@@ -82,9 +88,11 @@ struct ns_pool {
 };
 
 /* The modes. */
-extern const ns_pool_operations ns_serial_mode;  /* serial/: runs depth first, and records */
-extern const ns_pool_operations ns_thread_mode;  /* threads/: native and emulated */
-extern const ns_pool_operations ns_virtual_mode; /* virtual.c: workers take turns by their virtual clocks */
+extern const ns_pool_operations ns_serial_mode; /* serial/: runs depth first, and records */
+extern const ns_pool_operations ns_thread_mode; /* threads/: native and emulated */
+/* virtual/: workers take turns by their virtual clocks. A library of its own, which needs that of C++: not there where
+ * a program is linked without it. */
+extern const ns_pool_operations ns_virtual_mode __attribute__((weak));
 
 /* Whether a copy of that many bytes from there cannot be made: no object is as large as that, or there is none. */
 static inline bool ns_is_wrong_memory(const void *from, size_t bytes) {

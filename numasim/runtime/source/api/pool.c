@@ -5,12 +5,33 @@
 #include "../../../schema/generated/enumerations.h"
 #include "api/operations.h"
 
+/* In place of virtual time, in a program that is linked without it: a pool that can say so. */
+static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
+static void close_absent(ns_pool *pool) { free(pool); }
+static const ns_pool_operations ABSENT_MODE = {.open = open_absent, .close = close_absent};
+
+static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
+    ns_pool *made = calloc(1, sizeof *made);
+    if (!made) return NS_ERROR_MEMORY;
+    *made = (ns_pool){.mode = &ABSENT_MODE, .options = *options};
+    ns_fields_destroy(plan);
+    *pool = made;
+    return ns_pool_fail(made, NS_ERROR_UNSUPPORTED,
+                        "virtual time is in libnumasim-virtual, which this program is linked without; "
+                        "`numasim-runtime --libs` has it");
+}
+
 static const ns_pool_operations *const MODE[] = {
     [NS_MODE_SERIAL] = &ns_serial_mode,
     [NS_MODE_NATIVE] = &ns_thread_mode,
     [NS_MODE_EMULATED] = &ns_thread_mode,
     [NS_MODE_VIRTUAL] = &ns_virtual_mode,
 };
+
+static const ns_pool_operations *mode_of(const ns_pool_options *options) {
+    const ns_pool_operations *mode = MODE[options->mode];
+    return mode ? mode : &ABSENT_MODE;
+}
 
 /* The error, of which the pool has at least the sentence that all errors of this code have. */
 static int with_sentence(ns_pool *pool, int error) {
@@ -31,7 +52,7 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
-    error = MODE[options->mode]->open(pool, options, plan);
+    error = mode_of(options)->open(pool, options, plan);
     if (!*pool) {
         ns_fields_destroy(plan);
         return error;

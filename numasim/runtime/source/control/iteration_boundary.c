@@ -7,7 +7,7 @@ enum { TIERS = 1, LABELS = 2, SWITCHES = 4, POLICY = 8 };
 
 static size_t rows_of(const ns_iteration_boundary *self) { return (size_t)self->plan->graph.rows; }
 
-static size_t measures_of(const ns_iteration_boundary *self) {
+size_t ns_boundary_measures(const ns_iteration_boundary *self) {
     const size_t rows = rows_of(self), nodes = self->plan->nodes;
     return 1 + rows + rows * nodes + nodes * nodes + self->plan->workers;
 }
@@ -48,7 +48,7 @@ static int allocate(ns_iteration_boundary *self) {
     const size_t rows = rows_of(self), nodes = self->plan->nodes;
     self->tier = calloc(rows + 1, sizeof *self->tier);
     self->label = calloc(rows + 1, sizeof *self->label);
-    self->measured = calloc(measures_of(self), sizeof *self->measured);
+    self->measured = calloc(ns_boundary_measures(self), sizeof *self->measured);
     if (!self->tier || !self->label || !self->measured) return NS_ERROR_MEMORY;
     self->task_ps = self->measured + 1;
     self->task_bytes = self->task_ps + rows;
@@ -129,7 +129,7 @@ bool ns_boundary_begin(ns_iteration_boundary *self, ns_pool *pool, int *error) {
 }
 
 int ns_boundary_cross(ns_iteration_boundary *self, ns_pool *pool) {
-    const size_t count = measures_of(self);
+    const size_t count = ns_boundary_measures(self);
     FILE *file = self->measures.file;
     if (file && (fwrite(self->measured, sizeof *self->measured, count, file) != count || fflush(file)))
         return cannot_write(pool);

@@ -49,6 +49,9 @@ typedef struct {
 int ns_boundary_create(ns_iteration_boundary *self, ns_pool *pool, const ns_fields *fields, const ns_full_plan *plan);
 void ns_boundary_destroy(ns_iteration_boundary *self);
 
+/* How many values `measured` has. */
+size_t ns_boundary_measures(const ns_iteration_boundary *self);
+
 /* Before a phase begins: what comes into force if that is the first one. Whether anything has; `*error` as above. */
 bool ns_boundary_begin(ns_iteration_boundary *self, ns_pool *pool, int *error);
 

@@ -295,10 +295,16 @@ static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *
     return error;
 }
 
+static const ns_plan_file *file_of(const ns_pool *pool) { return ((const ns_thread_pool *)pool)->tables.file; }
+
+static uint32_t row_of(const ns_task *task) { return ns_thread_notes_of((const ns_thread_task *)task)->row; }
+
 const ns_pool_operations ns_thread_mode = {
     .open = open_pool,
     .close = close_pool,
     .abandon = abandon_pool,
     .run = run_pool,
     .report = report_pool,
+    .plan = file_of,
+    .row = row_of,
 };
