@@ -53,15 +53,15 @@ def core_sources() -> list[Path]:
     return sorted([*CORE.glob("*/*.c"), *(PACKAGE / "schema" / "generated").glob("*.c")])
 
 
-def install_library(folder: Path, compiler: str) -> None:
+def install_library(folder: Path, compiler: str, virtual: bool = False) -> None:
     """Install the C library to ``folder``, which is not the one that it is configured for.
 
     It is built without counters, and with hwloc where that is found. How fast it is does not matter here, so that it is
-    compiled the quick way.
+    compiled the quick way, and without virtual time unless that is asked for.
     """
     environment = {**os.environ, "CC": compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     options = {"NUMASIM_WERROR": "ON", "NUMASIM_COUNTERS": "OFF", "CMAKE_INSTALL_PREFIX": "/usr"}
-    options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0"}
+    options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0", "NUMASIM_VIRTUAL": "ON" if virtual else "OFF"}
     with TemporaryDirectory() as build:
         for arguments in (
             ["-G", "Ninja", "-S", str(RUNTIME), "-B", build, *(f"-D{name}={of}" for name, of in options.items())],

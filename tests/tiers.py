@@ -178,6 +178,7 @@ SLOW = (  # modules, tests of a module, or some parameters of a test: whatever b
     "runtime/test_compiled_programs.py",
     "runtime/test_contract.py::test_every_case",
     "runtime/test_contract.py::test_sanitizers",
+    "runtime/test_installed_library.py::test_programs_have_virtual_time",
     "runtime/test_interleavings.py",
     "runtime/test_kernels_in_virtual_time.py::test_a_kernel_counts_what_the_simulator_counts",
     "runtime/test_kernels_in_virtual_time.py::test_a_kernel_where_workers_influence_each_other",

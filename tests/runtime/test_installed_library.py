@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from compiling import install_library
+from shared_builds import built_once
 
 from numasim.runtime.runtime_program import Order, run_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "numasim" / "runtime"
+ASKING = Path(__file__).parent / "virtual" / "asking.c"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -38,7 +41,6 @@ def test_what_is_installed(prefix: Path) -> None:
     installed = {path.name for path in prefix.rglob("*") if path.is_file()}
     assert {
         "libnumasim.a",
-        "libnumasim-virtual.a",
         "libnumasim.so",
         "numasim.pc",
         "numasim-runtime",
@@ -74,13 +76,21 @@ def test_the_example_runs_with_the_static_library(prefix: Path, c_compiler: str,
     assert "libnumasim" not in run(["ldd", example])
 
 
-@pytest.mark.parametrize("static", [False, True], ids=["shared", "static"])
-def test_a_program_has_virtual_time(static: bool, prefix: Path, c_compiler: str, tmp_path: Path) -> None:
-    asking, source = tmp_path / "asking", Path(__file__).parent / "virtual" / "asking.c"
-    libraries = ["-l:libnumasim.a" if static and flag == "-lnumasim" else flag for flag in flags(prefix, "--libs")]
-    run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags"), *libraries, "-o", str(asking)])
+def test_programs_have_virtual_time_where_it_is_built(c_compiler: str, tmp_path: Path) -> None:
+    prefix = built_once("installed-virtual", lambda folder: install_library(folder, c_compiler, virtual=True))
     (library,) = prefix.rglob("libnumasim.so")
-    assert "virtual time follows a plan" in run([asking], LD_LIBRARY_PATH=str(library.parent))
+    found = flags(prefix, "--cflags", "--libs")
+    static = ["-l:libnumasim.a" if flag == "-lnumasim" else flag for flag in found]
+    for name, linked in (("shared", found), ("static", static)):
+        run([c_compiler, *STRICT, str(ASKING), *linked, "-o", str(tmp_path / name)])
+        assert "virtual time follows a plan" in run([tmp_path / name], LD_LIBRARY_PATH=str(library.parent))
+
+
+def test_a_library_without_virtual_time_says_so(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+    asking = tmp_path / "asking"
+    run([c_compiler, *STRICT, str(ASKING), *flags(prefix, "--cflags", "--libs"), "-o", str(asking)])
+    (library,) = prefix.rglob("libnumasim.so")
+    assert "which this program is linked without" in run([asking], LD_LIBRARY_PATH=str(library.parent))
 
 
 def test_the_library_defines_nothing_but_names_of_its_own(prefix: Path) -> None:

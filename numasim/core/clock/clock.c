@@ -81,14 +81,3 @@ uint64_t ns_clock_take_later(ns_clock *self) {
     move_window(self, ns_event_time(first));
     return self->keys[1];
 }
-
-/* ---- progress ---------------------------------------------------------------------------------------------------- */
-
-bool ns_clock_has_progress(const ns_clock *self) {
-    for (size_t slot = 0; slot < self->slots; slot++) {
-        const ns_event_key key = pending_at(self, slot);
-        const uint32_t rank = ns_event_rank(key);
-        if (key != NS_NO_EVENT && rank != NS_RANK_LOOK && rank != NS_RANK_POLL) return true;
-    }
-    return false;
-}

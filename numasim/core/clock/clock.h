@@ -118,9 +118,6 @@ static inline bool ns_clock_is_set(const ns_clock *self, size_t slot) {
     return self->keys[self->slots + slot] != NS_NO_SHORT_KEY;
 }
 
-/* Whether an event is pending that is no probe and no poll. */
-bool ns_clock_has_progress(const ns_clock *self);
-
 #ifdef __cplusplus
 }
 #endif

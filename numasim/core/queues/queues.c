@@ -129,9 +129,3 @@ int64_t ns_queues_sift_copies(ns_queues *self, uint32_t q, bool back, int64_t mo
     if (dropped && self->watched) ns_queues_mark(self, q);
     return (tasks < most ? tasks : most) - dropped;
 }
-
-void ns_queues_drop_claimed(ns_queues *self) {
-    for (uint32_t q = 0; self->copies && q < self->plan->queue_count; q++) {
-        ns_queues_sift_copies(self, q, false, self->length[q]);
-    }
-}

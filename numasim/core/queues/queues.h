@@ -111,9 +111,6 @@ static inline int64_t ns_queues_sift(ns_queues *self, uint32_t q, bool back, int
     return self->copies ? ns_queues_sift_copies(self, q, back, most) : most;
 }
 
-/* A phase has ended: drop the entries of all tasks that were claimed elsewhere. */
-void ns_queues_drop_claimed(ns_queues *self);
-
 /* The task of an entry that is taken; of one that is only looked at. */
 uint64_t ns_queues_claim(ns_queues *self, uint64_t entry);
 static inline uint64_t ns_queues_task(const ns_queues *self, uint64_t entry) {

@@ -55,7 +55,7 @@ public:
         if (length(q) != before && recorder_.watch() != nullptr) recorder_.length(q, length(q));
         return left;
     }
-    // A phase has ended.
+    // A phase has ended: drop the entries of all tasks that were claimed elsewhere.
     void drop_claimed() {
         for (std::uint32_t q = 0; queues_.copies && q < queues_.plan->queue_count; ++q) sift(q, false, length(q));
     }

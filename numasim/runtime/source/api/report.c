@@ -2,7 +2,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "numasim/runtime.h"
 
@@ -23,21 +22,6 @@ int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t
         self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes && self->words;
     if (!all) ns_report_destroy(self);
     return all ? NS_OK : NS_ERROR_MEMORY;
-}
-
-int ns_report_copy(ns_report *self, const ns_report *other) {
-    const size_t pairs = (size_t)other->nodes * other->nodes;
-    if (ns_report_create(self, other->workers, other->nodes, other->word_count)) return NS_ERROR_MEMORY;
-    self->makespan_ps = other->makespan_ps;
-    self->trace_hash = other->trace_hash;
-    self->page_faults = other->page_faults;
-    memcpy(self->counters, other->counters, (size_t)other->workers * NS_COUNTERS * sizeof *self->counters);
-    memcpy(self->node, other->node, other->workers * sizeof *self->node);
-    memcpy(self->node_attempts, other->node_attempts, pairs * sizeof *self->node_attempts);
-    memcpy(self->node_success, other->node_success, pairs * sizeof *self->node_success);
-    memcpy(self->node_bytes, other->node_bytes, pairs * sizeof *self->node_bytes);
-    memcpy(self->words, other->words, (size_t)other->word_count * NS_SYNC_COUNTS * sizeof *self->words);
-    return NS_OK;
 }
 
 void ns_report_destroy(ns_report *self) {

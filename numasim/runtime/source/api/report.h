@@ -39,8 +39,6 @@ typedef struct {
 
 /* Memory for a report of that size, all zero: 0 or NS_ERROR_MEMORY. */
 int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count);
-/* Make `self` a copy of `other`: 0 or NS_ERROR_MEMORY. */
-int ns_report_copy(ns_report *self, const ns_report *other);
 void ns_report_destroy(ns_report *self);
 
 #endif
