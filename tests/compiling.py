@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from shared_builds import CCACHE, built_once
 
-PACKAGE = Path(__file__).resolve().parents[1] / "numasim"
-RUNTIME, CORE = PACKAGE / "runtime", PACKAGE / "core"
+LIB = Path(__file__).resolve().parents[1] / "lib"
+RUNTIME, CORE = LIB / "runtime", LIB / "core"
 INCLUDED = ("include", "source")  # of the runtime
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 FOLDERS = [f"-I{folder}" for folder in (*(RUNTIME / name for name in INCLUDED), CORE, RUNTIME)]
@@ -49,8 +49,8 @@ def compile_objects(compiler: str, files: Sequence[Path], flags: Sequence[str] =
 
 
 def core_sources() -> list[Path]:
-    """The files of numasim/core, and those that are generated for it, in order."""
-    return sorted([*CORE.glob("*/*.c"), *(PACKAGE / "schema" / "generated").glob("*.c")])
+    """The files of lib/core, and those that are generated for it, in order."""
+    return sorted(CORE.glob("*/*.c"))
 
 
 def install_library(folder: Path, compiler: str, virtual: bool = False) -> None:

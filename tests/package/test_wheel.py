@@ -19,8 +19,8 @@ from shared_builds import built_once
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-NATIVE = ROOT / "numasim" / "native"
-RUNTIME = ROOT / "numasim" / "runtime"
+LIB = ROOT / "lib"
+RUNTIME = LIB / "runtime"
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
 LARGE = (".venv", "build", "results")  # at the root of the tree, and in no archive
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
@@ -64,7 +64,7 @@ def test_the_wheel_is_of_this_python_and_platform(wheel: Path) -> None:
         ("numasim", "**/*.py", "numasim"),
         ("numasim", "**/*.pyi", "numasim"),
         ("numasim", "**/*.jinja", "numasim"),
-        ("numasim/benchmark", "**/*.txt", "numasim/benchmark"),
+        ("numasim/validate/benchmark", "**/*.txt", "numasim/validate/benchmark"),
         ("configs", "**/*.yaml", "numasim/configs"),
         ("experiments", "**/*.yaml", "numasim/experiments"),
         ("experiments", "**/*.csv", "numasim/experiments"),
@@ -84,7 +84,7 @@ def test_the_wheel_is_typed_and_holds_nothing_else(wheel_names: set[str]) -> Non
 
 
 def test_the_wheel_holds_the_engine_and_none_of_its_sources(wheel_names: set[str]) -> None:
-    native = {Path(name) for name in wheel_names if name.startswith("numasim/native/")}
+    native = {Path(name) for name in wheel_names if name.startswith("numasim/engine/native/")}
     (extension,) = (path for path in native if path.suffix in {".so", ".pyd"})
     assert extension.name.split(".")[0] == "_engine"
     assert not [path for path in native if path.suffix in SOURCES]
@@ -139,9 +139,8 @@ def test_the_source_archive_holds_what_builds_both(
     archive = tmp_path / build.build_sdist(str(tmp_path))
     with tarfile.open(archive) as opened:
         names = {name.removeprefix(f"numasim-{VERSION}/") for name in opened.getnames()}
-    every = [*NATIVE.rglob("*"), *RUNTIME.rglob("*")]
-    sources = {path.relative_to(ROOT).as_posix() for path in every if path.suffix in SOURCES}
-    assert {"numasim/native/CMakeLists.txt", "numasim/runtime/CMakeLists.txt"} <= sources
+    sources = {path.relative_to(ROOT).as_posix() for path in LIB.rglob("*") if path.suffix in SOURCES}
+    assert {"lib/CMakeLists.txt", "lib/runtime/CMakeLists.txt"} <= sources
     assert sources <= names
     assert {"pyproject.toml", "LICENSE", "README.md"} <= names
     assert not [name for name in names if name.endswith((".so", ".a", ".pyc", "/numasim-runtime"))]

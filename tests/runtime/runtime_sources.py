@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from compiling import RUNTIME, core_sources
-
 from numasim.runtime.library_flags import VIRTUAL_LIBRARY
 
 HERE = Path(__file__).parent
@@ -15,7 +14,7 @@ LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")
 
 
 def sources(*patterns: str) -> list[Path]:
-    """The files in and below numasim/runtime/source of these names, in order."""
+    """The files in and below lib/runtime/source of these names, in order."""
     return [path for pattern in patterns for path in sorted((RUNTIME / "source").rglob(pattern))]
 
 
@@ -27,5 +26,5 @@ def library_sources() -> list[Path]:
 def library_with_virtual_time() -> list[Path]:
     """The same, and virtual time, whose engine in C++ is in the library that has been built."""
     if not VIRTUAL_LIBRARY.is_file():
-        pytest.fail(f"{VIRTUAL_LIBRARY} is not built: pip install . does it, or cmake with numasim/native")
+        pytest.fail(f"{VIRTUAL_LIBRARY} is not built: pip install . does it, or cmake with lib")
     return [*library_sources(), *sorted(VIRTUAL_TIME.glob("*.c")), VIRTUAL_LIBRARY]

@@ -23,7 +23,7 @@ C, CPP = " ".join(("-std=c11", *WARNINGS)), " ".join(("-std=c++17", *WARNINGS))
 def command(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
     """A folder with the command, as pip installs it; a library that is missing was not built, which is a failure."""
     if not LIBRARY.is_file():
-        pytest.fail(f"{LIBRARY} is not built: pip install . does it, or cmake with numasim/native")
+        pytest.fail(f"{LIBRARY} is not built: pip install . does it, or cmake with lib")
     script = tmp_path_factory.mktemp("bin") / "numasim-runtime"
     script.write_text(f"#!{sys.executable}\n{START}\n")
     script.chmod(0o755)

@@ -46,7 +46,7 @@ WAYS: dict[str, tuple[int, Any]] = {  # besides serially and in lanes, which nee
 
 @pytest.fixture(scope="module")
 def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
+    pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
     folder = tmp_path_factory.mktemp("plans")
     for name, (_, runtime) in WAYS.items():
         write_plan(build_plan(resolve({**BASE, "runtime": runtime})), 7, folder / name)

@@ -57,7 +57,7 @@ def test_a_pool_that_cannot_be_made_leaves_nothing_to_trip_over(refused_pools: P
 
 def write_plan_of(name: str, workers: int, folder: Path) -> Path:
     """The file of one of `PLANS`."""
-    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
+    pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
     base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": workers, "model": UNCOUPLED}
     path = folder / name.replace(" ", "-")
     write_plan(build_plan(resolve({**base, **PLANS[name]})), 7, path)
