@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from compiling import RUNTIME, core_sources
-from numasim.runtime.library_flags import VIRTUAL_LIBRARY
+from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
 
 HERE = Path(__file__).parent
 VIRTUAL_TIME = RUNTIME / "source" / "virtual"
