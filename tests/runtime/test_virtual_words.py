@@ -17,13 +17,11 @@ from virtual_equality import differences, run_plan
 from engine_setup import NS, plan_of, runtime, stealing, toy  # isort: skip
 from task_graphs import Task, Use, body, graph, phase  # isort: skip
 
-from numasim.plan.run import Run
-
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.parts.models.locks_model import KINDS_OF_KEY, BarrierName, LockName
-from numasim.plan.plan import Plan
+from numasim.plan.plan import Plan, Run
 from numasim.workload.graph import Deal, Op
 from numasim.workload.sync_parameters import Role, SyncObject
 
