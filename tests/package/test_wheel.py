@@ -98,7 +98,8 @@ def test_the_wheel_holds_the_runtime_and_none_of_its_sources(wheel: Path) -> Non
     assert (program.external_attr >> 16) & 0o111 == 0o111, "it can be executed by all"
     others = {name.removeprefix("numasim/runtime/") for name in runtime if not name.endswith(".py")}
     headers = {path.relative_to(RUNTIME).as_posix() for path in (RUNTIME / "include" / "numasim").iterdir()}
-    assert others == {"libnumasim.a", "libnumasim-virtual.a", "cmake/numasim-config.cmake", *headers}
+    recorder = {"record/numasim-openmp-probe", "record/tool/numasim-recorder.so"}
+    assert others == {"libnumasim.a", "libnumasim-virtual.a", "cmake/numasim-config.cmake", *headers, *recorder}
     assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".so.0", ".pc"))]
 
 
