@@ -16,7 +16,7 @@ from numasim.engine.assumed_values import assumed_fields
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, NOT_BUILT, left_out, require_engine, simulate_spec
 from numasim.engine.simulate import simulate as simulate_plan
-from numasim.html.pieces import show_as
+from numasim.html import show_as
 from numasim.plan.build_plan import build_plan
 from numasim.spec.identity import identity, sweep_key
 from numasim.spec.one_run import load_run
@@ -24,8 +24,8 @@ from numasim.spec.run_spec import Described, RunSpec
 
 if TYPE_CHECKING:
     from numasim.plan.plan import Plan
+    from numasim.report.sweep_result import SweepResult
     from numasim.spec.sweep_spec import SweepSpec
-    from numasim.sweep_report.sweep_result import SweepResult
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})  # a spec of which every field is given as a change
 __all__ = ["run", "simulate", "sweep"]
@@ -139,8 +139,8 @@ def sweep(
     or ``local:N`` for N workers that are started here. ``progress`` shows a bar in a notebook and on a terminal,
     and nothing elsewhere.
     """
+    from numasim.report.sweep_result import SweepResult, reported_sweep
     from numasim.spec.sweep_spec import load_sweep
-    from numasim.sweep_report.sweep_result import SweepResult, reported_sweep
 
     engine = _chosen_engine(engine)
     require_engine(engine)

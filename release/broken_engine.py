@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from steps import PROJECT, ROOT, fail, make_environment
 
-BROKEN = "numasim/native/engine/engine.cpp"
+BROKEN = "lib/engine/engine.cpp"
 ERROR = "broken on purpose"
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "dist", "results", "*.so", "__pycache__", "wheelhouse")
 

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from shared_builds import CCACHE, built_once
 
-PACKAGE = Path(__file__).resolve().parents[1] / "numasim"
-RUNTIME, CORE = PACKAGE / "runtime", PACKAGE / "core"
+LIB = Path(__file__).resolve().parents[1] / "lib"
+RUNTIME, CORE = LIB / "runtime", LIB / "core"
 INCLUDED = ("include", "source")  # of the runtime
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 FOLDERS = [f"-I{folder}" for folder in (*(RUNTIME / name for name in INCLUDED), CORE, RUNTIME)]
@@ -26,8 +26,11 @@ SANITIZED = "NUMASIM_TEST_SANITIZED"
 
 
 def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:
-    """Link ``files``, objects and sources, which are compiled with all warnings as errors, into ``program``."""
-    _run([compiler, *flags, *map(str, _objects(compiler, files, flags)), "-pthread", "-o", str(program)])
+    """Link ``files`` into ``program``: objects, sources, which are compiled with all warnings as errors, and libraries
+    of C++ behind them.
+    """
+    cpp = ["-lstdc++", "-lm"] if any(path.suffix == ".a" for path in files) else []
+    _run([compiler, *flags, *map(str, _objects(compiler, files, flags)), *cpp, "-pthread", "-o", str(program)])
     return program
 
 
@@ -46,19 +49,19 @@ def compile_objects(compiler: str, files: Sequence[Path], flags: Sequence[str] =
 
 
 def core_sources() -> list[Path]:
-    """The files of numasim/core, and those that are generated for it, in order."""
-    return sorted([*CORE.glob("*/*.c"), *(PACKAGE / "schema" / "generated").glob("*.c")])
+    """The files of lib/core, and those that are generated for it, in order."""
+    return sorted(CORE.glob("*/*.c"))
 
 
-def install_library(folder: Path, compiler: str) -> None:
+def install_library(folder: Path, compiler: str, virtual: bool = False) -> None:
     """Install the C library to ``folder``, which is not the one that it is configured for.
 
     It is built without counters, and with hwloc where that is found. How fast it is does not matter here, so that it is
-    compiled the quick way.
+    compiled the quick way, and without virtual time unless that is asked for.
     """
     environment = {**os.environ, "CC": compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     options = {"NUMASIM_WERROR": "ON", "NUMASIM_COUNTERS": "OFF", "CMAKE_INSTALL_PREFIX": "/usr"}
-    options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0"}
+    options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0", "NUMASIM_VIRTUAL": "ON" if virtual else "OFF"}
     with TemporaryDirectory() as build:
         for arguments in (
             ["-G", "Ninja", "-S", str(RUNTIME), "-B", build, *(f"-D{name}={of}" for name, of in options.items())],
@@ -69,7 +72,7 @@ def install_library(folder: Path, compiler: str) -> None:
 
 
 def _objects(compiler: str, files: Sequence[Path], flags: Sequence[str]) -> list[Path]:
-    return [path if path.suffix == ".o" else compile_objects(compiler, [path], flags)[0] for path in files]
+    return [path if path.suffix in (".o", ".a") else compile_objects(compiler, [path], flags)[0] for path in files]
 
 
 def _name(stem: str, suffix: str, command: Sequence[str]) -> str:

@@ -91,7 +91,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_report_header() -> str:
     """Say what is tested."""
-    built = importlib.util.find_spec("numasim.native._engine") is not None
+    built = importlib.util.find_spec("numasim.engine.native._engine") is not None
     return f"numasim: {PACKAGE}, native engine {'built' if built else 'NOT built'}"
 
 
@@ -135,5 +135,5 @@ def program(request: pytest.FixtureRequest) -> Path:
     """``numasim-runtime`` of the numasim that is tested; that it is missing is a failure wherever it can be built."""
     if not PROGRAM.is_file():
         request.getfixturevalue("c_compiler")
-        pytest.fail(f"{PROGRAM} is not built: pip install . does it, or cmake with numasim/runtime by itself")
+        pytest.fail(f"{PROGRAM} is not built: pip install . does it, or cmake with lib/runtime by itself")
     return PROGRAM

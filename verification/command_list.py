@@ -115,7 +115,7 @@ class Entry:
     @property
     def in_sources(self) -> bool:
         """Whether the folder of the sources has to be the working folder."""
-        return self.language == "sh" and bool(IN_SOURCES.search(self.text) or "-S numasim/" in self.text)
+        return self.language == "sh" and bool(IN_SOURCES.search(self.text) or "-S lib/" in self.text)
 
     @property
     def timed(self) -> bool:

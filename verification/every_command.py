@@ -49,8 +49,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from command_list import ROOT, Entry, entries  # isort: skip
 
 PAGE = Path(__file__).with_suffix(".md")
-PRODUCTS = ("numasim/native/_engine*.so", "numasim/runtime/numasim-runtime", "numasim/runtime/libnumasim.a")
-RECORDER = ("numasim/record/tool/numasim-recorder.so", "numasim/record/numasim-openmp-probe")
+PRODUCTS = ("numasim/engine/native/_engine*.so", "numasim/runtime/numasim-runtime", "numasim/runtime/libnumasim*.a")
+RECORDER = ("numasim/runtime/record/tool/numasim-recorder.so", "numasim/runtime/record/numasim-openmp-probe")
 FULL = re.compile(r"numasim reproduce (\w+) -o (\S+)\n")
 
 

@@ -4,10 +4,10 @@
 
 The list is drawn by the generators of ``--other-sources`` with the interpreter ``--other``, as specifications, so that
 both installations are given the same plans and the list stays as it is while this checkout changes. Each plan runs on
-every engine and in the runtime's virtual time (which refuses ranges of items and workers that are coupled); one plan in
-seven is traced as well. Compared are all columns, both hashes among them, the tables of workers, of pairs of nodes and
-of shared objects, and the traces, exactly. ``--cache`` names a folder that keeps what an installation has counted, so
-that a comparison after each of several changes runs only what has changed. Exit status 1 where anything differs.
+every engine and in the runtime's virtual time (which refuses ranges of items); one plan in seven is traced as well.
+Compared are all columns, both hashes among them, the tables of workers, of pairs of nodes and of shared objects, and
+the traces, exactly. ``--cache`` names a folder that keeps what an installation has counted, so that a comparison after
+each of several changes runs only what has changed. Exit status 1 where anything differs.
 """
 
 from __future__ import annotations

@@ -19,15 +19,15 @@ if ccache=$(command -v ccache); then
 fi
 
 # What is not the engine's own, nanobind, is compiled the quick way.
-cmake -G Ninja -S "$root/numasim/native" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE="$python" \
+cmake -G Ninja -S "$root/lib" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE="$python" \
   -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DNUMASIM_SANITIZE=ON -DNUMASIM_WERROR=ON >/dev/null
 cmake --build "$build" -- --quiet
 
 site=$build/site
 rm -rf "$site" && mkdir "$site"
 cp -R "$root/numasim" "$root/configs" "$root/experiments" "$site"
-rm -f "$site"/numasim/native/_engine*.so # else an engine built in place might be taken for up to date
-cmake --install "$build" --prefix "$site/numasim/native" >/dev/null
+rm -f "$site"/numasim/engine/native/_engine*.so # else an engine built in place might be taken for up to date
+cmake --install "$build" --prefix "$site/numasim" >/dev/null
 
 # Python is not instrumented: the runtimes must come first, with the C++ library whose exceptions they intercept.
 runtime() { "$CXX" -print-file-name="$1"; }

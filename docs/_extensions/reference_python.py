@@ -14,7 +14,7 @@ import numasim
 RETURNED = (  # what the functions return, beside what is public by name
     "numasim.engine.result.Result",
     "numasim.engine.observe.over_time.OverTime",
-    "numasim.sweep_report.sweep_result.SweepResult",
+    "numasim.report.sweep_result.SweepResult",
     "numasim.report.answers.question.Comparison",
     "numasim.errors.InputError",
 )

@@ -28,7 +28,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare the runs of a sweep along any axis, in any column."""
-    from numasim.sweep_report.sweep_result import SweepResult
+    from numasim.report.sweep_result import SweepResult
 
     found = SweepResult(results).compare(axis, baseline, column)
     if as_json:

@@ -60,7 +60,7 @@ def calibrate(
 
 def _calibrate_openmp(output: Path, library: str, serial: bool, name: str | None) -> None:
     from numasim.files.writer import require_writable, write_text
-    from numasim.record.openmp_costs import calibrate_openmp
+    from numasim.runtime.record.openmp_costs import calibrate_openmp
 
     require_writable(output)
     say(write_text(output, calibrate_openmp(library, serial=serial, name=name)))
@@ -87,9 +87,9 @@ def bench(
 
 
 def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
-    from numasim.benchmark.benchmark_figures import rates_figure
-    from numasim.benchmark.measure import measure
-    from numasim.benchmark.printing import print_findings
+    from numasim.validate.benchmark.benchmark_figures import rates_figure
+    from numasim.validate.benchmark.measure import measure
+    from numasim.validate.benchmark.printing import print_findings
 
     found = measure(progress=True)
     print_findings(found, as_json)
@@ -97,9 +97,9 @@ def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
 
 
 def _bench_scale(as_json: bool) -> "Callable[[], Figure]":
-    from numasim.benchmark.benchmark_figures import scale_figure
-    from numasim.benchmark.printing import print_scale
-    from numasim.benchmark.scale import measure_scale
+    from numasim.validate.benchmark.benchmark_figures import scale_figure
+    from numasim.validate.benchmark.printing import print_scale
+    from numasim.validate.benchmark.scale import measure_scale
 
     cells = measure_scale(progress=True)
     print_scale(cells, as_json)

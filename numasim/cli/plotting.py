@@ -59,7 +59,7 @@ def view(
 
     A page that is missing, or older than the results, is written anew.
     """
-    from numasim.sweep_report.sweep_result import current_page
+    from numasim.report.sweep_result import current_page
 
     page = current_page(results)
     say(page)

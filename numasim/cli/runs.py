@@ -172,7 +172,7 @@ def swept(loaded: "SweepSpec", directory: Path, *, plot: bool = False, quiet: bo
     """Run the missing cells of a sweep and print its answer; ``how`` are options of `reported_sweep`."""
     from numasim.engine.simulate import simulate_spec
     from numasim.report.command_output import print_sweep
-    from numasim.sweep_report.sweep_result import reported_sweep
+    from numasim.report.sweep_result import reported_sweep
 
     outcome = reported_sweep(loaded, directory, runner=simulate_spec, progress=not quiet, **how)
     if outcome.complete:

@@ -20,7 +20,7 @@ from numasim.engine.phase_rows import columns_of, named, no_rows
 from numasim.engine.remarks import phases_left_out, remarks
 from numasim.engine.unit_text import time_text
 from numasim.errors import InputError
-from numasim.html.pieces import Shown
+from numasim.html import Shown
 from numasim.schema import counter_names
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from numasim.workload.parameters import WorkloadFile
 from numasim.workload.recording.recorded import scaled_on
 
 ANY_SEED = 0  # of a run that is only asked what all runs of its plan have in common
-COMPILED = "numasim.native._engine"
+COMPILED = "numasim.engine.native._engine"
 
 Log = Sequence[Executed]
 

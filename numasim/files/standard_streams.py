@@ -1,7 +1,7 @@
 """Standard output and standard error of a command: where they take nothing more, it ends quietly or in one sentence,
 and where their encoding lacks a character, what people read as it stands there.
 
-`numasim/runtime/driver/standard_streams.c` is the same rule in C.
+`lib/runtime/driver/standard_streams.c` is the same rule in C.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ it was, however the process ends. It keeps its mode and, where the system permit
 that the umask leaves. Symbolic links are followed: the file at their end is written, the links stay. Devices, pipes and
 open descriptors (/dev/null, a FIFO, /dev/stdout, /dev/fd/3) are written to and never replaced.
 
-`numasim/runtime/source/record/output_file.c` is the same rule in C; `tests/files/test_one_rule.py` ties the two.
+`lib/runtime/source/record/output_file.c` is the same rule in C; `tests/files/test_one_rule.py` ties the two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The running Linux system, or a copy of the sysfs of another one, as an inventory.
 
 Reads ``devices/system/cpu`` and ``devices/system/node``; the affinity mask of this process and the control group at
-``fs/cgroup`` restrict the usable processors and memory. numasim/runtime/source/platform/topology_sysfs.c reads the same
+``fs/cgroup`` restrict the usable processors and memory. lib/runtime/source/platform/topology_sysfs.c reads the same
 processors, cores, sockets, nodes, memory and distances, and refuses the same; it does not read clocks, speeds and the
 access classes of memory, and of caches what a thread needs to know of its own.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from numasim.errors import InputError
-from numasim.html.pieces import Html, names_and_values, panel
+from numasim.html import Html, names_and_values, panel
 from numasim.objects.data_dependences import DataRegion, Tiles
 from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, plain_graph
 from numasim.objects.graph_building import GraphBuilding
@@ -214,8 +214,8 @@ class Graph(Held):
         ``parallel_part`` leaves out what the program does between its parallel regions. ``remarks`` say how the graph
         came about. InputError where the program cannot be recorded.
         """
-        from numasim.record.recording import Order, record
-        from numasim.record.recording_text import lines_of
+        from numasim.runtime.record.recording import Order, record
+        from numasim.runtime.record.recording_text import lines_of
 
         command = (str(program), *map(str, arguments))
         library = None if openmp is None else Path(openmp)

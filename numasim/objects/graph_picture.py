@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numasim.html.pieces import Html, text
+from numasim.html import Html, text
 from numasim.workload.graph import I64, Workload
 from numasim.workload.one_worker import by_task
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.html.pieces import Html, listed
+from numasim.html import Html, listed
 from numasim.machine.build_machine import build
 from numasim.machine.description import describe, shape
 from numasim.machine.plausibility import check

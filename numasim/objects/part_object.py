@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, cast
 
 from numasim.files.writer import write_text
-from numasim.html.pieces import Html, panel
+from numasim.html import Html, panel
 from numasim.parts.base import Model, canonical_json
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import yaml_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from numasim.html.pieces import Html, element
+from numasim.html import Html, element
 from numasim.objects.machine_object import Machine
 from numasim.objects.part_object import PartObject
 from numasim.parts.models.strategy_model import StrategySpec

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numasim
 from numasim.files.owned_folder import owned_folder
-from numasim.html.pieces import page_environment
+from numasim.html import page_environment
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce import text
 from numasim.reproduce.csv_files import scores_csv, table_csv

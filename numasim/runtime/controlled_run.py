@@ -1,7 +1,7 @@
 """Runs in the task runtime, of a plan's own task graph or of a kernel, whose strategy may have a controller.
 
 The controller is asked between two iterations. The runtime reads what comes into force before each iteration from one
-pipe, and writes what it has measured of the last one to another (numasim/runtime/source/control/iteration_boundary.h).
+pipe, and writes what it has measured of the last one to another (lib/runtime/source/control/iteration_boundary.h).
 So a controller decides on threads by what threads have taken. Its decisions can be kept, and a later run can follow
 them without the controller.
 """

@@ -1,4 +1,4 @@
-"""Files of named arrays, in which the task runtime receives a compiled plan (numasim/runtime/source/fields.h).
+"""Files of named arrays, in which the task runtime receives a compiled plan (lib/runtime/source/fields.h).
 
 The fields are those that the native engine is given (`numasim.engine.native.native_engine.fields`). Nested fields
 are flattened: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and
@@ -148,9 +148,7 @@ def _widened(array: Array) -> Array:
 # ---- Plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset --------------
 #
 # On real threads a plan is only the strategy, with a graph of one empty task. In virtual time the program follows its
-# own recorded graph, which is therefore part of the plan. Only steals couple the workers of such a plan: virtual
-# clocks need segment durations that are known before the run, without caches, contention, shared cores or changing
-# clocks.
+# own recorded graph, which is therefore part of the plan.
 
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task

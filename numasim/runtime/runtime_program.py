@@ -19,15 +19,17 @@ from numasim.errors import CheckError, InputError
 
 # ---- What a compiler needs to know to build programs of others against the task runtime that is installed here -------
 #
-# ``cc fib.c $(numasim-runtime --cflags --libs)`` is all that it takes: the headers and the static library lie beside
-# this file, in a wheel as in a checkout. The library is a static one, so that programs run without being told where
-# it is.
+# ``cc fib.c $(numasim-runtime --cflags --libs)`` is all that it takes: the headers and the static libraries lie beside
+# this file, in a wheel as in a checkout. The libraries are static ones, so that programs run without being told where
+# they are. Virtual time is a library of its own, since it is the simulator's engine, in C++. The linker is asked for it
+# by the name of its mode, to which nothing else refers.
 
 FOLDER = Path(__file__).parent
-LIBRARY = FOLDER / "libnumasim.a"
+LIBRARY, VIRTUAL_LIBRARY = FOLDER / "libnumasim.a", FOLDER / "libnumasim-virtual.a"
 FLAGS = {
     "--cflags": f"-I{FOLDER / 'include'} -pthread",
-    "--libs": f"{LIBRARY} -pthread",
+    "--libs": f"-Wl,--undefined=ns_virtual_mode {VIRTUAL_LIBRARY} {LIBRARY} -lstdc++ -lm -pthread",
+    "--libs-threads": f"{LIBRARY} -pthread",  # without virtual time
     "--cmake-dir": str(FOLDER / "cmake"),
 }
 

@@ -135,7 +135,7 @@ class Computed(Field):
 class Structure:
     """Fields that belong together: ``c_name`` in C, ``cpp_name`` in C++.
 
-    ``checked``: the function ``<c_name>_check`` (numasim/core/plan) checks further conditions and computes the computed
+    ``checked``: the function ``<c_name>_check`` (lib/core/plan) checks further conditions and computes the computed
     members. ``order`` is that of the members if it differs from that of the fields.
     """
 

@@ -1,4 +1,4 @@
-"""Writes ``generated/``: the schema as C and C++. ``python -m numasim.schema.generate_c [--check]``.
+"""Writes ``lib/core/generated``: the schema as C and C++. ``python -m numasim.schema.generate_c [--check]``.
 
 ``--check`` compares the files with the text that would be written, and fails if they differ.
 """
@@ -13,7 +13,7 @@ from numasim.schema.enumeration_text import counters, enumerations, words
 from numasim.schema.reader_text import checks, reader
 from numasim.schema.structure_text import plan_names, structures
 
-GENERATED = Path(__file__).parent / "generated"
+GENERATED = Path(__file__).parents[2] / "lib" / "core" / "generated"
 
 
 def files() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The C text that reads plans into structures, field by field, with the functions of numasim/core/plan."""
+"""The C text that reads plans into structures, field by field, with the functions of lib/core/plan."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def reader() -> str:
 
 
 def checks() -> str:
-    """The header with the functions that check what has been read, which numasim/core/plan defines."""
+    """The header with the functions that check what has been read, which lib/core/plan defines."""
     names = [each.c_name for each in in_order(PLAN) if each.checked]
     functions = [f"bool {name}_check(ns_plan_reader *reader, ns_full_plan *plan, {name} *self);\n" for name in names]
     heading = (

@@ -8,8 +8,8 @@ from importlib import import_module
 from time import monotonic
 from typing import Any
 
-from numasim.html import pieces
-from numasim.html.pieces import notebook_shell
+from numasim import html as pieces
+from numasim.html import notebook_shell
 
 # ---- The progress of a sweep in a notebook: one output that is drawn anew, and in the end one line -------------------
 #

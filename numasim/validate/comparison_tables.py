@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from numasim.files.owned_folder import owned_folder
-from numasim.html.pieces import page_environment
+from numasim.html import page_environment
 from numasim.report.answers.statistics import Estimate
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce.csv_files import plain_csv

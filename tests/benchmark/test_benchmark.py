@@ -15,9 +15,16 @@ import numpy as np
 import pytest
 import simpy
 
-from numasim.benchmark import simulation_rates, sweep_costs, timed_command
-from numasim.benchmark.benchmark_figures import rate_text, rates_figure
-from numasim.benchmark.benchmark_findings import (
+from numasim.cli import BAD_INPUT, main
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
+from numasim.errors import CheckError
+from numasim.parts.models.effects_model import CacheModel, ContentionModel
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.runtime.runtime_program import PROGRAM
+from numasim.spec.run_spec import resolve
+from numasim.validate.benchmark import simulation_rates, sweep_costs, timed_command
+from numasim.validate.benchmark.benchmark_figures import rate_text, rates_figure
+from numasim.validate.benchmark.benchmark_findings import (
     CALM,
     FULL,
     SATURATED,
@@ -31,21 +38,20 @@ from numasim.benchmark.benchmark_findings import (
     Ratio,
     targets,
 )
-from numasim.benchmark.commands import cost
-from numasim.benchmark.effort import Command, Effort, machine_of, plan_of
-from numasim.benchmark.measure import measure
-from numasim.benchmark.printing import number, print_findings
-from numasim.benchmark.ratios import ratio_probes
-from numasim.benchmark.sampling import Probe, pair_probe, take
-from numasim.benchmark.simulation_rates import array_bytes, effect_probes, family_memory, fib_of, timeouts_per_second
-from numasim.benchmark.sweep_costs import ending, overhead_ms, steady_rate, sweep_comparisons
-from numasim.cli import BAD_INPUT, main
-from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES
-from numasim.errors import CheckError
-from numasim.parts.models.effects_model import CacheModel, ContentionModel
-from numasim.parts.models.machine_model import MachineSpec
-from numasim.runtime.runtime_program import PROGRAM
-from numasim.spec.run_spec import resolve
+from numasim.validate.benchmark.commands import cost
+from numasim.validate.benchmark.effort import Command, Effort, machine_of, plan_of
+from numasim.validate.benchmark.measure import measure
+from numasim.validate.benchmark.printing import number, print_findings
+from numasim.validate.benchmark.ratios import ratio_probes
+from numasim.validate.benchmark.sampling import Probe, pair_probe, take
+from numasim.validate.benchmark.simulation_rates import (
+    array_bytes,
+    effect_probes,
+    family_memory,
+    fib_of,
+    timeouts_per_second,
+)
+from numasim.validate.benchmark.sweep_costs import ending, overhead_ms, steady_rate, sweep_comparisons
 
 TINY = Effort(
     samples=1,
@@ -366,7 +372,7 @@ def test_everything_is_printed_for_people(capsys: pytest.CaptureFixture[str]) ->
 def test_the_command_prints_and_draws(
     tiny: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numasim.benchmark.measure.measure", lambda progress: tiny)
+    monkeypatch.setattr("numasim.validate.benchmark.measure.measure", lambda progress: tiny)
     picture = tmp_path / "rates.png"
     assert main(["bench", "--json", "--plot", str(picture)]) == 0
     assert json.loads(capsys.readouterr().out)["samples"] == 1
@@ -377,7 +383,7 @@ def test_the_command_prints_and_draws(
 def test_a_picture_that_cannot_be_written_is_named_before_anything_is_measured(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numasim.benchmark.measure.measure", lambda progress: pytest.fail("it was measured"))
+    monkeypatch.setattr("numasim.validate.benchmark.measure.measure", lambda progress: pytest.fail("it was measured"))
     assert main(["bench", "--plot", str(tmp_path / name)]) == BAD_INPUT
     assert name in capsys.readouterr().err
 

@@ -12,8 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numasim.benchmark import comparisons
-from numasim.benchmark.comparisons import (
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
+from numasim.errors import CheckError
+from numasim.runtime.runtime_program import PROGRAM
+from numasim.validate.benchmark import comparisons
+from numasim.validate.benchmark.comparisons import (
     C_RUNTIME,
     CPP,
     OTHERS,
@@ -34,10 +37,7 @@ from numasim.benchmark.comparisons import (
     simgrid_events_per_second,
     task_runtime_comparisons,
 )
-from numasim.benchmark.effort import NATIVE, SEED, Effort, independent_tasks, plan_of
-from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
-from numasim.errors import CheckError
-from numasim.runtime.runtime_program import PROGRAM
+from numasim.validate.benchmark.effort import NATIVE, SEED, Effort, independent_tasks, plan_of
 
 
 def script(file: Path, text: str) -> Path:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from numasim.benchmark.benchmark_figures import LEAST_BYTES, scale_figure
-from numasim.benchmark.printing import print_scale
-from numasim.benchmark.scale import (
+from numasim.cli import main
+from numasim.engine.simulate import ENGINES
+from numasim.spec.run_spec import resolve
+from numasim.validate.benchmark.benchmark_figures import LEAST_BYTES, scale_figure
+from numasim.validate.benchmark.printing import print_scale
+from numasim.validate.benchmark.scale import (
     NODES,
     TASKS,
     WORKERS,
@@ -23,9 +26,6 @@ from numasim.benchmark.scale import (
     in_own_process,
     shapes,
 )
-from numasim.cli import main
-from numasim.engine.simulate import ENGINES
-from numasim.spec.run_spec import resolve
 
 EFFORT = ScaleEffort()
 native = pytest.mark.skipif("native" not in ENGINES, reason="the table is of the native engine")
@@ -120,7 +120,7 @@ def test_the_figure_shows_every_cell() -> None:
 def test_the_command_prints_and_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numasim.benchmark.scale.measure_scale", lambda progress: cells())
+    monkeypatch.setattr("numasim.validate.benchmark.scale.measure_scale", lambda progress: cells())
     picture = tmp_path / "scale.png"
     assert main(["bench", "--scale", "--json", "--plot", str(picture)]) == 0
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 6

@@ -211,7 +211,7 @@ class Case:
 
 def is_for_the_runtime(plan: Plan) -> bool:
     """Whether the runtime executes the plan in virtual time."""
-    return not plan.workload.ranges and plan.effects == NO_EFFECTS and plan.helpers is None
+    return not plan.workload.ranges
 
 
 def end_of(run: Run, engine: str, program: Path | None = None) -> dict[str, Any]:

@@ -63,7 +63,7 @@ PROGRAMS: dict[str, Workload] = {
 
 
 def test_a_compiled_engine_is_in_the_registry() -> None:
-    built = find_spec("numasim.native._engine") is not None
+    built = find_spec("numasim.engine.native._engine") is not None
     assert ("native" in ENGINES) == built
 
 

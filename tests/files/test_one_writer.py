@@ -8,7 +8,7 @@ from write_calls import c_writes, python_writes
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "numasim"
-WRITER, C_WRITER = "numasim/files/", "numasim/runtime/source/record/output_file.c"
+WRITER, C_WRITER = "numasim/files/", "lib/runtime/source/record/output_file.c"
 IN_MEMORY = {  # files that draw or pack into memory
     "numasim/report/figures/embedded.py": "savefig",
     "numasim/report/figures/plots.py": "savefig",
@@ -17,15 +17,15 @@ IN_MEMORY = {  # files that draw or pack into memory
     "numasim/sweep/store/parquet.py": "write_table",
 }
 ELSEWHERE = {  # what is opened to write, and is no file of the user's
-    "numasim/record/tool/event_log.c": "open(path, O_WRONLY",  # in a temporary folder
-    "numasim/runtime/driver/standard_streams.c": "/dev/null",
+    "lib/recorder/event_log.c": "open(path, O_WRONLY",  # in a temporary folder
+    "lib/runtime/driver/standard_streams.c": "/dev/null",
     "numasim/validate/cell_runs.py": "recording.graph.unlink",  # in a temporary folder
 }
 
 
 def found_in(suffixes: tuple[str, ...]) -> dict[str, list[str]]:
     found = {}
-    for path in sorted(path for folder in (PACKAGE, ROOT / "experiments") for path in folder.rglob("*")):
+    for path in sorted(path for folder in (PACKAGE, ROOT / "lib", ROOT / "experiments") for path in folder.rglob("*")):
         if path.suffix in suffixes and "__pycache__" not in path.parts:
             text = path.read_text()
             calls = list(python_writes(text)) if path.suffix == ".py" else c_writes(text)

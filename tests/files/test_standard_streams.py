@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from small_inputs import RUN
 
-from numasim.sweep_report.sweep_result import SweepResult
+from numasim.report.sweep_result import SweepResult
 
 BAD_INPUT, PIPE_CLOSED = 2, 141
 EXPECTED = "expected a terminal, a pipe, a file on a disk with free space, or /dev/null"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numasim.html import pieces
-from numasim.html.pieces import Html, Part, Shown, show_as
+from numasim import html as pieces
+from numasim.html import Html, Part, Shown, show_as
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" \N{RIGHT-TO-LEFT OVERRIDE}\x00"
 

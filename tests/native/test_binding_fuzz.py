@@ -167,7 +167,7 @@ def main(seed: int, cases: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_distorted_plans_are_run_or_refused(seed: int) -> None:
-    pytest.importorskip("numasim.native._engine")
+    pytest.importorskip("numasim.engine.native._engine")
     here = Path(__file__)
     paths = [str(here.parents[1] / "engine"), os.environ.get("PYTHONPATH", "")]
     command = [sys.executable, str(here), str(seed), str(CASES)]
@@ -180,7 +180,7 @@ def test_distorted_plans_are_run_or_refused(seed: int) -> None:
 
 
 def test_what_a_listener_raises_comes_out() -> None:
-    engine = pytest.importorskip("numasim.native._engine")
+    engine = pytest.importorskip("numasim.engine.native._engine")
 
     def refuse(_: object) -> None:
         raise LookupError("heard enough")
@@ -191,7 +191,7 @@ def test_what_a_listener_raises_comes_out() -> None:
 
 
 def test_a_plan_that_has_been_read_serves_any_number_of_runs() -> None:
-    engine = pytest.importorskip("numasim.native._engine")
+    engine = pytest.importorskip("numasim.engine.native._engine")
     for fields in valid_plans(Random(3))[:10]:
         shared = engine.Plan(fields)
         for seed in (1, 2, 1):
@@ -209,7 +209,7 @@ def outcome(engine: Any, plan: Any, seed: int) -> dict[Any, Any]:
 
 
 def test_a_plan_that_skips_cannot_be_watched() -> None:
-    engine = pytest.importorskip("numasim.native._engine")
+    engine = pytest.importorskip("numasim.engine.native._engine")
     skipping = next(fields for fields in valid_plans(Random(3)) if fields["skip"])
     with pytest.raises(ValueError, match="a run that is watched skips nothing"):
         engine.run(engine.Plan(skipping), SEED, False, None, print)

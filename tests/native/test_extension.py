@@ -14,21 +14,27 @@ import pytest
 from nanobind.stubgen import StubGen
 
 import numasim
-from numasim import native
+from numasim.engine import native
 
 ROOT = Path(__file__).resolve().parents[2]
-NATIVE = ROOT / "numasim" / "native"
-SOURCES = [path for path in NATIVE.rglob("*") if path.suffix in {".c", ".cpp", ".h", ".hpp"}]
+NATIVE = ROOT / "numasim" / "engine" / "native"
+LIB = ROOT / "lib"
+SOURCES = [
+    path
+    for folder in ("core", "engine")
+    for path in (LIB / folder).rglob("*")
+    if path.suffix in {".c", ".cpp", ".h", ".hpp"}
+]
 
 
 @pytest.fixture(scope="module")
 def engine(compiler: str) -> ModuleType:
-    if importlib.util.find_spec("numasim.native._engine") is None:
+    if importlib.util.find_spec("numasim.engine.native._engine") is None:
         pytest.fail(
             f"the native engine is not built in {Path(numasim.__file__).parent}, so that no test reaches it, though "
-            f"{compiler} is there; see numasim/native/CMakeLists.txt"
+            f"{compiler} is there; see lib/CMakeLists.txt"
         )
-    return importlib.import_module("numasim.native._engine")
+    return importlib.import_module("numasim.engine.native._engine")
 
 
 def test_an_engine_built_in_place_is_newer_than_its_sources(engine: ModuleType) -> None:
@@ -36,7 +42,7 @@ def test_an_engine_built_in_place_is_newer_than_its_sources(engine: ModuleType) 
     if extension.parent != NATIVE:
         pytest.skip("numasim is installed")
     stale = [path.name for path in SOURCES if path.stat().st_mtime > extension.stat().st_mtime]
-    assert not stale, "build it again: see numasim/native/CMakeLists.txt"
+    assert not stale, "build it again: see lib/CMakeLists.txt"
 
 
 def test_a_new_interpreter_imports_the_same_package_wherever_it_starts() -> None:

@@ -15,22 +15,22 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "record"))
 
 from event_writer import EventWriter
 
-from numasim.benchmark.effort import plan_of
 from numasim.cli import OK, main
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.parts import catalog
-from numasim.record.event_files import parse_events
-from numasim.record.event_times import tick_ps, timed
-from numasim.record.event_walk import walk
-from numasim.record.piece_costs import PieceCosts
-from numasim.record.recorded_data import RecordedData
-from numasim.record.recorded_rows import rows_of
-from numasim.record.recorded_workload import workload_of
 from numasim.reproduce.load import read_study, study_names
 from numasim.reproduce.reproduce import require_runs
 from numasim.reproduce.setting import Setting
+from numasim.runtime.record.event_files import parse_events
+from numasim.runtime.record.event_times import tick_ps, timed
+from numasim.runtime.record.event_walk import walk
+from numasim.runtime.record.piece_costs import PieceCosts
+from numasim.runtime.record.recorded_data import RecordedData
+from numasim.runtime.record.recorded_rows import rows_of
+from numasim.runtime.record.recorded_workload import workload_of
 from numasim.spec.single_part import read_machine
+from numasim.validate.benchmark.effort import plan_of
 from numasim.validate.part_files import part_names
 from numasim.validate.validation_cells import part_of
 from numasim.workload.json_form.graph_io import write

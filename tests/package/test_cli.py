@@ -16,7 +16,7 @@ from numasim.errors import CheckError
 from numasim.files.owned_folder import MANIFEST
 from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS, RUN_PLOTS
-from numasim.sweep_report.sweep_result import SweepResult
+from numasim.report.sweep_result import SweepResult
 from numasim.workload.registry import MODULES
 
 INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT

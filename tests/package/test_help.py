@@ -17,7 +17,7 @@ from numasim.cli.entrance import app
 from numasim.cli.examples import examples_of
 from numasim.engine.simulate import ENGINES
 from numasim.parts import catalog
-from numasim.record.openmp_costs import MEASURED
+from numasim.runtime.record.openmp_costs import MEASURED
 from numasim.spec.identity import MODEL_VERSION
 from numasim.workload.registry import MODULES
 
@@ -54,7 +54,9 @@ def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     for measurement in ("_bench_rates", "_bench_scale"):
         monkeypatch.setattr(f"numasim.cli.measurements.{measurement}", lambda as_json: Figure)
-    monkeypatch.setattr("numasim.record.openmp_costs.measured", lambda library: dict.fromkeys(MEASURED, Decimal(50)))
+    monkeypatch.setattr(
+        "numasim.runtime.record.openmp_costs.measured", lambda library: dict.fromkeys(MEASURED, Decimal(50))
+    )
     monkeypatch.setattr("numasim.cli.graphs.record_command._record", lambda order, file: None)  # of a user's program
     monkeypatch.setattr("webbrowser.open", lambda page: page.endswith("/index.html"))
     every = [line for command in COMMANDS.values() for line in examples_of(command.epilog)]

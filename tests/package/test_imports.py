@@ -16,7 +16,7 @@ import networkx as nx
 PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
     *("errors", "files", "html", "draws", "schema", "parts", "machine", "workload", "strategy", "spec", "plan"),
-    *("native", "engine", "runtime", "record", "sweep", "report", "objects", "sweep_report", "benchmark", "plot"),
+    *("engine", "runtime", "sweep", "report", "objects", "plot"),
     *("reproduce", "validate", "api", "cli"),
 )
 ENTRANCES = ("__init__", "__main__")

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("numasim", "tests", "verification", "experiments", "notebooks", "docs", "configs")
+PARTS = ("numasim", "lib", "tests", "verification", "experiments", "notebooks", "docs", "configs")
 WRITTEN_IN = (".py", ".c", ".h", ".cpp", ".hpp", ".md", ".txt", ".toml", ".sh")
-FOLDERS = ("core", "native", "engine", "plan", "runtime", "strategy", "workload", "machine", "report", "spec", "schema")
+FOLDERS = ("engine", "plan", "runtime", "strategy", "workload", "machine", "report", "spec", "schema")
 NAMED = re.compile(
     rf"(?<![\w./<-])((?:{'|'.join((*PARTS, *FOLDERS))})/[A-Za-z0-9_./-]*\.(?:py|c|h|hpp|cpp|sh|md))(?![\w.])"
 )

@@ -20,9 +20,12 @@ MODULES = {
 }
 OTHERS = {
     ("cli/plotting.py", "open"): "a browser, not a file",
-    ("record/recorded_data.py", "read_bytes"): "the program that is recorded, which is run as well",
-    ("record/event_files.py", "read_text"): "a list that the recorder has written, in the folder of the recording",
-    ("record/openmp_library.py", "read_bytes"): "the OpenMP runtime, which is loaded as well",
+    ("runtime/record/recorded_data.py", "read_bytes"): "the program that is recorded, which is run as well",
+    (
+        "runtime/record/event_files.py",
+        "read_text",
+    ): "a list of the recorder, in the folder of the recording",
+    ("runtime/record/openmp_library.py", "read_bytes"): "the OpenMP runtime, which is loaded as well",
     ("schema/generate_c.py", "read_text"): "its own output, when the package is built",
     ("validate/run_store.py", "read_bytes"): "the compiled program, for its digest",
     ("sweep/store/frame.py", "ParquetFile"): "Parquet, after the reader has found a regular file",

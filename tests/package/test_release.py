@@ -41,7 +41,7 @@ def test_the_recipe_is_of_this_version() -> None:
 
 
 def test_the_c_library_is_of_this_version() -> None:
-    text = (ROOT / "numasim" / "runtime" / "CMakeLists.txt").read_text()
+    text = (ROOT / "lib" / "runtime" / "CMakeLists.txt").read_text()
     assert re.findall(r"^project\(\S+ VERSION (\S+) ", text, re.MULTILINE) == [PROJECT["version"]]
 
 

@@ -19,8 +19,8 @@ from shared_builds import built_once
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-NATIVE = ROOT / "numasim" / "native"
-RUNTIME = ROOT / "numasim" / "runtime"
+LIB = ROOT / "lib"
+RUNTIME = LIB / "runtime"
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
 LARGE = (".venv", "build", "results")  # at the root of the tree, and in no archive
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
@@ -64,7 +64,7 @@ def test_the_wheel_is_of_this_python_and_platform(wheel: Path) -> None:
         ("numasim", "**/*.py", "numasim"),
         ("numasim", "**/*.pyi", "numasim"),
         ("numasim", "**/*.jinja", "numasim"),
-        ("numasim/benchmark", "**/*.txt", "numasim/benchmark"),
+        ("numasim/validate/benchmark", "**/*.txt", "numasim/validate/benchmark"),
         ("configs", "**/*.yaml", "numasim/configs"),
         ("experiments", "**/*.yaml", "numasim/experiments"),
         ("experiments", "**/*.csv", "numasim/experiments"),
@@ -84,7 +84,7 @@ def test_the_wheel_is_typed_and_holds_nothing_else(wheel_names: set[str]) -> Non
 
 
 def test_the_wheel_holds_the_engine_and_none_of_its_sources(wheel_names: set[str]) -> None:
-    native = {Path(name) for name in wheel_names if name.startswith("numasim/native/")}
+    native = {Path(name) for name in wheel_names if name.startswith("numasim/engine/native/")}
     (extension,) = (path for path in native if path.suffix in {".so", ".pyd"})
     assert extension.name.split(".")[0] == "_engine"
     assert not [path for path in native if path.suffix in SOURCES]
@@ -98,7 +98,8 @@ def test_the_wheel_holds_the_runtime_and_none_of_its_sources(wheel: Path) -> Non
     assert (program.external_attr >> 16) & 0o111 == 0o111, "it can be executed by all"
     others = {name.removeprefix("numasim/runtime/") for name in runtime if not name.endswith(".py")}
     headers = {path.relative_to(RUNTIME).as_posix() for path in (RUNTIME / "include" / "numasim").iterdir()}
-    assert others == {"libnumasim.a", "cmake/numasim-config.cmake", *headers}
+    recorder = {"record/numasim-openmp-probe", "record/tool/numasim-recorder.so"}
+    assert others == {"libnumasim.a", "libnumasim-virtual.a", "cmake/numasim-config.cmake", *headers, *recorder}
     assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".so.0", ".pc"))]
 
 
@@ -139,9 +140,8 @@ def test_the_source_archive_holds_what_builds_both(
     archive = tmp_path / build.build_sdist(str(tmp_path))
     with tarfile.open(archive) as opened:
         names = {name.removeprefix(f"numasim-{VERSION}/") for name in opened.getnames()}
-    every = [*NATIVE.rglob("*"), *RUNTIME.rglob("*")]
-    sources = {path.relative_to(ROOT).as_posix() for path in every if path.suffix in SOURCES}
-    assert {"numasim/native/CMakeLists.txt", "numasim/runtime/CMakeLists.txt"} <= sources
+    sources = {path.relative_to(ROOT).as_posix() for path in LIB.rglob("*") if path.suffix in SOURCES}
+    assert {"lib/CMakeLists.txt", "lib/runtime/CMakeLists.txt"} <= sources
     assert sources <= names
     assert {"pyproject.toml", "LICENSE", "README.md"} <= names
     assert not [name for name in names if name.endswith((".so", ".a", ".pyc", "/numasim-runtime"))]

@@ -47,7 +47,7 @@ def numasim(site: Path, *arguments: str, check: bool = True) -> subprocess.Compl
 
 
 def test_there_is_no_engine_in_it(site: Path) -> None:
-    assert {path.suffix for path in (site / "numasim" / "native").iterdir()} == {".py", ".pyi"}
+    assert {path.suffix for path in (site / "numasim" / "engine" / "native").iterdir()} == {".py", ".pyi"}
 
 
 def test_there_is_no_runtime_in_it(site: Path) -> None:

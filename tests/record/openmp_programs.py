@@ -11,14 +11,14 @@ import pytest
 from shared_builds import built_once
 
 from numasim.errors import InputError
-from numasim.record.openmp_library import OpenmpLibrary, find_openmp
-from numasim.record.piece_costs import PieceCosts
-from numasim.record.program_runs import RECORDER
-from numasim.record.recording import Order, Recording, record
+from numasim.runtime.record.openmp_library import OpenmpLibrary, find_openmp
+from numasim.runtime.record.piece_costs import PieceCosts
+from numasim.runtime.record.program_runs import RECORDER
+from numasim.runtime.record.recording import Order, Recording, record
 from numasim.schema.enumerations import Kind
 
 COMPILERS = ("gcc", "clang-14", "clang")
-INCLUDE = Path(RECORDER).parents[2] / "runtime" / "include"
+INCLUDE = Path(RECORDER).parents[2] / "include"
 
 FIB = """
 #include <stdlib.h>

@@ -10,21 +10,21 @@ import pytest
 from event_writer import BEGIN, NUMBER, TICKS_PER_NS, EventWriter
 
 from numasim.errors import InputError
-from numasim.record import event_kinds
-from numasim.record.event_files import parse_events, read_events
-from numasim.record.event_kinds import Clause, Endpoint, Event, Sync, TaskFlag, Work
-from numasim.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
-from numasim.record.event_walk import walk
-from numasim.record.piece_costs import PieceCosts
-from numasim.record.recorded_data import RecordedData
-from numasim.record.recorded_rows import Rows, rows_of
-from numasim.record.recorded_workload import workload_of
-from numasim.record.recording import require_undivided
+from numasim.runtime.record import event_kinds
+from numasim.runtime.record.event_files import parse_events, read_events
+from numasim.runtime.record.event_kinds import Clause, Endpoint, Event, Sync, TaskFlag, Work
+from numasim.runtime.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
+from numasim.runtime.record.event_walk import walk
+from numasim.runtime.record.piece_costs import PieceCosts
+from numasim.runtime.record.recorded_data import RecordedData
+from numasim.runtime.record.recorded_rows import Rows, rows_of
+from numasim.runtime.record.recorded_workload import workload_of
+from numasim.runtime.record.recording import require_undivided
 from numasim.schema.enumerations import Kind, Op
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 
-TOOL = Path(__file__).parents[2] / "numasim" / "record" / "tool"  # headers are in the sources alone
+TOOL = Path(__file__).parents[2] / "lib" / "recorder"  # headers are in the sources alone
 IN, OUT, INOUT = 1, 2, 3
 BARRIER = 4
 

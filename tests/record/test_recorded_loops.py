@@ -18,10 +18,10 @@ from openmp_programs import (
 )
 
 from numasim.errors import InputError
-from numasim.record import program_runs
-from numasim.record.piece_costs import PieceCosts
-from numasim.record.recording import Order, record
-from numasim.record.recording_text import lines_of
+from numasim.runtime.record import program_runs
+from numasim.runtime.record.piece_costs import PieceCosts
+from numasim.runtime.record.recording import Order, record
+from numasim.runtime.record.recording_text import lines_of
 from numasim.schema.enumerations import Kind
 
 

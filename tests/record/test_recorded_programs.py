@@ -13,11 +13,11 @@ from openmp_programs import COMPILERS, DATA, FIB, KINDS, TILES, compiled, counts
 import numasim as ns
 from numasim.cli import main
 from numasim.errors import InputError
-from numasim.record.own_costs import measure_own_costs
-from numasim.record.piece_costs import PieceCosts
-from numasim.record.program_runs import recorded_run
-from numasim.record.recording import Recording
-from numasim.record.recording_text import lines_of
+from numasim.runtime.record.own_costs import measure_own_costs
+from numasim.runtime.record.piece_costs import PieceCosts
+from numasim.runtime.record.program_runs import recorded_run
+from numasim.runtime.record.recording import Recording
+from numasim.runtime.record.recording_text import lines_of
 from numasim.runtime.recording_place import this_place
 from numasim.schema.enumerations import Mode, Op
 from numasim.workload.graph_forms import read_graph
@@ -138,7 +138,7 @@ def test_the_command_writes_a_graph_that_runs(tmp_path: Path, capfd: pytest.Capt
 
 
 def test_a_recording_keeps_where_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.record.recording.measure_own_costs", lambda openmp, threads: PieceCosts())
+    monkeypatch.setattr("numasim.runtime.record.recording.measure_own_costs", lambda openmp, threads: PieceCosts())
     program, here = compiled("fib", FIB), tmp_path / "here.yaml"
     here.write_text("{like: epyc-9654-2s, core_steps_per_s: 123000000}")
     graph = ns.Graph.recorded(program, 10, repeats=1, on=here)

@@ -12,7 +12,7 @@ import numasim as ns
 from numasim.engine.phase_rows import SUMS
 from numasim.errors import InputError
 from numasim.report.iteration_table import by_iteration
-from numasim.sweep_report.page.page_cells import page_iterations
+from numasim.report.page.page_cells import page_iterations
 
 
 def phase_run(run_id: str, phase: int, iteration: int, turn: int, time_ps: int, remote: int = 0) -> dict[str, object]:

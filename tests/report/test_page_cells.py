@@ -9,7 +9,7 @@ import pytest
 
 from numasim.report.answers.statistics import median_estimate
 from numasim.report.comparison_cells import estimate, median_estimates
-from numasim.sweep_report.page.page_cells import MOST_NUMBERS, page_cells
+from numasim.report.page.page_cells import MOST_NUMBERS, page_cells
 
 
 def cells_of(frame):

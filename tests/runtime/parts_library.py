@@ -61,10 +61,6 @@ class Waiter(ctypes.Structure):
     _fields_ = [("since_ps", c_int64), ("actor", c_uint32), ("then", c_uint32)]
 
 
-class SyncCounts(ctypes.Structure):
-    _fields_ = [(name, c_int64) for name in ("acquisitions", "local", "remote", "wait_ps", "hold_ps")]
-
-
 class Toucher(ctypes.Structure):
     _fields_ = [("node", c_int32), ("now_ps", c_int64)]
 
@@ -96,18 +92,12 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "probe_read": (c_void_p, [c_void_p, POINTER(c_int)]),
     "probe_problem": (ctypes.c_char_p, [c_void_p]),
     "probe_destroy": (None, [c_void_p]),
-    "probe_words": (c_uint64, [c_void_p]),
     "probe_sync": (c_void_p, [c_void_p, CLOCK, c_size_t, Listener]),
     "ns_sync_destroy": (None, [c_void_p]),
     "ns_sync_request": (c_bool, [c_void_p, c_uint32, c_uint32, c_uint32, c_int64]),
     "ns_sync_grant": (Waiter, [c_void_p, c_uint32, c_int64]),
     "ns_sync_release": (None, [c_void_p, c_uint32, c_uint32, c_int64]),
-    "ns_sync_arrive": (None, [c_void_p, c_uint32, c_uint32, c_int64]),
-    "ns_sync_open": (c_int64, [c_void_p, c_uint32]),
-    "ns_sync_await": (c_bool, [c_void_p, c_uint32, c_uint32, POINTER(c_int64)]),
-    "ns_sync_signal": (c_int64, [c_void_p, c_uint32, c_uint32, c_int64]),
     "ns_sync_free_search": (None, [c_void_p, c_uint32, c_int64, Waited]),
-    "ns_sync_count": (SyncCounts, [c_void_p, c_uint32]),
 }
 
 

@@ -23,7 +23,7 @@ C, CPP = " ".join(("-std=c11", *WARNINGS)), " ".join(("-std=c++17", *WARNINGS))
 def command(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
     """A folder with the command, as pip installs it; a library that is missing was not built, which is a failure."""
     if not LIBRARY.is_file():
-        pytest.fail(f"{LIBRARY} is not built: pip install . does it, or cmake with numasim/native")
+        pytest.fail(f"{LIBRARY} is not built: pip install . does it, or cmake with lib")
     script = tmp_path_factory.mktemp("bin") / "numasim-runtime"
     script.write_text(f"#!{sys.executable}\n{START}\n")
     script.chmod(0o755)
@@ -76,16 +76,34 @@ def test_no_compiler_objects_to_the_header_for_cpp(name: str) -> None:
     assert done.stderr == ""
 
 
+OPTION, UNSUPPORTED = -8, -9  # error codes of numasim/runtime.h
+IN_VIRTUAL_TIME = f"{OPTION} virtual time follows a plan that knows the program's recorded task graph\n"
+
+
+def test_a_program_has_virtual_time(command: Path, c_compiler: str, tmp_path: Path) -> None:
+    line = f"{c_compiler} {C} {HERE / 'virtual' / 'asking.c'} $(numasim-runtime --cflags --libs) -o asking"
+    assert shell(command, tmp_path, f"{line} && ./asking") == IN_VIRTUAL_TIME
+
+
+def test_a_program_without_virtual_time_needs_nothing_of_cpp(command: Path, c_compiler: str, tmp_path: Path) -> None:
+    line = f"{c_compiler} {C} {HERE / 'virtual' / 'asking.c'} $(numasim-runtime --cflags --libs-threads) -o asking"
+    assert shell(command, tmp_path, f"{line} && ./asking").startswith(f"{UNSUPPORTED} virtual time is in libnumasim-")
+    assert "stdc++" not in shell(command, tmp_path, "ldd ./asking")
+
+
 def test_cmake_finds_the_library(command: Path, c_compiler: str, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.21)\nproject(fib LANGUAGES C)\nfind_package(numasim CONFIG REQUIRED)\n"
         f"add_executable(fib {EXAMPLES / 'fib.c'})\ntarget_link_libraries(fib PRIVATE numasim::numasim)\n"
+        f"add_executable(asking {HERE / 'virtual' / 'asking.c'})\n"
+        "target_link_libraries(asking PRIVATE numasim::numasim)\n"
     )
     configured = (
         f"cmake -G Ninja -S . -B build -DCMAKE_C_COMPILER={c_compiler} -Dnumasim_DIR=$(numasim-runtime --cmake-dir)"
     )
     shell(command, tmp_path, f"{configured} && cmake --build build")
     assert shell(command, tmp_path, "build/fib 10") == "fib(10) = 55\n"
+    assert shell(command, tmp_path, "build/asking") == IN_VIRTUAL_TIME
 
 
 def test_only_what_asks_for_flags_alone_is_answered_with_flags() -> None:

@@ -22,7 +22,7 @@ STRATEGY_FIELDS = ("level", "row", "seg", "queue", "weight", "watch", "chance", 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_the_strategy_of_a_plan_is_that_of_a_simulation(name: str) -> None:
-    pytest.importorskip("numasim.native._engine")
+    pytest.importorskip("numasim.engine.native._engine")
     plan = compile_plan(name, MACHINE, 24, "ompi")
     spec = {"machine": MACHINE, "workload": {"name": "sort", "n": 65536}, "strategy": name, "workers": 24}
     simulated = build_plan(resolve({**spec, "runtime": "ompi"}))
@@ -34,7 +34,7 @@ def test_the_strategy_of_a_plan_is_that_of_a_simulation(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["laws-nc", *TUNED])
 def test_a_plan_says_whether_a_controller_is_asked(name: str) -> None:
-    pytest.importorskip("numasim.native._engine")
+    pytest.importorskip("numasim.engine.native._engine")
     assert plan_fields(compile_plan(name, MACHINE, 24, "ompi"), 0)["controlled"] == (name in TUNED)
 
 

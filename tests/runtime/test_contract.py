@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from compiling import ADDRESSES, PLAIN, RUNTIME, THREADS, compile_program
-from runtime_sources import HERE, library_sources
+from runtime_sources import HERE, library_with_virtual_time
 
 from numasim.plan.build_plan import build_plan
 from numasim.runtime.fields_file import write_plan
@@ -46,7 +46,7 @@ WAYS: dict[str, tuple[int, Any]] = {  # besides serially and in lanes, which nee
 
 @pytest.fixture(scope="module")
 def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
+    pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
     folder = tmp_path_factory.mktemp("plans")
     for name, (_, runtime) in WAYS.items():
         write_plan(build_plan(resolve({**BASE, "runtime": runtime})), 7, folder / name)
@@ -55,7 +55,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
     """The lines of the program, compiled with these flags: the last one says how many cases failed."""
-    files = [*sorted((HERE / "contract").glob("*.c")), *library_sources()]
+    files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
     # what has not been freed is looked for elsewhere (test_refused_pools.py): in each process it takes the most time
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "die_after_fork=0"}

@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from compiling import install_library
+from shared_builds import built_once
 
 from numasim.runtime.runtime_program import Order, run_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNTIME = ROOT / "numasim" / "runtime"
+RUNTIME = ROOT / "lib" / "runtime"
+ASKING = Path(__file__).parent / "virtual" / "asking.c"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -36,7 +39,13 @@ def run(command: list[str | Path], **environment: str) -> str:
 
 def test_what_is_installed(prefix: Path) -> None:
     installed = {path.name for path in prefix.rglob("*") if path.is_file()}
-    assert {"libnumasim.a", "libnumasim.so", "numasim.pc", "numasim-runtime", "runtime.h"} <= installed
+    assert {
+        "libnumasim.a",
+        "libnumasim.so",
+        "numasim.pc",
+        "numasim-runtime",
+        "runtime.h",
+    } <= installed
     headers = {path.relative_to(RUNTIME / "include") for path in (RUNTIME / "include").rglob("*.h*")}
     assert {path.relative_to(prefix / "include") for path in prefix.rglob("*.h*")} == headers
 
@@ -65,6 +74,23 @@ def test_the_example_runs_with_the_static_library(prefix: Path, c_compiler: str,
     run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags"), *linked, "-o", str(example)])
     assert run([example, "20"]) == "fib(20) = 6765\n"
     assert "libnumasim" not in run(["ldd", example])
+
+
+def test_programs_have_virtual_time_where_it_is_built(c_compiler: str, tmp_path: Path) -> None:
+    prefix = built_once("installed-virtual", lambda folder: install_library(folder, c_compiler, virtual=True))
+    (library,) = prefix.rglob("libnumasim.so")
+    found = flags(prefix, "--cflags", "--libs")
+    static = ["-l:libnumasim.a" if flag == "-lnumasim" else flag for flag in found]
+    for name, linked in (("shared", found), ("static", static)):
+        run([c_compiler, *STRICT, str(ASKING), *linked, "-o", str(tmp_path / name)])
+        assert "virtual time follows a plan" in run([tmp_path / name], LD_LIBRARY_PATH=str(library.parent))
+
+
+def test_a_library_without_virtual_time_says_so(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+    asking = tmp_path / "asking"
+    run([c_compiler, *STRICT, str(ASKING), *flags(prefix, "--cflags", "--libs"), "-o", str(asking)])
+    (library,) = prefix.rglob("libnumasim.so")
+    assert "which this program is linked without" in run([asking], LD_LIBRARY_PATH=str(library.parent))
 
 
 def test_the_library_defines_nothing_but_names_of_its_own(prefix: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from recorded_graphs import SMALL, recorded
 from runtime_strategies import STRATEGIES
 from virtual_equality import counts_of, counts_of_run
 
+from numasim.engine.result import TIME
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
@@ -26,11 +28,12 @@ WORKERS = (2, 6, 24, 64)
 THIRD = 3
 ALL = bool(os.environ.get("NUMASIM_TEST_ALL_CELLS"))  # every kernel under every strategy with every number of workers
 PLAIN_MODEL = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+COUPLED_MODEL = {"cache": "lru", "contention": "fluid", "smt": "compute", "clock": "turbo"}
 
 
-def plan_of_graph(graph: Path, strategy: str, workers: int) -> Plan:
+def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, str] = PLAIN_MODEL) -> Plan:
     spec: dict[str, Any] = {"machine": "xeon-6130-4s", "workload": {"file": str(graph)}, "strategy": strategy}
-    return build_plan(resolve({**spec, "runtime": "ompi", "workers": workers, "model": PLAIN_MODEL}))
+    return build_plan(resolve({**spec, "runtime": "ompi", "workers": workers, "model": model}))
 
 
 def cells(label: str) -> list[tuple[str, int]]:
@@ -80,3 +83,35 @@ def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tm
         order = Order(kernel, parameters, "virtual", "model", workers, tmp_path / "plan")
         (run,) = run_kernel_under(plan, order, program)
         assert counts_of_run(run) == counts_of(plan, simulate(plan, workers, "native")), (strategy, workers)
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_a_kernel_where_workers_influence_each_other(label: str, program: Path, tmp_path: Path) -> None:
+    kernel, parameters, workers = label.split(maxsplit=1)[0], SMALL[label], WORKERS[[*SMALL].index(label) % 3]
+    recorded(program, tmp_path, kernel, workers, **parameters)
+    for strategy in sorted({strategy for strategy, _ in cells(label)}):
+        plan = plan_of_graph(tmp_path / f"{kernel}.json", strategy, workers, COUPLED_MODEL)
+        assert plan.coupled
+        write_plan(plan, workers, tmp_path / "plan")
+        order = Order(kernel, parameters, "virtual", "model", workers, tmp_path / "plan")
+        (run,) = run_kernel_under(plan, order, program)
+        assert counts_of_run(run) == counts_of(plan, simulate(plan, workers, "native")), strategy
+
+
+@pytest.mark.parametrize("model", [PLAIN_MODEL, COUPLED_MODEL], ids=["alone", "coupled"])
+def test_segments_take_what_their_bodies_take(model: Mapping[str, str], program: Path, tmp_path: Path) -> None:
+    """As measured, a segment computes for as long as on this processor; what is declared does not count."""
+    recorded(program, tmp_path, "fft", 6, n=2**12)
+    text = (tmp_path / "fft.json").read_text()
+    declared, times = re.subn(r'"compute_ps":\d+', '"compute_ps":0', text)
+    assert times > 0
+    (tmp_path / "fft.json").write_text(declared)
+    write_plan(plan_of_graph(tmp_path / "fft.json", "randomized", 6, model), 1, tmp_path / "plan")
+    spent = {}
+    for costs in ("model", "measured"):
+        (run,) = run_kernel(Order("fft", {"n": 2**12}, "virtual", costs, 6, tmp_path / "plan"), program)
+        assert run.correct
+        times_of = [name for name in run.columns if name in TIME]
+        assert sum(run.columns[name] for name in times_of) == 6 * run.makespan_ps
+        spent[costs] = run.columns["work_local_ps"]
+    assert spent["measured"] > spent["model"]

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from compiling import ADDRESSES, PACKAGE, PLAIN, compile_objects
-from runtime_sources import library_sources
+from compiling import ADDRESSES, LIB, PLAIN, compile_objects
+from runtime_sources import VIRTUAL_TIME, library_sources
 
-FOLDERS = ("runtime", "native", "core")  # of numasim
 SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # of the letters by which nm says what a symbol is
@@ -24,8 +23,7 @@ DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # of the letters by which nm says wh
 
 def files() -> list[Path]:
     """All sources and headers of the C and C++ folders."""
-    found = [path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*")) if path.suffix in SUFFIXES]
-    return [path for path in found if "build" not in path.parts]
+    return [path for path in sorted(LIB.rglob("*")) if path.suffix in SUFFIXES]
 
 
 def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
@@ -39,7 +37,7 @@ def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
 def circles(graph: nx.DiGraph) -> list[list[str]]:
     """The files of each circle, by their paths."""
     found = [each for each in nx.strongly_connected_components(graph) if len(each) > 1]
-    return [sorted(path.relative_to(PACKAGE).as_posix() for path in each) for each in found]
+    return [sorted(path.relative_to(LIB).as_posix() for path in each) for each in found]
 
 
 def test_no_file_includes_itself_by_others() -> None:
@@ -67,7 +65,7 @@ def test_no_source_calls_itself_by_others(c_compiler: str) -> None:
     if shutil.which("nm") is None:
         pytest.skip("no nm here, which reads the symbols of objects")
     sources = [path for path in files() if path.suffix == ".c" and path.parent.name != "example"]
-    library = set(library_sources())
+    library = {*library_sources(), *VIRTUAL_TIME.glob("*.c")}
     found = {
         path: symbols(made)
         for path in sources

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from compiling import ADDRESSES, compile_objects, compile_program
-from runtime_sources import HERE, library_sources
+from runtime_sources import HERE, library_with_virtual_time
 
 from numasim.plan.build_plan import build_plan
 from numasim.runtime.fields_file import write_plan
@@ -41,7 +41,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def refused_pools(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = [HERE / "refused" / "refused_pools.c", *library_sources()]
+    files = [HERE / "refused" / "refused_pools.c", *library_with_virtual_time()]
     return compile_program(c_compiler, tmp_path_factory.mktemp("refused") / "refused_pools", files, ADDRESSES)
 
 
@@ -57,7 +57,7 @@ def test_a_pool_that_cannot_be_made_leaves_nothing_to_trip_over(refused_pools: P
 
 def write_plan_of(name: str, workers: int, folder: Path) -> Path:
     """The file of one of `PLANS`."""
-    pytest.importorskip("numasim.native._engine", reason="plans are written by the native engine's Python side")
+    pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
     base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": workers, "model": UNCOUPLED}
     path = folder / name.replace(" ", "-")
     write_plan(build_plan(resolve({**base, **PLANS[name]})), 7, path)
@@ -74,9 +74,10 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def compile_failing(compiler: str, program: Path) -> Path:
     """The program of that name in refused/, whose requests for memory go through the failing allocator."""
     names = (f"{program.name}.c", "failing_allocator.c")
-    files = [*(HERE / "refused" / name for name in names), *library_sources()]
+    files = [*(HERE / "refused" / name for name in names), *library_with_virtual_time()]
     wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in REQUESTS)
-    objects = compile_objects(compiler, files, ADDRESSES)
+    of_c, others = [path for path in files if path.suffix == ".c"], [path for path in files if path.suffix != ".c"]
+    objects = [*compile_objects(compiler, of_c, ADDRESSES), *others]
     return compile_program(compiler, program, objects, (*ADDRESSES, wrapped))
 
 
@@ -92,7 +93,7 @@ def failing_runs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture(scope="module")
 def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = [HERE / "refused" / "refused_programs.c", *library_sources()]
+    files = [HERE / "refused" / "refused_programs.c", *library_with_virtual_time()]
     return compile_program(c_compiler, tmp_path_factory.mktemp("refused") / "refused_programs", files, ADDRESSES)
 
 

@@ -1,5 +1,6 @@
 """Virtual time against the native engine: programs of the simulator run as programs of the runtime, op by op, and count
-the same to the last picosecond. Trace hashes are equal as well.
+the same to the last picosecond. Trace hashes are equal as well. The engine is the same one: what is held here is that
+bodies come to the ops that it executes, and change nothing.
 """
 
 from __future__ import annotations
@@ -23,24 +24,29 @@ from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_stra
 from random_recipes import plan_from, random_recipe  # isort: skip
 from task_graphs import WAIT, Access, Use, call, graph, layers, phase, task  # isort: skip
 from task_graphs import Run as Segment  # isort: skip
-from registry_cells import SMALL, machine, workload  # isort: skip
+from registry_cells import MACHINES, SMALL, TEAMS, machine, workload  # isort: skip
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.plan.effects import Effects
+from numasim.parts.models.effects_model import ModelSpec
+from numasim.plan.effects import Effects, effects_of
 from numasim.plan.plan import Run
 from numasim.runtime.fields_file import write_plan
+from numasim.schema.enumerations import Role
 from numasim.workload.graph import Deal, Op, Region
 from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)
 RANGES = ("independent", "matmul")  # whose tasks are never materialised
-REFUSED = ("transactions", "reduce", "map-reduce", "horizontal-tournament", "vertical-tournament")
-FAMILIES = tuple(name for name in SMALL if name not in RANGES + REFUSED)
-RANDOM_PLANS, SHARDS = 60, 4
+FAMILIES = tuple(name for name in SMALL if not workload(name).ranges)
+RANDOM_PLANS, SHARDS = 120, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
+COUPLED = (  # all that couples workers
+    ModelSpec(cache="lru", contention="fluid", smt="compute", clock="turbo"),
+    ModelSpec(cache="share", contention="snapshot", smt="memory", queueing="md1"),
+)
 
 
 def run_for(family: str, strategy: str, workers: int) -> Run:
@@ -54,6 +60,18 @@ def test_every_family_under_every_shipped_strategy(strategy: str, program: Path)
     for at, family in enumerate(FAMILIES, STRATEGIES.index(strategy)):
         run = run_for(family, strategy, WORKERS[at % len(WORKERS)])
         assert not list(differences(program, run)), (family, run.plan.workers.workers)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_family_where_workers_influence_each_other(strategy: str, program: Path) -> None:
+    """Caches, bandwidth, hardware threads and clocks, on every machine."""
+    first = STRATEGIES.index(strategy)
+    for at, family in enumerate(FAMILIES, first):
+        on, preset = machine(MACHINES[at % len(MACHINES)]), shipped_runtime(PARAMETERS[family].default_runtime)
+        workers = (2, 5, min(16, on.threads))[at % len(TEAMS)]
+        effects = effects_of(COUPLED[at % len(COUPLED)])
+        plan = plan_of(workload(family), workers, shipped_strategy(strategy), preset, on, effects=effects)
+        assert not list(differences(program, Run(plan, seed=at))), (family, workers)
 
 
 def test_a_worker_first_offers_the_roots_for_which_no_queue_had_room(program: Path) -> None:
@@ -107,16 +125,17 @@ def test_every_family_where_tasks_are_told_apart(join: str, tiers: Any, program:
 
 @cache
 def random_runs() -> tuple[Run, ...]:
-    """Runs of plans whose workers nothing couples, for the runtime; some have controllers, some end in a deadlock."""
+    """Runs of plans for the runtime; some have controllers, some end in a deadlock, workers of most are coupled."""
     found: list[Run] = []
     for seed in count():
         recipe = random_recipe(Random(seed))
-        plain = {**recipe, "model": PLAIN_MODEL, "machine": {**recipe["machine"], "effects": {}}}
+        if seed % 3 == 0:
+            recipe |= {"model": PLAIN_MODEL, "machine": {**recipe["machine"], "effects": {}}}
         try:
-            plan = plan_from(plain)
+            plan = plan_from(recipe)
         except InputError:
             continue
-        if not plan.coupled and is_for_the_runtime(plan.workload):
+        if is_for_the_runtime(plan.workload):
             found.append(Run(plan, recipe["seed"]))
         if len(found) == RANDOM_PLANS:
             return tuple(found)
@@ -189,8 +208,15 @@ def test_threads_refuse_groups_with_a_sentence(program: Path, tmp_path: Path) ->
     assert "the plan's program waits for groups of tasks, which threads do not do" in told.stderr
 
 
-@pytest.mark.parametrize("mode", ["native", "virtual"])
-def test_helpers_are_refused_with_a_sentence(mode: str, program: Path, tmp_path: Path) -> None:
+def test_random_plans_have_all_that_virtual_time_executes() -> None:
+    plans = [run.plan for run in random_runs()]
+    assert sum(plan.coupled for plan in plans) > 60
+    assert sum(plan.helpers is not None for plan in plans) > 5
+    assert sum(any(word.role is Role.OBJECTS for word in plan.workload.words) for plan in plans) > 10
+    assert sum(plan.tuning is not None for plan in plans) > 20
+
+
+def test_helpers_are_refused_on_threads_with_a_sentence(program: Path, tmp_path: Path) -> None:
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},
@@ -203,9 +229,16 @@ def test_helpers_are_refused_with_a_sentence(mode: str, program: Path, tmp_path:
     plan = plan_of(work, 2, strategy, machine=toy_with({"cores": 4}, caches=caches), effects=Effects(cache="share"))
     assert plan.helpers is not None
     write_plan(plan, 1, tmp_path / "plan")
-    told = run_program(program, str(tmp_path / "plan"), "--mode", mode)
+    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
     assert (told.returncode, told.stdout) == (2, "")
-    assert "which the runtime does not start" in told.stderr
+    assert "which threads do not start" in told.stderr
+
+
+def test_transactions_are_refused_on_threads_with_a_sentence(program: Path, tmp_path: Path) -> None:
+    write_plan(run_for("transactions", "randomized", 2).plan, 1, tmp_path / "plan")
+    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "the program has transactions, which threads do not execute" in told.stderr
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:

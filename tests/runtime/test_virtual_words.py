@@ -1,26 +1,27 @@
-"""Synchronisation objects in the runtime's virtual time against the reference engine: the same grants, releases and
-wakes at the same times, the same waits, the same counts (model 5).
+"""Programs of synchronisation objects in virtual time against the reference engine: the same releases and wakes at the
+same times, the same waits, the same counts (model 5).
 """
 
 from __future__ import annotations
 
-from ctypes import byref, c_int64, c_uint32
+from ctypes import byref, c_int64, c_uint32, c_void_p
+from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
 import numpy as np
 import pytest
-from parts_library import PlanFile, Waited
-from words_driver import Driver
+from parts_library import Clock, Listener, PlanFile, Waited, library
+from virtual_equality import differences, run_plan
 
-from engine_setup import NS, observe, plan_of, runtime, stealing, toy  # isort: skip
+from engine_setup import NS, plan_of, runtime, stealing, toy  # isort: skip
 from task_graphs import Task, Use, body, graph, phase  # isort: skip
 
 from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.simulate import simulate
+from numasim.errors import InputError
 from numasim.parts.models.locks_model import KINDS_OF_KEY, BarrierName, LockName
-from numasim.plan.plan import Plan
+from numasim.plan.plan import Plan, Run
 from numasim.workload.graph import Deal, Op
 from numasim.workload.sync_parameters import Role, SyncObject
 
@@ -29,7 +30,6 @@ TIMES_NS = (0, 0, 1, 20, 20, 70, 300, 9000)
 COSTS = ("signal_ns", "futex_ns", "pause_ns", "wake_ns", "wake_remote_ns")
 MACHINES = (toy(sockets=1, cores=3), toy(sockets=2, cores=4), toy(sockets=3, cores=2, nodes=2))
 NS_ERROR_FIELD = -4
-SHOWN = (Rank.SEG_END, Rank.GRANT, Rank.RELEASE, Rank.WAKE)
 
 
 def random_plan(chance: Random, kind: str, barrier: str) -> Plan:
@@ -74,34 +74,27 @@ def uses(chance: Random, role: Role, word: int, worker: int) -> list[Any]:
     return [Use(Op.ATOMIC, word)]
 
 
-def finishes(plan: Plan) -> bool:
+def finishes(program: Path, plan: Plan) -> bool:
     """Hold a run of the plan against the reference engine; False where both end in a deadlock."""
-    driver = Driver(plan)
-    driver.run()
+    run = Run(plan, seed=1)
     try:
-        seen = observe(plan, "reference")
+        simulate(plan, run.seed, "reference")
     except DeadlockError:
-        assert driver.left
-        driver.close()
+        with pytest.raises(InputError, match="tasks are left at"):
+            run_plan(program, run)
         return False
-    assert not driver.left
-    shown = [tuple(map(int, row)) for row in seen.records if row[1] in SHOWN and (row[1] != Rank.RELEASE or row[2])]
-    assert sorted(driver.records) == sorted(shown)
-    for counter in ("overhead_ps", "idle_barrier_ps", "parked_ps"):
-        assert [getattr(line, counter) for line in driver.lines] == seen.of_worker(counter)
-    assert driver.counts() == np.stack([seen.result.sync_objects[name] for name in SyncCounts._fields], axis=1).tolist()
-    driver.close()
+    assert not list(differences(program, run, "reference"))
     return True
 
 
 @pytest.mark.parametrize("barrier", BARRIERS)
 @pytest.mark.parametrize("kind", LOCKS)
-def test_equal_to_the_reference_engine(kind: str, barrier: str) -> None:
+def test_equal_to_the_reference_engine(kind: str, barrier: str, program: Path) -> None:
     chance = Random(f"{kind} {barrier}")
-    assert sum(finishes(random_plan(chance, kind, barrier)) for _ in range(8)) >= 4
+    assert sum(finishes(program, random_plan(chance, kind, barrier)) for _ in range(8)) >= 4
 
 
-def test_a_run_of_grants_within_a_node_ends_where_nobody_waits() -> None:
+def test_a_run_of_grants_within_a_node_ends_where_nobody_waits(program: Path) -> None:
     def section(start: int, length: int) -> list[Any]:
         return [start * NS, Use(Op.LOCK), length * NS, Use(Op.UNLOCK)]
 
@@ -114,19 +107,21 @@ def test_a_run_of_grants_within_a_node_ends_where_nobody_waits() -> None:
     ]
     work = graph(*bodies, phases=(phase(*range(5), deal=Deal.CYCLIC),), words=(SyncObject("door", Role.LOCK),))
     locks = {"kind": "cohort", "batch": 1}
-    assert finishes(plan_of(work, 5, stealing(locks=locks, mapping="contiguous"), machine=toy(sockets=2), skip=False))
+    plan = plan_of(work, 5, stealing(locks=locks, mapping="contiguous"), machine=toy(sockets=2), skip=False)
+    assert finishes(program, plan)
 
 
 def test_the_end_of_a_phase_takes_the_locks_of_the_search_from_everybody() -> None:
     door = SyncObject("door", Role.LOCK)
     work = graph(*[body(0)] * 4, phases=(phase(*range(4), deal=Deal.CYCLIC),), words=(door, door))
-    driver = Driver(plan_of(work, 4, stealing(locks={"kind": "mcs"})))
-    parts, words = driver.library, driver.words
+    file, parts, clock = PlanFile(plan_of(work, 4, stealing(locks={"kind": "mcs"}))), library(), Clock()
+    assert parts.ns_clock_create(byref(clock), 4 + 2)
+    words = c_void_p(parts.probe_sync(file.handle, byref(clock), 4, Listener()))
     granted: list[tuple[int, int, int]] = []
 
     def grants() -> list[tuple[int, int, int]]:
         time_ps, rank, word = c_int64(), c_uint32(), c_uint32()
-        while parts.probe_next(byref(driver.clock), byref(time_ps), byref(rank), byref(word)):
+        while parts.probe_next(byref(clock), byref(time_ps), byref(rank), byref(word)):
             waiter = parts.ns_sync_grant(words, word, time_ps)
             granted.append((time_ps.value, word.value, waiter.actor))
         return granted
@@ -142,7 +137,9 @@ def test_the_end_of_a_phase_takes_the_locks_of_the_search_from_everybody() -> No
     assert len(grants()) == 2
     assert parts.ns_sync_request(words, 1, 3, 0, 100 * NS)
     assert grants()[2:] == [(120 * NS, 1, 3)]
-    driver.close()
+    parts.ns_sync_destroy(words)
+    parts.ns_clock_destroy(byref(clock))
+    file.close()
 
 
 BAD_FIELDS: dict[str, tuple[Any, str]] = {

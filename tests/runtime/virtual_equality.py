@@ -14,13 +14,12 @@ from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan, Run
 from numasim.runtime import controlled_run
 from numasim.runtime.runtime_program import KernelRun
-from numasim.schema.enumerations import Role
 from numasim.workload.graph import Workload
 
 
 def is_for_the_runtime(work: Workload) -> bool:
-    """Whether the runtime executes the program: it has no ranges, and knows nothing of transactions."""
-    return not work.ranges and all(word.role is not Role.OBJECTS for word in work.words)
+    """Whether the runtime executes the program: items of ranges have no bodies."""
+    return not work.ranges
 
 
 def run_plan(program: Path, run: Run) -> KernelRun:

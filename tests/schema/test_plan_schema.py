@@ -24,7 +24,7 @@ from numasim.schema.plan_fields import PLAN
 from numasim.schema.record_layouts import CHANCE, RECORDS, Record
 
 PACKAGE = Path(__file__).parents[2] / "numasim"
-GENERATED = PACKAGE / "schema" / "generated"  # of the sources, whatever is installed
+GENERATED = PACKAGE.parent / "lib" / "core" / "generated"  # of the sources, whatever is installed
 
 
 # Values that C and C++ treat as what is left when all others have been told apart.
@@ -41,8 +41,8 @@ def words_in(language: str) -> frozenset[str]:
     """All identifiers, and the texts that are words, of the hand-written code in ``c`` (and C++) or ``python``."""
     suffixes = {".py"} if language == "python" else {".c", ".h", ".cpp", ".hpp"}
     found: set[str] = set()
-    for path in PACKAGE.rglob("*"):
-        if path.suffix in suffixes and not {"schema", "generated"} & set(path.relative_to(PACKAGE).parts):
+    for path in (PACKAGE if language == "python" else PACKAGE.parent / "lib").rglob("*"):
+        if path.suffix in suffixes and not {"schema", "generated"} & set(path.parts):
             text = path.read_text()
             found.update(re.findall(r"\w+", text), re.findall(r"\w+(?:-\w+)+", text))
     return frozenset(found)

@@ -9,7 +9,7 @@ import pytest
 
 import numasim as ns
 from numasim.cli.entrance import main
-from numasim.sweep_report.sweep_result import SweepResult
+from numasim.report.sweep_result import SweepResult
 from numasim.workload.graph_forms import write_graph
 from numasim.workload.recording.recorded import Recorded
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numasim as ns
+from numasim.report.sweep_result import SweepResult
 from numasim.sweep.store.parquet import ITERATIONS_TABLE
 from numasim.sweep.store.results_store import ITERATIONS
-from numasim.sweep_report.sweep_result import SweepResult
 
 LOOPS: dict[str, Any] = {"name": "heat", "x": 64, "y": 16, "sweeps": 6}
 ONCE: dict[str, Any] = {"name": "fib", "n": 5}

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from toy_sweep import ToySweep, fail_at_two_workers, run_toy, toy_sweep
 
-import numasim.sweep_report.sweep_result as reported_sweep_module
+import numasim.report.sweep_result as reported_sweep_module
 from numasim.errors import InputError, Interrupted
 from numasim.files.owned_folder import MANIFEST
+from numasim.report.sweep_result import reported_sweep
 from numasim.sweep.store.results_store import ANSWERS, REPORT
-from numasim.sweep_report.sweep_result import reported_sweep
 
 
 @pytest.fixture(autouse=True)
 def no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine of a toy cannot be drawn."""
-    monkeypatch.setattr("numasim.sweep_report.page.sweep_page.page_pictures", lambda *_: [])
+    monkeypatch.setattr("numasim.report.page.sweep_page.page_pictures", lambda *_: [])
 
 
 def sweep_and_report(sweep: ToySweep, directory: Path, runner: object = run_toy, **options: object) -> None:

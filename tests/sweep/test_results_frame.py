@@ -14,9 +14,9 @@ from toy_sweep import counter_value, fail_at_two_workers, sweep_toy, toy_sweep
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
 from numasim.report.command_output import save_sweep_plots
+from numasim.report.sweep_result import SweepResult
 from numasim.sweep.store.frame import load, load_table
 from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, WORKERS
-from numasim.sweep_report.sweep_result import SweepResult
 
 
 def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None:

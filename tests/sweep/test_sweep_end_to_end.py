@@ -9,9 +9,9 @@ import pytest
 from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate_spec
 from numasim.errors import InputError
+from numasim.report.sweep_result import SweepResult
 from numasim.spec.sweep_spec import SweepSpec, load_sweep
 from numasim.sweep.run_sweep import SweepOutcome, run_sweep
-from numasim.sweep_report.sweep_result import SweepResult
 
 YAML = """
 machine: xeon-e5-2620-2s

@@ -11,7 +11,7 @@ from numasim.cli.graphs.import_command import RecordedOn
 from numasim.cli.shared import say
 
 if TYPE_CHECKING:
-    from numasim.record.recording import Order
+    from numasim.runtime.record.recording import Order
 
 
 @examples("numasim record -o fib.json -- ./fib 20")
@@ -57,7 +57,7 @@ def record(
 ) -> None:
     """Run an OpenMP program and write its tasks as a task graph."""
     from numasim.files.writer import require_writable
-    from numasim.record.recording import Order
+    from numasim.runtime.record.recording import Order
     from numasim.spec.single_part import read_machine
 
     file = output or Path(f"{Path(command[0]).name}.json")
@@ -68,8 +68,8 @@ def record(
 
 
 def _record(order: "Order", file: Path) -> None:
-    from numasim.record.recording import record as record_program
-    from numasim.record.recording_text import lines_of
+    from numasim.runtime.record.recording import record as record_program
+    from numasim.runtime.record.recording_text import lines_of
     from numasim.workload.graph_forms import write_graph
 
     found = record_program(order)

@@ -1,6 +1,6 @@
-"""The native engine: a Plan's arrays into the compiled module ``numasim.native._engine``, and a Result out of it.
+"""The native engine: a Plan's arrays into the compiled module ``_engine``, and a Result out of it.
 
-The engine itself is C++ and C11 in ``numasim/native``; its results equal those of the reference engine.
+The engine itself is C++ and C11 in ``lib/engine``; its results equal those of the reference engine.
 This module maps arrays to the names of the schema and contains no part of the simulation.
 """
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from numasim.engine.check.deadlock import DeadlockError, TooLongError
 from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
+from numasim.engine.native import _engine
 from numasim.engine.native.effect_fields import effect_fields
 from numasim.engine.native.page_fields import access_fields, region_fields
 from numasim.engine.native.range_fields import family_fields
@@ -25,7 +26,6 @@ from numasim.engine.reference.ledger import Executed
 from numasim.engine.reference.tables import Tables
 from numasim.engine.result import Result
 from numasim.errors import InputError
-from numasim.native import _engine
 from numasim.plan.plan import MIN_STEP_PS, Plan, Run
 from numasim.plan.segment_times import PlacedProgram, SegmentTimes, times_of
 from numasim.strategy.placement.compile_placement import Placement

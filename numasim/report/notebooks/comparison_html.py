@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from numasim.html import pieces
+from numasim import html as pieces
 from numasim.report.answers.effect_sentences import MAKESPAN, direction
 from numasim.report.comparison_cells import value_text
 

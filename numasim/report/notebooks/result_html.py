@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
+from numasim import html as pieces
 from numasim.engine.columns import DESCRIBED
 from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS, Result
 from numasim.engine.unit_text import bytes_text
-from numasim.html import pieces
-from numasim.html.pieces import Html, Part, notebook_shell
+from numasim.html import Html, Part, notebook_shell
 from numasim.report.comparison_cells import value_text
 from numasim.report.components import COMPONENTS
 

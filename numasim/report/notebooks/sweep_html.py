@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from numasim import html as pieces
 from numasim.engine.unit_text import time_text
-from numasim.html import pieces
-from numasim.html.pieces import Html
+from numasim.html import Html
 from numasim.report.answers.part_details import stated_inputs
 from numasim.report.answers.question import compare
 from numasim.report.answers.varying_axes import Axis, value_text, varying_axes

@@ -6,7 +6,7 @@ controllers/      modules of controllers to which spec.yaml refers
 provenance.json   the specification, and the versions that wrote here
 shards/           the runs, a file for each batch; the only source of the tables
 *.parquet         the tables, made from the shards when every run has ended
-answers.csv       what follows from the tables (numasim/sweep_report),
+answers.csv       what follows from the tables (numasim/report),
 index.html        and a page to read
 """
 

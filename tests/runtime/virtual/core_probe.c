@@ -10,7 +10,6 @@
 ns_plan_file *probe_read(const ns_fields *fields, int *error);
 const char *probe_problem(const ns_plan_file *file);
 void probe_destroy(ns_plan_file *file);
-uint64_t probe_words(const ns_plan_file *file);
 ns_sync *probe_sync(const ns_plan_file *file, ns_clock *clock, size_t first_slot, ns_sync_listener listener);
 
 ns_pages *probe_pages(const ns_plan_file *file);
@@ -50,8 +49,6 @@ void probe_destroy(ns_plan_file *file) {
     ns_plan_file_destroy(file);
     free(file);
 }
-
-uint64_t probe_words(const ns_plan_file *file) { return file->plan.words.role.count; }
 
 ns_sync *probe_sync(const ns_plan_file *file, ns_clock *clock, size_t first_slot, ns_sync_listener listener) {
     return ns_sync_create(&file->plan, clock, first_slot, listener);

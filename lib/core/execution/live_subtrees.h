@@ -1,0 +1,71 @@
+/* How many subtrees of tier root are live in each unit, and how many it still awaits (model 4.14); equal to
+ * engine/reference/control/live_subtrees.py.
+ *
+ * A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and
+ * all its descendants have finished. It counts for the unit of the worker that began the root. Until it begins, the
+ * unit that the root is labelled for awaits it. Nobody asks it to count where no level is gated.
+ */
+#ifndef NUMASIM_EXECUTION_LIVE_SUBTREES_H
+#define NUMASIM_EXECUTION_LIVE_SUBTREES_H
+
+#include "generated/plan_structs.h"
+#include "policy/round.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    const int32_t *gate;  /* [workers] */
+    int64_t *live;        /* [units] as in an `ns_view`, like the next one */
+    int64_t *awaited;     /* [units] */
+    const int32_t *label; /* [rows] those in force; NULL where no row has one */
+    int64_t *root;        /* [rows] the root of the subtree that each row is in, or -1 */
+    int64_t *left;        /* [rows] unfinished tasks in the subtree of each root, among those that exist */
+    int32_t *unit;        /* [rows] where the subtree of each root is live, or -1 */
+} ns_live_subtrees;
+
+/* Nothing is live; all pointers are NULL where the plan has no gated level. False where there is no memory. The plan
+ * lives as long. */
+bool ns_live_create(ns_live_subtrees *self, const ns_full_plan *plan);
+void ns_live_destroy(ns_live_subtrees *self);
+
+/* Take over the tiers and labels of all rows, which stay where they are, while nothing is live. */
+void ns_live_follow(ns_live_subtrees *self, const ns_graph *graph, const ns_control *in_force);
+
+/* A phase with these roots begins, and all its subtrees are to come. */
+void ns_live_start_phase(ns_live_subtrees *self, const ns_full_plan *plan, const ns_phase *phase);
+
+/* The unit that a row is labelled for, or NS_UNKNOWN. */
+static inline int32_t ns_live_label(const ns_live_subtrees *self, int64_t row) {
+    return self->label ? self->label[row] : NS_UNKNOWN;
+}
+
+/* The worker begins a task, or goes on with one. */
+static inline void ns_live_begin(ns_live_subtrees *self, uint32_t worker, uint32_t row) {
+    if (self->root[row] != row || self->unit[row] != NS_UNKNOWN) return;
+    self->unit[row] = self->gate[worker];
+    self->live[self->unit[row]]++;
+    self->left[row] = 1;
+    if (ns_live_label(self, row) != NS_UNKNOWN) self->awaited[ns_live_label(self, row)]--;
+}
+
+/* A task has been spawned or called. */
+static inline void ns_live_create_task(ns_live_subtrees *self, uint32_t row) {
+    const int64_t root = self->root[row];
+    if (root != NS_UNKNOWN && root != row) self->left[root]++;
+}
+
+/* A task has finished. */
+static inline void ns_live_finish(ns_live_subtrees *self, uint32_t row) {
+    const int64_t root = self->root[row];
+    if (root == NS_UNKNOWN || --self->left[root]) return;
+    self->live[self->unit[root]]--;
+    self->unit[root] = NS_UNKNOWN;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+/* The items of implicit ranges: who is dealt which (model 3.5), and arithmetic on them. */
+#ifndef NUMASIM_POLICY_RANGES_H
+#define NUMASIM_POLICY_RANGES_H
+
+#include <stdint.h>
+
+#include "generated/enumerations.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `count` items: first, first + step, ... */
+typedef struct {
+    uint64_t first;
+    uint32_t step, count;
+} ns_items;
+
+/* The worker that gets root or item `index` of `count`. */
+uint32_t ns_dealt_to(enum ns_deal deal, uint64_t index, uint64_t count, uint32_t workers);
+
+/* The items, of `count` from id `first` on, that `worker` gets: the inverse of `ns_dealt_to`. */
+ns_items ns_dealt_items(enum ns_deal deal, uint32_t worker, uint32_t workers, uint64_t first, uint64_t count);
+
+/* Take one item off the front, or the back, of `self`, which is not empty. */
+uint64_t ns_items_take_front(ns_items *self);
+uint64_t ns_items_take_back(ns_items *self);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,230 @@
+// The Python module numasim.engine.native._engine: arrays in, arrays out.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generated/counters.h"
+#include "engine.hpp"
+#include "longest_chains.hpp"
+#include "read_plan.hpp"
+
+namespace nb = nanobind;
+using namespace numasim;
+
+namespace {
+
+// A NumPy array that owns a copy of `count` rows of `columns` values.
+template <typename T>
+nb::object table(const T* values, std::size_t count, std::size_t columns) {
+    auto* copy = new std::vector<T>(values, values + count * columns);
+    const nb::capsule owner(copy, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(copy->data(), {count, columns}, owner));
+}
+
+// A NumPy array of values that it takes over.
+nb::object owned(std::vector<std::int64_t>&& values) {
+    auto* kept = new std::vector<std::int64_t>(std::move(values));
+    const nb::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<std::int64_t>*>(held); });
+    return nb::cast(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+// A table of records that consist of 64-bit integers.
+template <typename Row>
+nb::object rows_of(const std::vector<Row>& rows) {
+    constexpr std::size_t columns = sizeof(Row) / sizeof(std::int64_t);
+    return table(reinterpret_cast<const std::int64_t*>(rows.data()), rows.size(), columns);
+}
+
+template <typename Row, typename Field>
+nb::object column(const std::vector<Row>& rows, Field field) {
+    std::vector<std::int64_t> values;
+    values.reserve(rows.size());
+    for (const Row& row : rows) values.push_back(field(row));
+    return nb::cast(table(values.data(), values.size(), 1)).attr("ravel")();
+}
+
+struct NamedCounter {
+    const char* name;
+    std::int64_t ns_counters::* value;
+};
+
+#define NAMED_COUNTER(name, NAME) {#name, &ns_counters::name},
+constexpr NamedCounter COUNTERS[] = {NS_EACH_COUNTER(NAMED_COUNTER)};
+#undef NAMED_COUNTER
+
+// Bytes by kind and pair of nodes; of a run that is coupled.
+nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
+    nb::dict by_kind;
+    for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
+        by_kind[TRAFFIC_NAMES[kind]] = table(traffic.bytes[kind].data(), nodes, nodes);
+    }
+    return by_kind;
+}
+
+nb::dict result_of(Engine& engine, bool keep_log) {
+    nb::dict result, workers, producers;
+    Run& run = engine.state();
+    for (const NamedCounter& counter : COUNTERS) {
+        workers[counter.name] = column(run.team, [&counter](const Worker& w) { return w.counters.*counter.value; });
+    }
+    const std::vector<Producer>& made_by = engine.source().producers();
+    producers["node"] = column(made_by, [](const Producer& p) { return std::int64_t{p.node}; });
+    producers["overhead_ps"] = column(made_by, [](const Producer& p) { return p.overhead_ps; });
+    producers["parked_ps"] = column(made_by, [](const Producer& p) { return p.parked_ps; });
+    const MemorySystem& memory = engine.memory();
+    const Traffic* const traffic = memory.traffic();
+    const std::size_t nodes = run.plan.nodes;
+    result["workers"] = workers;
+    result["producers"] = producers;
+    result["node_attempts"] = table(run.steals.attempts, nodes, nodes);
+    result["node_success"] = table(run.steals.successes, nodes, nodes);
+    result["node_conflicts"] = table(engine.transactions().node_conflicts().data(), nodes, nodes);
+    result["object_conflicts"] = owned(engine.transactions().object_conflicts());
+    result["node_bytes"] = table(memory.pages().node_bytes, nodes, nodes);
+    result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
+    result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
+    result["prefetched_bytes"] = traffic != nullptr ? traffic->prefetched_bytes : 0;
+    result["used_bytes"] = traffic != nullptr ? traffic->used_bytes : 0;
+    result["sync_counts"] = rows_of<ns_sync_counts>(engine.sync().counts());
+    result["phase_rows"] = rows_of<PhaseRow>(engine.phase_rows());
+    result["makespan_ps"] = run.clock.now_ps();
+    result["span_ps"] = engine.source().span_ps();
+    result["page_faults"] = memory.pages().placed + (traffic != nullptr ? traffic->placed : 0);
+    result["pages_unmapped"] = traffic != nullptr ? traffic->unmapped : 0;
+    result["pages_migrated"] = memory.pages().migrated;
+    std::vector<std::int64_t> node_pages(nodes, 0);
+    ns_page_map_count(memory.pages().map, node_pages.data());
+    result["node_pages"] = column(node_pages, [](std::int64_t pages) { return pages; });
+    result["passed_items"] = engine.passed_items();
+    result["events"] = run.clock.events();
+    result["peak_tasks"] = engine.peak_tasks();
+    result["task_bytes"] = engine.task_bytes();
+    result["steps_hash"] = run.recorder.steps_hash();
+    result["details_hash"] = run.recorder.details_hash();
+    result["complete"] = run.recorder.complete();
+    if (keep_log) {
+        result["log"] = rows_of<Executed>(run.recorder.executed());
+        result["held"] = rows_of<Held>(run.recorder.held());
+    }
+    return result;
+}
+
+// The values of an array that Python has returned; one of another size or type is refused.
+template <typename T>
+std::span<const T> values_of(nb::handle array) {
+    const auto found = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig>>(array);
+    return {found.data(), found.size()};
+}
+
+// A controller, numasim.engine.iteration_control.IterationControl: Python decides at boundaries, and there alone.
+class PythonBoundary : public Boundary {
+public:
+    explicit PythonBoundary(nb::object control)
+        : control_(std::move(control)), end_iteration_(control_.attr("end_iteration_at")) {}
+
+    void begin(Engine& engine) override {
+        const nb::gil_scoped_acquire gil;
+        follow(engine, control_.attr("begin")());
+    }
+
+    void end_iteration(Engine& engine) override {
+        const nb::gil_scoped_acquire gil;
+        follow(engine, end_iteration_(owned(engine.told())));
+    }
+
+private:
+    static void follow(Engine& engine, nb::object decision) {
+        if (decision.is_none()) return;
+        const nb::object policy = decision.attr("policy");
+        if (!policy.is_none()) engine.choose_policy(nb::cast<std::uint64_t>(policy));
+        engine.set_profile_ps(nb::cast<std::int64_t>(decision.attr("profile_ps")));
+        TaskControls& controls = engine.state().controls;
+        const nb::object tiers = decision.attr("tiers"), labels = decision.attr("labels");
+        const nb::object switches = decision.attr("switches");
+        if (!tiers.is_none()) controls.set_tiers(values_of<std::uint8_t>(tiers));
+        if (!labels.is_none()) controls.set_labels(values_of<std::int32_t>(labels));
+        if (!switches.is_none()) controls.set_switches(nb::cast<std::uint64_t>(switches));
+    }
+
+    nb::object control_, end_iteration_;
+};
+
+void check_signals() {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+Listener listener_of(nb::object callback) {
+    return [callback](const Record* records, std::size_t count) {
+        const nb::gil_scoped_acquire gil;
+        callback(table(reinterpret_cast<const std::uint64_t*>(records), count, RECORD_WORDS));
+    };
+}
+
+Watcher watcher_of(nb::object callback) {
+    return [callback](const WatchedRow* rows, std::size_t count) {
+        const nb::gil_scoped_acquire gil;
+        callback(table(reinterpret_cast<const std::int64_t*>(rows), count, WATCHED_COLUMNS));
+    };
+}
+
+nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object listening, nb::object watching,
+             nb::object controlling) {
+    const Plan& plan = read.plan();
+    const Listener listener = listening.is_none() ? Listener{} : listener_of(listening);
+    std::optional<Watch> watch;
+    if (!watching.is_none()) {
+        require(!plan.skip && !plan.skipping, "a run that is watched skips nothing");
+        watch.emplace(watcher_of(watching));
+    }
+    std::optional<PythonBoundary> boundary;
+    if (!controlling.is_none()) {
+        require(!plan.skipping && !plan.graph.folded, "a run with a controller has an event and a row for every task");
+        boundary.emplace(controlling);
+    }
+    Engine engine(read.prepared(), seed, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr,
+                  check_signals, keep_log, boundary ? &*boundary : nullptr);
+    {
+        const nb::gil_scoped_release released;
+        engine.run();
+    }
+    return result_of(engine, keep_log);
+}
+
+// [phases] the longest chain of work; see longest_chains.hpp.
+std::vector<std::int64_t> chains_of(const ReadPlan& read,
+                                    const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& segment_ps) {
+    require(segment_ps.size() == static_cast<std::size_t>(read.plan().times.segments),
+            "segment_ps has an entry for each segment");
+    return longest_chains_ps(read.plan(), segment_ps.data());
+}
+
+}  // namespace
+
+NB_MODULE(_engine, module) {
+    module.doc() = "The compiled engine of numasim";
+    nb::set_leak_warnings(false);
+    static const nb::handle deadlock = nb::exception<Deadlock>(module, "Deadlock", PyExc_RuntimeError);
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const BadPlan& error) {
+            PyErr_SetString(PyExc_ValueError, error.what());
+        } catch (const Deadlock& error) {
+            PyErr_SetObject(deadlock.ptr(), nb::make_tuple(error.tasks, error.time_ps, error.passed).ptr());
+        }
+    });
+    nb::class_<ReadPlan>(module, "Plan", "A plan that has been read and checked, for any number of runs.")
+        .def(nb::init<nb::dict>(), nb::arg("fields"), "Read a dict of arrays (numasim.engine.native makes it).");
+    module.def("longest_chains_ps", &chains_of, nb::arg("plan"), nb::arg("segment_ps"),
+               "The longest chain of work of each phase if segments take these times.");
+    module.def("run", &run, nb::arg("plan"), nb::arg("seed"), nb::arg("keep_log"), nb::arg("listener").none(),
+               nb::arg("watcher").none() = nb::none(), nb::arg("control").none() = nb::none(),
+               "Run a plan with a seed and return a dict of arrays.");
+}

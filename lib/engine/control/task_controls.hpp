@@ -1,0 +1,101 @@
+// What a strategy has decided for all tasks of the program, as it is in force: their tiers and labels, and which
+// subtrees are live (model 4.14; engine/reference/control/task_controls.py, core/execution/live_subtrees.h).
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "execution/live_subtrees.h"
+#include "execution/placing.h"
+#include "plan.hpp"
+#include "state/frames.hpp"
+#include "state/item_ranges.hpp"
+#include "state/task_queues.hpp"
+
+namespace numasim {
+
+class TaskControls {
+public:
+    // `queues` shows the switches and the live subtrees to those who decide.
+    TaskControls(const Plan& plan, const Frames& frames, const ItemRanges& ranges, TaskQueues& queues)
+        : plan_(plan),
+          frames_(frames),
+          ranges_(ranges),
+          queues_(queues),
+          tier_(plan.control.tier.begin(), plan.control.tier.end()),
+          label_(plan.control.label.begin(), plan.control.label.end()),
+          in_force_(plan.control) {
+        const std::size_t families = plan.families.size(), labels = plan.control.item_label.size();
+        if (labels > 0 && ranges.first(families) != ranges.first(0) + labels) {
+            throw std::invalid_argument("item_label does not have every item");
+        }
+        if (!ns_live_create(&live_, &plan)) {
+            ns_live_destroy(&live_);
+            throw std::bad_alloc();
+        }
+        queues_.show_live(live_);
+        queues_.set_switches(plan.control.switches);
+        show();
+    }
+    ~TaskControls() { ns_live_destroy(&live_); }
+    TaskControls(const TaskControls&) = delete;
+    TaskControls& operator=(const TaskControls&) = delete;
+
+    // Whether a task of that row is begun as it is spawned.
+    bool goes_first(std::uint32_t row) const { return ns_goes_first(&plan_, &in_force_, row); }
+
+    // The tier that dispatch rules ask for as they place a task: its own, or where it goes on behind the spawn of a
+    // child that is begun first, that of the child.
+    std::uint32_t asked_tier(Task task) const {
+        if (frames_.is_item(task)) return NS_TIER_LOCAL;
+        const Frame& frame = frames_[task];
+        return ns_tier_of(&in_force_, frames_.has_started(frame) ? frames_.last(frame).arg : frame.row);
+    }
+
+    // The unit that a task is meant for, or NS_UNKNOWN.
+    std::int32_t label(Task task) const {
+        return frames_.is_item(task) ? item_label(task) : ns_label_of(&in_force_, frames_[task].row);
+    }
+
+    ns_live_subtrees* live() { return &live_; }
+
+    // Put other tiers or labels of all tasks, or other switches, into force, between two iterations.
+    void set_tiers(std::span<const std::uint8_t> tiers) {
+        tier_.assign(tiers.begin(), tiers.end());
+        show();
+    }
+    void set_labels(std::span<const std::int32_t> labels) {
+        label_.assign(labels.begin(), labels.end());
+        show();
+    }
+    void set_switches(std::uint64_t switches) { queues_.set_switches(switches); }
+
+private:
+    void show() {
+        in_force_.tier = {tier_.data(), tier_.size()};
+        in_force_.label = {label_.data(), label_.size()};
+        if (plan_.counts_live) ns_live_follow(&live_, &plan_.graph, &in_force_);
+    }
+    std::int32_t item_label(Task item) const {
+        if (!plan_.control.item_label.empty()) return plan_.control.item_label[item - ranges_.first(0)];
+        if (plan_.control.item_units == 0) return NS_UNKNOWN;
+        const std::size_t family = ranges_.family_of(item);
+        const auto index = static_cast<std::uint64_t>(item) - ranges_.first(family);
+        const auto units = static_cast<std::uint64_t>(plan_.control.item_units);
+        return static_cast<std::int32_t>(index * units / ranges_.count(family));
+    }
+
+    const Plan& plan_;
+    const Frames& frames_;
+    const ItemRanges& ranges_;
+    TaskQueues& queues_;
+    std::vector<std::uint8_t> tier_;   // [rows], empty where all are local
+    std::vector<std::int32_t> label_;  // [rows], empty where none has one
+    Control in_force_;                 // with the two above
+    ns_live_subtrees live_{};
+};
+
+}  // namespace numasim

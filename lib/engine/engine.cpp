@@ -1,0 +1,210 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace numasim {
+
+namespace {
+constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
+}
+
+Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+               std::function<void()> pause, bool keep_log, Boundary* boundary)
+    : boundary_(boundary),
+      executor_(plan, seed, listener, watch, std::move(pause), keep_log),
+      steady_(executor_.run, executor_.memory, executor_.source) {
+    if (boundary_ != nullptr) executor_.run.measures.emplace(plan.plan.graph.rows, plan.plan.nodes);
+}
+
+// ---- events -------------------------------------------------------------------------------------------------------
+
+// A listener and a watch are told what has happened also where the run is refused.
+void Engine::run() {
+    try {
+        begin();
+        while (run_phase()) {
+        }
+    } catch (const Deadlock&) {
+        executor_.run.recorder.flush();
+        throw;
+    } catch (const std::overflow_error&) {
+        executor_.run.recorder.flush();
+        throw;
+    }
+    executor_.memory.sum_traffic();
+    executor_.run.recorder.flush();
+}
+
+void Engine::begin() {
+    if (boundary_ != nullptr) boundary_->begin(*this);
+}
+
+bool Engine::run_phase() {
+    if (!start_phase()) return false;
+    while (!phase_over_) {
+        const ns_event_key event = executor_.run.clock.next();
+        if (executor_.memory.settles_before(event)) {
+            executor_.memory.settle();
+            if (executor_.skipping.active()) executor_.skipping.follow_speeds();
+            continue;
+        }
+        if (event == NS_NO_EVENT) throw Deadlock(executor_.source.unfinished(), executor_.run.clock.now_ps());
+        executor_.run.clock.advance(event);
+        if ((executor_.run.clock.events() & EVENTS_BETWEEN_PAUSES) == 0) executor_.run.pause();
+        handle(event);
+        executor_.sleepers.happened();
+    }
+    return true;
+}
+
+void Engine::handle(ns_event_key event) {
+    const std::uint32_t actor = ns_event_actor(event);
+    switch (ns_event_rank(event)) {
+        case SEG_END: return end_segment(executor_.run.team[actor]);
+        case GRANT: return grant(actor);
+        case RELEASE: return executor_.sync.open(actor);
+        case WAKE: return executor_.wake(executor_.run.team[actor]);
+        case PUT:
+            return actor == executor_.run.clock.producer() ? produce() : executor_.end_put(executor_.run.team[actor]);
+        case LOOK: return look(executor_.run.team[actor]);
+        case POLL: return poll(executor_.run.team[actor]);
+        default: return end_phase();
+    }
+}
+
+void Engine::end_segment(Worker& w) {
+    if (!executor_.skipping.active()) return executor_.end_segment(w);
+    if (executor_.skipping.end_run(w)) executor_.proceed(w);
+}
+
+void Engine::produce() {
+    if (executor_.source.produce()) steady_.producer_waits();
+}
+
+void Engine::grant(std::uint32_t lock) {
+    const ns_waiter waiter = executor_.sync.grant(lock);
+    const auto then = static_cast<Then>(waiter.then);
+    if (then == Then::PRODUCE) {
+        if (executor_.source.produce_locked(lock, waiter.since_ps)) steady_.producer_waits();
+        return;
+    }
+    Worker& w = executor_.run.team[waiter.actor];
+    if (then == Then::SEARCH) {
+        if (ns_lock_granted(&executor_.thief, &w, lock)) executor_.proceed(w);
+        return;
+    }
+    if (then == Then::ENQUEUE) return executor_.put_locked(w);
+    if (then == Then::ATOMIC) executor_.sync.release(lock, w.id);
+    executor_.sync.stop_spinning(w);
+    executor_.proceed(w);
+}
+
+void Engine::poll(Worker& w) {
+    if (!executor_.sleepers.sleeps_on(w)) executor_.proceed(w);
+}
+
+void Engine::look(Worker& w) {
+    if (executor_.thief.look(w)) executor_.proceed(w);
+}
+
+// ---- phases -------------------------------------------------------------------------------------------------------
+
+bool Engine::start_phase() {
+    if (!executor_.source.start_phase()) return false;
+    phase_over_ = false;
+    executor_.memory.start_phase(executor_.source.phase_number(), executor_.source.turn());
+    executor_.transactions.start_turn(executor_.source.turn());
+    executor_.run.plan.skipping ? executor_.skipping.start_phase() : executor_.source.deal();
+    executor_.memory.part_team(executor_.source.team_size());
+    if (HelperThreads* const helpers = executor_.memory.helpers();
+        helpers != nullptr && !executor_.source.phase().serial)
+        for (Worker& w : executor_.run.team) helpers->start_phase(w);
+    executor_.source.set_starting(true);
+    for (std::size_t i = 0; i < executor_.source.team_size(); ++i) {
+        if (!executor_.run.clock.is_busy(executor_.run.team[i]))
+            executor_.proceed(executor_.run.team[i]);  // others are in the middle of a serial run already
+    }
+    executor_.source.set_starting(false);
+    return true;
+}
+
+void Engine::end_phase() {
+    executor_.run.clock.clear(executor_.run.clock.end_of_instant());
+    const bool serial = executor_.source.phase().serial;
+    executor_.sleepers.end_phase();
+    if (executor_.run.plan.locks_search) executor_.sync.free_search_locks();
+    executor_.run.queues.drop_claimed();
+    for (Worker& w : executor_.run.team)
+        serial&& w.id != 0 ? executor_.source.wait_at_barrier(w) : executor_.thief.retire(w);
+    executor_.source.end_phase(executor_.run.plan.skipping ? executor_.skipping.take_span_ps()
+                                                           : executor_.run.frames.take_span_ps());
+    if (executor_.run.plan.threshold_time == ThresholdTime::PHASE) {
+        for (Worker& w : executor_.run.team) ns_compute_thresholds(&executor_.thief, &w, executor_.run.clock.now_ps());
+    }
+    count_phase();
+    phase_over_ = true;
+    if (executor_.source.next_step()) end_iteration();
+}
+
+// What has been counted since the begin of the run, for the row of the phase that ends.
+void Engine::count_phase() {
+    if (phase_rows_.full()) return;
+    MemorySystem& memory = executor_.memory;
+    memory.sum_traffic();
+    PhaseRow row = executor_.source.row();
+    auto& [tasks, local, remote, cached, attempts, success, attempts_remote, success_remote] = row.sums;
+    const std::size_t nodes = executor_.run.plan.nodes;
+    const std::int64_t* bytes = memory.pages().node_bytes;
+    for (std::size_t node = 0; node < nodes; ++node) {
+        for (std::size_t home = 0; home < nodes; ++home) (node == home ? local : remote) += *bytes++;
+    }
+    if (memory.traffic() != nullptr) cached = memory.traffic()->cached_bytes;
+    for (const Worker& w : executor_.run.team) {
+        tasks += w.counters.tasks;
+        attempts += w.counters.steal_attempts;
+        success += w.counters.steal_success;
+        attempts_remote += w.counters.steal_attempts_remote;
+        success_remote += w.counters.steal_success_remote;
+    }
+    phase_rows_.add(row);
+}
+
+// An iteration has ended and everything about it has been counted; the next one, if there is one, has not begun.
+void Engine::end_iteration() {
+    if (boundary_ == nullptr) return;
+    executor_.memory.sum_traffic();
+    boundary_->end_iteration(*this);
+    executor_.run.measures->clear();
+}
+
+std::vector<std::int64_t> Engine::told() const {
+    const Run& run = executor_.run;
+    const TaskMeasures& measures = *run.measures;
+    const std::int64_t* const bytes = executor_.memory.pages().node_bytes;
+    std::vector<std::int64_t> told;
+    told.reserve(1 + measures.ps().size() + measures.bytes().size() + run.plan.nodes * run.plan.nodes +
+                 run.team.size());
+    told.push_back(run.clock.now_ps());
+    told.insert(told.end(), measures.ps().begin(), measures.ps().end());
+    told.insert(told.end(), measures.bytes().begin(), measures.bytes().end());
+    told.insert(told.end(), bytes, bytes + std::size_t{run.plan.nodes} * run.plan.nodes);
+    for (const Worker& w : run.team) {
+        const ns_counters& c = w.counters;
+        told.push_back(c.work_local_ps + c.inflation_numa_ps + c.inflation_contention_ps + c.inflation_smt_ps);
+    }
+    return told;
+}
+
+// ---- results ------------------------------------------------------------------------------------------------------
+
+std::int64_t Engine::peak_tasks() const {
+    return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.contents().peak_total);
+}
+
+std::size_t Engine::task_bytes() const {
+    return executor_.run.frames.most() * sizeof(Frame) +
+           static_cast<std::size_t>(executor_.run.queues.contents().peak_entries) * sizeof(ns_items);
+}
+
+}  // namespace numasim

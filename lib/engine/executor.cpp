@@ -1,0 +1,484 @@
+#include "executor.hpp"
+
+#include <algorithm>
+
+#include "execution/placing.h"
+
+namespace numasim {
+
+Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+                   std::function<void()> pause, bool keep_log)
+    : Components(plan, seed, listener, watch, std::move(pause), keep_log),
+      coupled_(memory.coupled()),
+      has_dependences_(run.frames.have_dependences()),
+      joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
+      inlines_(run.plan.inlines),
+      counts_live_(run.plan.counts_live),
+      puts_take_time_(run.plan.puts_take_time),
+      leaps_(run.plan.join == Join::LEAPFROG),
+      leaves_(run.plan.join == Join::CONTINUATION || run.plan.join == Join::BLOCK),
+      has_groups_(run.frames.groups().exist()) {}
+
+// ---- ops ----------------------------------------------------------------------------------------------------------
+
+// What the common events go through is inlined, up to what is rare (noinline), so that what all of it needs stays in
+// registers: a fifth of the time.
+void Executor::proceed(Worker& w) {
+    for (;;) {
+        if (!w.backlog.empty()) take_up(w);
+        if (puts_take_time_ && !w.outbox.empty()) return run.clock.schedule_overhead(w, PUT, run.plan.costs.push_ps);
+        if (w.stack.empty() && !thief.seek(w)) return;
+        const Task task = w.stack.back();
+        if (run.frames.is_item(task)) return start_first_item(w, task);
+        if (task == PRODUCTION) {
+            produce(w);
+            continue;
+        }
+        const auto at = static_cast<std::uint32_t>(task);
+        Frame& frame = run.frames[at];
+        const Instruction next = run.frames.next(frame);
+        if constexpr (HAS_BODIES) run.bodies->come_to(w.id, frame.row, frame.at, next);
+        switch (next.op) {
+            case RUN: return start_segment(w, frame, next.arg);
+            case END: finish(w, at, static_cast<Kind>(next.arg)); break;
+            case SPAWN: spawn(w, at); break;
+            case WAIT:
+                if (!wait(w, frame)) return;
+                break;
+            case CALL: call(w, at); break;
+            case GROUP:
+                ++frame.at;
+                run.frames.groups().begin(at);
+                break;
+            case END_GROUP:
+                if (!end_group(w, at)) return;
+                break;
+            default:
+                if (!use_word(w, frame)) return;
+        }
+    }
+}
+
+inline void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
+    if (coupled_) return memory.start(w, frame, segment);
+    if constexpr (HAS_BODIES) {
+        const std::int64_t compute_ps = run.bodies->compute_ps();
+        if (compute_ps != AS_PLANNED) return start_measured(w, frame, segment, compute_ps);
+    }
+    const std::int64_t total_ps = run.measures ? memory.measured_segment_ps(w, frame.id, segment)
+                                               : memory.segment_ps(w, segment),
+                       local_ps = w.local_ps[segment];
+    frame.path_ps += local_ps;
+    w.segment = run.plan.graph.folded ? run.frames.next_segment(frame) : segment;
+    work(w, frame.id, total_ps, local_ps);
+}
+
+// Start a segment that computes for as long as its body has.
+void Executor::start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps) {
+    const std::int64_t* const bytes = ns_pages_bytes_of(&memory.pages(), w.node);
+    const auto moved = [bytes](std::size_t home) { return bytes[home]; };
+    if (run.measures) run.measures->before(moved);
+    const BodyTime time = run.bodies->start(memory.pages(), segment, {w.node, run.clock.now_ps()}, compute_ps);
+    if (run.measures) run.measures->after(frame.id, moved);
+    if (time.total_ps == INT64_MAX || time.owed_ps == INT64_MAX) refuse_time();
+    w.owed_ps = sum_ps(w.owed_ps, time.owed_ps);
+    frame.path_ps += time.local_ps;
+    w.segment = segment;
+    work(w, frame.id, time.total_ps, time.local_ps);
+}
+
+inline void Executor::start_item(Worker& w, Task item) {
+    if (coupled_) return memory.start_item(w, item);
+    ItemBlock& block = w.items;
+    if (block.at == block.count || block.next != item) compute_block(w, item);
+    const std::int64_t total_ps = block.total_ps[block.at], local_ps = block.local_ps[block.at];
+    ++block.at;
+    block.next += block.step;
+    if (block.times->moves_bytes())
+        block.times->add_traffic(item - block.base, ns_pages_bytes_of(&memory.pages(), w.node));
+    run.frames.end_chain(local_ps);
+    w.segment = 0;
+    work(w, item, total_ps, local_ps);
+}
+
+void Executor::start_first_item(Worker& w, Task item) { start_item(w, item); }
+
+// Compute the times of an item along with those of the items that the worker will take next from its own queue.
+void Executor::compute_block(Worker& w, Task item) {
+    const std::size_t family = run.ranges.family_of(item);
+    ItemBlock& block = w.items;
+    block.times = &run.ranges.times(family);
+    block.base = static_cast<std::int64_t>(run.ranges.first(family));
+    block.next = item;
+    block.at = 0;
+    block.count = 1;
+    block.step = 1;
+    if (w.own != NS_UNKNOWN && run.queues.length(static_cast<std::uint32_t>(w.own)) != 0) {
+        const auto q = static_cast<std::uint32_t>(w.own);
+        const ns_items& entry = run.queues.entry(q, w.own_back);
+        const std::int64_t step = w.own_back ? -std::int64_t{entry.step} : std::int64_t{entry.step};
+        if (entry.count > 1 && run.queues.peek(q, w.own_back) == item + step) {
+            block.step = step;
+            block.count = std::min(ItemBlock::MOST, entry.count + 1);
+        }
+    }
+    block.times->block(static_cast<std::size_t>(w.node), item - block.base, block.step, block.count, block.total_ps,
+                       block.local_ps);
+}
+
+// Start a stretch of work, with the overhead that is owed in front of it.
+inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
+    const std::int64_t owed_ps = ns_pay_owed(&w);
+    w.began_ps = run.clock.now_ps() + owed_ps;
+    ns_count_work(&w.counters, total_ps, local_ps);
+    run.clock.schedule(w, SEG_END, owed_ps + total_ps);
+    if (run.recorder.keeps_log()) run.recorder.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
+}
+
+void Executor::end_segment(Worker& w) {
+    const Task task = w.stack.back();
+    run.detail(SEG_END, w.id, run.frames.id_of(task), w.segment);
+    if (coupled_) memory.end(w);
+    if (run.recorder.watch() != nullptr) report_work(w);
+    if (run.frames.is_item(task)) {
+        w.stack.pop_back();
+        ns_count_task(run.queues.core(), &w);
+        source.task_done();
+        // what `proceed` would come to: most items are followed by the next one of the own queue
+        const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
+        if (free && ns_pop_own(&thief, &w, thief.plan->refill) && run.frames.is_item(w.stack.back()))
+            return start_item(w, w.stack.back());
+    } else {
+        Frame& frame = run.frames[task];
+        ++frame.at;
+        if (run.measures) run.measures->add_time(frame.id, run.clock.now_ps() - w.began_ps);
+    }
+    proceed(w);
+}
+
+void Executor::report_work(Worker& w) {
+    const Task task = w.stack.back();
+    const std::uint32_t kernel = run.frames.is_item(task)
+                                     ? run.plan.families[run.ranges.family_of(task)].kernel
+                                     : run.plan.graph.kernel[run.frames.next(run.frames[task]).arg];
+    run.recorder.stretch(w, Watched::WORK, run.frames.id_of(task), w.segment, kernel);
+}
+
+// Execute the op on a synchronisation object that `frame` has come to, after paying what is owed; false: it waits.
+bool Executor::use_word(Worker& w, Frame& frame) {
+    if (w.owed_ps != 0) {
+        run.clock.schedule_overhead(w, PUT, 0);
+        return false;
+    }
+    const Instruction use = run.frames.next(frame);
+    ++frame.at;
+    return use.op < BEGIN ? sync.use(w, use.op, use.arg) : transactions.use(w, frame, use);
+}
+
+// ---- the end of a task --------------------------------------------------------------------------------------------
+
+// Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
+inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
+    w.stack.pop_back();
+    Frame& frame = run.frames[at];
+    frame.origin |= Frame::FINISHED;
+    if (counts_live_) ns_live_finish(run.controls.live(), frame.row);
+    if (leaps_) run.forget_taker(at);
+    if (kind == CALLED) {
+        run.frames[frame.parent].path_ps = frame.path_ps;
+        w.stack.push_back(frame.parent);
+    } else {
+        if (kind == TASK) {
+            ns_count_task(run.queues.core(), &w);
+            w.owed_ps += run.profile_ps;
+        }
+        run.frames.end_chain(frame.path_ps);
+        if (frame.parent != NO_FRAME) join(w, frame);
+        if (has_groups_ && run.frames.groups().uncount(at, frame.path_ps)) gather(w, run.frames.groups().of(at));
+        if (has_dependences_) release(w, frame);
+        source.task_done();
+    }
+    if (frame.pending == 0) run.frames.free(at);
+}
+
+inline void Executor::join(Worker& w, const Frame& child) {
+    if (joins_cost_) {
+        w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner());
+    }
+    Frame& parent = run.frames[child.parent];
+    parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
+    if (--parent.pending != 0) return;
+    if (!run.frames.gathers(child.parent)) end_join(child.parent);
+    if (parent.waits()) {
+        parent.origin &= ~Frame::WAITS;
+        resume(w, child.parent, parent.joined_ps);
+    } else if (parent.has_finished()) {
+        run.frames.free(child.parent);
+    }
+}
+
+// The last task of a group has finished.
+void Executor::gather(Worker& w, std::uint32_t at) {
+    Groups& groups = run.frames.groups();
+    Group& group = groups[at];
+    const std::uint32_t owner = group.owner;
+    if (group.gathering) {
+        const std::int64_t gathered_ps = group.gathered_ps;
+        group.gathering = false;
+        if (run.plan.join == Join::CONTINUATION) groups.end(owner);
+        resume(w, owner, gathered_ps);
+    } else if (groups.innermost(owner) == at && run.frames.gathers(owner)) {
+        end_join(owner);
+    }
+}
+
+// The last of those that the task in this frame waits for has finished: who waits in a nested join for that goes on.
+inline void Executor::end_join(std::uint32_t frame) {
+    if (run.joins.come_to_end(frame)) sleepers.wake(run.joins.over().back());
+}
+
+// The last task that another waits for has finished: go on with that here, or wake the worker that is blocked in it.
+void Executor::resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
+    if (run.plan.join == Join::BLOCK) {
+        const auto found = sleeper_.find(task);
+        Worker& sleeper = run.team[found->second];
+        sleeper_.erase(found);
+        sleeper.blocked = false;
+        const std::int64_t wake_ps = ns_wake_ps(&run.plan, &w, &sleeper);
+        run.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run.clock.now_ps()));
+        return;
+    }
+    Frame& frame = run.frames[task];
+    frame.path_ps = std::max(frame.path_ps, joined_ps);
+    w.owed_ps += run.plan.costs.resume_ps;
+    if (run.frames.adapts()) run.frames.set_to_bottom(task);
+    w.stack.push_back(task);
+}
+
+// Release the spawned successors whose last predecessor this was: into queues, or the first of them to be begun next.
+// Where putting takes no time, they are put one by one, up to one that finds no room.
+void Executor::release(Worker& w, const Frame& frame) {
+    bool waits = puts_take_time_;
+    run.frames.release(frame, [&](std::uint32_t successor) {
+        if (ns_begins_released(&run.plan, w.stack.empty() && w.agenda.empty())) {
+            w.agenda.push_back(successor);
+        } else if (waits) {
+            w.outbox.push_back(successor);
+        } else {
+            const std::int32_t q = dispatcher.choose(w, successor);
+            put_into(w, q, successor);
+            waits = q < 0;
+        }
+    });
+    if (waits && !puts_take_time_) hold_back(w);
+}
+
+// Offer what has waited for a task to be finished that had found no room: one by one, and not in front of what the
+// worker begins first of all.
+void Executor::take_up(Worker& w) {
+    while (w.outbox.empty() && !w.backlog.empty() && w.stack.size() < w.backlog.back().first &&
+           (!w.stack.empty() || w.agenda.empty())) {
+        w.outbox.push_back(w.backlog.back().second);
+        w.backlog.pop_back();
+        if (!puts_take_time_) put_next(w);
+    }
+}
+
+// ---- spawning and placing -----------------------------------------------------------------------------------------
+
+inline void Executor::spawn(Worker& w, std::uint32_t parent) {
+    const std::uint32_t child = run.frames.new_child(parent, w.id);
+    ++run.frames[parent].pending;
+    if (has_groups_) run.frames.groups().count(child);
+    source.task_added();
+    if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[child].row);
+    if (coupled_) memory.expect(run.frames[child]);
+    if (has_dependences_ && run.frames.must_wait(child)) return;
+    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
+        w.stack.push_back(child);
+        begin(w, child);
+    } else if (goes_first(w, parent, child)) {
+        w.stack.back() = child;
+        begin(w, child);
+        offer(w, parent);
+    } else {
+        offer(w, child);
+    }
+}
+
+// An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
+void Executor::call(Worker& w, std::uint32_t caller) {
+    const std::uint32_t callee = run.frames.new_child(caller, 0);
+    if (run.frames.adapts()) run.frames.stack_beside(callee, caller);
+    w.stack.back() = callee;
+    if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[callee].row);
+    begin(w, callee);
+}
+
+// Whether the worker begins the child that it spawns now, and puts the parent into a queue.
+inline bool Executor::goes_first(Worker& w, std::uint32_t parent, std::uint32_t child) {
+    return run.plan.work_first && run.controls.goes_first(run.frames[child].row) &&
+           (!run.frames.adapts() || adapts_to(w, parent, child));
+}
+
+// Where the spawn order adapts: whether the worker begins the child that it spawns now.
+bool Executor::adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
+    const std::int64_t depth = static_cast<std::int64_t>(w.stack.size()) - 1 + run.frames.depth(parent);
+    if (!ns_adapts_to_child(&run.plan, &thief.actors[w.id], &w, depth)) return false;
+    run.frames.stack_upon(child, parent, w.id);
+    return true;
+}
+
+// The worker begins a task that comes from no queue, or goes on with one.
+inline void Executor::begin(const Worker& w, std::uint32_t task) {
+    if (counts_live_) ns_live_begin(run.controls.live(), w.id, run.frames[task].row);
+}
+
+// Worker 0 creates the next item: into a queue, or executed at once where its own is full.
+void Executor::produce(Worker& w) {
+    if (!source.has_items_to_make()) {
+        w.stack.pop_back();
+        return;
+    }
+    const Task item = source.make_item();
+    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
+        w.stack.push_back(item);
+    } else {
+        offer(w, item);
+    }
+}
+
+// Put a task into a queue: at once, or where that takes time, as the worker's next step.
+inline void Executor::offer(Worker& w, Task task) {
+    if (puts_take_time_) {
+        w.outbox.push_back(task);
+    } else {
+        put_into(w, dispatcher.choose(w, task), task);
+    }
+}
+
+void Executor::end_put(Worker& w) {
+    run.recorder.overhead(w);
+    if (w.held_count != 0) {  // what a search has found is paid for
+        ns_release_search_locks(&thief, &w);
+    } else if (!w.outbox.empty() && !put_next(w)) {
+        return;
+    }
+    proceed(w);
+}
+
+// Put the next task of the outbox into a queue; false: the worker waits for the queue's lock.
+bool Executor::put_next(Worker& w) {
+    const Task task = w.outbox.front();
+    const std::int32_t q = dispatcher.choose(w, task);
+    const std::int32_t lock = ns_put_lock(&run.plan, &w, q);
+    if (lock == NS_NO_LOCK) {
+        w.outbox.pop_front();
+        put_into(w, q, task);
+        return true;
+    }
+    w.target = static_cast<std::uint32_t>(q);
+    run.clock.hold(w);  // whoever holds the lock lets go of it
+    sync.request(static_cast<std::uint32_t>(lock), w.id, Then::ENQUEUE);
+    return false;
+}
+
+// Put the task there, or elsewhere if the queue has become full meanwhile.
+void Executor::put_locked(Worker& w) {
+    const auto q = static_cast<std::int32_t>(w.target);
+    const bool room = run.queues.has_room(w.target);
+    if (room) {
+        const Task task = w.outbox.front();
+        w.outbox.pop_front();
+        put_into(w, q, task);
+    }
+    sync.release(static_cast<std::uint32_t>(ns_queue_lock(&run.plan, q)), w.id);
+    if (room || put_next(w)) proceed(w);
+}
+
+// What a worker has released beside a task that found no room waits until that is finished.
+void Executor::hold_back(Worker& w) {
+    const auto first = static_cast<std::ptrdiff_t>(w.backlog.size());
+    for (; !w.outbox.empty(); w.outbox.pop_front()) w.backlog.emplace_back(w.stack.size(), w.outbox.front());
+    std::reverse(w.backlog.begin() + first, w.backlog.end());
+}
+
+inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
+    if (q < 0) {
+        w.stack.push_back(task);
+        if (leaps_ && !run.frames.is_item(task)) run.note_taker(static_cast<std::uint32_t>(task), w.id);
+        if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
+        if (!w.outbox.empty()) hold_back(w);
+    } else {
+        dispatcher.put(q, task);
+        dispatcher.record_put(w.id, q, run.frames.id_of(task));
+    }
+}
+
+// ---- joins --------------------------------------------------------------------------------------------------------
+
+// WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
+inline bool Executor::wait(Worker& w, Frame& frame) {
+    if (frame.pending == 0) {
+        pass_join(w, frame, frame.joined_ps);
+        return true;
+    }
+    if (leaves_) frame.origin |= Frame::WAITS;
+    return await(w, frame);
+}
+
+// END_GROUP: likewise where every task of the group has finished.
+bool Executor::end_group(Worker& w, std::uint32_t at) {
+    Groups& groups = run.frames.groups();
+    Group& group = groups[groups.innermost(at)];
+    if (group.members == 0) {
+        pass_join(w, run.frames[at], group.gathered_ps);
+        groups.end(at);
+        return true;
+    }
+    group.gathering = leaves_;
+    return await(w, run.frames[at]);
+}
+
+// Nothing that the task waits for is left.
+inline void Executor::pass_join(Worker& w, Frame& frame, std::int64_t joined_ps) {
+    if (w.idle) thief.end_idle(w);
+    ++frame.at;
+    frame.path_ps = std::max(frame.path_ps, joined_ps);
+    w.owed_ps += run.plan.costs.wait_ps;
+}
+
+// What the runtime's join does with a task that has to wait. False: nothing to run now.
+inline bool Executor::await(Worker& w, Frame& frame) {
+    switch (run.plan.join) {
+        case Join::CONTINUATION:  // the task leaves the worker; who ends the last that it waits for goes on with it
+            ++frame.at;
+            w.stack.pop_back();
+            return true;
+        case Join::BLOCK: return block(w);
+        default: return thief.seek(w);  // other tasks run nested on the stack until those awaited have finished
+    }
+}
+
+// Join `block`: the worker sleeps until the last task that its own waits for has finished.
+bool Executor::block(Worker& w) {
+    sleeper_[w.stack.back()] = w.id;
+    w.blocked = w.rests = true;
+    w.began_ps = run.clock.now_ps() + ns_pay_owed(&w);
+    w.counters.parked_ps -= w.began_ps;
+    run.clock.sleep(w, w.began_ps);
+    memory.tell_activity(w);
+    return false;
+}
+
+void Executor::wake(Worker& w) {
+    if (!w.meets) w.counters.parked_ps += run.clock.now_ps();
+    w.rests = w.spins = false;
+    memory.tell_activity(w);
+    run.recorder.stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED);
+    w.meets = false;
+    run.step(WAKE, w.id, run.frames.id_of(w.stack.back()), 0);
+    proceed(w);
+}
+
+}  // namespace numasim

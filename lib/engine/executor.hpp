@@ -1,0 +1,67 @@
+// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; engine/reference/executor.py).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "components.hpp"
+
+namespace numasim {
+
+// The components that it works with are its base (see engine/components.hpp); it changes them through their functions.
+class Executor : public Components {
+public:
+    Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+             std::function<void()> pause, bool keep_log);
+
+    // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
+    [[gnu::noinline]] void proceed(Worker& w);
+
+    // The worker's work, its putting of a task or paying for a search, or its sleep comes to an end.
+    [[gnu::noinline]] void end_segment(Worker& w);
+    void end_put(Worker& w);
+    void wake(Worker& w);
+    // The lock of the queue that it puts a task into has been granted.
+    void put_locked(Worker& w);
+
+private:
+    [[gnu::always_inline]] void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
+    [[gnu::noinline]] void start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps);
+    [[gnu::always_inline]] void start_item(Worker& w, Task item);
+    [[gnu::noinline]] void start_first_item(Worker& w, Task item);
+    [[gnu::noinline]] void compute_block(Worker& w, Task item);
+    [[gnu::always_inline]] void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
+    [[gnu::noinline]] void report_work(Worker& w);
+    [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
+    [[gnu::always_inline]] void finish(Worker& w, std::uint32_t frame, Kind kind);
+    [[gnu::always_inline]] void join(Worker& w, const Frame& child);
+    [[gnu::noinline]] void gather(Worker& w, std::uint32_t group);
+    [[gnu::always_inline]] void end_join(std::uint32_t frame);
+    void resume(Worker& w, std::uint32_t task, std::int64_t joined_ps);
+    [[gnu::noinline]] void release(Worker& w, const Frame& frame);
+    [[gnu::noinline]] void take_up(Worker& w);
+    [[gnu::noinline]] void hold_back(Worker& w);
+    [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
+    [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child);
+    [[gnu::noinline]] bool adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child);
+    [[gnu::always_inline]] void begin(const Worker& w, std::uint32_t task);
+    [[gnu::noinline]] void call(Worker& w, std::uint32_t caller);
+    [[gnu::noinline]] void produce(Worker& w);
+    [[gnu::always_inline]] void offer(Worker& w, Task task);
+    bool put_next(Worker& w);
+    [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task);
+    [[gnu::always_inline]] bool wait(Worker& w, Frame& frame);
+    [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at);
+    [[gnu::always_inline]] void pass_join(Worker& w, Frame& frame, std::int64_t joined_ps);
+    [[gnu::always_inline]] bool await(Worker& w, Frame& frame);
+    [[gnu::noinline]] bool block(Worker& w);
+
+    std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
+    const bool coupled_, has_dependences_, joins_cost_, inlines_, counts_live_, puts_take_time_, leaps_;
+    const bool leaves_;  // the join takes a waiting task from its worker, or the worker from the queues
+    const bool has_groups_;
+};
+
+}  // namespace numasim

@@ -1,0 +1,106 @@
+// Idle workers that probe under one lock, which nobody else uses: they go through their rounds apart from the clock,
+// without events (model 1.5).
+//
+// While the queues that they probe are empty, what becomes of them depends on each other alone, by the lock. So nobody
+// has to know how far they are until something comes that they may notice: a task in one of those queues, the end of a
+// join, somebody who begins to search there, a mark that thieves see. Only then are the rounds gone through that have
+// begun meanwhile, one after the other, exactly as events would; and then the workers have events again.
+//
+// This is for rounds of one random pick.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sync_objects.hpp"
+#include "idle/poll_line.hpp"
+#include "idle/polling.hpp"
+#include "idle/thief_marks.hpp"
+#include "state/run.hpp"
+
+namespace numasim {
+
+class LockedRounds : private QueueAttendant {
+public:
+    LockedRounds(Run& run, SyncObjects& sync, Polling& polling, const ThiefMarks& marks);
+
+    // The worker's next event is a poll: let it go on apart from the clock, with all who search under its lock.
+    void sleep(Worker& w) {
+        if (!circles_.empty()) gather(w);
+    }
+
+    // The worker asks for a lock of its search, now. Whether it does so apart from the clock, where others do already.
+    bool request(Worker& w, std::uint32_t lock) { return apart_ != 0 && join(w, lock); }
+
+    // Something may change what the worker does, at the event at hand.
+    void wake(std::uint32_t worker) {
+        if (apart_ != 0 && circle_of_[worker] != NONE) part(circles_[circle_of_[worker]]);
+    }
+    void wake_all();
+
+    // After every event: where nobody is at work, who looks for work may find out that there is none (model 1.6).
+    void happened() {
+        if (apart_ != 0 && !run_.clock.anybody_is_busy()) wake_all();
+    }
+    // Marks of watches may have been set.
+    void marked() {
+        if (apart_ != 0 && marks_.any()) wake_all();
+    }
+
+private:
+    static constexpr std::uint32_t NONE = UINT32_MAX;
+
+    // The workers that search under one lock.
+    struct Circle {
+        explicit Circle(std::uint32_t its_lock) : lock(its_lock) {}
+
+        std::uint32_t lock;
+        std::vector<std::uint32_t> workers;
+        std::vector<std::uint32_t> queues;  // that they probe, and their own
+        bool apart = false;                 // those of them that are idle go on apart from the clock: by what follows
+        ns_server* server = nullptr;        // of the lock
+        ns_line* line = nullptr;            // of the lock
+        std::int64_t look_ps = 0;           // when the probe of the lock's holder takes effect
+        PollLine polls;                     // of all that neither have the lock nor wait for it
+    };
+
+    bool may_sleep() const;
+    std::int32_t lock_of(Worker& w);
+    void enter(Worker& w, std::uint32_t lock);
+
+    void gather(const Worker& w);
+    bool is_quiet(const Circle& circle) const;
+    std::int64_t uses_of_lock(const Circle& circle) const;
+    bool is_searcher(const Circle& circle, std::uint32_t actor) const;
+    void leave_clock(Circle& circle);
+    bool join(Worker& w, std::uint32_t lock);
+    void count_apart(std::ptrdiff_t more);
+
+    void go_on_until(Circle& circle, ns_event_key event);
+    void poll(Circle& circle);
+    void ask(Circle& circle, std::uint32_t worker, std::int64_t now_ps);
+    void grant(Circle& circle);
+    void look(Circle& circle);
+
+    void part(Circle& circle);
+    void return_to_clock(Circle& circle);
+    void enter_round(Worker& w);
+
+    void filled(std::uint32_t q) override;
+
+    static std::int64_t checked(std::int64_t time_ps) {
+        if (time_ps > LATEST_PS) refuse_time();
+        return time_ps;
+    }
+
+    Run& run_;
+    SyncObjects& sync_;
+    Polling& polling_;
+    const ThiefMarks& marks_;
+    std::vector<Circle> circles_;
+    std::vector<std::uint32_t> circle_of_;             // [workers]
+    std::vector<std::vector<std::uint32_t>> notices_;  // [queues] the circles that notice a task there
+    std::size_t apart_ = 0;                            // circles that are
+};
+
+}  // namespace numasim

@@ -1,0 +1,79 @@
+// Passing over polls that cannot succeed (model 1.5; engine/reference/shortcuts/polling.py).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "work_source.hpp"
+#include "memory/memory_system.hpp"
+#include "policy/backoff.h"
+#include "search/probes.h"
+#include "shortcuts/skip_ahead.hpp"
+#include "state/run.hpp"
+
+namespace numasim {
+
+class Polling {
+public:
+    Polling(Run& run, const MemorySystem& memory, const WorkSource& source, SkipAhead& skipping)
+        : run_(run), memory_(memory), source_(source), skipping_(skipping) {}
+
+    // The worker will poll after `wait_ps`: count the rounds that it could only fail in after that; the time that they
+    // take. None where the plan does not skip.
+    std::int64_t pass_over(Worker& w, std::int64_t wait_ps);
+
+    // Count attempts that fail, or (below zero) take back that they have been counted.
+    void count_failed(Worker& w, std::uint32_t q, std::int64_t attempts);
+
+    // Whether the phase is skipped over, without events of tasks.
+    bool skips() const { return skipping_.active(); }
+
+    // The rounds of a worker while all queues are empty.
+    const QuietRound& quiet_round(Worker& w) {
+        if (!w.quiet.known) learn(w);
+        return w.quiet;
+    }
+
+private:
+    std::int64_t next_change_ps();
+    void learn(Worker& w);
+    std::int64_t wait_ps(std::int64_t fails, bool probed) const {
+        return ns_backoff_wait_ps(&run_.plan.backoff, fails, probed);
+    }
+    std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_laps(Worker& w, std::int64_t poll_ps, std::int64_t until_ps);
+    std::int64_t pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds);
+    void count_picks(const Worker& w, std::size_t probe, std::uint64_t first, std::int64_t rounds);
+    std::int64_t probing_ps(const Worker& w, std::size_t probe) const;
+    std::int64_t longest_round_ps(const Worker& w) const;
+
+    // The rounds from one time on at which a worker begins to draw the same victims again, to the next such time.
+    struct Lap {
+        std::uint64_t begin = 0;          // the worker's draw that it begins with
+        std::vector<std::int64_t> times;  // that each probe of its rounds goes to each of its queues; empty: not known
+        std::int64_t probing_ps = 0;      // of all its probes
+    };
+
+    const Lap& lap_of(const Worker& w);
+    static std::int64_t rounds_to_lap(const Worker& w) { return NS_LAP_ROUNDS - (w.fails - 1) % NS_LAP_ROUNDS; }
+    std::span<const std::uint32_t> candidates(std::uint32_t segment) const {
+        const ns_plan& steal = run_.plan.steal;
+        return {steal.queue + steal.seg[segment], steal.queue + steal.seg[segment + 1]};
+    }
+
+    Run& run_;
+    const MemorySystem& memory_;
+    const WorkSource& source_;
+    SkipAhead& skipping_;
+    std::vector<std::uint32_t> levels_, segments_;  // while a quiet round is learnt
+    std::vector<std::uint32_t> picked_;             // by the rounds at hand
+    std::vector<std::int64_t> times_picked_;        // likewise
+    std::vector<Lap> laps_;                         // [workers] where any was needed
+};
+
+}  // namespace numasim

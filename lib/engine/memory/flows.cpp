@@ -1,0 +1,284 @@
+#include "memory/flows.hpp"
+
+#include <algorithm>
+
+#include "policy/draws.h"
+#include "wide.hpp"
+
+namespace numasim {
+
+namespace {
+
+constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // beyond it the wait of an M/D/1 queue is taken as here
+
+std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::vector<ItemTimes>& times,
+                                                 std::uint64_t seed) {
+    std::vector<std::vector<ItemPrices>> prices(plan.effects.prices.size());
+    for (std::size_t w = 0; w < plan.workers; ++w) {
+        std::vector<ItemPrices>& mine = prices[plan.effects.price_class[w]];
+        if (!mine.empty()) continue;
+        const auto& given = plan.effects.prices[plan.effects.price_class[w]].families;
+        for (std::size_t family = 0; family < given.size(); ++family) {
+            const NodeBytes& node_bytes = times[family].node_bytes();
+            const ItemPages pages(plan, plan.families[family], node_bytes, seed, plan.node[w]);
+            mine.emplace_back(plan.families[family], node_bytes, pages, given[family], plan.node[w], plan.nodes);
+        }
+    }
+    return prices;
+}
+
+std::optional<HelperThreads> make_helpers(const Run& run, AccessPrices& prices, Traffic& traffic) {
+    const auto& has = run.plan.effects.helpers.has;
+    if (std::none_of(has.begin(), has.end(), [](std::uint8_t each) { return each != 0; })) return std::nullopt;
+    return std::make_optional<HelperThreads>(run.plan, run.prepared.programs, prices, traffic);
+}
+
+Traffic no_traffic(std::size_t nodes) {
+    Traffic traffic;
+    for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.assign(nodes * nodes, 0);
+    return traffic;
+}
+
+}  // namespace
+
+Flows::Flows(Run& run, ns_pages& pages)
+    : plan_(run.plan),
+      seed_(run.seed),
+      noise_seed_(run.seed),
+      effects_(plan_.effects),
+      families_(run.ranges.times()),
+      shares_out_(effects_.contention != Contention::NONE),
+      keeps_(effects_.contention == Contention::SNAPSHOT),
+      asks_(shares_out_ || effects_.queueing || run.recorder.watch() != nullptr),
+      measures_(run.measures),
+      traffic_(no_traffic(plan_.nodes)),
+      memory_(plan_, run.prepared.accesses, run.clock, pages, traffic_),
+      helpers_(make_helpers(run, memory_, traffic_)),
+      prefetch_(run.prepared.programs, run.prepared.accesses),
+      speeds_(effects_.speeds, plan_.workers, seed_),
+      shares_(effects_, plan_.node, plan_.nodes),
+      progress_(plan_.workers, RateGroups::most(effects_.resources.capacity.size())),
+      item_prices_(item_prices(plan_, families_, seed_)),
+      flows_(plan_.workers),
+      uses_(plan_.workers),
+      works_(plan_.workers, 0),
+      fresh_(plan_.workers, 0),
+      is_moved_(plan_.workers, 0),
+      asked_speed_(plan_.workers),
+      sharers_(effects_.caches.domains, 0),
+      moved_(plan_.workers) {}
+
+// ---- starts and ends ----------------------------------------------------------------------------------------------
+
+Stretch& Flows::start(const Worker& w) {
+    works_[w.id] = fresh_[w.id] = 1;
+    ++sharers_[effects_.caches.domain[w.id]];
+    started_.push_back(w.id);
+    settles_ = true;
+    return flows_[w.id].work;
+}
+
+void Flows::end(Worker& w, std::int64_t now_ps) {
+    const Flow& flow = flows_[w.id];
+    count(w.counters, flow, flow.done_ps + flow.left_ps, now_ps - flow.work.start_ps, 1);
+    progress_.stop(w.id);
+    works_[w.id] = 0;
+    --sharers_[effects_.caches.domain[w.id]];
+    ended_.push_back(w.id);
+    settles_ = true;
+}
+
+void Flows::count(ns_counters& counters, const Flow& flow, std::int64_t done_ps, std::int64_t wall_ps,
+                  std::int64_t times) {
+    ns_count_work(&counters, times * flow.undisturbed_ps, times * flow.local_ps);
+    counters.overhead_ps += times * flow.price.fault_ps;
+    counters.inflation_smt_ps += times * (done_ps - flow.undisturbed_ps - flow.queued_ps - flow.price.fault_ps);
+    counters.inflation_contention_ps += times * (wall_ps - done_ps + flow.queued_ps);
+}
+
+std::int64_t Flows::steady_ps(std::size_t worker) const {
+    return ceil_ratio(flows_[worker].nominal_ps, ONE, progress_.share(worker));
+}
+
+void Flows::pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
+    if (taken == 0) return;
+    Flow& flow = flows_[w.id];
+    const std::int64_t wall_ps = steady_ps(w.id);
+    count(w.counters, flow, flow.done_ps + flow.left_ps, progress_.end_ps(w.id) - flow.work.start_ps, 1);
+    count(w.counters, flow, flow.nominal_ps, wall_ps, taken - 1);
+    prices(w.id, flow.work.family).count(0, taken, traffic_);
+    flow.work.start_ps = due_ps - wall_ps;
+    flow.left_ps = flow.nominal_ps;
+    flow.done_ps = 0;
+    progress_.restart(w.id, flow.left_ps, flow.work.start_ps);
+}
+
+WorkTime Flows::item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const {
+    return work_time(effects_, item_price(worker, static_cast<std::int32_t>(family), item), speed);
+}
+
+void Flows::move_items(std::uint32_t worker, std::size_t family, Items items, std::int64_t times) {
+    prices(worker, static_cast<std::int32_t>(family)).count(items, times, traffic_);
+}
+
+// ---- the end of an instant ----------------------------------------------------------------------------------------
+
+void Flows::settle(std::int64_t now_ps) {
+    settles_ = false;
+    if (!started_.empty()) price_all();
+    apply_speeds(now_ps);
+    apply_shares(now_ps);
+}
+
+void Flows::forget_changes() {
+    for (const std::uint32_t w : moved()) is_moved_[w] = 0;
+    moved_count_ = 0;
+    started_.clear();
+}
+
+// Find out what the starting flows need; each leaves caches and pages changed for the next.
+void Flows::price_all() {
+    if (started_.size() > 1) std::sort(started_.begin(), started_.end());
+    if (effects_.queueing) queue();
+    for (const std::uint32_t w : started_) {
+        Flow& flow = flows_[w];
+        flow.work.family == GRAPH ? price_segment(w, flow) : price_item(w, flow);
+        flow.undisturbed_ps = combined_ps(effects_, flow.price.compute_ps, flow.price.wait_ps);
+        flow.local_ps = combined_ps(effects_, flow.price.compute_ps, flow.price.local_wait_ps);
+        const std::int64_t waited_ps = sum_ps(flow.price.wait_ps, flow.price.queued_ps);
+        flow.queued_ps = combined_ps(effects_, flow.price.compute_ps, waited_ps) - flow.undisturbed_ps;
+        if (helpers_) {
+            const Place place{effects_.caches.domain[w], plan_.node[w], 1};
+            helpers_->run_ahead(w, place, flow.undisturbed_ps, uses_[w]);
+        }
+    }
+}
+
+void Flows::price_segment(std::uint32_t worker, Flow& flow) {
+    const std::size_t domain = effects_.caches.domain[worker];
+    const Place place{domain, plan_.node[worker], sharers_[domain]};
+    const bool is_planned = !HAS_BODIES || flow.work.compute_ps == AS_PLANNED;
+    const std::int64_t compute =
+        is_planned ? noisy(memory_.table().compute_ps(flow.work.row), flow.work.task, flow.work.segment)
+                   : flow.work.compute_ps;
+    if (measures_) memory_.count_into(measures_->bytes_of(flow.work.task));
+    Brought* const brought = helpers_ ? helpers_->brought_for(worker, flow.work.task) : nullptr;
+    memory_.price(flow.work.row, compute, place, flow.price, uses_[worker], flow.work.op, brought);
+}
+
+void Flows::price_item(std::uint32_t worker, Flow& flow) {
+    const std::int64_t item = flow.work.item;
+    flow.price = prices(worker, flow.work.family).price(item, item_compute_ps(flow.work.family, item), traffic_);
+}
+
+Price Flows::item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const {
+    return prices(worker, family).price(item, item_compute_ps(family, item));
+}
+
+std::int64_t Flows::item_compute_ps(std::int32_t family, std::int64_t item) const {
+    return noisy(families_[static_cast<std::size_t>(family)].compute_ps(item), item, 1);
+}
+
+std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const {
+    if (effects_.task_noise_ppm == 0) return compute_ps;
+    const std::uint64_t base = ns_base(noise_seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(stream));
+    return noisy_ps(compute_ps, ns_draw(base, number), effects_.task_noise_ppm);
+}
+
+// The mean wait of an M/D/1 queue at each controller, for the load of what runs already.
+void Flows::queue() {
+    for (std::size_t node = 0; node < plan_.nodes; ++node) {
+        const std::int64_t capacity = effects_.resources.capacity[node];
+        const std::int64_t busy = std::min(MOST_BUSY_PPM, floor_ratio(shares_.load(node, ended_), MILLION, capacity));
+        const std::int64_t service_ps = NS_MISS_BYTES * PS_PER_S / capacity;
+        memory_.queueing_ps()[node] = floor_ratio(busy, service_ps, 2 * (MILLION - busy));
+    }
+}
+
+// ---- speeds and shares --------------------------------------------------------------------------------------------
+
+void Flows::move(std::uint32_t worker) {
+    if (is_moved_[worker]) return;
+    is_moved_[worker] = 1;
+    moved_[moved_count_++] = worker;
+}
+
+void Flows::apply_speeds(std::int64_t now_ps) {
+    for (const std::uint32_t w : speeds_.update()) {
+        if (works_[w] && !fresh_[w] && flows_[w].speed != speeds_.speed(w)) change_speed(w, now_ps);
+    }
+    for (const std::uint32_t w : ended_) {
+        if (asks_ && !works_[w]) shares_.clear(w);
+        if (!works_[w]) asked_speed_[w] = {};
+    }
+    ended_.clear();
+    for (const std::uint32_t w : started_) start_at_speed(w, now_ps);
+}
+
+void Flows::start_at_speed(std::uint32_t worker, std::int64_t now_ps) {
+    Flow& flow = flows_[worker];
+    flow.speed = speeds_.speed(worker);
+    flow.nominal_ps = flow.left_ps = nominal_ps(effects_, flow.price, flow.speed);
+    flow.done_ps = 0;
+    if (!flow.work.goes_on) {
+        if (asks_) shares_.clear(worker);
+        asked_speed_[worker] = {};
+    }
+    start_progress(worker, now_ps);
+    fresh_[worker] = 0;
+    if (asked_speed_[worker] != flow.speed) ask(worker);
+    move(worker);
+}
+
+// A flow that goes on with a range has the share of the one before.
+void Flows::start_progress(std::uint32_t worker, std::int64_t now_ps) {
+    const Flow& flow = flows_[worker];
+    const bool goes_on = flow.work.goes_on && shares_out_;
+    progress_.start(worker, flow.nominal_ps, flow.work.start_ps, goes_on && keeps_ ? shares_.share(worker) : ONE);
+    if (goes_on && !keeps_) progress_.move(worker, shares_.class_of(worker), now_ps);
+}
+
+// A nominal time that changes scales what is left of the flow.
+void Flows::change_speed(std::uint32_t worker, std::int64_t now_ps) {
+    Flow& flow = flows_[worker];
+    const std::int64_t before = flow.nominal_ps, left_ps = progress_.left_ps(worker, now_ps);
+    flow.speed = speeds_.speed(worker);
+    flow.nominal_ps = nominal_ps(effects_, flow.price, flow.speed);
+    flow.done_ps += flow.left_ps - left_ps;
+    flow.left_ps = scaled_ps(left_ps, before, flow.nominal_ps);
+    progress_.put_left(worker, flow.left_ps, now_ps);
+    ask(worker);
+    move(worker);
+}
+
+void Flows::ask(std::uint32_t worker) {
+    if (!asks_) return;
+    const Flow& flow = flows_[worker];
+    asked_speed_[worker] = flow.speed;
+    if (flow.work.family == GRAPH) {
+        shares_.set(worker, uses_[worker], flow.nominal_ps);
+    } else {
+        const ItemPrices& prices = this->prices(worker, flow.work.family);
+        shares_.set(worker, prices.mean_uses(), nominal_ps(effects_, prices.mean(), flow.speed));
+    }
+}
+
+void Flows::apply_shares(std::int64_t now_ps) {
+    if (!shares_out_) return;
+    shares_.solve();
+    if (keeps_) {
+        for (const std::uint32_t w : shares_.held()) progress_.set_share(w, shares_.share(w), now_ps);
+    } else {
+        for (const std::uint32_t w : shares_.moved()) {
+            if (!works_[w]) continue;
+            progress_.move(w, shares_.class_of(w), now_ps);
+            move(w);
+        }
+        const RateGroups& groups = shares_.groups();
+        for (const std::uint32_t each : groups.regrouped()) progress_.regroup(each, groups.of(each), now_ps);
+        for (const std::uint32_t each : groups.relevelled()) progress_.set_level(each, groups.level(each), now_ps);
+    }
+    shares_.forget_changes();
+}
+
+}  // namespace numasim

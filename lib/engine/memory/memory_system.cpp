@@ -1,0 +1,218 @@
+#include "memory/memory_system.hpp"
+
+#include <algorithm>
+
+namespace numasim {
+
+MemorySystem::MemorySystem(Run& run)
+    : run_(run), looks_at_accesses_(!run.plan.open.ptr.empty() || !run.plan.times.traffic.empty()), pages_(run.plan) {
+    if (run.plan.effects.coupled) flows_ = std::make_unique<Flows>(run, pages_);
+}
+
+// ---- pages --------------------------------------------------------------------------------------------------------
+
+std::int64_t MemorySystem::access_ps(Worker& w, std::uint32_t segment) {
+    const OpenAccesses& open = run_.plan.open;
+    std::int64_t total_ps = w.total_ps[segment];
+    ns_pages_count_settled(&pages_, segment, w.node);
+    if (ns_pages_are_open(&run_.plan, segment)) {
+        const auto row = static_cast<std::size_t>(w.node) * static_cast<std::size_t>(run_.plan.times.segments);
+        const ns_toucher toucher = {w.node, run_.clock.now_ps()};
+        const std::int64_t wait_ps =
+            ns_pages_wait_ps(&pages_, segment, toucher, open.settled[row + segment], &w.owed_ps);
+        if (wait_ps == INT64_MAX || w.owed_ps == INT64_MAX) refuse_time();
+        total_ps = std::max(open.compute[segment], wait_ps);
+    }
+    return total_ps;
+}
+
+std::int64_t MemorySystem::measured_segment_ps(Worker& w, std::int64_t task, std::uint32_t segment) {
+    const std::int64_t* const bytes = ns_pages_bytes_of(&pages_, w.node);
+    const auto moved = [bytes](std::size_t home) { return bytes[home]; };
+    run_.measures->before(moved);
+    const std::int64_t total_ps = segment_ps(w, segment);
+    run_.measures->after(task, moved);
+    return total_ps;
+}
+
+// ---- flows --------------------------------------------------------------------------------------------------------
+
+// What a new task reads first is fetched while others are being spawned: most of what pricing it takes is a wait for
+// that.
+void MemorySystem::expect(const Frame& frame) const {
+    const Instruction next = run_.frames.next(frame);
+    if (next.op == RUN) flows_->expect(next.arg);
+}
+
+// The children that a task will spawn after its work.
+void MemorySystem::prefetch_children(const Frame& frame) const {
+    const Programs& programs = run_.prepared.programs;
+    const std::uint32_t first = frame.at + 1;
+    for (std::uint32_t at = first; at < first + MOST_PREFETCHED; ++at) {
+        const Instruction next = programs.instruction(at);
+        if (next.op != SPAWN) break;
+        flows_->expect_child(next.arg);
+    }
+}
+
+void MemorySystem::start(Worker& w, const Frame& frame, std::uint32_t segment) {
+    prefetch_children(frame);
+    flows_->prefetch_chunks(segment);
+    Stretch& work = flows_->start(w);
+    work.task = frame.id;
+    work.item = w.stack.back();
+    work.row = segment;
+    work.segment = run_.plan.graph.folded ? run_.frames.next_segment(frame) : segment;
+    work.op = run_.frames.op_number(frame, frame.at);
+    work.family = GRAPH;
+    if constexpr (HAS_BODIES) work.compute_ps = run_.bodies->compute_ps();
+    work.goes_on = false;
+    start(w, work);
+}
+
+void MemorySystem::start_item(Worker& w, Task item) {
+    const std::size_t number = run_.ranges.family_of(item);
+    const auto family = static_cast<std::int32_t>(number);
+    Stretch& work = flows_->start(w);
+    work.task = item;
+    work.item = item - static_cast<std::int64_t>(run_.ranges.first(number));
+    work.row = work.segment = 0;
+    work.goes_on = work.family == family && w.step.rank() == SEG_END && w.step.due_ps() == run_.clock.now_ps();
+    work.family = family;
+    start(w, work);
+}
+
+void MemorySystem::start(Worker& w, Stretch& work) {
+    work.start_ps = w.began_ps = run_.clock.after(ns_pay_owed(&w));
+    w.segment = work.segment;
+    run_.clock.start_flow(w);
+}
+
+void MemorySystem::end(Worker& w) {
+    if (run_.clock.now_ps() > LATEST_PS) refuse_time();
+    flows_->end(w, run_.clock.now_ps());
+    run_.clock.end_flow(w);
+    schedule_ends_of_now();
+    const Stretch& work = flows_->flow(w.id).work;
+    run_.recorder.log(Executed{work.task, work.segment, w.id, work.start_ps, run_.clock.now_ps()});
+}
+
+void MemorySystem::tell(const Worker& w) {
+    flows_->set_activity(w.id, w.rests ? Activity::RESTS : w.idle || w.spins ? Activity::POLLS : Activity::EXECUTES);
+}
+
+void MemorySystem::part_team(std::size_t team) {
+    if (!flows_) return;
+    for (Worker& w : run_.team) {
+        w.rests = w.id >= team;
+        tell(w);
+    }
+}
+
+void MemorySystem::settle() {
+    flows_->settle(run_.clock.now_ps());
+    for (const std::uint32_t w : flows_->started()) {
+        const Flow& flow = flows_->flow(w);
+        run_.team[w].began_ps = flow.work.start_ps + flow.price.fault_ps;  // faults are reported as overhead
+        if (flow.work.family == GRAPH) {
+            run_.frames[flow.work.item].path_ps += flow.local_ps;
+        } else {
+            run_.frames.end_chain(flow.local_ps);
+        }
+    }
+    for (const std::uint32_t w : flows_->moved()) schedule(run_.team[w]);
+    flows_->forget_changes();
+    schedule_first_ends();
+    if (run_.recorder.watch() != nullptr) report_loads();
+}
+
+// The end of the worker's flow is an event of its own, or one of those of its group.
+void MemorySystem::schedule(Worker& w) {
+    const Progress& progress = flows_->progress();
+    progress.is_grouped(w.id) ? run_.clock.wait_for_turn(w) : run_.clock.schedule_flow(w, progress.end_ps(w.id));
+}
+
+void MemorySystem::schedule_first_ends() {
+    Progress& progress = flows_->progress();
+    for (const std::uint32_t each : progress.touched()) run_.clock.set_first_end(each, progress.first_end(each));
+    if (!progress.touched().empty()) run_.clock.follow_first_ends();
+    progress.forget_changes();
+}
+
+// What ends later is found when the instant is settled.
+void MemorySystem::schedule_ends_of_now() {
+    const Progress& progress = flows_->progress();
+    for (const std::uint32_t each : progress.touched()) {
+        run_.clock.set_first_end(each, std::min(progress.first_end_now(each, run_.clock.now_ps()), settling()));
+    }
+    if (!progress.touched().empty()) run_.clock.follow_first_ends();
+}
+
+// Report what is in use of each resource, where that has changed.
+void MemorySystem::report_loads() {
+    reported_loads_.resize(run_.plan.effects.resources.capacity.size(), 0);
+    for (std::size_t resource = 0; resource < reported_loads_.size(); ++resource) {
+        const std::int64_t load = flows_->load(resource);
+        if (load == reported_loads_[resource]) continue;
+        run_.recorder.watch()->load(run_.clock.now_ps(), static_cast<std::int64_t>(resource), load);
+        reported_loads_[resource] = load;
+    }
+}
+
+// What has been moved from and to memory, of all kinds.
+void MemorySystem::sum_traffic() {
+    if (!flows_) return;
+    const Traffic& traffic = flows_->traffic();
+    for (std::size_t pair = 0; pair < std::size_t{run_.plan.nodes} * run_.plan.nodes; ++pair) {
+        pages_.node_bytes[pair] =
+            traffic.bytes[FETCHED][pair] + traffic.bytes[OWNED][pair] + traffic.bytes[WRITTEN][pair];
+    }
+}
+
+// ---- like items that are passed over ------------------------------------------------------------------------------
+
+std::int64_t MemorySystem::end_ps(const Worker& w) const {
+    return flows_ ? flows_->progress().end_ps(w.id) : w.step.due_ps();
+}
+
+std::int64_t MemorySystem::steady_ps(const Worker& w, const ItemTimes& times) const {
+    return flows_ ? flows_->steady_ps(w.id) : times.total_ps(static_cast<std::size_t>(w.node), 0);
+}
+
+void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t taken, std::int64_t due_ps) {
+    if (flows_) {
+        flows_->pass(w, taken, due_ps);
+        schedule(w);
+        return schedule_first_ends();
+    }
+    const auto [total_ps, local_ps] = times.time(static_cast<std::size_t>(w.node), 0);
+    ns_count_work(&w.counters, taken * total_ps, taken * local_ps);
+    times.add_traffic({0, 0, 1}, taken, ns_pages_bytes_of(&pages_, w.node));
+    run_.clock.schedule(w, SEG_END, due_ps - run_.clock.now_ps());
+}
+
+// ---- work that is skipped over ------------------------------------------------------------------------------------
+
+WorkTime MemorySystem::item_time(const Worker& w, std::size_t family, std::int64_t item, const Speed& speed) const {
+    if (flows_) return flows_->item_time(w.id, family, item, speed);
+    const auto [total_ps, local_ps] = run_.ranges.times(family).time(static_cast<std::size_t>(w.node), item);
+    return {total_ps, total_ps, local_ps, 0};
+}
+
+void MemorySystem::move_items(const Worker& w, std::size_t family, Items items, std::int64_t times) {
+    if (flows_) return flows_->move_items(w.id, family, items, times);
+    run_.ranges.times(family).add_traffic(items, times, ns_pages_bytes_of(&pages_, w.node));
+}
+
+void MemorySystem::move_bytes(const Worker& w, const std::int64_t* moved) {
+    const std::size_t nodes = run_.plan.nodes;
+    const auto add = [&](std::int64_t* bytes, const std::int64_t* more) {
+        for (std::size_t home = 0; home < nodes; ++home) bytes[home] += more[home];
+    };
+    if (!flows_) return add(ns_pages_bytes_of(&pages_, w.node), moved);
+    for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
+        add(flows_->traffic().bytes[kind].data() + static_cast<std::size_t>(w.node) * nodes, moved + kind * nodes);
+    }
+}
+
+}  // namespace numasim

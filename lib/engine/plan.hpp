@@ -1,0 +1,23 @@
+// What the engine is given: everything of a plan, in the structures of the schema (numasim/schema/plan_fields.py), with
+// arrays that are borrowed from NumPy for the time of a run.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "generated/plan_names.hpp"
+#include "policy/backoff.h"
+#include "policy/ranges.h"
+#include "policy/thresholds.h"
+#include "sync/barriers.h"
+#include "sync/locks.h"
+
+namespace numasim {
+
+using I64s = ns_i64s;
+using U32s = ns_u32s;
+using Paths = ns_paths;
+
+constexpr std::int64_t MILLION = NS_MILLION;
+
+}  // namespace numasim

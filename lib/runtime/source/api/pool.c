@@ -1,0 +1,105 @@
+/* Pools: opening the mode that was asked for, and running in it. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "generated/enumerations.h"
+#include "api/operations.h"
+
+/* In place of virtual time, in a program that is linked without it: a pool that can say so. */
+static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
+static void close_absent(ns_pool *pool) { free(pool); }
+static const ns_pool_operations ABSENT_MODE = {.open = open_absent, .close = close_absent};
+
+static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
+    ns_pool *made = calloc(1, sizeof *made);
+    if (!made) return NS_ERROR_MEMORY;
+    *made = (ns_pool){.mode = &ABSENT_MODE, .options = *options};
+    ns_fields_destroy(plan);
+    *pool = made;
+    return ns_pool_fail(made, NS_ERROR_UNSUPPORTED,
+                        "virtual time is in libnumasim-virtual, which this program is linked without; "
+                        "`numasim-runtime --libs` has it");
+}
+
+static const ns_pool_operations *const MODE[] = {
+    [NS_MODE_SERIAL] = &ns_serial_mode,
+    [NS_MODE_NATIVE] = &ns_thread_mode,
+    [NS_MODE_EMULATED] = &ns_thread_mode,
+    [NS_MODE_VIRTUAL] = &ns_virtual_mode,
+};
+
+static const ns_pool_operations *mode_of(const ns_pool_options *options) {
+    const ns_pool_operations *mode = MODE[options->mode];
+    return mode ? mode : &ABSENT_MODE;
+}
+
+/* The error, of which the pool has at least the sentence that all errors of this code have. */
+static int with_sentence(ns_pool *pool, int error) {
+    return pool->problem[0] ? error : ns_pool_fail(pool, error, "%s", ns_error_sentence(error));
+}
+
+/* Whether each option has one of its values, and one that means something in the mode. */
+static bool are_possible(const ns_pool_options *options) {
+    const bool serial = options->mode == NS_MODE_SERIAL;
+    return (uint32_t)options->mode < sizeof MODE / sizeof *MODE && (uint32_t)options->costs <= NS_COSTS_MEASURED &&
+           (uint32_t)options->order <= NS_ORDER_STOLEN && (uint32_t)options->graph <= NS_GRAPH_IGNORED &&
+           options->workers <= NS_MOST_WORKERS && (serial || (!options->record && !options->order));
+}
+
+int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
+    if (pool) *pool = NULL;
+    if (!pool || !options || !are_possible(options)) return NS_ERROR_OPTION;
+    ns_fields *plan = NULL;
+    int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
+    if (error) return error;
+    error = mode_of(options)->open(pool, options, plan);
+    if (!*pool) {
+        ns_fields_destroy(plan);
+        return error;
+    }
+    (*pool)->process = getpid();
+    (*pool)->unmade = error;
+    return error ? with_sentence(*pool, error) : NS_OK;
+}
+
+/* Whether the pool has threads, which are those of another process. */
+static bool is_forked(const ns_pool *pool) { return pool->mode->abandon && pool->process != getpid(); }
+
+int ns_pool_destroy(ns_pool *pool) {
+    if (!pool) return NS_OK;
+    const int error = ns_pool_enter(pool);
+    if (error) return error;
+    free(pool->objects);
+    free(pool->words);
+    if (is_forked(pool))
+        pool->mode->abandon(pool);
+    else
+        pool->mode->close(pool);
+    return NS_OK;
+}
+
+static int run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes, bool team) {
+    const ns_work_order order = {.body = body, .arguments = arguments, .bytes = bytes};
+    int error = ns_pool_enter(pool);
+    if (error) return error;
+    if (pool->unmade)
+        error = pool->unmade;
+    else if (!body || ns_is_wrong_memory(arguments, bytes))
+        error = ns_pool_fail(pool, NS_ERROR_OPTION, "a run needs a body, and arguments where it has bytes of them");
+    else if (is_forked(pool))
+        error = ns_pool_fail(pool, NS_ERROR_CALLER, "the pool has its threads in process %ld, which forked this one",
+                             (long)pool->process);
+    else
+        error = pool->mode->run(pool, &order, team);
+    if (error) with_sentence(pool, error);
+    ns_pool_leave(pool);
+    return error;
+}
+
+int ns_pool_run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes) {
+    return run(pool, body, arguments, bytes, false);
+}
+
+int ns_pool_team(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes) {
+    return run(pool, body, arguments, bytes, true);
+}

@@ -1,0 +1,44 @@
+/* What a run has counted, under the names of the simulator's results (numasim/engine/result.py). */
+#ifndef NS_REPORT_H
+#define NS_REPORT_H
+
+#include <stdint.h>
+
+#include "generated/counters.h"
+
+/* Compiled with NUMASIM_COUNTERS=0 (of CMake: -DNUMASIM_COUNTERS=OFF), the thread mode counts nothing but tasks: all
+ * other counters, the tables of nodes and those of words are 0. What a strategy asks for is measured all the same. */
+#ifndef NUMASIM_COUNTERS
+#define NUMASIM_COUNTERS 1
+#endif
+
+/* The counters of a worker: NS_TASKS and so on. */
+#define NS_COUNTER(name, NAME) NS_##NAME,
+enum ns_counter { NS_EACH_COUNTER(NS_COUNTER) NS_COUNTERS };
+#undef NS_COUNTER
+
+/* The names of the counters, as columns of results are named. */
+extern const char *const NS_COUNTER_NAME[NS_COUNTERS];
+
+/* What is counted of each synchronisation object: acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps. */
+enum { NS_SYNC_COUNTS = NS_SYNC_COUNTER_COUNT };
+
+typedef struct {
+    uint32_t workers, nodes;
+    int64_t makespan_ps;
+    uint64_t trace_hash;    /* virtual time: over the steps of all workers, as the simulator's; else 0 */
+    int64_t page_faults;    /* virtual time: pages placed by first touch */
+    int64_t *counters;      /* [workers][NS_COUNTERS] */
+    int32_t *node;          /* [workers] */
+    int64_t *node_attempts; /* [nodes][nodes] from thief to queue */
+    int64_t *node_success;
+    int64_t *node_bytes; /* [nodes][nodes] from reader to home, by declared accesses */
+    int64_t *words;      /* [word_count][NS_SYNC_COUNTS] */
+    uint32_t word_count;
+} ns_report;
+
+/* Memory for a report of that size, all zero: 0 or NS_ERROR_MEMORY. */
+int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count);
+void ns_report_destroy(ns_report *self);
+
+#endif

@@ -1,0 +1,104 @@
+#include "plan_file.h"
+
+#include <stdio.h>
+
+#include "numasim/runtime.h"
+
+_Static_assert((int)NS_TYPE_U8 == NS_FIELD_U8 && (int)NS_TYPE_I32 == NS_FIELD_I32 && (int)NS_TYPE_U32 == NS_FIELD_U32 &&
+                   (int)NS_TYPE_I64 == NS_FIELD_I64 && (int)NS_TYPE_U64 == NS_FIELD_U64,
+               "the types of a plan are kinds of fields");
+
+static bool array(void *fields, const char *name, enum ns_field_type type, const void **values, uint64_t *count) {
+    *values = ns_fields_array(fields, name, (enum ns_field_kind)type, count);
+    return *values != NULL;
+}
+
+static bool integer(void *fields, const char *name, int64_t *value) {
+    uint64_t count;
+    const int64_t *found = ns_fields_array(fields, name, NS_FIELD_I64, &count);
+    if (!found || count != 1) return false;
+    *value = *found;
+    return true;
+}
+
+static const char *text(void *fields, const char *name) { return ns_fields_text(fields, name); }
+
+static bool entries(void *fields, const char *name, uint64_t *count) {
+    char full[160];
+    int64_t found;
+    snprintf(full, sizeof full, "%s.count", name);
+    if (!integer(fields, full, &found) || found < 0) return false;
+    *count = (uint64_t)found;
+    return true;
+}
+
+static bool read_waits(ns_plan_file *self, const char *name, ns_i64s *waits_ps) {
+    const int64_t size = (int64_t)self->plan.nodes * self->plan.times.segments;
+    return ns_read_i64s(&self->reader, name, size, waits_ps) &&
+           ns_require_i64s(&self->reader, name, *waits_ps, 0, NS_LONGEST_PS);
+}
+
+/* Seeds from 2^63 on are written as unsigned. */
+static bool read_seed(ns_plan_file *self, const ns_fields *fields) {
+    uint64_t count;
+    const uint64_t *found = ns_fields_array(fields, "seed", NS_FIELD_U64, &count);
+    if (!found || count != 1) found = ns_fields_array(fields, "seed", NS_FIELD_I64, &count);
+    if (!found || count != 1) return ns_plan_refuse(&self->reader, "seed is not there as one integer of 64 bits");
+    self->seed = *found;
+    return true;
+}
+
+static bool refuse_transactions(ns_plan_file *self) {
+    const ns_u8s role = self->plan.words.role;
+    for (uint64_t word = 0; word < role.count; word++) {
+        if (role.at[word] != NS_SYNC_OBJECTS) continue;
+        return ns_plan_refuse(&self->reader, "the program has transactions, which threads do not execute");
+    }
+    return true;
+}
+
+static bool refuse_helpers(ns_plan_file *self) {
+    const ns_u8s has = self->plan.effects.helpers.has;
+    for (uint64_t worker = 0; worker < has.count; worker++) {
+        if (!has.at[worker]) continue;
+        return ns_plan_refuse(&self->reader, "the strategy has helpers, which threads do not start");
+    }
+    return true;
+}
+
+static bool read_all(ns_plan_file *self, const ns_fields *fields) {
+    ns_plan_reader *reader = &self->reader;
+    uint64_t count;
+    if (!ns_full_plan_read(reader, &self->plan) || !read_seed(self, fields) ||
+        !ns_read_i64s(reader, "compute_ps", self->plan.times.segments, &self->compute_ps) ||
+        !ns_require_i64s(reader, "compute_ps", self->compute_ps, 0, NS_LONGEST_PS)) {
+        return false;
+    }
+    if (!ns_fields_array(fields, "settled_ps", NS_FIELD_I64, &count)) return true;
+    return read_waits(self, "settled_ps", &self->settled_ps) && read_waits(self, "local_wait_ps", &self->local_wait_ps);
+}
+
+int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields) {
+    *self = (ns_plan_file){.reader.source = {(void *)(uintptr_t)fields, array, integer, text, entries}};
+    if (read_all(self, fields)) return NS_OK;
+    return self->reader.mistake == NS_PLAN_NO_MEMORY ? NS_ERROR_MEMORY : NS_ERROR_FIELD;
+}
+
+bool ns_plan_file_is_for_threads(ns_plan_file *self) { return refuse_transactions(self) && refuse_helpers(self); }
+
+void ns_plan_file_destroy(ns_plan_file *self) { ns_plan_reader_destroy(&self->reader); }
+
+static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+
+ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
+                                   int64_t measured_ps) {
+    const int64_t compute_ps = measured_ps < 0 ? self->compute_ps.at[segment] : measured_ps;
+    if (!self->settled_ps.count) return (ns_segment_time){compute_ps, compute_ps, 0};
+    const uint64_t at = (uint64_t)toucher.node * (uint64_t)self->plan.times.segments + segment;
+    int64_t wait_ps = self->settled_ps.at[at], owed_ps = 0;
+    ns_pages_count_settled(pages, segment, toucher.node);
+    if (ns_pages_are_open(&self->plan, segment)) {
+        wait_ps = ns_pages_wait_ps(pages, segment, toucher, wait_ps, &owed_ps);
+    }
+    return (ns_segment_time){greater(compute_ps, wait_ps), greater(compute_ps, self->local_wait_ps.at[at]), owed_ps};
+}

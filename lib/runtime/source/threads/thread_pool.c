@@ -1,0 +1,310 @@
+/* The thread mode: starting threads, runs, and what was counted in them. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execution/execution.h"
+#include "execution/placing.h"
+#include "numasim/topology.h"
+#include "platform/waiting.h"
+#include "policy/ranges.h"
+#include "search/copied_tasks.h"
+#include "search/search.h"
+#include "threads/pool_making.h"
+#include "threads/thread_stack.h"
+#include "threads/worker_stack.h"
+
+enum {
+    STACK_BYTES = 64 << 20, /* of address space: tasks that wait execute others nested */
+    SIGNAL_STACK_BYTES = 32 << 10
+};
+
+/* ---- a run, seen by a worker ------------------------------------------------------------------------------------- */
+
+static bool is_run_over(const void *context) {
+    const ns_thread_pool *pool = context;
+    return ns_thread_task_is_joined(&pool->origin);
+}
+
+/* All have come, so that the run is not measured while some still wake. */
+static void meet(ns_thread_pool *pool) {
+    ns_patience patience = {0};
+    ns_atomic_u32_fetch_add(&pool->present, 1, memory_order_acq_rel); /* acq_rel: all see what all did before */
+    while (ns_atomic_u32_load(&pool->present, memory_order_acquire) < pool->base.workers) ns_patience_rest(&patience);
+}
+
+static void take_part(ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    meet(pool);
+    if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();
+    ns_thread_task *root;
+    while ((root = worker->agenda)) {
+        worker->agenda = root->next;
+        ns_thread_execute(worker, root);
+    }
+    if (worker->base.id < pool->team_size) ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
+}
+
+/* Wait for the next run: its number; 0: there will be none. */
+static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
+    pthread_mutex_lock(&pool->lock);
+    while (pool->epoch == last && !pool->closing) pthread_cond_wait(&pool->started, &pool->lock);
+    const uint64_t next = pool->closing ? 0 : pool->epoch;
+    pthread_mutex_unlock(&pool->lock);
+    return next;
+}
+
+/* Leave the run; `error` is why the worker could not take part in it. */
+static void leave(ns_thread_pool *pool, int error) {
+    pthread_mutex_lock(&pool->lock);
+    if (error) pool->error = error;
+    if (--pool->active == 0) pthread_cond_signal(&pool->ended);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *work(void *argument) {
+    ns_thread_worker *worker = argument;
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    char apart[SIGNAL_STACK_BYTES];
+    ns_thread_stack_watch(apart, sizeof apart);
+    ns_thread_stand_on(worker, ns_thread_stack_end());
+    int error = worker->cpu >= 0 ? ns_cpu_pin((uint32_t)worker->cpu) : NS_OK;
+    if (!error) error = ns_thread_worker_settle(worker);
+    leave(pool, error);
+    for (uint64_t run = 0; (run = await_run(pool, run));) {
+        take_part(worker);
+        leave(pool, NS_OK);
+    }
+    ns_thread_stack_leave();
+    return NULL;
+}
+
+/* ---- a run, seen by who asks for it ------------------------------------------------------------------------------ */
+
+static int forget_roots(ns_thread_task **root, uint64_t count) {
+    for (uint64_t at = 0; at < count; at++) ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
+    return NS_ERROR_MEMORY;
+}
+
+/* Which roots a run has: of the phase of the graph that is followed; or one for each worker, or for the first. */
+typedef struct {
+    const ns_phase *phase; /* or NULL */
+    uint64_t count, free;  /* all; those that wait for no other */
+} root_deal;
+
+static root_deal deal_of(const ns_thread_pool *pool, bool team) {
+    const ns_followed_graph *graph = &pool->graph;
+    root_deal deal = {NULL, team ? pool->base.workers : 1, 0};
+    if (graph->knows_rows) {
+        deal.phase = ns_followed_phase(graph);
+        deal.count = deal.phase->roots.count;
+        for (uint64_t at = 0; at < deal.count; at++)
+            deal.free += !graph->holds || !graph->depends[deal.phase->roots.at[at]];
+    }
+    return deal;
+}
+
+/* The worker executes a root before it looks for work. */
+static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
+    ns_thread_task **last = &worker->agenda;
+    while (*last) last = &(*last)->next;
+    root->next = NULL;
+    *last = root;
+}
+
+/* Give a root of a phase to the worker that it is dealt to, which puts it into a queue, or begins it; one that waits
+ * for others comes when the last of them has ended. */
+static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
+                      uint32_t row) {
+    ns_followed_graph *graph = &pool->graph;
+    *ns_thread_notes_of(root) = (ns_task_notes){.row = row, .at = (uint32_t)graph->plan->graph.op_ptr.at[row]};
+    ns_followed_graph_root(graph, row);
+    if (ns_followed_graph_hold(graph, root, row)) return;
+    const enum ns_deal rule = ns_deal_of(deal->phase);
+    ns_thread_worker *worker = pool->worker[ns_dealt_to(rule, (*dealt)++, deal->free, pool->base.workers)];
+    root->base.worker = &worker->base;
+    if (ns_begins_root(deal->phase->serial, graph->plan->graph.kind.at[row]) || !ns_thread_deal(worker, root))
+        put_on_agenda(worker, root);
+}
+
+/* The roots of a run; none where memory is short. The workers sleep: what is theirs can be written. */
+static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
+    const root_deal deal = deal_of(pool, team);
+    ns_thread_task **root = calloc((size_t)deal.count + 1, sizeof(ns_thread_task *));
+    uint64_t made = 0, dealt = 0;
+    if (!root) return NS_ERROR_MEMORY;
+    ns_thread_task_reset(&pool->origin);
+    pool->team = team;
+    pool->team_size = deal.phase && deal.phase->serial ? 1 : pool->base.workers;
+    pool->origin.pending = (uint32_t)deal.count;
+    while (made < deal.count) {
+        root[made] = ns_thread_task_create(pool->worker[made % pool->base.workers], &pool->origin, order);
+        if (!root[made]) break;
+        made++;
+    }
+    const int error = made < deal.count ? forget_roots(root, made) : NS_OK;
+    for (uint64_t at = 0; at < deal.count && !error; at++) {
+        if (deal.phase)
+            give_root(pool, &deal, &dealt, root[at], (uint32_t)deal.phase->roots.at[at]);
+        else
+            put_on_agenda(pool->worker[at], root[at]);
+    }
+    free(root);
+    return error;
+}
+
+/* ---- iterations -------------------------------------------------------------------------------------------------- */
+
+/* Tell what has been measured of the iteration that has ended, and go by what is decided for the next one. Which bytes
+ * move where, threads do not count. */
+static int cross_boundary(ns_thread_pool *pool) {
+    ns_iteration_boundary *boundary = &pool->graph.boundary;
+    boundary->measured[0] = pool->makespan_ps;
+    for (uint32_t id = 0; id < pool->base.workers; id++) boundary->busy_ps[id] = pool->worker[id]->busy_ps;
+    return ns_followed_graph_cross(&pool->graph, &pool->base);
+}
+
+/* Entries of tasks that have ended, under copies, are left in queues. */
+static void drop_claimed(ns_thread_pool *pool) {
+    for (uint32_t q = 0; pool->copies && q < pool->tables.steal.queue_count; q++) {
+        void *entry;
+        while ((entry = ns_task_queue_take(pool->queues[q], true, NS_FRONT, NULL, NULL))) ns_thread_claim(entry);
+    }
+}
+
+/* All tasks have ended: none lets go of a lock any more. */
+static void note_held_lock(ns_thread_pool *pool) {
+    const uint32_t held = ns_thread_sync_held(pool->sync);
+    char text[96];
+    if (held == UINT32_MAX) return;
+    snprintf(text, sizeof text, "a task has ended and holds a lock: '%s'", pool->base.words[held].name);
+    ns_thread_pool_note(pool, NS_ERROR_PROGRAM, text);
+}
+
+static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
+    ns_thread_pool *pool = (ns_thread_pool *)self;
+    if (pool->error) return pool->error; /* of a run before */
+    int error = ns_thread_sync_add(pool->sync, self->words, self->word_count);
+    if (error) return ns_pool_fail(self, error, "the synchronisation objects cannot be made");
+    if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
+    if (error) return ns_pool_fail(self, error, "there is no memory to follow the objects");
+    error = ns_followed_graph_begin(&pool->graph, self, team);
+    if (error) return error;
+    error = make_roots(pool, order, team);
+    if (error) return ns_pool_fail(self, error, "there is no memory for the first tasks");
+    pthread_mutex_lock(&pool->lock);
+    /* relaxed: the lock orders it */
+    ns_atomic_u32_store(&pool->present, 0, memory_order_relaxed);
+    ns_atomic_u32_store(&pool->blocked, 0, memory_order_relaxed);
+    ns_atomic_u64_store(&pool->ended_ps, 0, memory_order_relaxed);
+    pool->active = self->workers;
+    pool->epoch++;
+    pthread_cond_broadcast(&pool->started);
+    while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
+    pool->makespan_ps += (int64_t)ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed) - pool->began_ps;
+    pthread_mutex_unlock(&pool->lock);
+    note_held_lock(pool);
+    error = pool->error;
+    drop_claimed(pool);
+    const bool crosses = ns_followed_graph_end(&pool->graph);
+    return error || !crosses ? error : cross_boundary(pool);
+}
+
+/* ---- what was counted -------------------------------------------------------------------------------------------- */
+
+static void report_times(const ns_thread_pool *pool, const ns_thread_worker *worker, int64_t *counters) {
+    if (!NUMASIM_COUNTERS) return;
+    const int64_t idle_ps = worker->search.idle_ps;
+    counters[NS_IDLE_STEAL_PS] = idle_ps - counters[NS_IDLE_BACKOFF_PS];
+    counters[NS_WORK_LOCAL_PS] = pool->makespan_ps - idle_ps - counters[NS_PARKED_PS] - counters[NS_IDLE_BARRIER_PS] -
+                                 counters[NS_INFLATION_NUMA_PS];
+}
+
+static int report_pool(ns_pool *self, ns_report *report) {
+    const ns_thread_pool *pool = (const ns_thread_pool *)self;
+    const uint32_t nodes = pool->tables.steal.nodes;
+    const int error = ns_report_create(report, self->workers, nodes, self->word_count);
+    if (error) return error;
+    report->makespan_ps = pool->makespan_ps;
+    for (uint32_t id = 0; id < self->workers; id++) {
+        const ns_thread_worker *worker = pool->worker[id];
+        int64_t *counters = report->counters + (size_t)id * NS_COUNTERS;
+        memcpy(counters, worker->counters, sizeof worker->counters);
+        counters[NS_TASKS] = worker->base.tasks;
+        report_times(pool, worker, counters);
+        report->node[id] = worker->base.node;
+        const size_t row = (size_t)worker->base.node * nodes;
+        for (uint32_t node = 0; node < nodes; node++) {
+            report->node_attempts[row + node] += worker->node_attempts[node];
+            report->node_success[row + node] += worker->node_success[node];
+            report->node_bytes[row + node] += worker->node_bytes[node];
+        }
+    }
+    ns_thread_sync_report(pool->sync, report);
+    return NS_OK;
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
+
+static void close_pool(ns_pool *self) {
+    ns_thread_pool *pool = (ns_thread_pool *)self;
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = true;
+    pthread_cond_broadcast(&pool->started);
+    pthread_mutex_unlock(&pool->lock);
+    for (uint32_t id = 0; id < pool->launched; id++) pthread_join(pool->worker[id]->thread, NULL);
+    pthread_cond_destroy(&pool->ended);
+    pthread_cond_destroy(&pool->started);
+    pthread_mutex_destroy(&pool->lock);
+    ns_thread_pool_free(pool);
+}
+
+/* A forked process has none of the threads, and the lock and the conditions as these had them. */
+static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
+
+/* Start the threads: 0, or why one of them did not come. */
+static int start(ns_thread_pool *pool) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setguardsize(&attributes, NS_STACK_GUARD_BYTES);
+    ns_thread_stack_report();
+    pool->active = pool->base.workers;
+    int failed = 0;
+    while (!failed && pool->launched < pool->base.workers) {
+        ns_thread_worker *worker = pool->worker[pool->launched];
+        failed = pthread_create(&worker->thread, &attributes, work, worker);
+        pool->launched += !failed;
+    }
+    pthread_attr_destroy(&attributes);
+    pthread_mutex_lock(&pool->lock);
+    pool->active -= pool->base.workers - pool->launched;
+    while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
+    const int error = failed ? NS_ERROR_THREAD : pool->error;
+    pthread_mutex_unlock(&pool->lock);
+    return error;
+}
+
+static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *plan) {
+    ns_thread_pool *pool = NULL;
+    int error = ns_thread_pool_make(&pool, options, plan, &ns_thread_mode);
+    if (!error) error = start(pool);
+    *made = pool ? &pool->base : NULL;
+    return error;
+}
+
+static const ns_plan_file *file_of(const ns_pool *pool) { return ((const ns_thread_pool *)pool)->tables.file; }
+
+static uint32_t row_of(const ns_task *task) { return ns_thread_notes_of((const ns_thread_task *)task)->row; }
+
+const ns_pool_operations ns_thread_mode = {
+    .open = open_pool,
+    .close = close_pool,
+    .abandon = abandon_pool,
+    .run = run_pool,
+    .report = report_pool,
+    .plan = file_of,
+    .row = row_of,
+};

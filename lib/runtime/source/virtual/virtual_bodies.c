@@ -1,0 +1,215 @@
+/* Bodies in virtual time: each runs on a fiber, up to its next call, in lockstep with its row of the plan's graph. A
+ * program that does something else is not the one that the plan was made for.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dependences/dependences.h"
+#include "platform/cpu_clock.h"
+#include "record/ops.h"
+#include "virtual/virtual_state.h"
+
+#define STACK_BYTES ((size_t)8 << 20) /* only what is touched takes memory */
+
+/* ---- on the fibers of bodies ------------------------------------------------------------------------------------- */
+
+static void go_on(virtual_pool *pool) {
+    if (pool->compute_ps) pool->since_ps = ns_cpu_ps();
+}
+
+void ns_virtual_ask(virtual_task *task, virtual_call call) {
+    virtual_pool *pool = pool_of(task);
+    if (pool->compute_ps) {
+        const int64_t taken_ps = ns_cpu_ps() - pool->since_ps - pool->clock_cost_ps;
+        pool->taken_ps = taken_ps > 0 ? taken_ps : 0;
+    }
+    task->asked = call;
+    ns_fiber_switch(task->fiber, pool->main);
+    go_on(pool); /* the task may have ended: of a call that returns */
+}
+
+void ns_virtual_fail(virtual_task *task, int error, const char *sentence, ...) {
+    virtual_pool *pool = pool_of(task);
+    va_list arguments;
+    va_start(arguments, sentence);
+    vsnprintf(pool->base.problem, sizeof pool->base.problem, sentence, arguments);
+    va_end(arguments);
+    pool->error = error;
+    ns_fiber_switch(task->fiber, pool->main);
+    abort(); /* nobody goes on with a run that has failed */
+}
+
+/* The whole life of a fiber. */
+static void live(void *argument) {
+    virtual_task *task = argument;
+    go_on(pool_of(task));
+    task->body(&task->base, task->arguments);
+    ns_virtual_ask(task, (virtual_call){.op = NS_OP_END});
+    abort(); /* nobody goes on with a task that has ended */
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+static int no_memory(virtual_pool *pool, const char *what, uint32_t row) {
+    return ns_pool_fail(&pool->base, NS_ERROR_MEMORY, "there is no memory for %stask %u", what, row);
+}
+
+/* The task of a row, which is created by `creator`, or a root. */
+static int make_task(virtual_pool *pool, uint32_t row, const ns_work_order *order, const virtual_task *creator) {
+    virtual_task *task = malloc(sizeof *task + order->bytes);
+    if (!task) return no_memory(pool, "", row);
+    *task = (virtual_task){
+        .base = {.worker = creator ? creator->base.worker : pool->workers, .whole = &task->base},
+        .behind = pool->tasks,
+        .row = row,
+        .end = (uint32_t)pool->file.plan.graph.op_ptr.at[row],
+        .body = order->body,
+        .future = order->future,
+        .arguments = task->copy,
+    };
+    if (order->bytes) memcpy(task->arguments, order->arguments, order->bytes);
+    if (pool->tasks) pool->tasks->before = task;
+    pool->tasks = pool->of_row[row] = task;
+    return NS_OK;
+}
+
+void ns_virtual_free_task(virtual_pool *pool, virtual_task *task) {
+    *(task->before ? &task->before->behind : &pool->tasks) = task->behind;
+    if (task->behind) task->behind->before = task->before;
+    pool->of_row[task->row] = NULL;
+    ns_dependences_close(&task->base);
+    free(task);
+}
+
+static bool enlarge(ns_fiber ***fibers, uint32_t room) {
+    ns_fiber **grown = realloc(*fibers, room * sizeof(ns_fiber *));
+    if (grown) *fibers = grown;
+    return grown;
+}
+
+/* One more fiber that runs `task`, or NULL. There is room for every fiber among the spare ones, too. */
+static ns_fiber *add_fiber(virtual_pool *pool, virtual_task *task) {
+    if (pool->fiber_count == pool->fiber_room) {
+        const uint32_t room = pool->fiber_room ? 2 * pool->fiber_room : 64;
+        if (!enlarge(&pool->fibers, room) || !enlarge(&pool->spare, room)) return NULL;
+        pool->fiber_room = room;
+    }
+    ns_fiber *fiber = NULL;
+    if (ns_fiber_create(&fiber, STACK_BYTES, live, task)) return NULL;
+    pool->fibers[pool->fiber_count++] = fiber;
+    return fiber;
+}
+
+static ns_fiber *fiber_for(virtual_pool *pool, virtual_task *task) {
+    if (!pool->spare_count) return add_fiber(pool, task);
+    ns_fiber *fiber = pool->spare[--pool->spare_count];
+    ns_fiber_reuse(fiber, live, task);
+    return fiber;
+}
+
+static void end_task(virtual_pool *pool, virtual_task *task) {
+    if (task->future) task->future->done = 1;
+    if (!task->called) pool->spare[pool->spare_count++] = task->fiber;
+    ns_virtual_free_task(pool, task);
+}
+
+/* ---- the graph --------------------------------------------------------------------------------------------------- */
+
+static uint32_t end_of(const virtual_pool *pool, const virtual_task *task) {
+    return (uint32_t)pool->file.plan.graph.op_ptr.at[task->row + 1];
+}
+
+static enum ns_op op_at(const virtual_pool *pool, const virtual_task *task, uint32_t op) {
+    return op >= end_of(pool, task) ? NS_OP_END : (enum ns_op)pool->file.plan.graph.op_code.at[op];
+}
+
+static int differs(virtual_pool *pool, const virtual_task *task, uint32_t op) {
+    return ns_pool_fail(&pool->base, NS_ERROR_PROGRAM, "task %u comes to '%s' where the plan's graph has '%s'",
+                        task->row, NS_OP_NAME[task->asked.op], NS_OP_NAME[op_at(pool, task, op)]);
+}
+
+/* What a child waits for is said by the plan's graph: the program is not another in this if it finds as many. */
+static int check_dependences(virtual_pool *pool, virtual_task *parent, uint32_t row, const ns_work_order *order) {
+    ns_dependences *known = ns_dependences_open(&parent->base);
+    ns_dependent *made = known ? ns_arena_take(&known->arena, sizeof *made) : NULL;
+    if (made) ns_dependent_create(made);
+    if (!made || !ns_dependences_find(known, made, order->dependences, order->dependence_count))
+        return no_memory(pool, "the dependences of ", row);
+    const uint32_t there = pool->depends ? pool->depends[row] : 0;
+    if (known->before_count == there) return NS_OK;
+    return ns_pool_fail(&pool->base, NS_ERROR_PROGRAM,
+                        "task %u waits for %u others where that of the plan's graph waits for %u", row,
+                        known->before_count, there);
+}
+
+static int create(virtual_pool *pool, virtual_task *task, uint32_t row) {
+    const virtual_call *call = &task->asked;
+    int error = NS_OK;
+    if (call->order->dependence_count) error = check_dependences(pool, task, row, call->order);
+    if (!error) error = make_task(pool, row, call->order, task);
+    if (error || call->op != NS_OP_CALL) return error;
+    task->callee = pool->of_row[row];
+    task->callee->called = true;
+    task->callee->fiber = task->fiber;
+    return NS_OK;
+}
+
+static int use_word(virtual_pool *pool, const virtual_task *task, uint32_t there) {
+    if (task->asked.argument == there) return NS_OK;
+    return ns_pool_fail(&pool->base, NS_ERROR_PROGRAM, "task %u uses word %u where the plan's graph has word %u",
+                        task->row, task->asked.argument, there);
+}
+
+/* The body has made a call where the graph has `op`. */
+static int match(virtual_pool *pool, virtual_task *task, uint32_t op) {
+    const enum ns_op there = op_at(pool, task, op);
+    const uint32_t argument = there == NS_OP_END ? 0 : pool->file.plan.graph.op_arg.at[op];
+    task->end = op + 1;
+    switch (task->asked.op) {
+        case NS_VIRTUAL_GET:
+            if (there != NS_OP_WAIT) task->end = op; /* the body goes on from here, if the future is done by then */
+            return NS_OK;
+        case NS_OP_END:
+            if (there == NS_OP_WAIT) task->end = ++op + 1; /* children that the body has not joined */
+            return op_at(pool, task, op) == NS_OP_END ? NS_OK : differs(pool, task, op);
+        case NS_OP_SPAWN:
+        case NS_OP_CALL: return there == task->asked.op ? create(pool, task, argument) : differs(pool, task, op);
+        case NS_OP_SIGNAL:
+            if (there == NS_OP_BROADCAST) return use_word(pool, task, argument);
+            return there == NS_OP_SIGNAL ? use_word(pool, task, argument) : differs(pool, task, op);
+        case NS_OP_WAIT:
+            if (there == NS_OP_WAIT) ns_dependences_close(&task->base);
+            return there == NS_OP_WAIT ? NS_OK : differs(pool, task, op);
+        default: return there == task->asked.op ? use_word(pool, task, argument) : differs(pool, task, op);
+    }
+}
+
+/* Let the body, which stands before `op`, run to its next call. */
+static int run_on(virtual_pool *pool, virtual_task *task, uint32_t op) {
+    if (task->asked.future && !task->asked.future->done) {
+        return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
+                            "task %u awaits a future for which its graph has no wait", task->row);
+    }
+    if (!task->fiber) task->fiber = fiber_for(pool, task);
+    if (!task->fiber) return no_memory(pool, "the stack of ", task->row);
+    ns_fiber_switch(pool->main, task->fiber);
+    if (pool->error) return pool->error;
+    for (; op_at(pool, task, op) == NS_OP_RUN; op++) {
+        if (!pool->compute_ps) continue;
+        pool->compute_ps[op] = pool->taken_ps;
+        pool->taken_ps = 0;
+    }
+    return match(pool, task, op);
+}
+
+int ns_virtual_come_to(void *whole, uint32_t worker, uint32_t row, uint32_t op) {
+    virtual_pool *pool = whole;
+    int error = pool->of_row[row] ? NS_OK : make_task(pool, row, pool->order, NULL);
+    virtual_task *task = pool->of_row[row];
+    if (!error) task->base.worker = &pool->workers[worker];
+    while (!error && task->end <= op) error = run_on(pool, task, op);
+    if (!error && op == end_of(pool, task)) end_task(pool, task);
+    return error;
+}

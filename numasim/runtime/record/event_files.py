@@ -1,0 +1,162 @@
+"""The event files of a recording, read into arrays; ``tool/events.h`` describes their form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.errors import InputError
+from numasim.files.reader import MIB, FileKind, read_bytes
+from numasim.runtime.record.event_kinds import HEADER_WORDS, MAGIC, THREAD_SHIFT, Event
+
+Words = npt.NDArray[np.uint64]
+I64 = npt.NDArray[np.int64]
+
+EVENTS = FileKind("the events of a program that makes fewer tasks: a smaller input", 768 * MIB)
+SUFFIX = ".events"
+COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # have as many operands as their argument says
+OPERANDS = {  # of all other kinds that have operands
+    Event.CREATE: 1,
+    Event.BEGIN: 1,
+    Event.SWITCH: 1,
+    Event.PARALLEL: 2,
+    Event.IMPLICIT: 3,
+    Event.WORK: 1,
+    Event.ACCESS: 4,
+    Event.ALLOCATE: 2,
+    Event.RELEASE: 1,
+    Event.TOUCHED: 1,
+    Event.PAUSE: 1,
+    Event.END: 1,
+    Event.CHUNK: 1,
+    Event.AWAY: 2,
+}
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file that the process had loaded: the addresses ``begin`` to ``end`` are those of the file ``path``."""
+
+    begin: int
+    end: int
+    path: str
+
+
+@dataclass(frozen=True)
+class ThreadEvents:
+    """The events of a thread, in their order.
+
+    ``ticks`` are those of the clock of the processor; the operands of event i are ``operands[first[i]:first[i + 1]]``.
+    ``start`` and ``end`` are pairs of ticks and nanoseconds of the same moments.
+    """
+
+    thread: int
+    start: tuple[int, int]
+    end: tuple[int, int]
+    kind: npt.NDArray[np.uint8]  # Event
+    argument: npt.NDArray[np.uint8]
+    ticks: I64
+    first: I64  # [events + 1]
+    operands: I64
+    modules: tuple[Module, ...] = ()  # of its process
+
+    def __len__(self) -> int:
+        """Number of events."""
+        return len(self.kind)
+
+    @property
+    def number_base(self) -> int:
+        """The number before that of the first task, region or implicit task that the thread makes."""
+        return (self.thread + 1) << THREAD_SHIFT
+
+
+def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
+    """The events of all threads of the one process that has left its files in ``folder``, by the threads' numbers.
+
+    InputError where there is none, or more than one, or a file that is cut off or damaged.
+    """
+    files: dict[str, list[Path]] = {}
+    for file in sorted(folder.glob(f"*{SUFFIX}")):
+        files.setdefault(file.name.partition("-")[0], []).append(file)
+    processes = [
+        [parse_events(read_bytes(file, EVENTS), file.name, read_modules(folder, process)) for file in each]
+        for process, each in files.items()
+    ]
+    parallel = [threads for threads in processes if any(map(_is_parallel, threads))]
+    if not parallel:
+        raise InputError("the program has no parallel region of OpenMP and no task, so that there is nothing to record")
+    if len(parallel) > 1:
+        problem = f"{len(parallel)} processes of the program have used OpenMP"
+        raise InputError(problem, expected="a program that uses OpenMP in one process")
+    return tuple(sorted(parallel[0], key=lambda each: each.thread))
+
+
+def read_modules(folder: Path, process: str) -> tuple[Module, ...]:
+    """The files that a process had loaded; none where it did not say."""
+    file = folder / f"{process}.modules"
+    lines = file.read_text(errors="surrogateescape").splitlines() if file.is_file() else []
+    found = (line.split(" ", 2) for line in lines)
+    return tuple(Module(int(begin, 16), int(end, 16), path) for begin, end, path in found)
+
+
+def _is_parallel(events: ThreadEvents) -> bool:
+    return bool(np.isin(events.kind, (Event.PARALLEL, Event.CREATE)).any())
+
+
+def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> ThreadEvents:
+    """The events in the bytes of a file; ``name`` says which in the InputError for one that is damaged."""
+    if len(data) < 8 * HEADER_WORDS or len(data) % 8:
+        raise _damaged(name, f"it has {len(data)} bytes")
+    words: Words = np.frombuffer(data, "<u8")
+    if int(words[0]) != MAGIC:
+        raise _damaged(name, "it does not begin as an event file does")
+    body = words[HEADER_WORDS:]
+    heads = np.flatnonzero(body & np.uint64(1))
+    if len(body) and (not len(heads) or heads[0]):
+        raise _damaged(name, "it begins with an operand")
+    found = _split(body, heads)
+    _check(found, name)
+    begin = int(words[2])
+    last = int(found["ticks"][-1]) if len(heads) else 0
+    wrapped = begin & ~0xFFFFFFFFFFFF  # of the ticks an event has the lower 48 bits
+    end = (wrapped | last, int(found["operands"][-1]))
+    return ThreadEvents(thread=int(words[1]), start=(begin, int(words[3])), end=end, modules=modules, **found)
+
+
+def _split(body: Words, heads: I64) -> dict[str, Any]:
+    head = body[heads]
+    counts = np.diff(heads, append=len(body)) - 1
+    first = np.zeros(len(heads) + 1, np.int64)
+    np.cumsum(counts, out=first[1:])
+    is_operand = (body & np.uint64(1)) == 0
+    return {
+        "kind": ((head >> np.uint64(1)) & np.uint64(127)).astype(np.uint8),
+        "argument": ((head >> np.uint64(8)) & np.uint64(255)).astype(np.uint8),
+        "ticks": (head >> np.uint64(16)).astype(np.int64),
+        "first": first,
+        "operands": (body[is_operand] >> np.uint64(1)).astype(np.int64),
+    }
+
+
+def _check(found: dict[str, Any], name: str) -> None:
+    kind, counts = found["kind"], np.diff(found["first"])
+    needed = np.zeros(128, np.int64)
+    for event, count in OPERANDS.items():
+        needed[event] = count
+    expected = np.where(np.isin(kind, COUNTED), found["argument"], needed[kind])
+    wrong = np.flatnonzero((counts != expected) | (kind < Event.CREATE) | (kind > max(Event)))
+    if not len(kind) or kind[-1] != Event.END:
+        raise InputError(
+            "the recording does not end: the program was killed, crashed, or ended without leaving OpenMP", place=name
+        )
+    if len(wrong):
+        at = int(wrong[0])
+        raise _damaged(name, f"event {at} of kind {kind[at]} has {counts[at]} operands")
+
+
+def _damaged(name: str, how: str) -> InputError:
+    return InputError(f"the event file is damaged: {how}", place=name, expected="a file that the recorder wrote")

@@ -1,0 +1,142 @@
+"""How long it was from one event to the next, without what the recorder did in between; the shortest over recordings.
+
+It is the time of the processor: a thread that waits for a file, for a lock of the system or for a time to pass has none
+meanwhile. The same program with the same input makes the same events in every run, so that its recordings can be
+joined: from event to event the shortest times of all recordings are what the program takes when nothing disturbs it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from numasim.runtime.record.event_files import I64, ThreadEvents
+from numasim.runtime.record.event_kinds import Event
+from numasim.workload.forest_arrays import offsets, ragged
+
+ASIDE = (  # they end no segment
+    Event.ALLOCATE,
+    Event.RELEASE,
+    Event.TOUCHED,
+    Event.PAUSE,
+    Event.GLOBAL,
+    Event.AWAY,
+    Event.CLAUSE,
+    Event.TOGETHER,
+)
+NAMED = (Event.BEGIN, Event.SWITCH, Event.IMPLICIT, Event.CHUNK)  # whose operands are no addresses
+_PICOSECONDS = 1000
+_LATE = 1 << 62
+
+
+@dataclass(frozen=True)
+class TimedEvents:
+    """The events of a thread that end segments, each with the time since the one before it; and those aside.
+
+    ``gap_ps[i]`` is the time of the processor from event i - 1, for event 0 from the start of the thread's file, to
+    event i, and ``blocked_ps[i]`` the time in between for which the thread waited without one.
+    """
+
+    events: ThreadEvents
+    gap_ps: I64
+    blocked_ps: I64
+    aside: ThreadEvents
+    aside_before: I64  # [aside events] before which of the events each one came
+
+
+def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents:
+    """The events of a thread with the times between them.
+
+    A tick takes ``tick_ps``, and noting an allocation or a release ``allocate_ps``.
+    """
+    is_aside = np.isin(events.kind, ASIDE)
+    main = np.flatnonzero(~is_aside)
+    aside = np.flatnonzero(is_aside)
+    before = np.searchsorted(main, aside)
+    begin = events.start[0] & 0xFFFFFFFFFFFF
+    gaps = np.diff(events.ticks[main], prepend=begin) * tick_ps
+    count = len(main) + 1
+    lost = np.zeros(count)
+    absent = aside[events.kind[aside] == Event.AWAY]
+    late_ps = events.operands[events.first[absent] + 1] * tick_ps
+    absent_ps = np.maximum(0, events.operands[events.first[absent]] * _PICOSECONDS - late_ps)
+    lost += np.bincount(np.searchsorted(main, absent), absent_ps, count)
+    paused = aside[events.kind[aside] == Event.PAUSE]
+    ends = np.searchsorted(main, paused)
+    ends += (
+        events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]
+    )  # a pause behind the event that it is for
+    lost += np.bincount(ends, events.operands[events.first[paused]] * tick_ps, count + 1)[:count]
+    noted = aside[np.isin(events.kind[aside], (Event.ALLOCATE, Event.RELEASE))]
+    lost += np.bincount(np.searchsorted(main, noted), minlength=count) * allocate_ps
+    waited = events.argument[absent] != 0
+    blocked = np.bincount(np.searchsorted(main, absent[waited]), absent_ps[waited], count)
+    return TimedEvents(
+        _some(events, main),
+        _whole(gaps - lost[: len(main)]),
+        _whole(blocked[: len(main)]),
+        _some(events, aside),
+        before,
+    )
+
+
+def tick_ps(threads: Sequence[ThreadEvents]) -> float:
+    """How long a tick takes, by the clock of the system, over the whole recording."""
+    first = threads[0]
+    ticks = (first.end[0] - first.start[0]) or 1
+    return (first.end[1] - first.start[1]) * _PICOSECONDS / ticks
+
+
+def events_digest(recording: Sequence[TimedEvents]) -> bytes:
+    """What two recordings have in common that have the same events in all threads, addresses aside."""
+    digest = hashlib.sha256()
+    for thread in recording:
+        for each in (thread.events.kind, thread.events.argument, _names(thread.events)):
+            digest.update(len(each).to_bytes(8, "little") + each.tobytes())
+    return digest.digest()
+
+
+def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
+    """The first recording with the shortest times of all; they have the same events.
+
+    Of many recordings it is the mean of the shortest third of the times: a clock whose ticks are as long as a short
+    piece gives now one tick too few and now one too many.
+    """
+    third = max(1, len(recordings) // 3)
+
+    def least(times: list[I64]) -> I64:
+        return _whole(np.mean(np.sort(times, axis=0)[:third], axis=0))
+
+    return replace(
+        recordings[0],
+        gap_ps=least([each.gap_ps for each in recordings]),
+        blocked_ps=least([each.blocked_ps for each in recordings]),
+    )
+
+
+def _whole(times: npt.NDArray[Any]) -> I64:
+    found: I64 = np.maximum(0, np.rint(times)).astype(np.int64)
+    return found
+
+
+def _names(events: ThreadEvents) -> I64:
+    """The operands that are numbers of tasks and regions, and of iterations."""
+    chosen = np.flatnonzero(np.isin(events.kind, NAMED))
+    return events.operands[ragged(events.first[chosen], np.diff(events.first)[chosen])]
+
+
+def _some(events: ThreadEvents, chosen: npt.NDArray[Any]) -> ThreadEvents:
+    counts = np.diff(events.first)[chosen]
+    return replace(
+        events,
+        kind=events.kind[chosen],
+        argument=events.argument[chosen],
+        ticks=events.ticks[chosen],
+        first=offsets(counts),
+        operands=events.operands[ragged(events.first[chosen], counts)],
+    )

@@ -1,0 +1,389 @@
+"""Which task did what: the events of all threads as a list of steps for each task.
+
+A thread works on one task at a time. Events of a task end a piece of its work; what lies between the begin and the end
+of a wait, or between the making of a task and its begin, is no work of the program but the runtime's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from numasim.errors import InputError
+from numasim.runtime.record.event_kinds import (
+    MOST_STACKED,
+    MUTEXES,
+    TASKLOOP,
+    Clause,
+    Endpoint,
+    Event,
+    Status,
+    Sync,
+    TaskFlag,
+    Work,
+)
+from numasim.runtime.record.event_times import TimedEvents
+
+NOBODY = -1
+
+
+class Step(IntEnum):
+    """What a task does."""
+
+    WORK = 0  # (WORK, time in ps, the kind of the event that began the piece, of the one that ended it, blocked ps)
+    SPAWN = 1  # (SPAWN, task)
+    WAIT = 2  # (WAIT,)
+    GROUP_BEGIN = 3  # (GROUP_BEGIN,)
+    GROUP_WAIT = 4  # (GROUP_WAIT,)
+    BARRIER = 5  # (BARRIER,)
+    REGION = 6  # (REGION, number of the region)
+    ACCESS = 7  # (ACCESS, tick, address, bytes, mode, rows, stride)
+    CHUNK = 8  # (CHUNK, place of the loop, Work): a chunk that any thread may take, up to the next one or CHUNK_END
+    CHUNK_END = 9  # (CHUNK_END,)
+
+
+@dataclass
+class RecordedTask:
+    """An explicit or implicit task."""
+
+    parent: int = NOBODY  # number of the task that made it
+    flags: int = 0  # TaskFlag
+    place: int = 0  # where in the program it, or the region of an implicit task, was made
+    made: int = 0  # when it was made, in ticks
+    in_place: bool = False  # the task that made it has executed it at once
+    steps: list[tuple[int, ...]] = field(default_factory=list)
+    dependences: list[tuple[int, int]] = field(default_factory=list)  # (address, Dependence)
+
+
+@dataclass
+class Region:
+    """A parallel region: its implicit tasks by their number in the team.
+
+    ``divided_ps`` is the time for which they executed code that a team divides: loops and sections, and what follows
+    where the program asks how many threads there are, up to the next barrier.
+    """
+
+    members: dict[int, int] = field(default_factory=dict)
+    team: int = 1
+    place: int = 0  # where in the program it begins
+    divided_ps: int = 0
+
+
+@dataclass
+class Walked:
+    """All that was recorded, by the numbers of tasks and regions."""
+
+    tasks: dict[int, RecordedTask] = field(default_factory=dict)
+    regions: dict[int, Region] = field(default_factory=dict)
+    initial: int = NOBODY  # the initial task
+    odd: Counter[str] = field(default_factory=Counter)  # what a task graph cannot say, counted
+
+
+def walk(threads: Sequence[TimedEvents]) -> Walked:
+    """The tasks of a recording; InputError where it makes no sense."""
+    found = Walked()
+    for thread in threads:
+        _add_numbers(found, thread)
+    for thread in threads:
+        _ThreadWalk(found, thread).go()
+        _count_asides(found.odd, thread)
+    return found
+
+
+def _count_asides(odd: Counter[str], thread: TimedEvents) -> None:
+    for kind, argument in zip(thread.aside.kind.tolist(), thread.aside.argument.tolist(), strict=True):
+        if kind == Event.CLAUSE:
+            odd[_CLAUSES[argument]] += 1
+        elif kind == Event.TOGETHER:
+            odd["time that threads waited for each other outside of OpenMP: all then ran together, disturbed"] += 1
+
+
+def _add_numbers(found: Walked, thread: TimedEvents) -> None:
+    """The tasks and regions that a thread has made, as yet without steps: other threads refer to them."""
+    number = thread.events.number_base
+    for kind in thread.events.kind.tolist():
+        if kind in (Event.CREATE, Event.IMPLICIT):
+            number += 1
+            found.tasks[number] = RecordedTask()
+        elif kind == Event.PARALLEL:
+            number += 1
+            found.regions[number] = Region()
+
+
+class _ThreadWalk:
+    """What one thread did."""
+
+    def __init__(self, found: Walked, thread: TimedEvents) -> None:
+        self._found = found
+        self._thread = thread
+        self._number = thread.events.number_base
+        self._current = NOBODY
+        self._stack: list[int] = []  # as in `tool/event_log.h`
+        self._around: list[int] = []  # the tasks that met the regions that this thread is in
+        self._waiting: set[int] = set()
+        self._opened: int | None = None  # the event that began the piece of work; None: no work is going on
+        self._work = 0  # of the piece so far, in ps
+        self._blocked = 0  # likewise, for which the thread waited without a processor
+        self._region_of: dict[int, Region] = {}  # by implicit task of this thread
+        self._loop_of: dict[int, tuple[int, int]] = {}  # by task, the loop that it is in: (Work, place)
+        self._taskloop_of: dict[int, int] = {}  # by task, the place of the taskloop that it is in
+        self._asked: set[int] = set()  # tasks that have asked for the size of the team, since the last barrier
+        self._tick = 0  # of the event
+
+    def go(self) -> None:
+        """Take all events."""
+        events, gaps, ticks = self._thread.events, self._thread.gap_ps.tolist(), self._thread.events.ticks.tolist()
+        blocked = self._thread.blocked_ps.tolist()
+        first, operands = events.first.tolist(), events.operands.tolist()
+        for at, (kind, argument) in enumerate(zip(events.kind.tolist(), events.argument.tolist(), strict=True)):
+            self._work += gaps[at]
+            self._blocked += blocked[at]
+            self._tick = ticks[at]
+            _STEPS[kind](self, argument, operands[first[at] : first[at + 1]])
+
+    @property
+    def _task(self) -> RecordedTask:
+        try:
+            return self._found.tasks[self._current]
+        except KeyError:
+            raise InputError(f"thread {self._thread.events.thread} works on a task that nobody has made") from None
+
+    def _open(self, kind: int) -> None:
+        """A piece of work begins, unless the task is waiting."""
+        self._work = self._blocked = 0
+        self._opened = None if self._current == NOBODY or self._current in self._waiting else kind
+
+    def _close(self, kind: int) -> None:
+        """The piece of work ends, if one is going on."""
+        if self._opened is not None:
+            self._task.steps.append((Step.WORK, self._work, self._opened, kind, self._blocked))
+            region = self._region_of.get(self._current)
+            if region and (self._current in self._loop_of or self._current in self._asked):
+                region.divided_ps += self._work
+        self._opened = None
+
+    def _split(self, kind: int) -> None:
+        """The work goes on, but for what the event itself takes."""
+        going_on = self._opened is not None
+        self._close(kind)
+        if going_on:
+            self._open(kind)
+
+    def _start(self, argument: int, operands: list[int]) -> None:
+        self._open(Event.START)
+
+    def _create(self, argument: int, operands: list[int]) -> None:
+        self._close(Event.CREATE)
+        self._number += 1
+        made = self._found.tasks[self._number]
+        place = self._taskloop_of.get(self._current, operands[0])
+        made.parent, made.flags, made.place = self._current, argument, place
+        made.made = self._tick
+        if argument & TaskFlag.TASKWAIT:
+            self._found.odd["taskwaits with dependences, taken as waits for all children"] += 1
+            self._task.steps.append((Step.WAIT,))
+        else:
+            self._task.steps.append((Step.SPAWN, self._number))
+        self._open(Event.CREATE)
+
+    def _dependences(self, argument: int, operands: list[int]) -> None:
+        pairs = [(operand >> 6, operand & 63) for operand in operands]
+        self._found.tasks[self._number].dependences += pairs
+        if self._opened is not None:
+            self._open(Event.DEPENDENCES)
+
+    def _begin_new(self, argument: int, operands: list[int]) -> None:
+        self._found.tasks[self._number].in_place = bool(argument)
+        if self._opened in (Event.CREATE, Event.DEPENDENCES):
+            self._opened = None  # the runtime was about to begin it
+        self._begin_task(self._number)
+
+    def _begin(self, argument: int, operands: list[int]) -> None:
+        self._begin_task(operands[0])
+
+    def _begin_task(self, task: int) -> None:
+        self._close(Event.BEGIN)
+        if len(self._stack) == MOST_STACKED:
+            self._stack.clear()
+        self._stack.append(self._current)
+        self._current = task
+        self._open(Event.BEGIN)
+
+    def _return(self, argument: int, operands: list[int]) -> None:
+        if not self._stack:
+            raise InputError(f"thread {self._thread.events.thread} goes back from a task that it did not begin")
+        self._close(Event.RETURN)
+        self._current = self._stack.pop()
+        self._open(Event.RETURN)
+
+    def _switch(self, argument: int, operands: list[int]) -> None:
+        odd = _ODD_STATUSES.get(argument)
+        if odd:
+            self._found.odd[odd] += 1
+        if argument == Status.TASKWAIT_COMPLETE:
+            return
+        self._close(Event.SWITCH)
+        self._stack.clear()
+        self._current = operands[0] or NOBODY
+        self._open(Event.SWITCH)
+
+    def _sync(self, argument: int, operands: list[int]) -> None:
+        kind, endpoint = argument >> 2, argument & 3
+        if kind == Sync.REDUCTION:
+            self._split(Event.SYNC)
+        elif endpoint != Endpoint.BEGIN:
+            self._waiting.discard(self._current)
+            self._open(Event.SYNC)
+            if kind == Sync.REGION_END:
+                self._opened = None
+        else:
+            self._close(Event.SYNC)
+            if kind == Sync.TASKGROUP:
+                self._task.steps.append((Step.GROUP_BEGIN,))
+            else:
+                if kind != Sync.TASKWAIT:
+                    self._asked.discard(self._current)
+                self._task.steps.append((Step.WAIT if kind == Sync.TASKWAIT else Step.BARRIER,))
+                self._waiting.add(self._current)
+            self._open(Event.SYNC)
+
+    def _sync_wait(self, argument: int, operands: list[int]) -> None:
+        if argument & 3 == Endpoint.BEGIN:
+            self._close(Event.SYNC)
+            self._task.steps.append((Step.GROUP_WAIT,))
+            self._waiting.add(self._current)
+
+    def _parallel(self, argument: int, operands: list[int]) -> None:
+        self._close(Event.PARALLEL)
+        self._number += 1
+        self._found.regions[self._number].place = operands[1]
+        self._task.steps.append((Step.REGION, self._number))
+
+    def _parallel_end(self, argument: int, operands: list[int]) -> None:
+        self._open(Event.PARALLEL)
+
+    def _implicit(self, initial: int, operands: list[int]) -> None:
+        region, index, team = operands
+        self._number += 1
+        if initial and self._thread.events.thread == 0 and self._found.initial == NOBODY:
+            self._found.initial = self._number
+        elif not initial:
+            met = self._region_of[self._number] = self._found.regions[region]
+            met.members[index], met.team = self._number, team
+            self._found.tasks[self._number].place = met.place
+            self._around.append(self._current)
+        self._current = self._number
+        self._open(Event.IMPLICIT)
+
+    def _implicit_end(self, initial: int, operands: list[int]) -> None:
+        self._close(Event.IMPLICIT)
+        self._waiting.discard(self._current)
+        self._current = self._around.pop() if self._around and not initial else NOBODY
+
+    def _work_region(self, argument: int, operands: list[int]) -> None:
+        kind, endpoint = argument >> 2, argument & 3
+        going_on = self._opened is not None
+        self._close(Event.WORK)
+        if kind == TASKLOOP and endpoint == Endpoint.BEGIN:
+            self._taskloop_of[self._current] = operands[0]
+        elif kind == TASKLOOP:
+            self._taskloop_of.pop(self._current, None)
+        elif kind in _DIVIDED:
+            if endpoint == Endpoint.BEGIN:
+                self._begin_loop(kind, operands[0])
+            elif self._loop_of.pop(self._current, (Work.LOOP_STATIC, 0))[0] != Work.LOOP_STATIC:
+                self._task.steps.append((Step.CHUNK_END,))
+        if going_on:
+            self._open(Event.WORK)
+
+    def _begin_loop(self, kind: int, place: int) -> None:
+        self._loop_of[self._current] = (kind, place)
+        if kind in (Work.WORKSHARE, Work.DISTRIBUTE):
+            self._found.odd[f"shares of a {Work(kind).name.lower()}, taken as they were recorded"] += 1
+        region = self._region_of.get(self._current)
+        if kind == Work.LOOP and region and region.team > 1:
+            raise InputError(
+                "this OpenMP runtime does not tell how it divides loops",
+                expected="that of LLVM 16 or newer: the Python package cmeel-libomp, or --openmp with its file",
+            )
+
+    def _chunk(self, argument: int, operands: list[int]) -> None:
+        loop, place = self._loop_of.get(self._current, (Work.LOOP_STATIC, 0))
+        if loop == Work.LOOP_STATIC:  # that of its owner
+            self._split(Event.CHUNK)
+            return
+        self._close(Event.CHUNK)
+        self._task.steps.append((Step.CHUNK, place, loop))
+        self._open(Event.CHUNK)
+
+    def _team(self, argument: int, operands: list[int]) -> None:
+        self._split(Event.TEAM)
+        self._asked.add(self._current)
+
+    def _masked(self, argument: int, operands: list[int]) -> None:
+        self._split(Event.WORK)
+
+    def _mutex(self, argument: int, operands: list[int]) -> None:
+        self._found.odd[f"entries of {MUTEXES.get(argument, 'locks')}, which exclude nobody in the graph"] += 1
+        self._close(Event.WORK)
+        self._open(Event.WORK)
+
+    def _acquire(self, argument: int, operands: list[int]) -> None:
+        self._close(Event.WORK)
+
+    def _cancel(self, argument: int, operands: list[int]) -> None:
+        self._found.odd["cancellations"] += 1
+        self._split(Event.WORK)
+
+    def _target(self, argument: int, operands: list[int]) -> None:
+        self._found.odd["offloads to a device"] += 1
+        self._split(Event.WORK)
+
+    def _access(self, mode: int, operands: list[int]) -> None:
+        self._split(Event.ACCESS)
+        if self._current != NOBODY:
+            address, row_bytes, rows, stride = operands
+            self._task.steps.append((Step.ACCESS, self._tick, address, row_bytes, mode, rows, stride))
+
+    def _end(self, argument: int, operands: list[int]) -> None:
+        self._close(Event.END)
+
+
+_ODD_STATUSES: dict[int, str] = {
+    Status.YIELD: "taskyields",
+    Status.CANCEL: "cancelled tasks",
+    Status.DETACH: "detached tasks, which end with their bodies in the graph",
+    Status.EARLY_FULFILL: "detached tasks, which end with their bodies in the graph",
+}
+_CLAUSES: dict[int, str] = {
+    Clause.PRIORITY: "tasks or taskloops with a priority, which has no effect in the graph",
+    Clause.AFFINITY: "tasks with an affinity, which has no effect in the graph",
+}
+_DIVIDED = frozenset(Work)
+_STEPS: dict[int, Callable[[_ThreadWalk, int, list[int]], None]] = {
+    Event.CREATE: _ThreadWalk._create,
+    Event.BEGIN_NEW: _ThreadWalk._begin_new,
+    Event.BEGIN: _ThreadWalk._begin,
+    Event.RETURN: _ThreadWalk._return,
+    Event.SWITCH: _ThreadWalk._switch,
+    Event.SYNC: _ThreadWalk._sync,
+    Event.SYNC_WAIT: _ThreadWalk._sync_wait,
+    Event.PARALLEL: _ThreadWalk._parallel,
+    Event.PARALLEL_END: _ThreadWalk._parallel_end,
+    Event.IMPLICIT: _ThreadWalk._implicit,
+    Event.IMPLICIT_END: _ThreadWalk._implicit_end,
+    Event.DEPENDENCES: _ThreadWalk._dependences,
+    Event.WORK: _ThreadWalk._work_region,
+    Event.MASKED: _ThreadWalk._masked,
+    Event.MUTEX: _ThreadWalk._mutex,
+    Event.CANCEL: _ThreadWalk._cancel,
+    Event.TARGET: _ThreadWalk._target,
+    Event.ACCESS: _ThreadWalk._access,
+    Event.END: _ThreadWalk._end,
+    Event.START: _ThreadWalk._start,
+    Event.ACQUIRE: _ThreadWalk._acquire,
+    Event.CHUNK: _ThreadWalk._chunk,
+    Event.TEAM: _ThreadWalk._team,
+}

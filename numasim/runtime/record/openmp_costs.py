@@ -1,0 +1,129 @@
+"""`numasim calibrate --openmp`: what an OpenMP runtime costs on this machine, as a runtime file.
+
+Nothing is fitted: each cost is the least of many rounds of a small program that calls the runtime's entrances, without
+a recorder. What was not measured is that of the preset ``ompi``, and marked as assumed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from numasim.errors import InputError
+from numasim.parts.models.runtime_model import CostSpec
+from numasim.parts.yaml.document import yaml_text
+from numasim.runtime.record.openmp_library import find_openmp
+from numasim.runtime.record.own_costs import find_probe
+from numasim.spec.single_part import read_runtime
+
+BASE = "ompi"
+GOMP = "libgomp.so.1"
+NAMES = ("libomp", "gomp")
+LINES_OF_A_STEAL = 2  # transfers that a simulation adds to a take: of the queue and of the join
+MEASURED = ("push", "execute", "steal", "wait", "barrier", "line", "serial")
+Costs = dict[str, tuple[Decimal, str]]
+
+
+@dataclass(frozen=True)
+class RuntimeKind:
+    """What is known of a runtime from its sources: its rules, as fields of a runtime file, and where they are from."""
+
+    name: str
+    rules: Mapping[str, object]
+    source: str
+
+
+LIBOMP = RuntimeKind(
+    "libomp",
+    {"join": "strict", "capacity": 256, "on_full": "inline", "resume": Decimal(1), "queue_order": "lifo-fifo"},
+    "LLVM: a queue of 256 tasks for each thread; a waiting thread runs descendants of its task",
+)
+GOMP_KIND = RuntimeKind(
+    "gomp",
+    {"join": "strict", "capacity": 64, "on_full": "inline", "resume": Decimal(1), "queue_order": "fifo-lifo"},
+    "GCC: one queue for the team, of 64 tasks for each thread; it is simulated as a queue for each thread",
+)
+
+
+def calibrate_openmp(library: str, *, serial: bool = False, name: str | None = None) -> str:
+    """The text of the runtime file of ``library``: libomp, gomp or the file of one.
+
+    ``serial``: the costs of a team of one thread, for which runtimes do less. InputError where it cannot be measured.
+    """
+    kind, path = _library(library)
+    found = measured(str(path))
+    costs = _serial_costs(found) if serial else _team_costs(found)
+    return _text(name or f"{kind.name}{'-serial' if serial else ''}", kind, costs, found)
+
+
+def measured(library: str) -> dict[str, Decimal]:
+    """The findings of the program that measures, in ns by their names."""
+    variables = {**os.environ, "OMP_WAIT_POLICY": "active", "OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
+    done = subprocess.run(
+        [str(find_probe()), "costs", library], env=variables, capture_output=True, text=True, check=False
+    )
+    lines = [line.split() for line in done.stdout.splitlines()]
+    found = {line[0]: Decimal(line[1]) for line in lines if len(line) == 2}
+    if done.returncode or not found.keys() >= set(MEASURED):
+        said = (done.stderr.strip().splitlines() or ["it ended without saying why"])[-1]
+        raise InputError(f"the OpenMP runtime cannot be measured: {said}", place=library)
+    return found
+
+
+def _library(library: str) -> tuple[RuntimeKind, Path]:
+    if library == "libomp":
+        return LIBOMP, find_openmp().path
+    if library == "gomp":
+        return GOMP_KIND, Path(GOMP)
+    if Path(library).is_file():
+        return (GOMP_KIND if "gomp" in Path(library).name else LIBOMP), Path(library).resolve()
+    raise InputError(
+        f"there is no OpenMP runtime {library!r}",
+        expected="libomp, gomp or the file of one",
+        value=library,
+        known=NAMES,
+    )
+
+
+def _team_costs(found: Mapping[str, Decimal]) -> Costs:
+    lines = LINES_OF_A_STEAL * found["line"]
+    take = max(Decimal(0), found["steal"] - found["execute"] - lines)
+    return {
+        "push_ns": (found["push"], "making a task and putting it into the queue, two threads in the team"),
+        "pop_ns": (found["execute"], "taking an empty task from the own queue, executing and finishing it"),
+        "join_ns": (Decimal(0), "within pop_ns"),
+        "wait_ns": (found["wait"], "a taskwait without children"),
+        "take_ns": (
+            take,
+            f"each of 100 tasks that the other thread takes needs {found['steal']} ns, less pop_ns and "
+            f"{LINES_OF_A_STEAL} transfers of a line of {found['line']} ns, which the machine adds",
+        ),
+    }
+
+
+def _serial_costs(found: Mapping[str, Decimal]) -> Costs:
+    return {
+        "push_ns": (found["serial"], "making, executing and finishing an empty task, one thread in the team"),
+        "pop_ns": (Decimal(0), "within push_ns"),
+        "join_ns": (Decimal(0), "within push_ns"),
+        "wait_ns": (found["wait"], "a taskwait without children"),
+        "take_ns": (Decimal(0), "nobody takes tasks of others"),
+    }
+
+
+def _text(name: str, kind: RuntimeKind, costs: Costs, found: Mapping[str, Decimal]) -> str:
+    assumed = read_runtime(BASE).costs
+    values: dict[str, object] = {}
+    comments = {"join": kind.source, "poll_ns": f"assumed, as in {BASE}"}
+    for key in CostSpec.model_fields:
+        value, source = costs.get(key, (getattr(assumed, key), f"assumed, as in {BASE}: not measured"))
+        values[key] = value
+        comments[f"costs.{key}"] = source
+    document = {"name": name, **kind.rules, "poll_ns": read_runtime(BASE).poll_ns, "costs": values}
+    barrier = f"A barrier of two threads takes {found['barrier']} ns, which a simulation has no cost for."
+    heading = f"{name}: an OpenMP runtime, measured on this machine. Times in nanoseconds. {barrier}"
+    return yaml_text(document, heading=heading, blocks=("costs",), comments=comments)

@@ -1,0 +1,336 @@
+"""From the steps of tasks to the rows of a task graph: tasks, calls and implicit bodies with their ops, by phases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from numasim.runtime.record.event_kinds import TaskFlag, Work
+from numasim.runtime.record.event_walk import NOBODY, RecordedTask, Step, Walked
+from numasim.runtime.record.piece_costs import PieceCosts
+from numasim.schema.enumerations import Kind, Op
+
+ARGUMENT = 32  # bits of an op's argument, below its code
+Declared = tuple[int, ...]  # tick, address, bytes, mode, rows, stride
+Steps = Sequence[tuple[int, ...]]
+
+
+@dataclass
+class RowPhase:
+    """A phase: the rows of its roots, and whether only the first worker works in it."""
+
+    roots: list[int]
+    serial: bool
+    name: str
+
+
+@dataclass(frozen=True)
+class PartWork:
+    """What a part of a parallel region does in its implicit tasks, and in how many tasks besides."""
+
+    name: str
+    place: int  # of the region
+    team: int
+    body_ps: int
+    tasks: int
+
+
+@dataclass
+class Rows:
+    """The rows of a graph in the order in which they were met; a parent comes before its children."""
+
+    parent: list[int] = field(default_factory=list)
+    kind: list[int] = field(default_factory=list)
+    task: list[int] = field(default_factory=list)  # the number of the recorded task
+    place: list[int] = field(default_factory=list)  # where in the program it is from; 0: from no certain place
+    chunks: set[int] = field(default_factory=set)  # rows of chunks of loops
+    ops: list[list[int]] = field(default_factory=list)
+    compute_ps: list[int] = field(default_factory=list)  # of each segment
+    segment_row: list[int] = field(default_factory=list)
+    accesses: dict[int, list[Declared]] = field(default_factory=dict)  # by segment
+    blocked_ps: Counter[int] = field(default_factory=Counter)  # by row, for how long it waited without a processor
+    phases: list[RowPhase] = field(default_factory=list)
+    parts: list[PartWork] = field(default_factory=list)
+    serial_ps: int = 0  # the work between regions
+    edges: list[tuple[int, int]] = field(default_factory=list)  # dependences: rows
+    odd: Counter[str] = field(default_factory=Counter)
+
+
+def rows_of(walked: Walked, costs: PieceCosts, *, parallel_part: bool = False) -> Rows:
+    """The rows of a recording; with ``parallel_part`` only those of regions. InputError for what no graph can say."""
+    return _RowMaker(walked, costs, parallel_part).made()
+
+
+class _RowMaker:
+    def __init__(self, walked: Walked, costs: PieceCosts, parallel_part: bool) -> None:
+        self._walked = walked
+        self._parallel_part = parallel_part
+        self._costs = costs.table()
+        self._rows = Rows(odd=Counter(walked.odd))
+        self._regions = 0
+        self._row_of: dict[int, int] = {}  # by the number of a task; of implicit tasks, the row of their last part
+
+    def made(self) -> Rows:
+        """All rows, phase by phase."""
+        steps: list[tuple[int, ...]] = []
+        initial = self._walked.initial
+        for step in self._walked.tasks[initial].steps if initial != NOBODY else ():
+            if step[0] == Step.REGION:
+                self._serial_phase(steps, f"before region {self._regions + 1}")
+                steps = []
+                self._region(step[1])
+            else:
+                steps.append(step)
+        self._serial_phase(steps, f"after region {self._regions}")
+        self._note_flags()
+        return self._rows
+
+    def _serial_phase(self, steps: Steps, name: str) -> None:
+        """What the initial task does between two regions."""
+        work = self._time(steps)
+        self._rows.serial_ps += max(0, work)
+        if not self._is_nothing(steps) and not self._parallel_part:
+            root = self._tree(self._walked.initial, Kind.IMPLICIT, steps, serial=True)
+            self._rows.phases.append(RowPhase([root], True, name))
+
+    def _region(self, number: int) -> None:
+        """The phases of a parallel region: one for each barrier."""
+        self._regions += 1
+        region, kinds, times = self._walked.regions[number], self._rows.kind, self._rows.compute_ps
+        members = region.members
+        parts = {index: list(_parts(self._walked.tasks[task].steps)) for index, task in sorted(members.items())}
+        for part in range(max(map(len, parts.values()), default=0)):
+            rows, segments = len(kinds), len(times)
+            cut = [(members[i], *_cut(each[part] if part < len(each) else ())) for i, each in parts.items()]
+            mine = [(task, body) for task, body, _ in cut]
+            while mine and self._is_nothing(mine[-1][1]):
+                mine.pop()
+            roots = [self._tree(task, Kind.IMPLICIT, body) for task, body in mine]
+            roots += [self._free_chunk(task, *chunk) for task, _, chunks in cut for chunk in chunks]
+            if roots:
+                name = f"region {self._regions}, part {part + 1}"
+                self._rows.phases.append(RowPhase(roots, False, name))
+                bodies = zip(times[segments:], self._rows.segment_row[segments:], strict=True)
+                body_ps = sum(time for time, row in bodies if kinds[row] == Kind.IMPLICIT)
+                tasks = kinds[rows:].count(Kind.TASK)
+                self._rows.parts.append(PartWork(name, region.place, region.team, body_ps, tasks))
+
+    def _free_chunk(self, task: int, place: int, steps: Steps) -> int:
+        """A chunk that is dealt: the row."""
+        root = self._tree(task, Kind.TASK, steps)
+        self._note_chunk(root, place, steps)
+        return root
+
+    def _note_chunk(self, row: int, place: int, steps: Steps) -> None:
+        self._rows.place[row] = place
+        self._rows.chunks.add(row)
+        made = (self._walked.tasks[step[1]] for step in steps if step[0] == Step.SPAWN)
+        self._rows.odd[_APART] += sum(bool(each.dependences) for each in made)
+
+    def _is_nothing(self, steps: Steps) -> bool:
+        """Whether all that happens is that time passes which is not the program's."""
+        return self._time(steps) <= 0 and all(step[0] == Step.WORK for step in steps)
+
+    def _time(self, steps: Steps) -> int:
+        """The program's time in ps."""
+        return sum(step[1] - self._costs[step[2], step[3]] for step in steps if step[0] == Step.WORK)
+
+    def _tree(self, task: int, kind: Kind, steps: Steps, *, serial: bool = False) -> int:
+        """The row of a root and all below it."""
+        root = self._add(NOBODY, kind, task)
+        waiting = [(root, task, steps, serial)]
+        while waiting:
+            row, number, own, alone = waiting.pop()
+            waiting += reversed(self._fill(row, self._walked.tasks[number], own, alone))
+        return root
+
+    def _add(self, parent: int, kind: Kind, task: int) -> int:
+        row = len(self._rows.parent)
+        self._rows.parent.append(parent)
+        self._rows.kind.append(kind)
+        self._rows.task.append(task)
+        self._rows.place.append(self._walked.tasks[task].place)
+        self._rows.ops.append([])
+        self._row_of[task] = row
+        return row
+
+    def _fill(self, row: int, task: RecordedTask, steps: Steps, alone: bool) -> list[tuple[int, int, Steps, bool]]:
+        """Give a row its ops, and return what is to be done for the rows below it."""
+        ops = self._rows.ops[row]
+        below: list[tuple[int, int, Steps, bool]] = []
+        segment = _Segment(self._rows, row)
+        children: list[int] = []
+        for step, chunk in _with_chunks(steps):
+            match step[0]:
+                case Step.CHUNK:
+                    segment.end(ops)
+                    made = self._add(row, Kind.TASK, self._rows.task[row])
+                    self._note_chunk(made, step[1], chunk)
+                    ops.append(Op.SPAWN << ARGUMENT | made)
+                    below.append((made, self._rows.task[row], chunk, False))
+                case Step.WORK:
+                    segment.add(step[1] - self._costs[step[2], step[3]])
+                    if step[4]:
+                        self._rows.blocked_ps[row] += step[4]
+                case Step.ACCESS:
+                    segment.accesses.append(step[1:])
+                case Step.SPAWN:
+                    segment.end(ops)
+                    children.append(step[1])
+                    below.append(self._child(row, task, step[1], alone, ops))
+                case Step.WAIT | Step.GROUP_BEGIN | Step.GROUP_WAIT | Step.BARRIER:
+                    segment.end(ops)
+                    ops.append(_OPS[step[0]] << ARGUMENT)
+                case Step.REGION:
+                    segment.end(ops)
+                    below += self._nested(row, step[1], ops)
+        segment.end(ops)
+        if not ops:
+            segment.end(ops, always=True)
+        self._depend(children)
+        return below
+
+    def _child(
+        self, row: int, task: RecordedTask, number: int, alone: bool, ops: list[int]
+    ) -> tuple[int, int, Steps, bool]:
+        child = self._walked.tasks[number]
+        included = child.in_place or bool(child.flags & task.flags & TaskFlag.FINAL)
+        at_once = alone or included
+        self._rows.odd["undeferred tasks, as calls"] += included
+        if included and child.dependences:
+            self._rows.odd["undeferred tasks with dependences, as calls behind a wait for all children"] += 1
+            ops.append(Op.WAIT << ARGUMENT)
+        made = self._add(row, Kind.CALL if at_once else Kind.TASK, number)
+        ops.append((Op.CALL if at_once else Op.SPAWN) << ARGUMENT | made)
+        return made, number, child.steps, alone
+
+    def _nested(self, row: int, region: int, ops: list[int]) -> list[tuple[int, int, Steps, bool]]:
+        """A region within another one: its implicit tasks, one after the other, by the worker that meets it."""
+        self._rows.odd["nested parallel regions, executed by the worker that meets them"] += 1
+        below: list[tuple[int, int, Steps, bool]] = []
+        for _, member in sorted(self._walked.regions[region].members.items()):
+            made = self._add(row, Kind.CALL, member)
+            ops.append(Op.CALL << ARGUMENT | made)
+            below.append((made, member, [*self._walked.tasks[member].steps, (Step.WAIT,)], False))
+        return below
+
+    def _depend(self, children: Iterable[int]) -> None:
+        """The dependences between the children of a row, which were made in this order."""
+        writers: dict[int, list[int]] = {}
+        readers: dict[int, list[int]] = {}
+        for child in children:
+            pairs = self._walked.tasks[child].dependences
+            row = self._row_of[child]
+            if not pairs or self._rows.kind[row] != Kind.TASK:
+                continue
+            before: set[int] = set()
+            for address, kind in pairs:
+                before.update(_before(address, kind, writers, readers))
+            for address, kind in pairs:
+                _enter(row, address, kind, writers, readers)
+            self._rows.edges += [(each, row) for each in sorted(before - {row})]
+
+    def _note_flags(self) -> None:
+        """Count what OpenMP says of tasks and no graph can say."""
+        for number in self._rows.task:
+            flags = self._walked.tasks[number].flags
+            self._rows.odd["untied tasks, which no other worker goes on with"] += bool(flags & TaskFlag.UNTIED)
+            self._rows.odd["offloads to a device"] += bool(flags & TaskFlag.TARGET)
+            for _, kind in self._walked.tasks[number].dependences:
+                if kind not in (_IN, _OUT, _INOUT):
+                    self._rows.odd["dependences other than in, out and inout, taken as inout"] += 1
+
+
+_IN, _OUT, _INOUT = 1, 2, 3
+_APART = "tasks with dependences made in a chunk of a loop, which are those within the chunk alone"
+_OPS: dict[int, int] = {
+    Step.WAIT: Op.WAIT,
+    Step.GROUP_BEGIN: Op.GROUP,
+    Step.GROUP_WAIT: Op.END_GROUP,
+    Step.BARRIER: Op.WAIT,  # of a region that one worker executes
+}
+
+
+def _before(address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> list[int]:
+    """The rows that one with such a dependence waits for."""
+    wrote = writers.get(address, [])
+    return wrote if kind == _IN else readers.get(address) or wrote
+
+
+def _enter(row: int, address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> None:
+    if kind == _IN:
+        readers.setdefault(address, []).append(row)
+    else:
+        writers[address], readers[address] = [row], []
+
+
+class _Segment:
+    """The work of a row between two of its ops."""
+
+    def __init__(self, rows: Rows, row: int) -> None:
+        self._rows, self._row = rows, row
+        self._ps = 0
+        self.accesses: list[Declared] = []
+
+    def add(self, work_ps: int) -> None:
+        self._ps += work_ps
+
+    def end(self, ops: list[int], *, always: bool = False) -> None:
+        """Add the op of the segment, unless nothing was done in it."""
+        if self._ps > 0 or self.accesses or always:
+            number = len(self._rows.compute_ps)
+            ops.append(Op.RUN << ARGUMENT | number)
+            self._rows.compute_ps.append(max(0, self._ps))
+            self._rows.segment_row.append(self._row)
+            if self.accesses:
+                self._rows.accesses[number] = self.accesses
+        self._ps, self.accesses = 0, []
+
+
+def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
+    """The steps of a thread; with that which begins a chunk come the steps of the chunk."""
+    chunk: list[tuple[int, ...]] | None = None
+    found: list[tuple[tuple[int, ...], list[tuple[int, ...]]]] = []
+    for step in steps:
+        if step[0] == Step.CHUNK:
+            chunk = []
+            found.append((step, chunk))
+        elif step[0] == Step.CHUNK_END:
+            chunk = None
+        elif chunk is not None:
+            chunk.append(step)
+        else:
+            found.append((step, []))
+    return found
+
+
+def _cut(steps: Steps) -> tuple[Steps, list[tuple[int, Steps]]]:
+    """(what a thread does for itself, the chunks that are dealt: the place of the loop and the steps of each).
+
+    Chunks of a dynamic loop are dealt, as there are many and about equal ones. Of others the first ones are the
+    largest, and are to be begun first: those, and all in a group, are spawned by the thread, from which others take
+    them in their order.
+    """
+    body: list[tuple[int, ...]] = []
+    dealt: list[tuple[int, Steps]] = []
+    groups = 0
+    for step, chunk in _with_chunks(steps):
+        groups += (step[0] == Step.GROUP_BEGIN) - (step[0] == Step.GROUP_WAIT)
+        if step[0] == Step.CHUNK and step[2] == Work.LOOP_DYNAMIC and not groups:
+            dealt.append((step[1], chunk))
+        else:
+            body += [step, *chunk, *([(Step.CHUNK_END,)] if step[0] == Step.CHUNK else [])]
+    return body, dealt
+
+
+def _parts(steps: Steps) -> Iterable[list[tuple[int, ...]]]:
+    """The steps between barriers."""
+    part: list[tuple[int, ...]] = []
+    for step in steps:
+        if step[0] == Step.BARRIER:
+            yield part
+            part = []
+        else:
+            part.append(step)
+    yield part

@@ -1,1 +1,0 @@
-"""What a complete sweep leaves: its tables for Python, and the files with its answers."""
