@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "generated/counters.h"
 #include "engine.hpp"
+#include "generated/counters.h"
 #include "longest_chains.hpp"
 #include "read_plan.hpp"
 
@@ -91,7 +91,7 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
     result["prefetched_bytes"] = traffic != nullptr ? traffic->prefetched_bytes : 0;
     result["used_bytes"] = traffic != nullptr ? traffic->used_bytes : 0;
-    result["sync_counts"] = rows_of<ns_sync_counts>(engine.sync().counts());
+    result["sync_counts"] = rows_of<SyncCounts>(engine.sync().counts());
     result["phase_rows"] = rows_of<PhaseRow>(engine.phase_rows());
     result["makespan_ps"] = run.clock.now_ps();
     result["span_ps"] = engine.source().span_ps();

@@ -122,7 +122,7 @@ void Executor::compute_block(Worker& w, Task item) {
             block.count = std::min(ItemBlock::MOST, entry.count + 1);
         }
     }
-    block.times->block(static_cast<std::size_t>(w.node), item - block.base, block.step, block.count, block.total_ps,
+    block.times->block(static_cast<std::size_t>(w.node), {item - block.base, block.step, block.count}, block.total_ps,
                        block.local_ps);
 }
 
@@ -146,7 +146,7 @@ void Executor::end_segment(Worker& w) {
         source.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
         const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
-        if (free && ns_pop_own(&thief, &w, thief.plan->refill) && run.frames.is_item(w.stack.back()))
+        if (free && thief.pop_own(w, run.plan.refill) && run.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
         Frame& frame = run.frames[task];
@@ -294,7 +294,7 @@ inline void Executor::spawn(Worker& w, std::uint32_t parent) {
     if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[child].row);
     if (coupled_) memory.expect(run.frames[child]);
     if (has_dependences_ && run.frames.must_wait(child)) return;
-    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
+    if (inlines_ && ns_must_inline(&run.plan, run.queues.core(), &w)) {
         w.stack.push_back(child);
         begin(w, child);
     } else if (goes_first(w, parent, child)) {
@@ -324,7 +324,7 @@ inline bool Executor::goes_first(Worker& w, std::uint32_t parent, std::uint32_t 
 // Where the spawn order adapts: whether the worker begins the child that it spawns now.
 bool Executor::adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
     const std::int64_t depth = static_cast<std::int64_t>(w.stack.size()) - 1 + run.frames.depth(parent);
-    if (!ns_adapts_to_child(&run.plan, &thief.actors[w.id], &w, depth)) return false;
+    if (!ns_adapts_to_child(&run.plan, &run.queues.actor(w.id), &w, depth)) return false;
     run.frames.stack_upon(child, parent, w.id);
     return true;
 }
@@ -341,7 +341,7 @@ void Executor::produce(Worker& w) {
         return;
     }
     const Task item = source.make_item();
-    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
+    if (inlines_ && ns_must_inline(&run.plan, run.queues.core(), &w)) {
         w.stack.push_back(item);
     } else {
         offer(w, item);
@@ -360,7 +360,7 @@ inline void Executor::offer(Worker& w, Task task) {
 void Executor::end_put(Worker& w) {
     run.recorder.overhead(w);
     if (w.held_count != 0) {  // what a search has found is paid for
-        ns_release_search_locks(&thief, &w);
+        thief.release_locks(w);
     } else if (!w.outbox.empty() && !put_next(w)) {
         return;
     }

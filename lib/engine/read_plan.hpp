@@ -11,7 +11,7 @@
 
 #include "plan.hpp"
 #include "plan/plan_reader.h"
-#include "prepared.hpp"
+#include "state/run.hpp"
 
 namespace numasim {
 

@@ -3,8 +3,8 @@
 #include <new>
 
 #include "execution/placing.h"
+#include "execution/worker_state.h"
 #include "policy/ranges.h"
-#include "search/probes.h"
 
 namespace numasim {
 

@@ -4,8 +4,8 @@
 #ifndef NUMASIM_EXECUTION_PLACING_H
 #define NUMASIM_EXECUTION_PLACING_H
 
-#include "policy/backoff.h"
-#include "search/probes.h"
+#include "execution/worker_state.h"
+#include "policy/round.h"
 
 /* To whom the roots of a phase are dealt: in a serial one to worker 0, which alone works. */
 static inline enum ns_deal ns_deal_of(const ns_phase *phase) { return phase->serial ? NS_DEAL_MASTER : phase->deal; }

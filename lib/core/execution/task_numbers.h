@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/plan.h"
+#include "generated/plan_structs.h"
 
 #ifdef __cplusplus
 extern "C" {

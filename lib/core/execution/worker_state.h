@@ -1,9 +1,15 @@
-/* What the rules of search and execution know of a worker, in every engine: the engines' own records begin with it. */
 #ifndef NUMASIM_EXECUTION_WORKER_STATE_H
 #define NUMASIM_EXECUTION_WORKER_STATE_H
 
 #include "generated/counters.h"
 #include "policy/round.h"
+#include "queues/queues.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the rules of search and execution know of a worker, in every engine: the engines' own records begin with it. */
 
 typedef struct {
     int64_t owed_ps; /* overhead to be paid with the next timed step */
@@ -50,5 +56,142 @@ static inline void ns_count_work(ns_counters *self, int64_t total_ps, int64_t lo
     self->work_local_ps += local_ps;
     self->inflation_numa_ps += total_ps - local_ps;
 }
+
+/* What probes and steals cost, from which end they take, and how they are counted (model 4.1, 4.2 and 6.2); equal to
+ * engine/reference/tables.py and engine/reference/thief.py.
+ */
+
+/* Picks of a search that lasts repeat after so many fruitless rounds. */
+enum { NS_LAP_ROUNDS = 65536, NS_LAP_QUEUES = 2048 };
+
+/* How often steals were tried and succeeded: [nodes][nodes] of thief and queue. */
+typedef struct {
+    int64_t *attempts, *successes;
+} ns_steal_counts;
+
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
+
+static inline bool ns_is_remote(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    const int32_t home = plan->steal.queues[q].home;
+    return home >= 0 && home != w->node;
+}
+
+/* Time to move a cache line to the worker from the core of another, where operations pay for that. */
+static inline int64_t ns_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t from) {
+    return plan->costs.line ? plan->line_ps.at[(uint64_t)w->id * plan->workers + from] : 0;
+}
+
+static inline int64_t ns_queue_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    return ns_line_ps(plan, w, (uint32_t)plan->steal.queues[q].owner);
+}
+
+/* Time from sending a probe of queue `q` to its taking effect. */
+static inline int64_t ns_probe_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    const ns_operation_costs *costs = &plan->costs;
+    const int64_t step_ps = ns_is_remote(plan, w, q) ? costs->probe_far_ps : costs->probe_near_ps;
+    const int64_t probe_ps = step_ps + ns_queue_line_ps(plan, w, q);
+    return probe_ps > costs->least_probe_ps ? probe_ps : costs->least_probe_ps;
+}
+
+/* Overhead of taking the first task of queue `q`. */
+static inline int64_t ns_take_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    return plan->costs.take_ps + ns_queue_line_ps(plan, w, q);
+}
+
+/* ---- ends of queues ---------------------------------------------------------------------------------------------- */
+
+/* Whether probes of a level count as attempts to steal. */
+static inline bool ns_is_attempt(const ns_full_plan *plan, uint32_t level) {
+    return (plan->steal.level[level].flags & NS_FLAG_ATTEMPT) != 0;
+}
+
+/* Whether probes of a level take from the back of queue `q`. */
+static inline bool ns_takes_back(const ns_full_plan *plan, uint32_t level, uint32_t q) {
+    const ns_queue *queue = &plan->steal.queues[q];
+    return (ns_is_attempt(plan, level) ? queue->steal_end : queue->own_end) != 0;
+}
+
+/* Whether a worker that waits in a nested join searches its own queue alone. */
+static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
+    if (plan->join == NS_JOIN_OWN) return true;
+    return plan->join == NS_JOIN_LEAPFROG && !ns_plan_has_anchor(&plan->steal, NS_ANCHOR_THIEF);
+}
+
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+enum { NS_NO_LOCK = -1 };
+
+/* The lock that a level's probes of queue `q` are made under, and that of the queue, of none where `q` is negative. */
+static inline int32_t ns_level_lock(const ns_full_plan *plan, uint32_t level, uint32_t q) {
+    const ns_i32s locks = plan->words.level_lock;
+    return locks.count ? locks.at[(uint64_t)level * plan->steal.queue_count + q] : NS_NO_LOCK;
+}
+static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
+    return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
+}
+
+/* The lock of a queue under which a probe looks; that which a probe takes that has seen a task, to look again. */
+static inline int32_t ns_probe_lock(const ns_full_plan *plan, uint32_t q) {
+    return plan->words.looks_first ? NS_NO_LOCK : ns_queue_lock(plan, (int32_t)q);
+}
+static inline int32_t ns_take_lock(const ns_full_plan *plan, uint32_t q) {
+    return plan->words.looks_first ? ns_queue_lock(plan, (int32_t)q) : NS_NO_LOCK;
+}
+
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
+
+/* Count attempts at queue `q`, some of which brought `tasks` tasks together. */
+static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_plan *plan, ns_worker_state *w,
+                                     uint32_t q, int64_t attempts, int64_t successes, int64_t tasks) {
+    const bool remote = ns_is_remote(plan, w, q);
+    const int32_t home = remote ? plan->steal.queues[q].home : w->node;
+    const uint64_t pair = (uint64_t)w->node * plan->nodes + (uint64_t)home;
+    self->attempts[pair] += attempts;
+    self->successes[pair] += successes;
+    w->counters.steal_attempts += attempts;
+    w->counters.steal_success += successes;
+    w->counters.steal_attempts_remote += remote ? attempts : 0;
+    w->counters.steal_success_remote += remote ? successes : 0;
+    w->counters.tasks_stolen += tasks;
+}
+
+/* Failed attempts of the open idle episode. */
+static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w, uint32_t q, int64_t attempts) {
+    w->failed += attempts;
+    w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
+}
+
+/* Whether picks repeat: not where a lap might leave out a queue, or a level that is entered by chance. */
+static inline bool ns_has_laps(const ns_plan *steal) {
+    return steal->chances == 0 && steal->queue_count <= NS_LAP_QUEUES;
+}
+
+/* After that many fruitless rounds in a row. After the first one, and after every NS_LAP_ROUNDS more, a lap begins: the
+ * worker draws the same victims again. `begin`: how many it had drawn when the first lap began. */
+static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *begin, ns_stream *victims) {
+    if (fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(steal)) return;
+    if (fails == 1)
+        *begin = victims->drawn;
+    else
+        victims->drawn = *begin;
+}
+
+/* Rounds that probed nobody. */
+static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_state *w, int64_t rounds) {
+    const int64_t attempts = plan->backoff_counts_empty ? rounds : 0;
+    w->counters.no_victim += rounds;
+    w->counters.steal_attempts += attempts;
+    w->failed += attempts;
+}
+
+/* The worker has executed a task. */
+static inline void ns_count_task(ns_queues *queues, ns_worker_state *w) {
+    w->counters.tasks += 1;
+    if (w->own != NS_UNKNOWN) ns_queues_owner_steps(queues, (uint32_t)w->own, NS_OWNER_EXECUTED);
+}
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/wide.h"
 #include "memory/page_map.h"
-#include "policy/similarity.h"
+#include "policy/dispatch.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "generated/plan_checks.h"
-#include "policy/similarity.h"
+#include "policy/dispatch.h"
 
 static bool creates(uint8_t code) { return code == NS_OP_SPAWN || code == NS_OP_CALL; }
 

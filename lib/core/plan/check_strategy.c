@@ -1,6 +1,6 @@
 /* The tables of a compiled strategy (numasim/strategy/steal_plan.py). */
 #include "generated/plan_checks.h"
-#include "policy/masks.h"
+#include "policy/pick.h"
 
 enum { MOST_SWITCHES = 64 };
 

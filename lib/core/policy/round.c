@@ -2,10 +2,9 @@
 
 #include <stdlib.h>
 
-#include "policy/candidates.h"
+#include "base/wide.h"
 #include "policy/pick.h"
 
-enum { MILLION = 1000000 };
 static const ns_row NO_ROW = {0, 0};
 
 /* ---- what a worker remembers ------------------------------------------------------------------------------------ */
@@ -152,7 +151,7 @@ static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
     ns_row row = row_of(plan, level, actor);
     if (row.first == row.end) return;
     if (level->chance != NS_NONE8) {
-        if ((int64_t)ns_stream_below(&actor->victims, MILLION) >= actor->chance_ppm[level->chance]) return;
+        if ((int64_t)ns_stream_below(&actor->victims, NS_MILLION) >= actor->chance_ppm[level->chance]) return;
         self->next = plan->steal_levels; /* taken instead of the rest */
     }
     ns_walk_start(&self->walk, entered(plan, level, row, &actor->victims));
@@ -209,8 +208,8 @@ static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const
     const ns_chance *chance = &plan->chance[level->chance];
     int32_t present = actor->chance_ppm[level->chance];
     if (!present) return chance->most_ppm && chance->elsewhere_miss_ppm > 0 ? CHANCE_RISES : CHANCE_NONE;
-    bool falls = chance->first_ppm < MILLION && (chance->miss_ppm < 0 || chance->elsewhere_miss_ppm < 0);
-    return present >= MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
+    bool falls = chance->first_ppm < NS_MILLION && (chance->miss_ppm < 0 || chance->elsewhere_miss_ppm < 0);
+    return present >= NS_MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
 }
 
 /* Whether picks in a segment may come to all its candidates, by a draw or in turn, while the view stays as it is. */
@@ -349,4 +348,30 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
         if (has_candidates && !append_quiet(&list, plan, index, row)) return -1;
     }
     return list.count;
+}
+
+enum { LAST_EXPONENT = 62 };
+
+/* base ^ exponent, at most 2^63 - 1. */
+static int64_t power(int64_t base, int64_t exponent) {
+    int64_t result = 1;
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1) result = ns_multiply(result, base);
+        base = ns_multiply(base, base);
+    }
+    return result;
+}
+
+int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed) {
+    int64_t exponent = fails - 1 < LAST_EXPONENT ? fails - 1 : LAST_EXPONENT;
+    int64_t most = self->max_ps < 0 ? NS_LONGEST_WAIT_PS : self->max_ps;
+    int64_t wait = self->first_ps ? ns_multiply(self->first_ps, power(self->factor, exponent)) : 0;
+    if (!wait) wait = self->poll_ps;
+    if (wait > most) wait = most;
+    return probed || wait > self->scan_ps ? wait : self->scan_ps;
+}
+
+bool ns_overflows(bool overflowed, int64_t length, int64_t capacity, int64_t resume_ppm) {
+    if (length >= capacity) return true;
+    return overflowed && (ns_wide)length * NS_MILLION >= (ns_wide)capacity * resume_ppm;
 }

@@ -1,17 +1,21 @@
+#ifndef NUMASIM_POLICY_ROUND_H
+#define NUMASIM_POLICY_ROUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "generated/plan_structs.h"
+#include "policy/draws.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Who probes which queue, in which order, with which draws: the interpreter of steal levels.
  *
  * Equal, draw for draw, to numasim/strategy/probe.py. No function keeps state of its own: what a worker remembers is in
  * its `ns_actor`, its place in a round in its `ns_round`, and what it sees of the run in an `ns_view`.
  */
-#ifndef NUMASIM_POLICY_ROUND_H
-#define NUMASIM_POLICY_ROUND_H
-
-#include "policy/draws.h"
-#include "policy/plan.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define NS_UNKNOWN (-1)
 
@@ -117,6 +121,16 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
  * segment `segments[i]` for level `levels[i]`. Returns their number; -1 where rounds are not plain random picks or
  * where there are more than `most`. */
 int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most);
+
+/* How long a worker waits after fruitless rounds (thesis section 3.3.1; A-30), and how full queues overflow. */
+
+#define NS_LONGEST_WAIT_PS (INT64_C(1) << 52)
+
+/* The wait after the `fails`-th fruitless round in a row; `probed`: whether the round probed any queue. */
+int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed);
+
+/* Whether spawns are executed at once: from a full queue on, until it has fallen below `resume_ppm` of its capacity. */
+bool ns_overflows(bool overflowed, int64_t length, int64_t capacity, int64_t resume_ppm);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,6 @@
 #include "base/bitset.h"
 #include "base/wide.h"
 
-enum { PPM = 1000000 };
-
 static ns_wide at_least(ns_wide least, ns_wide value) { return value > least ? value : least; }
 
 /* part * times / whole, rounded up; 0 where `whole` is 0. */
@@ -24,7 +22,8 @@ static ns_wide high_of(const ns_threshold_rules *rules, int64_t push_ps, ns_wide
     switch (rules->rule) {
         case NS_RULE_AVAIL: return low + 1;
         case NS_RULE_FRACTION:
-            return at_least(low + 1, (ns_wide)seen->peak_sum * rules->fraction_ppm / ((ns_wide)seen->queues * PPM));
+            return at_least(low + 1,
+                            (ns_wide)seen->peak_sum * rules->fraction_ppm / ((ns_wide)seen->queues * NS_MILLION));
         default: return at_least(1, seen->capacity - ceil_product(seen->pushes, push_ps, seen->span_ps));
     }
 }

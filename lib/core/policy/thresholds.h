@@ -3,7 +3,7 @@
 #ifndef NUMASIM_POLICY_THRESHOLDS_H
 #define NUMASIM_POLICY_THRESHOLDS_H
 
-#include "policy/plan.h"
+#include "generated/plan_structs.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #ifndef NUMASIM_SYNC_BARRIERS_H
 #define NUMASIM_SYNC_BARRIERS_H
 
-#include "sync/lines.h"
+#include "sync/locks.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,7 @@
 #include "sync/locks.h"
 
+#include <stdlib.h>
+
 #include "base/wide.h"
 
 /* How many lines whoever finds the lock free fetches, one after the other. */
@@ -89,4 +91,19 @@ ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const 
         case NS_LOCK_COHORT: return cohort(&released, run);
         default: return (ns_grant){0, transfer_ps(&released, 0)};
     }
+}
+
+enum { FIRST_ROOM = 4 };
+
+bool ns_server_make_room(ns_server *self) {
+    if (2 * self->count > self->room || !self->room) {
+        const uint32_t room = self->room ? 2 * self->room : FIRST_ROOM;
+        ns_waiter *grown = realloc(self->places, room * sizeof *grown);
+        if (!grown) return false;
+        self->places = grown;
+        self->room = room;
+    }
+    if (self->count) memmove(self->places, ns_server_waiters(self), self->count * sizeof *self->places);
+    self->first = 0;
+    return true;
 }

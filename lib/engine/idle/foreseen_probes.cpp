@@ -165,7 +165,7 @@ void ForeseenProbes::rouse(Worker& w) {
     sleeper.attends.clear();
     const std::int64_t slept = w.fails - sleeper.fails_awake;
     sleeper.most = std::min(MOST_PROBES, LEAST_PROBES + 2 * slept * w.quiet.probes);
-    ns_event_key_of(poll_ps, POLL, w.id) >= run_.clock.event()
+    event_key(poll_ps, POLL, w.id) >= run_.clock.event()
         ? run_.clock.wake_for_poll(w, poll_ps, slept == 0 ? 0 : wait_ps(w.fails))
         : enter_round(w, poll_ps);
 }

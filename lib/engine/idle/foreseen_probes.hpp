@@ -97,7 +97,7 @@ private:
         return naps_[note.worker] == note.nap && is_ahead(note.look_ps, LOOK, note.worker);
     }
     bool is_ahead(std::int64_t ps, Rank rank, std::uint32_t worker) const {
-        return ns_event_key_of(ps, rank, worker) > run_.clock.event();
+        return event_key(ps, rank, worker) > run_.clock.event();
     }
     std::int64_t wait_ps(std::int64_t fails) const { return ns_backoff_wait_ps(&run_.plan.backoff, fails, true); }
 

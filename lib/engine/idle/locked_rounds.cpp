@@ -76,7 +76,8 @@ void LockedRounds::gather(const Worker& w) {
     if (circle_of_[w.id] == NONE || !run_.clock.anybody_is_busy() || polling_.skips() || marks_.any()) return;
     Circle& circle = circles_[circle_of_[w.id]];
     if (circle.apart) return;
-    circle.server = sync_.server(circle.lock, &circle.line);
+    circle.server = sync_.server(circle.lock);
+    circle.line = sync_.line(circle.lock);
     if (is_quiet(circle)) leave_clock(circle);
 }
 
@@ -145,7 +146,7 @@ bool LockedRounds::join(Worker& w, std::uint32_t lock) {
 
 // Let everything happen in the circle that comes before the event. Of polls while the lock is somebody's it matters
 // only that they come before it is let go.
-void LockedRounds::go_on_until(Circle& circle, ns_event_key event) {
+void LockedRounds::go_on_until(Circle& circle, EventKey event) {
     const ns_server& server = *circle.server;
     for (std::int64_t rounds = 1;; ++rounds) {
         if ((rounds & ROUNDS_BETWEEN_PAUSES) == 0) run_.pause();
@@ -154,10 +155,10 @@ void LockedRounds::go_on_until(Circle& circle, ns_event_key event) {
             poll(circle);
         }
         if (server.promised) {
-            if (ns_event_key_of(server.due_ps, GRANT, circle.lock) >= event) break;
+            if (event_key(server.due_ps, GRANT, circle.lock) >= event) break;
             grant(circle);
         }
-        if (ns_event_key_of(circle.look_ps, LOOK, server.holder) >= event) break;
+        if (event_key(circle.look_ps, LOOK, server.holder) >= event) break;
         while (!circle.polls.empty() && circle.polls.first().due_ps < circle.look_ps) poll(circle);
         look(circle);
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vectors.hpp"
+#include "checked.hpp"
 
 namespace numasim {
 

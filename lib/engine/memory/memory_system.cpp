@@ -176,7 +176,7 @@ std::int64_t MemorySystem::end_ps(const Worker& w) const {
 }
 
 std::int64_t MemorySystem::steady_ps(const Worker& w, const ItemTimes& times) const {
-    return flows_ ? flows_->steady_ps(w.id) : times.total_ps(static_cast<std::size_t>(w.node), 0);
+    return flows_ ? flows_->steady_ps(w.id) : times.time(static_cast<std::size_t>(w.node), 0).total_ps;
 }
 
 void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t taken, std::int64_t due_ps) {

@@ -1,15 +1,131 @@
-// What a run leaves behind besides its counters: hashes of its records, rows for a watch, a log for the checks
+// What a run leaves behind beside its counters: hashes of its records, rows for a watch, and a log for the checks
 // (model 1.3).
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "record/trace.hpp"
-#include "record/watch.hpp"
+#include "policy/draws.h"
 #include "state/clock.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
+
+// The hashes of a run (model 1.3): sums of record hashes, so the order in which records are emitted does not matter.
+
+struct Record {
+    std::uint64_t time_ps, rank, actor, first, second;
+};
+
+constexpr std::size_t RECORD_WORDS = sizeof(Record) / sizeof(std::uint64_t);
+
+// Called with batches of records; they are only valid during the call.
+using Listener = std::function<void(const Record* records, std::size_t count)>;
+
+// Records gathered in a small buffer, word by word, and hashed together.
+class RecordSet {
+public:
+    explicit RecordSet(const Listener* listener) : listener_(listener) {}
+
+    [[gnu::always_inline]] void add(const Record& record) {
+        const std::size_t at = used_++;
+        words_[0][at] = record.time_ps;
+        words_[1][at] = record.rank;
+        words_[2][at] = record.actor;
+        words_[3][at] = record.first;
+        words_[4][at] = record.second;
+        if (at + 1 == BUFFERED) flush();
+    }
+
+    // Count records that have been hashed elsewhere.
+    void add_hashed(std::uint64_t sum) { total_ += sum; }
+
+    std::uint64_t total() {
+        flush();
+        return total_;
+    }
+
+private:
+    static constexpr std::size_t BUFFERED = 64;
+    using Words = std::array<std::uint64_t, BUFFERED>;
+
+    [[gnu::noinline]] void flush();
+
+    std::array<Words, RECORD_WORDS> words_{};
+    std::size_t used_ = 0;
+    std::uint64_t total_ = 0;
+    const Listener* listener_;
+};
+
+// What a run does, told while it goes on (numasim/engine/observe/watch.py): rows of whole numbers, in batches.
+
+// Kinds of rows, as there.
+enum class Watched : std::int64_t { WORK, OVERHEAD, IDLE, PARKED, BARRIER, STEAL, LENGTH, LOAD, PHASE };
+
+struct WatchedRow {
+    Watched kind;
+    std::int64_t actor, begin_ps, end_ps, first, second, third;
+};
+
+constexpr std::size_t WATCHED_COLUMNS = sizeof(WatchedRow) / sizeof(std::int64_t);
+
+// Called with batches of rows; they are only valid during the call.
+using Watcher = std::function<void(const WatchedRow* rows, std::size_t count)>;
+
+class Watch {
+public:
+    static constexpr std::size_t FLUSH_ROWS = 65'536;
+
+    explicit Watch(Watcher watcher) : watcher_(std::move(watcher)) { rows_.reserve(FLUSH_ROWS); }
+
+    void tell(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t end_ps, std::int64_t first = 0,
+              std::int64_t second = 0, std::int64_t third = 0) {
+        rows_.push_back({kind, actor, begin_ps, end_ps, first, second, third});
+        if (rows_.size() == FLUSH_ROWS) flush();
+    }
+
+    void flush() {
+        if (!rows_.empty()) watcher_(rows_.data(), rows_.size());
+        rows_.clear();
+    }
+
+    // From `time_ps` on, `used` bytes (or faults) per second of `resource` are in use.
+    void load(std::int64_t time_ps, std::int64_t resource, std::int64_t used) {
+        tell(Watched::LOAD, resource, time_ps, time_ps, used);
+    }
+
+    // From `time_ps` on, there are `tasks` in `queue`.
+    void length(std::int64_t time_ps, std::int64_t queue, std::int64_t tasks) {
+        tell(Watched::LENGTH, queue, time_ps, time_ps, tasks);
+    }
+
+    // The worker's stretch from `began_ps` to `end_ps`; unreported time before it is overhead.
+    void stretch(Worker& w, Watched kind, std::int64_t end_ps, std::int64_t first = 0, std::int64_t second = 0,
+                 std::int64_t third = 0) {
+        const std::int64_t begin_ps = std::min(w.began_ps, end_ps);
+        overhead(w, begin_ps);
+        tell(kind, w.id, begin_ps, end_ps, first, second, third);
+        w.reported_until_ps = end_ps;
+    }
+
+    // Unreported time up to `end_ps` was overhead.
+    void overhead(Worker& w, std::int64_t end_ps) {
+        if (end_ps <= w.reported_until_ps) return;
+        tell(Watched::OVERHEAD, w.id, w.reported_until_ps, end_ps);
+        w.reported_until_ps = end_ps;
+    }
+
+private:
+    Watcher watcher_;
+    std::vector<WatchedRow> rows_;
+};
+
+// What a run leaves behind besides its counters: hashes of its records, rows for a watch, a log for the checks
+// (model 1.3).
 
 // One stretch of work, for the checks.
 struct Executed {

@@ -1,6 +1,6 @@
-#include "record/trace.hpp"
+#include "record/recorder.hpp"
 
-#include "vectors.hpp"
+#include "checked.hpp"
 
 namespace numasim {
 
