@@ -92,7 +92,7 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["prefetched_bytes"] = traffic != nullptr ? traffic->prefetched_bytes : 0;
     result["used_bytes"] = traffic != nullptr ? traffic->used_bytes : 0;
     result["sync_counts"] = rows_of<SyncCounts>(engine.sync().counts());
-    result["phase_rows"] = rows_of<PhaseRow>(engine.phase_rows());
+    result["phase_table"] = rows_of<PhaseRow>(engine.phase_rows());
     result["makespan_ps"] = run.clock.now_ps();
     result["span_ps"] = engine.source().span_ps();
     result["page_faults"] = memory.pages().placed + (traffic != nullptr ? traffic->placed : 0);

@@ -6,11 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "idle/polling.hpp"
-#include "idle/thief_marks.hpp"
+#include "idle/sleepers.hpp"
 #include "state/event_tree.hpp"
-#include "state/run.hpp"
-#include "sync_objects.hpp"
 
 namespace numasim {
 
@@ -66,31 +63,19 @@ private:
 //
 // This is for rounds of one random pick.
 
-class LockedRounds : private QueueAttendant {
+class LockedRounds final : public Sleeping {
 public:
-    LockedRounds(Run& run, SyncObjects& sync, Polling& polling, const ThiefMarks& marks);
+    LockedRounds(Run& run, SyncObjects& sync, Polling& polling);
 
-    // The worker's next event is a poll: let it go on apart from the clock, with all who search under its lock.
-    void sleep(Worker& w) {
-        if (!circles_.empty()) gather(w);
+    void sleep(Worker& w) override {
+        if (circle_of_[w.id] != NONE) gather(circles_[circle_of_[w.id]]);
     }
-
-    // The worker asks for a lock of its search, now. Whether it does so apart from the clock, where others do already.
-    bool request(Worker& w, std::uint32_t lock) { return apart_ != 0 && join(w, lock); }
-
-    // Something may change what the worker does, at the event at hand.
-    void wake(std::uint32_t worker) {
-        if (apart_ != 0 && circle_of_[worker] != NONE) part(circles_[circle_of_[worker]]);
+    bool request(Worker& w, std::uint32_t lock) override;
+    void wake(std::uint32_t worker) override {
+        if (circle_of_[worker] != NONE) part(circles_[circle_of_[worker]]);
     }
-    void wake_all();
-
-    // After every event: where nobody is at work, who looks for work may find out that there is none (model 1.6).
-    void happened() {
-        if (apart_ != 0 && !run_.clock.anybody_is_busy()) wake_all();
-    }
-    // Marks of watches may have been set.
-    void marked() {
-        if (apart_ != 0 && marks_.any()) wake_all();
+    void wake_all() override {
+        for (Circle& circle : circles_) part(circle);
     }
 
 private:
@@ -110,17 +95,14 @@ private:
         PollLine polls;                     // of all that neither have the lock nor wait for it
     };
 
-    bool may_sleep() const;
     std::int32_t lock_of(Worker& w);
     void enter(Worker& w, std::uint32_t lock);
 
-    void gather(const Worker& w);
+    void gather(Circle& circle);
     bool is_quiet(const Circle& circle) const;
     std::int64_t uses_of_lock(const Circle& circle) const;
     bool is_searcher(const Circle& circle, std::uint32_t actor) const;
     void leave_clock(Circle& circle);
-    bool join(Worker& w, std::uint32_t lock);
-    void count_apart(std::ptrdiff_t more);
 
     void go_on_until(Circle& circle, EventKey event);
     void poll(Circle& circle);
@@ -139,14 +121,10 @@ private:
         return time_ps;
     }
 
-    Run& run_;
     SyncObjects& sync_;
-    Polling& polling_;
-    const ThiefMarks& marks_;
     std::vector<Circle> circles_;
     std::vector<std::uint32_t> circle_of_;             // [workers]
     std::vector<std::vector<std::uint32_t>> notices_;  // [queues] the circles that notice a task there
-    std::size_t apart_ = 0;                            // circles that are
 };
 
 }  // namespace numasim

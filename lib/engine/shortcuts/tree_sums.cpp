@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "checked.hpp"
+#include "longest_chains.hpp"
 #include "memory/access_prices.hpp"
 
 namespace numasim {
@@ -88,24 +89,14 @@ std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const ns_i64_lists& t
 TreeSums::TreeSums(const Graph& graph, const SegmentTimes& times, std::size_t columns,
                    const std::vector<std::size_t>& nodes_used)
     : graph_(graph), columns_(columns), rows_(static_cast<std::size_t>(graph.rows)) {
-    for (std::size_t row = 0; row < rows_; ++row) {
-        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) { check_op(row, code, arg, times); });
-    }
     divide();
     const auto nothing = [](std::size_t) { return std::int64_t{0}; };
     local_ps_ = by_node(times.local, nodes_used, [&](I64s segment_ps) {
         return add_up(nothing, [&](std::size_t segment) { return segment_ps[segment]; });
     });
     tasks_ = add_up([this](std::size_t row) { return std::int64_t{graph_.kind[row] == TASK}; }, nothing);
-    span_ps_ = spans_ps(times.local[nodes_used.front()]);
+    span_ps_ = subtree_chains_ps(graph, times.local[nodes_used.front()].data());
     if (!times.traffic.empty()) traffic_ = traffic_sums(times.traffic);
-}
-
-void TreeSums::check_op(std::size_t row, std::uint8_t code, std::uint32_t arg, const SegmentTimes& times) const {
-    const bool valid = code == RUN     ? arg < static_cast<std::uint64_t>(times.segments)
-                       : code == SPAWN ? arg > row && arg < rows_
-                                       : code == WAIT;
-    if (!valid) throw std::invalid_argument("a program that cannot be skipped over: an op is out of place");
 }
 
 void TreeSums::divide() {
@@ -133,20 +124,6 @@ TreeSums::Sums TreeSums::add_up(OfRow of_row, OfSegment of_segment) const {
         });
     }
     return sums;
-}
-
-TreeSums::Sums TreeSums::spans_ps(I64s segment_ps) const {
-    Sums span(rows_);
-    for (std::size_t row = rows_; row-- > 0;) {
-        std::int64_t path = 0, joined = 0;
-        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) {
-            if (code == RUN) path = sum_ps(path, segment_ps[arg]);
-            if (code == SPAWN) joined = std::max(joined, sum_ps(path, span[arg]));
-            if (code == WAIT) path = std::max(path, joined);
-        });
-        span[row] = std::max(path, joined);
-    }
-    return span;
 }
 
 TreeSums::Sums TreeSums::traffic_sums(I64s traffic) const {

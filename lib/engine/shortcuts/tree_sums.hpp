@@ -88,9 +88,7 @@ public:
 private:
     template <typename OfRow, typename OfSegment>
     Sums add_up(OfRow of_row, OfSegment of_segment) const;
-    void check_op(std::size_t row, std::uint8_t code, std::uint32_t arg, const SegmentTimes& times) const;
     void divide();
-    Sums spans_ps(I64s segment_ps) const;
     Sums traffic_sums(I64s traffic) const;
 
     const Graph& graph_;
