@@ -9,10 +9,10 @@ namespace {
 constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
 }
 
-Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
                std::function<void()> pause, bool keep_log, Boundary* boundary)
     : boundary_(boundary),
-      executor_(plan, seed, listener, watch, std::move(pause), keep_log),
+      executor_(plan, seed, listener, watcher, std::move(pause), keep_log),
       steady_(executor_.run, executor_.memory, executor_.source) {
     if (boundary_ != nullptr) executor_.run.measures.emplace(plan.plan.graph.rows, plan.plan.nodes);
 }
@@ -199,12 +199,12 @@ std::vector<std::int64_t> Engine::told() const {
 // ---- results ------------------------------------------------------------------------------------------------------
 
 std::int64_t Engine::peak_tasks() const {
-    return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.contents().peak_total);
+    return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.peak_total());
 }
 
 std::size_t Engine::task_bytes() const {
     return executor_.run.frames.most() * sizeof(Frame) +
-           static_cast<std::size_t>(executor_.run.queues.contents().peak_entries) * sizeof(ns_items);
+           static_cast<std::size_t>(executor_.run.queues.peak_entries()) * sizeof(ns_items);
 }
 
 }  // namespace numasim

@@ -54,7 +54,7 @@ class Engine {
 public:
     // `pause` is called now and then during a run; what it throws ends the run. A run that is watched goes through
     // every event: its plan must not be one that skips.
-    Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+    Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
            std::function<void()> pause, bool keep_log, Boundary* boundary);
 
     void run();

@@ -27,9 +27,9 @@ namespace numasim {
 // lost.
 
 struct Components {
-    Components(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+    Components(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
                std::function<void()> pause, bool keep_log)
-        : run(plan, seed, listener, watch, std::move(pause), keep_log),
+        : run(plan, seed, listener, watcher, std::move(pause), keep_log),
           memory(run),
           sync(run, memory),
           transactions(run, memory),
@@ -60,7 +60,7 @@ struct Components {
 // The components that it works with are its base (see engine/components.hpp); it changes them through their functions.
 class Executor : public Components {
 public:
-    Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+    Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
              std::function<void()> pause, bool keep_log);
 
     // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
@@ -90,6 +90,8 @@ private:
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     [[gnu::noinline]] void take_up(Worker& w);
     [[gnu::noinline]] void hold_back(Worker& w);
+    [[gnu::always_inline]] void count_task(Worker& w);
+    [[gnu::always_inline]] bool must_inline(Worker& w);
     [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
     [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child);
     [[gnu::noinline]] bool adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child);

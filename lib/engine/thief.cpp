@@ -37,9 +37,7 @@ void Thief::go_idle(Worker& w) {
     const bool first_drain = run_.plan.threshold_time == ThresholdTime::FIRST_DRAIN && !w.thresholds_known;
     w.idle = true;
     w.failed = w.failed_remote = 0;
-    if (w.own != NS_UNKNOWN) {
-        ns_queues_owner_steps(run_.queues.core(), static_cast<std::uint32_t>(w.own), NS_OWNER_SEARCHES);
-    }
+    if (w.own != NS_UNKNOWN) run_.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_SEARCHES);
     if (first_drain && w.counters.tasks != 0) compute_thresholds(w);
     if (joins(w)) run_.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
     sleepers_.marked();
@@ -82,22 +80,20 @@ void Thief::compute_thresholds(Worker& w) {
     const std::int64_t now_ps = run_.clock.now_ps();
     if (w.own == NS_UNKNOWN || now_ps == 0) return;
     const auto q = static_cast<std::uint32_t>(w.own);
-    ns_queues* const queues = run_.queues.core();
     const ns_counters& counters = w.counters;
     const ns_measured seen{
-        .capacity = queues->capacity[q],
-        .pushes = queues->pushes[q],
+        .capacity = run_.queues.capacity(q),
+        .pushes = run_.queues.pushes(q),
         .span_ps = now_ps,
         .executed = counters.tasks,
         .busy_ps = counters.work_local_ps + counters.inflation_numa_ps + counters.inflation_contention_ps +
                    counters.inflation_smt_ps,
-        .peak_sum = ns_queues_peak_sum(queues),
+        .peak_sum = run_.queues.peak_sum(),
         .queues = run_.plan.steal.queue_count,
     };
     w.thresholds_known = true;
     const auto& costs = run_.plan.costs;
-    ns_queues_set_thresholds(queues, q,
-                             ns_thresholds_computed(&run_.plan.thresholds, costs.push_ps, costs.pop_ps, &seen));
+    run_.queues.set_thresholds(q, ns_thresholds_computed(&run_.plan.thresholds, costs.push_ps, costs.pop_ps, &seen));
 }
 
 // ---- rounds -------------------------------------------------------------------------------------------------------
@@ -238,9 +234,9 @@ inline std::int64_t Thief::found(Worker& w) {
         if (!ns_passes_gate(&run_.plan.steal, &level, static_cast<std::int32_t>(w.id), &seen)) return 0;
     }
     std::int64_t count = amount(w);
-    if (count == 0 || (!strict_ && !run_.queues.contents().copies)) return count;
+    if (count == 0 || (!strict_ && !run_.queues.has_copies())) return count;
     const bool back = ns_takes_back(&run_.plan, w.level, w.target);
-    if (run_.queues.contents().copies) count = sift(w.target, back, count);
+    if (run_.queues.has_copies()) count = sift(w.target, back, count);
     return count != 0 && strict_ && !may_run(w, w.target, back) ? 0 : count;
 }
 
@@ -310,7 +306,7 @@ void Thief::report_steal(const Worker& w, std::int64_t count) {
 void Thief::take(Worker& w, bool back, std::int64_t count) {
     const auto& costs = run_.plan.costs;
     const std::uint32_t q = w.target;
-    if (run_.recorder.watch() != nullptr && ns_is_attempt(&run_.plan, w.level)) report_steal(w, count);
+    if (run_.recorder.watched() && ns_is_attempt(&run_.plan, w.level)) report_steal(w, count);
     run_.step(LOOK, w.id, q, count);
     w.owed_ps = sum_ps(w.owed_ps, sum_ps(ns_take_ps(&run_.plan, &w, q), product_ps(count - 1, costs.move_ps)));
     taken_.clear();
@@ -412,7 +408,7 @@ bool Thief::can_find(const Worker& w) {
 
 // Whether the worker may take the entry at one end of a queue, or drop it as the copy of a claimed task.
 bool Thief::may_take(const Worker& w, std::uint32_t q, bool back) const {
-    return !strict_ || ns_queues_is_claimed(&run_.queues.contents(), q, back) || may_run(w, q, back);
+    return !strict_ || run_.queues.is_claimed(q, back) || may_run(w, q, back);
 }
 
 }  // namespace numasim

@@ -129,16 +129,16 @@ inline void Thief::begin(Worker& w, Task task) {
 inline bool Thief::pop_own(Worker& w, std::int64_t keep) {
     if (w.own == NS_UNKNOWN) return false;
     const auto q = static_cast<std::uint32_t>(w.own);
-    ns_queues& queues = *run_.queues.core();
-    const auto holds_none = [&] { return queues.length[q] <= (keep < 0 ? queues.thresholds[q].low : keep); };
+    TaskQueues& queues = run_.queues;
+    const auto holds_none = [&] { return queues.length(q) <= (keep < 0 ? queues.thresholds(q).low : keep); };
     if (holds_none()) return false;
-    while (queues.copies && sift(q, w.own_back, 1) == 0) {
+    while (queues.has_copies() && sift(q, w.own_back, 1) == 0) {
         if (holds_none()) return false;
     }
     if (strict_ && !may_run(w, q, w.own_back)) return false;
-    if (ns_queues_owner_steps(&queues, q, NS_OWNER_TAKES) > 0) sleepers_.marked();
+    if (queues.owner_steps(q, NS_OWNER_TAKES) > 0) sleepers_.marked();
     w.owed_ps += run_.plan.costs.pop_ps;
-    begin(w, run_.queues.take(q, w.own_back));
+    begin(w, queues.take(q, w.own_back));
     source_.room_made();
     return true;
 }

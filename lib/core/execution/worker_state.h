@@ -3,36 +3,36 @@
 
 #include "generated/counters.h"
 #include "policy/round.h"
-#include "queues/queues.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What the rules of search and execution know of a worker, in every engine: the engines' own records begin with it. */
+/* What the shared rules of search and execution know of a worker, in the engine and in the runtime. Their own records of a
+ * worker begin with this. */
 
 typedef struct {
     int64_t owed_ps; /* overhead to be paid with the next timed step */
     uint32_t id;
     int32_t node;
     int32_t own;     /* its own queue, or NS_UNKNOWN */
-    bool own_back;   /* which end of that it takes from */
-    bool overflowed; /* its own queue has been full, and it executes what it spawns */
-    /* where it stands in its search */
+    bool own_back;   /* it takes from the back of its own queue */
+    bool overflowed; /* its own queue has been full: it executes its spawns at once */
+    /* its place in its search */
     bool idle, probed, round_goes_on, probes_nobody, thresholds_known;
     uint32_t level, target; /* of its probe */
     int64_t fails;          /* fruitless rounds (or probes) in a row */
-    uint64_t lap_begin;     /* how many victims it had drawn when the first of them had failed: ns_begin_lap */
-    /* where its spawn order adapts: the present one, spawns and thefts when it was last decided */
+    uint64_t lap_begin;     /* victims that it had drawn after the first fruitless round: ns_begin_lap */
+    /* if the spawn order adapts: the present order, spawns since the last decision, thefts at that time */
     bool goes_first;
     int64_t spawns, robbed_before;
-    int64_t failed, failed_remote; /* attempts of the open idle episode */
+    int64_t failed, failed_remote; /* attempts of the present idle episode */
     uint32_t held[2], held_count;  /* the locks that its search holds */
     ns_counters counters;
     ns_round round;
 } ns_worker_state;
 
-/* Bring a record that is all zero to what a worker is at the start of a run. */
+/* Bring a record of zeros to the state of a worker at the start of a run. */
 static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *plan, uint32_t id) {
     const uint32_t own = plan->steal.own[id];
     self->id = id;
@@ -42,7 +42,7 @@ static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *pl
     self->own_back = own != NS_NO_QUEUE && plan->steal.queues[own].own_end != 0;
 }
 
-/* Let it pay what it owes; the time that this takes. */
+/* Let the worker pay the overhead that it owes. Returns the time that this takes. */
 static inline int64_t ns_pay_owed(ns_worker_state *w) {
     const int64_t owed_ps = w->owed_ps;
     if (!owed_ps) return 0;
@@ -51,20 +51,17 @@ static inline int64_t ns_pay_owed(ns_worker_state *w) {
     return owed_ps;
 }
 
-/* Count work that took `total_ps`, `local_ps` if all its bytes were local (model 6.4). */
+/* Count work that takes `total_ps`, and would take `local_ps` if all its bytes were local (model 6.4). */
 static inline void ns_count_work(ns_counters *self, int64_t total_ps, int64_t local_ps) {
     self->work_local_ps += local_ps;
     self->inflation_numa_ps += total_ps - local_ps;
 }
 
-/* What probes and steals cost, from which end they take, and how they are counted (model 4.1, 4.2 and 6.2); equal to
- * engine/reference/tables.py and engine/reference/thief.py.
- */
 
-/* Picks of a search that lasts repeat after so many fruitless rounds. */
+/* After how many fruitless rounds a search draws the same victims again, with at most how many queues. */
 enum { NS_LAP_ROUNDS = 65536, NS_LAP_QUEUES = 2048 };
 
-/* How often steals were tried and succeeded: [nodes][nodes] of thief and queue. */
+/* How often steals were tried and succeeded: [nodes][nodes] by node of the thief and node of the queue. */
 typedef struct {
     int64_t *attempts, *successes;
 } ns_steal_counts;
@@ -76,7 +73,7 @@ static inline bool ns_is_remote(const ns_full_plan *plan, const ns_worker_state 
     return home >= 0 && home != w->node;
 }
 
-/* Time to move a cache line to the worker from the core of another, where operations pay for that. */
+/* Time to move a cache line to the worker from the core of worker `from`, if operations pay for that. */
 static inline int64_t ns_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t from) {
     return plan->costs.line ? plan->line_ps.at[(uint64_t)w->id * plan->workers + from] : 0;
 }
@@ -85,7 +82,7 @@ static inline int64_t ns_queue_line_ps(const ns_full_plan *plan, const ns_worker
     return ns_line_ps(plan, w, (uint32_t)plan->steal.queues[q].owner);
 }
 
-/* Time from sending a probe of queue `q` to its taking effect. */
+/* Time from sending a probe of queue `q` until it takes effect. */
 static inline int64_t ns_probe_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
     const ns_operation_costs *costs = &plan->costs;
     const int64_t step_ps = ns_is_remote(plan, w, q) ? costs->probe_far_ps : costs->probe_near_ps;
@@ -111,7 +108,7 @@ static inline bool ns_takes_back(const ns_full_plan *plan, uint32_t level, uint3
     return (ns_is_attempt(plan, level) ? queue->steal_end : queue->own_end) != 0;
 }
 
-/* Whether a worker that waits in a nested join searches its own queue alone. */
+/* Whether a worker that waits in a nested join searches only its own queue. */
 static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
     if (plan->join == NS_JOIN_OWN) return true;
     return plan->join == NS_JOIN_LEAPFROG && !ns_plan_has_anchor(&plan->steal, NS_ANCHOR_THIEF);
@@ -121,7 +118,7 @@ static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
 
 enum { NS_NO_LOCK = -1 };
 
-/* The lock that a level's probes of queue `q` are made under, and that of the queue, of none where `q` is negative. */
+/* The lock under which a level probes queue `q`; the lock of queue `q`, which is none if `q` is negative. */
 static inline int32_t ns_level_lock(const ns_full_plan *plan, uint32_t level, uint32_t q) {
     const ns_i32s locks = plan->words.level_lock;
     return locks.count ? locks.at[(uint64_t)level * plan->steal.queue_count + q] : NS_NO_LOCK;
@@ -130,7 +127,7 @@ static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
     return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
 }
 
-/* The lock of a queue under which a probe looks; that which a probe takes that has seen a task, to look again. */
+/* The lock of the queue that a probe needs to look; the lock that it needs to look again after it has seen a task. */
 static inline int32_t ns_probe_lock(const ns_full_plan *plan, uint32_t q) {
     return plan->words.looks_first ? NS_NO_LOCK : ns_queue_lock(plan, (int32_t)q);
 }
@@ -140,7 +137,7 @@ static inline int32_t ns_take_lock(const ns_full_plan *plan, uint32_t q) {
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
-/* Count attempts at queue `q`, some of which brought `tasks` tasks together. */
+/* Count attempts at queue `q`, of which `successes` brought `tasks` tasks together. */
 static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_plan *plan, ns_worker_state *w,
                                      uint32_t q, int64_t attempts, int64_t successes, int64_t tasks) {
     const bool remote = ns_is_remote(plan, w, q);
@@ -155,19 +152,20 @@ static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_
     w->counters.tasks_stolen += tasks;
 }
 
-/* Failed attempts of the open idle episode. */
+/* Count failed attempts of the present idle episode. */
 static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w, uint32_t q, int64_t attempts) {
     w->failed += attempts;
     w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
 }
 
-/* Whether picks repeat: not where a lap might leave out a queue, or a level that is entered by chance. */
+/* Whether searches draw the same victims again: not if a lap might miss a queue, or a level that is entered by chance. */
 static inline bool ns_has_laps(const ns_plan *steal) {
     return steal->chances == 0 && steal->queue_count <= NS_LAP_QUEUES;
 }
 
-/* After that many fruitless rounds in a row. After the first one, and after every NS_LAP_ROUNDS more, a lap begins: the
- * worker draws the same victims again. `begin`: how many it had drawn when the first lap began. */
+/* The worker has made `fails` fruitless rounds in a row. A lap begins after the first of them and after every
+ * NS_LAP_ROUNDS more: the worker draws the same victims again. `*begin` keeps how many it had drawn when the first lap
+ * began. */
 static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *begin, ns_stream *victims) {
     if (fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(steal)) return;
     if (fails == 1)
@@ -176,18 +174,12 @@ static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *b
         victims->drawn = *begin;
 }
 
-/* Rounds that probed nobody. */
+/* Count rounds without a probe. */
 static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_state *w, int64_t rounds) {
     const int64_t attempts = plan->backoff_counts_empty ? rounds : 0;
     w->counters.no_victim += rounds;
     w->counters.steal_attempts += attempts;
     w->failed += attempts;
-}
-
-/* The worker has executed a task. */
-static inline void ns_count_task(ns_queues *queues, ns_worker_state *w) {
-    w->counters.tasks += 1;
-    if (w->own != NS_UNKNOWN) ns_queues_owner_steps(queues, (uint32_t)w->own, NS_OWNER_EXECUTED);
 }
 
 #ifdef __cplusplus

@@ -32,8 +32,8 @@ void ns_masks_fill(const ns_plan *plan, uint64_t *mask) {
     }
 }
 
-/* What a pick reads of the run, it reads at the instant at which the next queue is asked for; so does the generator of
- * numasim/strategy/picking.py that it mirrors. */
+/* A pick reads the run at the instant at which the next queue is asked for, as the generator of
+ * numasim/strategy/picking.py does. */
 
 static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     uint32_t count = ns_candidates_count(some);
@@ -41,13 +41,13 @@ static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t
     return count;
 }
 
-/* The length of `queue`, turned round for the longest, so that less is better. */
+/* The length of `queue`, negative if the longest is picked: the least rank is the best. */
 static int64_t rank_of(const ns_turn *turn, uint32_t queue) {
     int64_t length = turn->view->length[queue];
     return turn->level->pick == NS_PICK_LONGEST ? -length : length;
 }
 
-/* The best of `sample` draws among `count` candidates; the first of equals. */
+/* The best of `sample` drawn candidates out of `count`. Of equals it is the first. */
 static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_turn *turn) {
     uint32_t best = ns_candidates_draw(some, count, turn->stream);
     for (uint32_t drawn = 1; drawn < turn->level->sample; drawn++) {
@@ -57,7 +57,7 @@ static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_t
     return best;
 }
 
-/* The best of all candidates, of which there is one at least; the first of equals. */
+/* The best of all candidates. There is at least one. Of equals it is the first. */
 static uint32_t best_of_all(const ns_candidates *some, const ns_turn *turn) {
     uint32_t best = 0;
     int64_t least = INT64_MAX;
@@ -97,8 +97,8 @@ static bool pick_along_ring(ns_walk *walk, const ns_candidates *some, const ns_t
     return false;
 }
 
-/* The first place in the segment, taken as ascending, of a queue not below that of the last success, or else the own
- * one; 0 behind all of them. */
+/* The first place in the segment, whose queues ascend, of a queue not below the queue of the last success, or the own
+ * queue if there was no success; 0 if there is no such place. */
 static uint32_t place_after_last(const ns_candidates *some, const ns_actor *actor) {
     int64_t sought = actor->last == NS_UNKNOWN ? actor->own : actor->last;
     uint32_t low = 0, high = some->size;
@@ -147,7 +147,7 @@ static void leave_segment(ns_walk *self) {
     self->begun = false;
 }
 
-/* Whether no queue at all passes the watch of the level: then its segments are left without a draw. */
+/* Whether no queue at all passes the watch of the level. The walk then leaves the level's segments without a draw. */
 static bool none_passes(const ns_turn *turn) {
     const ns_level *level = turn->level;
     if (level->watch == NS_NONE8 || level->flags & NS_FLAG_INVERT || !ns_level_draws(level)) return false;

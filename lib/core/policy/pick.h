@@ -33,18 +33,18 @@ void ns_masks_fill(const ns_plan *plan, uint64_t *mask);
 typedef struct {
     const uint32_t *queue;
     uint32_t size;
-    const uint64_t *bits;          /* [words]; NULL where there is no watch */
-    const uint64_t *mask;          /* [words]; NULL where the plan has none */
-    uint32_t first_word, end_word; /* of the mask, outside of which there is nothing */
+    const uint64_t *bits;          /* [words] NULL if there is no watch */
+    const uint64_t *mask;          /* [words] NULL if the plan has no masks */
+    uint32_t first_word, end_word; /* the words of the mask that may have bits */
     uint8_t inverted;
 } ns_candidates;
 
-/* Whether a level draws or compares, so that masks serve only if the queues of its segments ascend. */
+/* Whether a level draws or compares queues. Masks can then be used only if the queues of its segments ascend. */
 static inline bool ns_level_draws(const ns_level *level) {
     return level->pick == NS_PICK_RANDOM || level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST;
 }
 
-/* Whether the best of a few draws is picked, where there are `count` candidates. */
+/* Whether the level picks the best of a few drawn queues, if there are `count` candidates. */
 static inline bool ns_level_samples(const ns_level *level, uint32_t count) {
     return level->sample < count && level->sample != NS_ALL16;
 }
@@ -70,7 +70,7 @@ static inline bool ns_candidates_has(const ns_candidates *self, uint32_t at) {
     return !self->bits || ns_set_has(self->bits, self->queue[at]) != self->inverted;
 }
 
-/* Of the 64 queues from 64 `at` on, a bit for each candidate. */
+/* A bit for each candidate among the 64 queues from number 64 * `at` on. */
 static inline uint64_t ns_candidates_word(const ns_candidates *self, uint32_t at) {
     return (self->inverted ? ~self->bits[at] : self->bits[at]) & self->mask[at];
 }
@@ -99,7 +99,7 @@ static inline uint32_t ns_candidates_nth_by_words(const ns_candidates *self, uin
     }
 }
 
-/* Candidate number `nth`, from zero, of those counted. */
+/* Candidate number `nth`, from zero. */
 static inline uint32_t ns_candidates_nth(const ns_candidates *self, uint32_t nth) {
     if (!self->bits) return self->queue[nth];
     if (self->mask) return ns_candidates_nth_by_words(self, nth);
@@ -108,14 +108,14 @@ static inline uint32_t ns_candidates_nth(const ns_candidates *self, uint32_t nth
     return self->queue[at];
 }
 
-/* One candidate of `count`, by a draw. */
+/* Draw one of `count` candidates. */
 static inline uint32_t ns_candidates_draw(const ns_candidates *self, uint32_t count, ns_stream *stream) {
     return ns_candidates_nth(self, (uint32_t)ns_stream_below(stream, count));
 }
 
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 
-/* One decision under way: whose, with which draws, on which state; for dispatch, task `index` of `count`. */
+/* A decision under way: the actor, the random numbers and the view of its run; for dispatch also task `index` of `count`. */
 typedef struct {
     const ns_plan *plan;
     const ns_level *level;
@@ -125,7 +125,7 @@ typedef struct {
     uint64_t index, count;
 } ns_turn;
 
-/* The segments of one anchor: first .. end - 1. */
+/* The segments of one anchor: first to end - 1. */
 typedef struct {
     uint32_t first, end;
 } ns_row;
@@ -135,14 +135,14 @@ static inline ns_row ns_row_at(const ns_plan *plan, const ns_level *level, int32
     return (ns_row){row[0], row[1]};
 }
 
-/* Start a walk over `row`. Field by field, for speed: a copy of a struct just built waits for its stores. */
+/* Start a walk over `row`. Fields are set one by one, since the copy of a struct just built waits for its stores. */
 static inline void ns_walk_start(ns_walk *self, ns_row row) {
     self->segment = row.first;
     self->end = row.end;
     self->begun = false;
 }
 
-/* The next queue of the walk: false where it is over. */
+/* Find the next queue of the walk. Returns false if the walk is over. */
 bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue);
 
 #ifdef __cplusplus

@@ -12,19 +12,18 @@
 extern "C" {
 #endif
 
-/* Cache lines of synchronisation objects: who had them last, and how long it takes to get them (model 5.1; thesis
- * Table 6.2).
+/* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
  *
- * A line comes from the core of its owner, or from the memory of its home where nobody has it; where words are not
- * cached, always from there. An actor is a worker, or a producer, which stands beside worker 0.
+ * A line comes from the core of its owner. If it has no owner, or words are not cached, it comes from the memory of its
+ * home. An actor is a worker, or a producer, which is next to worker 0.
  */
 
 #define NS_NOBODY UINT32_MAX
 
-/* One line: its home, its owner, how often it went to another actor of the same node and of another node. */
+/* A line, and how often it went to another actor of the same node (`local`) and of another node (`remote`). */
 typedef struct {
     int32_t home;
-    uint32_t owner; /* NS_NOBODY: in memory */
+    uint32_t owner; /* NS_NOBODY: the line is in memory */
     int64_t local, remote;
 } ns_line;
 
@@ -43,12 +42,12 @@ static inline int64_t ns_line_to_ps(const ns_transfers *self, const ns_line *lin
     return self->between_ps[(uint64_t)ns_place_of(self, actor) * self->workers + ns_place_of(self, line->owner)];
 }
 
-/* Whether `sleeper` sleeps on the word of a line that lives on another node, from which it is woken. */
+/* Whether the line on whose word `sleeper` sleeps lives on another node. Waking the sleeper is then remote. */
 static inline bool ns_line_wakes_remotely(const ns_transfers *self, const ns_line *line, uint32_t sleeper) {
     return ns_node_of(self, sleeper) != line->home;
 }
 
-/* Give the line to `actor`; the time that it takes. */
+/* Give the line to `actor`. Returns the time that the transfer takes. */
 static inline int64_t ns_line_move(const ns_transfers *self, ns_line *line, uint32_t actor) {
     const int64_t time_ps = ns_line_to_ps(self, line, actor);
     if (line->owner != NS_NOBODY && line->owner != actor) {
@@ -60,52 +59,51 @@ static inline int64_t ns_line_move(const ns_transfers *self, ns_line *line, uint
     return time_ps;
 }
 
-/* Who gets a lock next, and how long that takes, for every kind of lock (model 5.2 and 5.3); equal to
- * engine/reference/sync/lock_queues.py, which says what the kinds are.
- */
+/* ---- kinds of locks (model 5.2 and 5.3), equal to engine/reference/sync/lock_queues.py, which defines the kinds ------ */
 
 typedef struct {
     int64_t since_ps;
     uint32_t actor;
-    uint32_t then; /* what it goes on with: the caller's own */
+    uint32_t then; /* what the actor goes on with; a number of the caller */
 } ns_waiter;
 
 typedef struct {
     uint32_t place;   /* among the waiters */
-    int64_t delay_ps; /* until the lock is its, at most 2^63 - 1 */
+    int64_t delay_ps; /* until the waiter has the lock, at most 2^63 - 1 */
 } ns_grant;
 
-/* Time until `actor` has a lock that it finds free, whose `line` is with its last holder or in memory. */
+/* Time until `actor` has a free lock, whose `line` is with the last holder or in memory. */
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor);
 
-/* The next holder of a lock whose `line` is with the actor that releases it at `now`; `count` waiters, at least one, in
- * the order of their arrival. `run` is the number of grants in a row within one node. */
+/* Choose the next holder of a lock that the owner of `line` releases at `now`. There are `count` waiters, at least one, in
+ * the order of their arrival. `run` counts the grants in a row within one node. */
 ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const ns_transfers *transfers,
                       const ns_line *line, const ns_waiter *waiters, uint32_t count, int64_t now, int64_t *run);
 
-/* The server of one lock or atomic word: who has it, who waits for it, whose it is next (model 5.2). It knows no clock:
- * whoever asks lets the grant that is promised happen when it is due.
+/* ---- the server of one lock or atomic word (model 5.2) ---------------------------------------------------------------
+ *
+ * The server has no clock. It promises a grant, and the caller makes the grant when it is due.
  */
 
 typedef struct {
     ns_waiter *places;           /* [room] */
-    uint32_t room, first, count; /* `count` waiters from place `first` on, see below */
-    uint32_t holder;             /* NS_NOBODY: none */
-    bool busy;                   /* promised or held */
-    bool promised;               /* to `next`, whose it is at `due_ps` */
+    uint32_t room, first, count; /* `count` waiters from place `first` on */
+    uint32_t holder;             /* NS_NOBODY: the lock has no holder */
+    bool busy;                   /* the lock is promised or held */
+    bool promised;               /* `next` gets the lock at `due_ps` */
     ns_waiter next;
     int64_t due_ps;
     int64_t run; /* grants in a row within one node */
     int64_t granted_ps, acquisitions, wait_ps, hold_ps;
 } ns_server;
 
-/* Those who wait, in the order of their arrival; those of one instant in the order of their ids. */
+/* The waiters in the order of their arrival. Waiters of one instant are in the order of their ids. */
 static inline ns_waiter *ns_server_waiters(const ns_server *self) { return self->places + self->first; }
 
-/* Room behind the last waiter; false where there is no memory. */
+/* Make room behind the last waiter. Returns false if there is no memory. */
 bool ns_server_make_room(ns_server *self);
 
-/* Let a waiter in behind all that came before it; false where there is no memory. */
+/* Add a waiter behind all that came before it. Returns false if there is no memory. */
 static inline bool ns_server_enqueue(ns_server *self, ns_waiter waiter) {
     if (self->first + self->count == self->room && !ns_server_make_room(self)) return false;
     ns_waiter *waiters = ns_server_waiters(self);
@@ -119,7 +117,7 @@ static inline bool ns_server_enqueue(ns_server *self, ns_waiter waiter) {
     return true;
 }
 
-/* Promise it to the chosen waiter. */
+/* Promise the lock to the chosen waiter. */
 static inline void ns_server_promise(ns_server *self, ns_grant grant, int64_t now_ps) {
     ns_waiter *chosen = ns_server_waiters(self) + grant.place;
     self->next = *chosen;
@@ -132,14 +130,14 @@ static inline void ns_server_promise(ns_server *self, ns_grant grant, int64_t no
         self->first++;
 }
 
-/* Nobody has it: promise it to the first who has come. */
+/* Promise a free lock to the first waiter. */
 static inline void ns_server_serve_first(ns_server *self, enum ns_lock_kind kind, const ns_transfers *transfers,
                                          const ns_line *line, int64_t now_ps) {
     const ns_grant first = {0, ns_lock_free_ps(kind, transfers, line, ns_server_waiters(self)->actor)};
     ns_server_promise(self, first, now_ps);
 }
 
-/* What is promised is granted. */
+/* Make the promised grant. */
 static inline void ns_server_grant(ns_server *self, const ns_transfers *transfers, ns_line *line, int64_t now_ps) {
     self->promised = false;
     self->holder = self->next.actor;
@@ -154,7 +152,7 @@ static inline void ns_server_end_holding(ns_server *self, int64_t now_ps) {
     self->holder = NS_NOBODY;
 }
 
-/* `actor` has let go of it: promise it to one of those who wait; false where nobody does. */
+/* `actor` has released the lock. Promise it to a waiter. Returns false if there is no waiter. */
 static inline bool ns_server_serve_next(ns_server *self, enum ns_lock_kind kind, const ns_lock_rules *rules,
                                         const ns_transfers *transfers, ns_line *line, uint32_t actor, int64_t now_ps) {
     ns_line_move(transfers, line, actor);
@@ -169,7 +167,7 @@ static inline bool ns_server_serve_next(ns_server *self, enum ns_lock_kind kind,
     return true;
 }
 
-/* Take it from whoever has it or waits for it. */
+/* Take the lock from its holder and from all waiters. */
 static inline void ns_server_clear(ns_server *self) {
     self->count = 0;
     self->promised = self->busy = false;

@@ -21,8 +21,7 @@ std::vector<std::size_t> watches_of_thieves(const ns_plan& steal) {
 // nullptr where rounds are more than a poll and its probes, or queues may hold copies of tasks.
 std::unique_ptr<Sleeping> kind_of(Run& run, SyncObjects& sync, Polling& polling) {
     const Plan& plan = run.plan;
-    const bool may_sleep =
-        plan.skip && plan.one_queue_each && !plan.backoff_after_probe && !run.queues.contents().copies;
+    const bool may_sleep = plan.skip && plan.one_queue_each && !plan.backoff_after_probe && !run.queues.has_copies();
     if (!may_sleep) return nullptr;
     if (plan.locks_probes) return std::make_unique<LockedRounds>(run, sync, polling);
     return std::make_unique<ForeseenProbes>(run, polling);
@@ -38,10 +37,10 @@ Sleeping::Sleeping(Run& run, Polling& polling)
       no_marks_(std::size_t{run.plan.steal.watches} * words_, 0) {}
 
 bool Sleeping::is_marked() const {
-    const ns_queues& queues = run_.queues.contents();
-    if (queues.marked == 0) return false;
+    if (run_.queues.marked() == 0) return false;
+    const std::uint64_t* const bits = run_.queues.view().watch;
     return std::ranges::any_of(watches_, [&](std::size_t watch) {
-        const std::uint64_t* const marks = queues.watch + watch * words_;
+        const std::uint64_t* const marks = bits + watch * words_;
         return std::any_of(marks, marks + words_, [](std::uint64_t word) { return word != 0; });
     });
 }

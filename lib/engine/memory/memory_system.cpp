@@ -123,7 +123,7 @@ void MemorySystem::settle() {
     for (const std::uint32_t w : flows_->moved()) schedule(run_.team[w]);
     flows_->forget_changes();
     schedule_first_ends();
-    if (run_.recorder.watch() != nullptr) report_loads();
+    if (run_.recorder.watched()) report_loads();
 }
 
 // The end of the worker's flow is an event of its own, or one of those of its group.
@@ -154,7 +154,7 @@ void MemorySystem::report_loads() {
     for (std::size_t resource = 0; resource < reported_loads_.size(); ++resource) {
         const std::int64_t load = flows_->load(resource);
         if (load == reported_loads_[resource]) continue;
-        run_.recorder.watch()->load(run_.clock.now_ps(), static_cast<std::int64_t>(resource), load);
+        run_.recorder.load(resource, load);
         reported_loads_[resource] = load;
     }
 }

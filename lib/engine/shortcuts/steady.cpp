@@ -174,12 +174,11 @@ void SteadyProduction::producer_waits() {
     const ItemTimes& times = run_.ranges.times(run_.ranges.family_of(static_cast<Task>(p.next)));
     for (const Worker& w : run_.team) {
         const auto q = static_cast<std::uint32_t>(w.own);
-        const std::int64_t low =
-            std::max(run_.queues.contents().thresholds[q].low, std::max<std::int64_t>(run_.plan.refill, 0));
+        const std::int64_t low = std::max(run_.queues.thresholds(q).low, std::max<std::int64_t>(run_.plan.refill, 0));
         steady.end_ps.push_back(memory_.end_ps(w));
         steady.period_ps.push_back(run_.plan.costs.pop_ps + memory_.steady_ps(w, times));
-        steady.spare.push_back(std::max<std::int64_t>(0, run_.queues.contents().capacity[q] - low - 2));
-        steady.announces.push_back(ns_queues_room_to_announce(&run_.queues.contents(), q));
+        steady.spare.push_back(std::max<std::int64_t>(0, run_.queues.capacity(q) - low - 2));
+        steady.announces.push_back(run_.queues.room_to_announce(q));
     }
     const std::optional<Moment> moment = follow(steady);
     try_below_ = p.left / 2;
@@ -195,7 +194,7 @@ bool SteadyProduction::is_steady() const {
                run_.ranges.holds(w.stack.back()) && w.agenda.empty();
     };
     if (memory_.coupled() && (memory_.settles() || run_.plan.effects.task_noise_ppm != 0)) return false;
-    return run_.plan.one_queue_each && !run_.plan.locks_search && run_.queues.contents().total == run_.plan.room &&
+    return run_.plan.one_queue_each && !run_.plan.locks_search && run_.queues.total() == run_.plan.room &&
            run_.ranges.all_uniform() && std::all_of(run_.team.begin(), run_.team.end(), has_only_an_item) &&
            run_.queues.none_below(run_.plan.graph.tasks);
 }
@@ -209,7 +208,7 @@ void SteadyProduction::move_on(const ItemTimes& times, const Moment& moment, con
         w.counters.tasks += items;
         w.counters.overhead_ps += items * run_.plan.costs.pop_ps;
         run_.queues.pass(static_cast<std::uint32_t>(w.own), items);
-        if (moment.announced[w.id]) ns_queues_announce(run_.queues.core(), static_cast<std::uint32_t>(w.own));
+        if (moment.announced[w.id]) run_.queues.announce(static_cast<std::uint32_t>(w.own));
         memory_.pass_items(w, times, items, due_ps);
         made += items;
     }

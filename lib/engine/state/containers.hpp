@@ -43,9 +43,10 @@ template <typename T>
 class Ring {
 public:
     bool empty() const { return size_ == 0; }
-    T& front() { return at(0); }
-    T& back() { return at(size_ - 1); }
-    T& at(std::size_t i) { return slots_[(head_ + i) & mask_]; }
+    std::size_t size() const { return size_; }
+    T& front() const { return at(0); }
+    T& back() const { return at(size_ - 1); }
+    T& at(std::size_t i) const { return slots_[(head_ + i) & mask_]; }
 
     void push_back(const T& value) {
         if (size_ == capacity()) grow();
@@ -56,6 +57,7 @@ public:
         head_ = (head_ + 1) & mask_;
         --size_;
     }
+    void pop_back() { --size_; }
 
 private:
     std::size_t capacity() const { return slots_ ? mask_ + 1 : 0; }

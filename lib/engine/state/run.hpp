@@ -41,14 +41,14 @@ struct StealCounts : ns_steal_counts {
 };
 
 struct Run {
-    Run(const Prepared& given, std::uint64_t drawn_with, const Listener* listener, Watch* watch,
+    Run(const Prepared& given, std::uint64_t drawn_with, const Listener* listener, const Watcher* watcher,
         std::function<void()> when_pausing, bool keep_log)
         : plan(given.plan),
           prepared(given),
           seed(drawn_with),
           pause(std::move(when_pausing)),
           clock(plan),
-          recorder(clock, listener, watch, keep_log),
+          recorder(clock, listener, watcher, keep_log),
           ranges(plan, seed),
           queues(plan, seed, recorder),
           team(new_team(plan)),
