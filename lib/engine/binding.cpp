@@ -4,20 +4,157 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "generated/counters.h"
 #include "engine.hpp"
+#include "generated/counters.h"
 #include "longest_chains.hpp"
-#include "read_plan.hpp"
+#include "plan/plan_reader.h"
 
 namespace nb = nanobind;
 using namespace numasim;
 
 namespace {
+
+// ---- plans: a Python dict of arrays as the source of a plan (core/plan/plan_reader.h)
+// -----------------------------------
+
+// What is wrong with the arrays of a plan; a ValueError in Python.
+struct BadPlan : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+inline void require(bool holds, const char* otherwise) {
+    if (!holds) throw BadPlan(otherwise);
+}
+
+// A plan, whose arrays live as long as this.
+class ReadPlan {
+public:
+    // Every index of the plan is in bounds; else BadPlan.
+    explicit ReadPlan(nb::dict fields);
+    ~ReadPlan() { ns_plan_reader_destroy(&reader_); }
+    ReadPlan(const ReadPlan&) = delete;
+    ReadPlan& operator=(const ReadPlan&) = delete;
+
+    const Plan& plan() const { return plan_; }
+    const Prepared& prepared() const { return *prepared_; }
+
+    // What the reader asks for, by names as "families.0.accesses.1.traffic".
+    bool array(const char* name, ns_field_type type, const void** values, std::uint64_t* count);
+    bool integer(const char* name, std::int64_t* value) const;
+    const char* text(const char* name);
+    bool count(const char* name, std::uint64_t* count) const;
+
+private:
+    nb::object find(const char* name) const;
+
+    nb::dict fields_;
+    std::vector<nb::object> kept_;  // whose memory the plan borrows
+    ns_plan_reader reader_{};
+    Plan plan_{};
+    std::optional<Prepared> prepared_;
+};
+
+ReadPlan& of(void* context) { return *static_cast<ReadPlan*>(context); }
+
+ns_plan_source source_of(ReadPlan* plan) {
+    return {
+        .context = plan,
+        .array = [](void* context, const char* name, ns_field_type type, const void** values,
+                    std::uint64_t* count) { return of(context).array(name, type, values, count); },
+        .integer = [](void* context, const char* name,
+                      std::int64_t* value) { return of(context).integer(name, value); },
+        .text = [](void* context, const char* name) { return of(context).text(name); },
+        .count = [](void* context, const char* name, std::uint64_t* count) { return of(context).count(name, count); },
+    };
+}
+
+template <typename T>
+bool view_of(nb::handle given, const void** values, std::uint64_t* count) {
+    nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
+    if (!nb::try_cast(given, array, false)) return false;
+    *values = array.data();
+    *count = array.shape(0);
+    return true;
+}
+
+ReadPlan::ReadPlan(nb::dict fields) : fields_(std::move(fields)) {
+    reader_.source = source_of(this);
+    if (ns_full_plan_read(&reader_, &plan_)) {
+        prepared_.emplace(plan_);
+        return;
+    }
+    const ns_plan_mistake mistake = reader_.mistake;
+    ns_plan_reader_destroy(&reader_);
+    if (mistake == NS_PLAN_NO_MEMORY) throw std::bad_alloc();
+    throw BadPlan(reader_.problem);
+}
+
+nb::object ReadPlan::find(const char* name) const {
+    nb::object here = fields_;
+    for (std::string rest = name; !rest.empty();) {
+        const std::size_t dot = rest.find('.');
+        const std::string step = rest.substr(0, dot);
+        rest = dot == std::string::npos ? "" : rest.substr(dot + 1);
+        if (nb::isinstance<nb::dict>(here)) {
+            const nb::dict fields = nb::borrow<nb::dict>(here);
+            if (!fields.contains(step.c_str())) return {};
+            here = nb::borrow(fields[step.c_str()]);
+        } else if (nb::isinstance<nb::list>(here)) {
+            here = nb::borrow(nb::borrow<nb::list>(here)[std::strtoull(step.c_str(), nullptr, 10)]);
+        } else {
+            return {};
+        }
+    }
+    return here;
+}
+
+bool ReadPlan::array(const char* name, ns_field_type type, const void** values, std::uint64_t* count) {
+    const nb::object given = find(name);
+    bool found = false;
+    if (!given.is_valid()) return false;
+    switch (type) {
+        case NS_TYPE_U8: found = view_of<std::uint8_t>(given, values, count); break;
+        case NS_TYPE_I32: found = view_of<std::int32_t>(given, values, count); break;
+        case NS_TYPE_U32: found = view_of<std::uint32_t>(given, values, count); break;
+        case NS_TYPE_I64: found = view_of<std::int64_t>(given, values, count); break;
+        case NS_TYPE_U64: found = view_of<std::uint64_t>(given, values, count); break;
+    }
+    if (found) kept_.push_back(given);
+    return found;
+}
+
+bool ReadPlan::integer(const char* name, std::int64_t* value) const {
+    const nb::object given = find(name);
+    if (!given.is_valid()) return false;
+    bool flag = false;
+    if (!nb::try_cast(given, flag, false)) return nb::try_cast(given, *value, false);
+    *value = flag;
+    return true;
+}
+
+const char* ReadPlan::text(const char* name) {
+    const nb::object given = find(name);
+    if (!given.is_valid() || !nb::isinstance<nb::str>(given)) return nullptr;
+    kept_.push_back(given);
+    return nb::borrow<nb::str>(given).c_str();
+}
+
+bool ReadPlan::count(const char* name, std::uint64_t* count) const {
+    const nb::object given = find(name);
+    if (!given.is_valid() || !nb::isinstance<nb::list>(given)) return false;
+    *count = nb::len(given);
+    return true;
+}
+
+// ---- results -------------------------------------------------------------------------------------------------------
 
 // A NumPy array that owns a copy of `count` rows of `columns` values.
 template <typename T>
@@ -91,8 +228,8 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
     result["prefetched_bytes"] = traffic != nullptr ? traffic->prefetched_bytes : 0;
     result["used_bytes"] = traffic != nullptr ? traffic->used_bytes : 0;
-    result["sync_counts"] = rows_of<ns_sync_counts>(engine.sync().counts());
-    result["phase_rows"] = rows_of<PhaseRow>(engine.phase_rows());
+    result["sync_counts"] = rows_of<SyncCounts>(engine.sync().counts());
+    result["phase_table"] = rows_of<PhaseRow>(engine.phase_rows());
     result["makespan_ps"] = run.clock.now_ps();
     result["span_ps"] = engine.source().span_ps();
     result["page_faults"] = memory.pages().placed + (traffic != nullptr ? traffic->placed : 0);
@@ -178,18 +315,15 @@ nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object
              nb::object controlling) {
     const Plan& plan = read.plan();
     const Listener listener = listening.is_none() ? Listener{} : listener_of(listening);
-    std::optional<Watch> watch;
-    if (!watching.is_none()) {
-        require(!plan.skip && !plan.skipping, "a run that is watched skips nothing");
-        watch.emplace(watcher_of(watching));
-    }
+    const Watcher watcher = watching.is_none() ? Watcher{} : watcher_of(watching);
+    require(!watcher || (!plan.skip && !plan.skipping), "a run that is watched skips nothing");
     std::optional<PythonBoundary> boundary;
     if (!controlling.is_none()) {
         require(!plan.skipping && !plan.graph.folded, "a run with a controller has an event and a row for every task");
         boundary.emplace(controlling);
     }
-    Engine engine(read.prepared(), seed, listening.is_none() ? nullptr : &listener, watch ? &*watch : nullptr,
-                  check_signals, keep_log, boundary ? &*boundary : nullptr);
+    Engine engine(read.prepared(), seed, listener ? &listener : nullptr, watcher ? &watcher : nullptr, check_signals,
+                  keep_log, boundary ? &*boundary : nullptr);
     {
         const nb::gil_scoped_release released;
         engine.run();

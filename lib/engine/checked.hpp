@@ -1,16 +1,30 @@
-// Arithmetic on times that refuses what 63 bits do not hold.
+// Arithmetic on times that throws std::overflow_error for results beyond 63 bits, and an attribute for loops over
+// hashes.
 #pragma once
 
 #include <cstdint>
 #include <stdexcept>
 
-#include "clock/clock.h"
+#include "memory/pages.h"
+
+// A function with this attribute is compiled once for each generation of vector units. The loader takes the version
+// of the processor at hand.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(NUMASIM_SANITIZED)
+#define NUMASIM_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define NUMASIM_VECTORS
+#endif
 
 namespace numasim {
 
-constexpr std::int64_t LATEST_PS = NS_LATEST_PS;  // events are not later
+__extension__ using Wide = __int128;
 
-[[noreturn]] inline void refuse_time() { throw std::overflow_error(NS_TOO_LATE); }
+constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;  // no event is later
+
+[[noreturn]] inline void refuse_time() {
+    throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days");
+}
 
 inline std::int64_t sum_ps(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
@@ -24,7 +38,33 @@ inline std::int64_t product_ps(std::int64_t times, std::int64_t each_ps) {
     return product;
 }
 
-// For whole > 0 and part >= 0.
+// part / whole, rounded up, for whole > 0 and part >= 0.
 inline std::int64_t ceil_div(std::int64_t part, std::int64_t whole) { return part / whole + (part % whole != 0); }
+
+inline std::int64_t narrowed(Wide value) {
+    if (value > INT64_MAX) refuse_time();
+    return static_cast<std::int64_t>(value);
+}
+
+// a * b / whole, rounded down, for numbers >= 0. The product has 128 bits only if 64 do not hold it.
+inline std::int64_t floor_ratio(std::int64_t a, std::int64_t b, std::int64_t whole) {
+    std::int64_t product = 0;
+    if (!__builtin_mul_overflow(a, b, &product)) return product / whole;
+    return narrowed(Wide{a} * b / whole);
+}
+
+// a * b / whole, rounded up, for numbers >= 0.
+inline std::int64_t ceil_ratio(std::int64_t a, std::int64_t b, std::int64_t whole) {
+    std::int64_t product = 0;
+    if (!__builtin_mul_overflow(a, b, &product)) return ceil_div(product, whole);
+    return narrowed((Wide{a} * b + whole - 1) / whole);
+}
+
+// How long `bytes` take that come line by line, `misses` / 1000 lines at a time.
+inline std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t misses) {
+    std::int64_t time_ps = 0;
+    if (!ns_misses_fit(bytes, latency_ps, misses, &time_ps)) refuse_time();
+    return time_ps;
+}
 
 }  // namespace numasim

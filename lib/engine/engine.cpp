@@ -9,10 +9,10 @@ namespace {
 constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
 }
 
-Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
                std::function<void()> pause, bool keep_log, Boundary* boundary)
     : boundary_(boundary),
-      executor_(plan, seed, listener, watch, std::move(pause), keep_log),
+      executor_(plan, seed, listener, watcher, std::move(pause), keep_log),
       steady_(executor_.run, executor_.memory, executor_.source) {
     if (boundary_ != nullptr) executor_.run.measures.emplace(plan.plan.graph.rows, plan.plan.nodes);
 }
@@ -43,13 +43,13 @@ void Engine::begin() {
 bool Engine::run_phase() {
     if (!start_phase()) return false;
     while (!phase_over_) {
-        const ns_event_key event = executor_.run.clock.next();
+        const EventKey event = executor_.run.clock.next();
         if (executor_.memory.settles_before(event)) {
             executor_.memory.settle();
             if (executor_.skipping.active()) executor_.skipping.follow_speeds();
             continue;
         }
-        if (event == NS_NO_EVENT) throw Deadlock(executor_.source.unfinished(), executor_.run.clock.now_ps());
+        if (event == NO_EVENT) throw Deadlock(executor_.source.unfinished(), executor_.run.clock.now_ps());
         executor_.run.clock.advance(event);
         if ((executor_.run.clock.events() & EVENTS_BETWEEN_PAUSES) == 0) executor_.run.pause();
         handle(event);
@@ -58,9 +58,9 @@ bool Engine::run_phase() {
     return true;
 }
 
-void Engine::handle(ns_event_key event) {
-    const std::uint32_t actor = ns_event_actor(event);
-    switch (ns_event_rank(event)) {
+void Engine::handle(EventKey event) {
+    const std::uint32_t actor = event_actor(event);
+    switch (event_rank(event)) {
         case SEG_END: return end_segment(executor_.run.team[actor]);
         case GRANT: return grant(actor);
         case RELEASE: return executor_.sync.open(actor);
@@ -91,7 +91,7 @@ void Engine::grant(std::uint32_t lock) {
     }
     Worker& w = executor_.run.team[waiter.actor];
     if (then == Then::SEARCH) {
-        if (ns_lock_granted(&executor_.thief, &w, lock)) executor_.proceed(w);
+        if (executor_.thief.lock_granted(w, lock)) executor_.proceed(w);
         return;
     }
     if (then == Then::ENQUEUE) return executor_.put_locked(w);
@@ -140,7 +140,7 @@ void Engine::end_phase() {
     executor_.source.end_phase(executor_.run.plan.skipping ? executor_.skipping.take_span_ps()
                                                            : executor_.run.frames.take_span_ps());
     if (executor_.run.plan.threshold_time == ThresholdTime::PHASE) {
-        for (Worker& w : executor_.run.team) ns_compute_thresholds(&executor_.thief, &w, executor_.run.clock.now_ps());
+        for (Worker& w : executor_.run.team) executor_.thief.compute_thresholds(w);
     }
     count_phase();
     phase_over_ = true;
@@ -199,12 +199,12 @@ std::vector<std::int64_t> Engine::told() const {
 // ---- results ------------------------------------------------------------------------------------------------------
 
 std::int64_t Engine::peak_tasks() const {
-    return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.contents().peak_total);
+    return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.peak_total());
 }
 
 std::size_t Engine::task_bytes() const {
     return executor_.run.frames.most() * sizeof(Frame) +
-           static_cast<std::size_t>(executor_.run.queues.contents().peak_entries) * sizeof(ns_items);
+           static_cast<std::size_t>(executor_.run.queues.peak_entries()) * sizeof(ns_items);
 }
 
 }  // namespace numasim

@@ -35,10 +35,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "components.hpp"
 #include "executor.hpp"
-#include "record/phase_rows.hpp"
-#include "shortcuts/steady_production.hpp"
+#include "record/measures.hpp"
+#include "shortcuts/steady.hpp"
 
 namespace numasim {
 
@@ -55,7 +54,7 @@ class Engine {
 public:
     // `pause` is called now and then during a run; what it throws ends the run. A run that is watched goes through
     // every event: its plan must not be one that skips.
-    Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+    Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
            std::function<void()> pause, bool keep_log, Boundary* boundary);
 
     void run();
@@ -86,7 +85,7 @@ public:
     std::size_t task_bytes() const;   // of the state that grows with them
 
 private:
-    void handle(ns_event_key event);
+    void handle(EventKey event);
     void end_segment(Worker& w);
     void produce();
     void grant(std::uint32_t lock);

@@ -6,9 +6,9 @@
 
 namespace numasim {
 
-Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
                    std::function<void()> pause, bool keep_log)
-    : Components(plan, seed, listener, watch, std::move(pause), keep_log),
+    : Components(plan, seed, listener, watcher, std::move(pause), keep_log),
       coupled_(memory.coupled()),
       has_dependences_(run.frames.have_dependences()),
       joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
@@ -122,7 +122,7 @@ void Executor::compute_block(Worker& w, Task item) {
             block.count = std::min(ItemBlock::MOST, entry.count + 1);
         }
     }
-    block.times->block(static_cast<std::size_t>(w.node), item - block.base, block.step, block.count, block.total_ps,
+    block.times->block(static_cast<std::size_t>(w.node), {item - block.base, block.step, block.count}, block.total_ps,
                        block.local_ps);
 }
 
@@ -139,14 +139,14 @@ void Executor::end_segment(Worker& w) {
     const Task task = w.stack.back();
     run.detail(SEG_END, w.id, run.frames.id_of(task), w.segment);
     if (coupled_) memory.end(w);
-    if (run.recorder.watch() != nullptr) report_work(w);
+    if (run.recorder.watched()) report_work(w);
     if (run.frames.is_item(task)) {
         w.stack.pop_back();
-        ns_count_task(run.queues.core(), &w);
+        count_task(w);
         source.task_done();
         // what `proceed` would come to: most items are followed by the next one of the own queue
         const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
-        if (free && ns_pop_own(&thief, &w, thief.plan->refill) && run.frames.is_item(w.stack.back()))
+        if (free && thief.pop_own(w, run.plan.refill) && run.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
     } else {
         Frame& frame = run.frames[task];
@@ -175,6 +175,12 @@ bool Executor::use_word(Worker& w, Frame& frame) {
     return use.op < BEGIN ? sync.use(w, use.op, use.arg) : transactions.use(w, frame, use);
 }
 
+// The worker has executed a task.
+inline void Executor::count_task(Worker& w) {
+    ++w.counters.tasks;
+    if (w.own != NS_UNKNOWN) run.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_EXECUTED);
+}
+
 // ---- the end of a task --------------------------------------------------------------------------------------------
 
 // Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
@@ -189,7 +195,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
         w.stack.push_back(frame.parent);
     } else {
         if (kind == TASK) {
-            ns_count_task(run.queues.core(), &w);
+            count_task(w);
             w.owed_ps += run.profile_ps;
         }
         run.frames.end_chain(frame.path_ps);
@@ -294,7 +300,7 @@ inline void Executor::spawn(Worker& w, std::uint32_t parent) {
     if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[child].row);
     if (coupled_) memory.expect(run.frames[child]);
     if (has_dependences_ && run.frames.must_wait(child)) return;
-    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
+    if (inlines_ && must_inline(w)) {
         w.stack.push_back(child);
         begin(w, child);
     } else if (goes_first(w, parent, child)) {
@@ -304,6 +310,15 @@ inline void Executor::spawn(Worker& w, std::uint32_t parent) {
     } else {
         offer(w, child);
     }
+}
+
+// Whether the worker executes its spawns at once: from a full own queue on, until the queue has fallen below the resume
+// fill.
+inline bool Executor::must_inline(Worker& w) {
+    if (w.own == NS_UNKNOWN || run.plan.steal.queues[w.own].full != NS_FULL_INLINE) return false;
+    const auto q = static_cast<std::uint32_t>(w.own);
+    w.overflowed = ns_overflows(w.overflowed, run.queues.length(q), run.queues.capacity(q), run.plan.inline_resume_ppm);
+    return w.overflowed;
 }
 
 // An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
@@ -324,7 +339,7 @@ inline bool Executor::goes_first(Worker& w, std::uint32_t parent, std::uint32_t 
 // Where the spawn order adapts: whether the worker begins the child that it spawns now.
 bool Executor::adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
     const std::int64_t depth = static_cast<std::int64_t>(w.stack.size()) - 1 + run.frames.depth(parent);
-    if (!ns_adapts_to_child(&run.plan, &thief.actors[w.id], &w, depth)) return false;
+    if (!ns_adapts_to_child(&run.plan, &run.queues.actor(w.id), &w, depth)) return false;
     run.frames.stack_upon(child, parent, w.id);
     return true;
 }
@@ -341,7 +356,7 @@ void Executor::produce(Worker& w) {
         return;
     }
     const Task item = source.make_item();
-    if (inlines_ && ns_must_inline(&run.plan, thief.queues, &w)) {
+    if (inlines_ && must_inline(w)) {
         w.stack.push_back(item);
     } else {
         offer(w, item);
@@ -360,7 +375,7 @@ inline void Executor::offer(Worker& w, Task task) {
 void Executor::end_put(Worker& w) {
     run.recorder.overhead(w);
     if (w.held_count != 0) {  // what a search has found is paid for
-        ns_release_search_locks(&thief, &w);
+        thief.release_locks(w);
     } else if (!w.outbox.empty() && !put_next(w)) {
         return;
     }

@@ -1,19 +1,66 @@
-// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; engine/reference/executor.py).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "components.hpp"
+#include "dispatcher.hpp"
+#include "idle/polling.hpp"
+#include "idle/sleepers.hpp"
+#include "memory/memory_system.hpp"
+#include "shortcuts/skip_ahead.hpp"
+#include "shortcuts/steal_batches.hpp"
+#include "state/run.hpp"
+#include "sync_objects.hpp"
+#include "thief.hpp"
+#include "transactions.hpp"
+#include "work_source.hpp"
 
 namespace numasim {
+
+// All that stands above the Executor, in one piece: the components that search for work, and what they work on.
+//
+// The Executor goes through every event, and is made on top of this piece: each component is at a constant distance
+// from it. With references to them, which have to be loaded again after stores, event by event a tenth of the time is
+// lost.
+
+struct Components {
+    Components(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
+               std::function<void()> pause, bool keep_log)
+        : run(plan, seed, listener, watcher, std::move(pause), keep_log),
+          memory(run),
+          sync(run, memory),
+          transactions(run, memory),
+          dispatcher(run, memory),
+          source(run, sync, dispatcher),
+          skipping(run, memory, source),
+          polling(run, memory, source, skipping),
+          sleepers(run, sync, polling),
+          batches(run, skipping, polling),
+          thief(run, memory, sync, source, skipping, polling, sleepers, batches) {}
+    Components(const Components&) = delete;
+
+    Run run;
+    MemorySystem memory;
+    SyncObjects sync;
+    Transactions transactions;
+    Dispatcher dispatcher;
+    WorkSource source;
+    SkipAhead skipping;
+    Polling polling;
+    Sleepers sleepers;
+    StealBatches batches;
+    Thief thief;
+};
+
+// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; engine/reference/executor.py).
 
 // The components that it works with are its base (see engine/components.hpp); it changes them through their functions.
 class Executor : public Components {
 public:
-    Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, Watch* watch,
+    Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
              std::function<void()> pause, bool keep_log);
 
     // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
@@ -43,6 +90,8 @@ private:
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     [[gnu::noinline]] void take_up(Worker& w);
     [[gnu::noinline]] void hold_back(Worker& w);
+    [[gnu::always_inline]] void count_task(Worker& w);
+    [[gnu::always_inline]] bool must_inline(Worker& w);
     [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
     [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child);
     [[gnu::noinline]] bool adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child);

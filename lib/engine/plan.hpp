@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "generated/plan_names.hpp"
-#include "policy/backoff.h"
 #include "policy/ranges.h"
+#include "policy/round.h"
 #include "policy/thresholds.h"
 #include "sync/barriers.h"
 #include "sync/locks.h"

@@ -4,125 +4,338 @@
 
 namespace numasim {
 
-namespace {
-
-bool any_anchor(const ns_plan& steal, ns_anchor anchor) {
-    return std::any_of(steal.level, steal.level + steal.steal_levels,
-                       [anchor](const ns_level& level) { return level.anchor == anchor; });
-}
-
-}  // namespace
-
-Thief::Thief(Run& given, MemorySystem& memory, SyncObjects& sync_objects, WorkSource& work_source,
-             SkipAhead& skip_ahead, Polling& rounds, Sleepers& sleeping, StealBatches& batches)
-    : ns_search{&given.plan, given.queues.core(), given.queues.actors(), given.steals, 0, 0, 0},
-      run(given),
-      sync(sync_objects),
-      source(work_source),
-      skipping(skip_ahead),
-      polling(rounds),
-      sleepers(sleeping),
+Thief::Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping,
+             Polling& polling, Sleepers& sleepers, StealBatches& batches)
+    : run_(run),
       memory_(memory),
+      sync_(sync),
+      source_(source),
+      skipping_(skipping),
+      polling_(polling),
+      sleepers_(sleepers),
       batches_(batches),
       helpers_(memory.helpers()),
-      tracks_parent_(any_anchor(plan->steal, NS_ANCHOR_PARENT)),
-      leaps_(plan->join == NS_JOIN_LEAPFROG),
-      beginnings_matter_(plan->work_first || tracks_parent_ || leaps_ || plan->counts_live) {}
+      strict_(run.plan.join == Join::STRICT),
+      leaps_(run.plan.join == Join::LEAPFROG),
+      tracks_parent_(ns_plan_has_anchor(&run.plan.steal, NS_ANCHOR_PARENT)),
+      beginnings_matter_(run.plan.work_first || tracks_parent_ || leaps_ || run.plan.counts_live) {}
 
-// It has a task that it begins before it looks into its queue, or nothing in that.
+// The worker has a dealt task, or no task in its own queue.
 bool Thief::seek_further(Worker& w) {
-    if (!w.agenda.empty()) {
-        if (!w.stack.empty()) {
-            if (ns_pop_own(this, &w, plan->refill)) return true;
-        } else {
-            begin(w, w.agenda.take());
-            return true;
-        }
+    if (!w.agenda.empty() && w.stack.empty()) {
+        begin(w, w.agenda.take());
+        return true;
     }
+    if (!w.agenda.empty() && pop_own(w, run_.plan.refill)) return true;
     if (!w.idle) go_idle(w);
     return start_round(w);
 }
 
-bool Thief::start_round(Worker& w) { return ns_start_round(this, &w); }
-
-bool Thief::look(Worker& w) { return ns_look(this, &w); }
-
 // ---- idle episodes ------------------------------------------------------------------------------------------------
 
 void Thief::go_idle(Worker& w) {
-    ns_go_idle(this, &w, run.clock.now_ps());
-    if (!w.stack.empty()) run.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
-    sleepers.marked();
+    const bool first_drain = run_.plan.threshold_time == ThresholdTime::FIRST_DRAIN && !w.thresholds_known;
+    w.idle = true;
+    w.failed = w.failed_remote = 0;
+    if (w.own != NS_UNKNOWN) run_.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_SEARCHES);
+    if (first_drain && w.counters.tasks != 0) compute_thresholds(w);
+    if (joins(w)) run_.joins.begin(static_cast<std::size_t>(w.stack.back()), w.id);
+    sleepers_.marked();
     memory_.tell_activity(w);
-    w.began_ps = run.clock.now_ps() + w.owed_ps;
+    w.began_ps = run_.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
 }
 
 void Thief::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
-    if (!w.stack.empty()) run.joins.end(static_cast<std::size_t>(w.stack.back()));
+    if (joins(w)) run_.joins.end(static_cast<std::size_t>(w.stack.back()));
     memory_.tell_activity(w);
     report_idle(w, w.failed, w.failed_remote);
-    run.step(POLL, w.id, w.failed, w.failed_remote);
+    run_.step(POLL, w.id, w.failed, w.failed_remote);
 }
 
+// Report the idle time since the last row. A wait for a lock cuts an idle episode in pieces.
 void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote) {
     const std::int64_t probing_ps = w.counters.idle_steal_ps - w.probing_before_ps;
-    run.recorder.stretch(w, Watched::IDLE, failed, failed_remote, probing_ps);
+    run_.recorder.stretch(w, Watched::IDLE, failed, failed_remote, probing_ps);
     w.probing_before_ps = w.counters.idle_steal_ps;
 }
 
 void Thief::retire(Worker& w) {
     if (w.idle) {
-        sleepers.wake(w.id);
-        ns_take_back(&w, w.step.rank(), w.step.due_ps() - run.clock.now_ps(), w.step.idle_ps());
+        sleepers_.wake(w.id);
+        // of what is left of the pending step, the last `idle_ps` are no overhead
+        const std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps();
+        const std::int64_t cut_ps = std::min(left_ps, w.step.idle_ps());
+        (w.step.rank() == LOOK ? w.counters.idle_steal_ps : w.counters.idle_backoff_ps) -= cut_ps;
+        w.counters.overhead_ps -= left_ps - cut_ps;
         end_idle(w);
-        run.clock.clear(w.id);
+        run_.clock.clear(w.id);
     }
-    run.clock.retire(w);
+    run_.clock.retire(w);
     w.fails = w.owed_ps = 0;
+}
+
+void Thief::compute_thresholds(Worker& w) {
+    const std::int64_t now_ps = run_.clock.now_ps();
+    if (w.own == NS_UNKNOWN || now_ps == 0) return;
+    const auto q = static_cast<std::uint32_t>(w.own);
+    const ns_counters& counters = w.counters;
+    const ns_measured seen{
+        .capacity = run_.queues.capacity(q),
+        .pushes = run_.queues.pushes(q),
+        .span_ps = now_ps,
+        .executed = counters.tasks,
+        .busy_ps = counters.work_local_ps + counters.inflation_numa_ps + counters.inflation_contention_ps +
+                   counters.inflation_smt_ps,
+        .peak_sum = run_.queues.peak_sum(),
+        .queues = run_.plan.steal.queue_count,
+    };
+    w.thresholds_known = true;
+    const auto& costs = run_.plan.costs;
+    run_.queues.set_thresholds(q, ns_thresholds_computed(&run_.plan.thresholds, costs.push_ps, costs.pop_ps, &seen));
+}
+
+// ---- rounds -------------------------------------------------------------------------------------------------------
+
+// Begin a round, or go on with the round that the back-off after a probe has interrupted.
+bool Thief::start_round(Worker& w) {
+    if (w.round_goes_on) {
+        w.round_goes_on = false;
+        return next_probe(w);
+    }
+    if (run_.plan.locks_probes && w.owed_ps != 0) {
+        run_.clock.schedule_idle(w, POLL, 0);
+        return false;
+    }
+    w.probed = false;
+    w.probes_nobody = ns_joins_by_itself(&run_.plan) && joins(w);
+    tell_join(w);
+    ns_round_begin(&w.round);
+    return next_probe(w);
+}
+
+// In leapfrogging joins: tell the strategy whether the worker waits in a join, and from whom it may steal there.
+void Thief::tell_join(const Worker& w) {
+    if (!leaps_) return;
+    ns_actor& actor = run_.queues.actor(w.id);
+    actor.leapfrogs = true;
+    actor.leaps = joins(w);
+    actor.taker = actor.leaps ? run_.taker(static_cast<std::uint32_t>(w.stack.back()), w.id) : NS_UNKNOWN;
+}
+
+// Send the next probe of the round.
+inline bool Thief::next_probe(Worker& w) {
+    const ns_view seen = run_.queues.view();
+    if (w.probes_nobody ||
+        !ns_round_next(&w.round, &run_.plan.steal, &run_.queues.actor(w.id), &seen, &w.level, &w.target)) {
+        return end_round(w);
+    }
+    w.probed = true;
+    run_.plan.locks_probes ? pass_locks(w) : send_probe(w);
+    return false;
+}
+
+// The round has found nothing: begin what is left in the own queue, or wait and decide again.
+bool Thief::end_round(Worker& w) {
+    release_locks(w);
+    if (begin_reserved(w) || pop_own(w, 0)) return true;
+    if (!w.probed) ns_count_empty_rounds(&run_.plan, &w, 1);
+    if (w.probed && run_.plan.backoff_after_probe) return start_round(w);  // each probe has had its wait
+    return back_off(w, w.probed);
+}
+
+// Poll after a wait that grows with the fruitless rounds. Polls that can only fail are passed over.
+bool Thief::back_off(Worker& w, bool probed) {
+    ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
+    std::int64_t wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, probed);
+    w.counters.idle_backoff_ps += wait_ps;
+    if (w.fails % PATIENCE_ROUNDS == 0) despair();
+    tell_join(w);
+    wait_ps += polling_.pass_over(w, wait_ps);
+    if (wait_ps == 0) return start_round(w);
+    run_.clock.schedule_idle(w, POLL, wait_ps);
+    sleepers_.sleep(w);
+    return false;
+}
+
+// ---- probes and their locks ---------------------------------------------------------------------------------------
+
+inline void Thief::send_probe(Worker& w) {
+    const std::int64_t step_ps = ns_probe_ps(&run_.plan, &w, w.target);
+    w.counters.idle_steal_ps += step_ps;
+    run_.clock.schedule_idle(w, LOOK, step_ps);
+}
+
+// Release the locks that the next probe does not need, ask for the first missing one (that of the level comes before
+// that of the queue), or send the probe.
+void Thief::pass_locks(Worker& w) {
+    const std::int32_t needed[] = {ns_level_lock(&run_.plan, w.level, w.target), ns_probe_lock(&run_.plan, w.target)};
+    std::uint32_t kept = 0;
+    for (std::uint32_t at = 0; at < w.held_count; ++at) {
+        const auto lock = static_cast<std::int32_t>(w.held[at]);
+        if (lock == needed[0] || lock == needed[1]) {
+            w.held[kept++] = w.held[at];
+        } else {
+            sync_.release(w.held[at], w.id);
+        }
+    }
+    w.held_count = kept;
+    for (const std::int32_t lock : needed) {
+        const bool holds =
+            std::find(w.held, w.held + w.held_count, static_cast<std::uint32_t>(lock)) != w.held + w.held_count;
+        if (lock == NS_NO_LOCK || holds) continue;
+        return request(w, static_cast<std::uint32_t>(lock));
+    }
+    send_probe(w);
+}
+
+void Thief::request(Worker& w, std::uint32_t lock) {
+    report_idle(w, 0, 0);
+    run_.clock.suspend(w);
+    if (!sleepers_.request(w, lock)) sync_.request(lock, w.id, Then::SEARCH);
+}
+
+void Thief::release_locks(Worker& w) {
+    for (std::uint32_t at = 0; at < w.held_count; ++at) sync_.release(w.held[at], w.id);
+    w.held_count = 0;
+}
+
+// If the probe sees tasks and the queue has a lock for taking them, the probe takes effect once the worker has that
+// lock. The probe is fruitless if another worker has it.
+bool Thief::look(Worker& w) {
+    const std::int64_t count = found(w);
+    const std::int32_t lock = count != 0 && run_.plan.locks_search ? ns_take_lock(&run_.plan, w.target) : NS_NO_LOCK;
+    if (lock == NS_NO_LOCK) return take_effect(w, count);
+    if (!sync_.is_free(static_cast<std::uint32_t>(lock))) return take_effect(w, 0);
+    request(w, static_cast<std::uint32_t>(lock));
+    return false;
+}
+
+// With the lock of a probe the worker sends the probe. With the lock for taking tasks it looks again, since others may
+// have taken the tasks meanwhile.
+bool Thief::lock_granted(Worker& w, std::uint32_t lock) {
+    w.held[w.held_count++] = lock;
+    if (static_cast<std::int32_t>(lock) != ns_take_lock(&run_.plan, w.target)) {
+        pass_locks(w);
+        return false;
+    }
+    const std::int64_t count = found(w);
+    if (count == 0) sync_.release(w.held[--w.held_count], w.id);
+    return take_effect(w, count);
+}
+
+// How many tasks the worker's probe takes from its queue now. The gate of the probe's level may have closed since the
+// probe was sent.
+inline std::int64_t Thief::found(Worker& w) {
+    if (run_.plan.counts_live) {
+        const ns_view seen = run_.queues.view();
+        const ns_level& level = run_.plan.steal.level[w.level];
+        if (!ns_passes_gate(&run_.plan.steal, &level, static_cast<std::int32_t>(w.id), &seen)) return 0;
+    }
+    std::int64_t count = amount(w);
+    if (count == 0 || (!strict_ && !run_.queues.has_copies())) return count;
+    const bool back = ns_takes_back(&run_.plan, w.level, w.target);
+    if (run_.queues.has_copies()) count = sift(w.target, back, count);
+    return count != 0 && strict_ && !may_run(w, w.target, back) ? 0 : count;
+}
+
+inline std::int64_t Thief::amount(const Worker& w) const {
+    if (skipping_.active()) return skipping_.holds_task(w.target);
+    const ns_level& level = run_.plan.steal.level[w.level];
+    const std::int64_t length = run_.queues.length(w.target), count = ns_level_amount(&level, length);
+    if (count != 1 || !wants_two(w)) return count;
+    return ns_level_amount(&level, length - 1) != 0 ? 2 : 1;
+}
+
+// Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many tasks are left of these.
+std::int64_t Thief::sift(std::uint32_t q, bool back, std::int64_t most) {
+    const std::int64_t before = run_.queues.length(q), left = run_.queues.sift(q, back, most);
+    if (run_.queues.length(q) != before) source_.room_made();
+    return left;
+}
+
+// The worker's probe takes `count` tasks, or none.
+inline bool Thief::take_effect(Worker& w, std::int64_t count) {
+    const std::uint32_t q = w.target;
+    if (ns_is_attempt(&run_.plan, w.level)) {
+        ns_count_attempts(&run_.steals, &run_.plan, &w, q, 1, count != 0, count);
+        if (count == 0) ns_count_failed(&run_.plan, &w, q, 1);
+    }
+    ns_actor_found(run_.queues.actors(), &run_.plan.steal, static_cast<std::int32_t>(w.id), w.level, q, count);
+    if (count == 0) {
+        if (!missed(w)) return false;
+    } else if (skipping_.active()) {
+        take_ahead(w);
+        return false;
+    } else {
+        take(w, ns_takes_back(&run_.plan, w.level, q), count);
+        if (run_.plan.refill != 0) count_pass();
+    }
+    return w.held_count == 0 || leave_search(w);
+}
+
+// After a fruitless probe: end the search if the join is over or a reserved unit is there, else probe again or wait.
+inline bool Thief::missed(Worker& w) {
+    if (run_.frames.join_is_over(w) || begin_reserved(w)) return true;
+    if (!run_.plan.backoff_after_probe) return next_probe(w);
+    release_locks(w);
+    w.round_goes_on = true;
+    return back_off(w, true);
+}
+
+// The search has found something: the worker pays what it owes, then releases the locks.
+bool Thief::leave_search(Worker& w) {
+    if (w.owed_ps != 0) {
+        run_.clock.schedule_overhead(w, PUT, 0);
+        return false;
+    }
+    release_locks(w);
+    return true;
 }
 
 // ---- steals -------------------------------------------------------------------------------------------------------
 
 void Thief::report_steal(const Worker& w, std::int64_t count) {
-    const std::int32_t owner = plan->steal.queues[w.target].owner;
-    const bool is_own = run.team[static_cast<std::size_t>(owner)].own == static_cast<std::int32_t>(w.target);
-    run.recorder.row(Watched::STEAL, w.id, run.clock.now_ps(), w.target, is_own ? owner : NS_UNKNOWN, count);
+    const std::int32_t owner = run_.plan.steal.queues[w.target].owner;
+    const bool is_own = run_.team[static_cast<std::size_t>(owner)].own == static_cast<std::int32_t>(w.target);
+    run_.recorder.row(Watched::STEAL, w.id, run_.clock.now_ps(), w.target, is_own ? owner : NS_UNKNOWN, count);
 }
 
+// Move `count` tasks: the first one is begun, the others go to the own queue. With a refill all go to the own queue.
 void Thief::take(Worker& w, bool back, std::int64_t count) {
+    const auto& costs = run_.plan.costs;
     const std::uint32_t q = w.target;
-    if (run.recorder.watch() != nullptr && ns_is_attempt(plan, w.level)) report_steal(w, count);
-    run.step(LOOK, w.id, q, count);
-    w.owed_ps = sum_ps(w.owed_ps, sum_ps(ns_take_ps(plan, &w, q), product_ps(count - 1, plan->costs.move_ps)));
+    if (run_.recorder.watched() && ns_is_attempt(&run_.plan, w.level)) report_steal(w, count);
+    run_.step(LOOK, w.id, q, count);
+    w.owed_ps = sum_ps(w.owed_ps, sum_ps(ns_take_ps(&run_.plan, &w, q), product_ps(count - 1, costs.move_ps)));
     taken_.clear();
-    for (std::int64_t i = 0; i < count; ++i) taken_.push_back(run.queues.take(q, back));
-    source.room_made();
+    for (std::int64_t i = 0; i < count; ++i) taken_.push_back(run_.queues.take(q, back));
+    source_.room_made();
     std::size_t kept = 0;
     if (helpers_ != nullptr && helpers_->has(w)) return exchange(w);
-    if (plan->refill == 0) {
+    if (run_.plan.refill == 0) {
         begin(w, taken_.front());
         kept = 1;
     } else {
         w.fails = 0;
         end_idle(w);
     }
-    for (; kept < taken_.size(); ++kept) run.queues.put(static_cast<std::uint32_t>(w.own), taken_[kept]);
+    for (; kept < taken_.size(); ++kept) run_.queues.put(static_cast<std::uint32_t>(w.own), taken_[kept]);
 }
 
-// Begin the unit that the worker holds, else the first one taken, and hold the last one.
+// Begin the reserved unit, or else the first unit taken, and reserve the last unit taken.
 void Thief::exchange(Worker& w) {
     if (w.reserved != NOTHING_RESERVED) taken_.insert(taken_.begin(), w.reserved);
     w.reserved = taken_.size() > 1 ? taken_[1] : NOTHING_RESERVED;
     begin(w, taken_.front());
-    helpers_->follow(w, w.reserved != NOTHING_RESERVED ? &run.frames[w.reserved] : nullptr);
+    helpers_->follow(w, w.reserved != NOTHING_RESERVED ? &run_.frames[w.reserved] : nullptr);
 }
 
+// Begin the reserved unit. False: the worker has none, or insists on a queue whose lock another worker has.
 bool Thief::begin_reserved(Worker& w) {
     if (w.reserved == NOTHING_RESERVED) return false;
-    // it insists on a queue whose lock somebody else has
-    if (w.probed && ns_level_amount(&plan->steal.level[w.level], queues->length[w.target]) != 0) return false;
+    if (w.probed && ns_level_amount(&run_.plan.steal.level[w.level], run_.queues.length(w.target)) != 0) return false;
     const Task unit = w.reserved;
     w.reserved = NOTHING_RESERVED;
     begin(w, unit);
@@ -130,41 +343,72 @@ bool Thief::begin_reserved(Worker& w) {
     return true;
 }
 
+// Take a task in a phase that is skipped over.
 void Thief::take_ahead(Worker& w) {
-    run.step(LOOK, w.id, w.target, 1);
-    w.owed_ps += ns_take_ps(plan, &w, w.target);
+    run_.step(LOOK, w.id, w.target, 1);
+    w.owed_ps += ns_take_ps(&run_.plan, &w, w.target);
     w.fails = 0;
     end_idle(w);
-    skipping.steal(w, w.target);
+    skipping_.steal(w, w.target);
     batches_.after_steal();
+}
+
+// A steal has filled a queue. Thieves may pass tasks to and fro for ever, each time too few for their new owner.
+void Thief::count_pass() {
+    if (++passes_ % PATIENCE_PASSES != 0) return;
+    const std::int64_t unfinished = source_.unfinished();
+    std::int64_t executed = 0;
+    for (const Worker& w : run_.team) executed += w.counters.tasks;
+    const bool stands = unfinished == unfinished_before_ && executed == executed_before_;
+    unfinished_before_ = unfinished;
+    executed_before_ = executed;
+    if (stands && !is_under_way()) throw Deadlock(unfinished, run_.clock.now_ps(), true);
 }
 
 // ---- whether anything can still happen ----------------------------------------------------------------------------
 
+// Throw Deadlock if nothing but fruitless probes can ever happen.
 void Thief::despair() {
-    if (source.unfinished() != 0 && !can_go_on()) throw Deadlock(source.unfinished(), run.clock.now_ps());
+    if (source_.unfinished() != 0 && !can_go_on()) throw Deadlock(source_.unfinished(), run_.clock.now_ps());
 }
 
+// Whether anything but searches happens: a worker is at work, or can go on behind its join.
 bool Thief::is_under_way() {
-    if (source.starting() || source.next_item_ps() != NEVER_PS) return true;
-    const auto works = [this](const Worker& w) {
-        return run.clock.is_busy(w) || w.reserved != NOTHING_RESERVED || run.frames.join_is_over(w);
-    };
-    return std::any_of(run.team.begin(), run.team.end(), works);
+    if (source_.starting() || source_.next_item_ps() != NEVER_PS) return true;
+    return std::ranges::any_of(run_.team, [this](const Worker& w) {
+        return run_.clock.is_busy(w) || w.reserved != NOTHING_RESERVED || run_.frames.join_is_over(w);
+    });
 }
 
 bool Thief::can_go_on() {
     return is_under_way() ||
-           std::any_of(run.team.begin(), run.team.begin() + static_cast<std::ptrdiff_t>(source.team_size()),
-                       [this](const Worker& w) { return !w.blocked && ns_can_find(this, &w); });
+           std::any_of(run_.team.begin(), run_.team.begin() + static_cast<std::ptrdiff_t>(source_.team_size()),
+                       [this](const Worker& w) { return !w.blocked && can_find(w); });
 }
 
-std::int64_t Thief::executed() const {
-    std::int64_t tasks = 0;
-    for (const Worker& w : run.team) tasks += w.counters.tasks;
-    return tasks;
+// Whether some round of the worker, which waits for nothing else, can bring it a task while no queue changes.
+bool Thief::can_find(const Worker& w) {
+    const bool has_own = w.own != NS_UNKNOWN && run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0;
+    if (has_own && may_take(w, static_cast<std::uint32_t>(w.own), w.own_back)) return true;
+    if (ns_joins_by_itself(&run_.plan) && joins(w)) return false;
+    tell_join(w);
+    struct Query {
+        const Thief& thief;
+        const Worker& worker;
+    } query{*this, w};
+    const auto finds = [](void* context, std::uint32_t level, std::uint32_t q) {
+        const auto& [thief, worker] = *static_cast<const Query*>(context);
+        const Plan& plan = thief.run_.plan;
+        return ns_level_amount(&plan.steal.level[level], thief.run_.queues.length(q)) != 0 &&
+               thief.may_take(worker, q, ns_takes_back(&plan, level, q));
+    };
+    const ns_view seen = run_.queues.view();
+    return ns_any_within_reach(&run_.plan.steal, &run_.queues.actor(w.id), &seen, finds, &query);
 }
 
-void Thief::give_up() const { throw Deadlock(source.unfinished(), run.clock.now_ps(), true); }
+// Whether the worker may take the entry at one end of a queue, or drop it as the copy of a claimed task.
+bool Thief::may_take(const Worker& w, std::uint32_t q, bool back) const {
+    return !strict_ || run_.queues.is_claimed(q, back) || may_run(w, q, back);
+}
 
 }  // namespace numasim

@@ -1,196 +1,146 @@
-// How the engine's workers look for work: the rounds of core/search/thief.h, with what those leave to an engine below
-// (model 4.1 to 4.4; engine/reference/thief.py).
+// How workers look for work, event by event: rounds of probes, steals, back-off (model 4.1 to 4.4;
+// engine/reference/thief.py).
+//
+// A worker that looks for work has an event LOOK or POLL pending, or waits for a lock of its search. At LOOK the engine
+// calls `look`, at POLL it lets the worker decide again, and at the grant of such a lock it calls `lock_granted`. A
+// function that returns true says: the worker has something to run, or its nested join is over.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "sync_objects.hpp"
-#include "work_source.hpp"
 #include "idle/polling.hpp"
 #include "idle/sleepers.hpp"
 #include "memory/memory_system.hpp"
-#include "search/thief.h"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
 #include "state/run.hpp"
+#include "sync_objects.hpp"
+#include "work_source.hpp"
 
 namespace numasim {
 
-class Thief : public ns_search {
+class Thief {
 public:
-    Thief(Run& given, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping,
-          Polling& polling, Sleepers& sleepers, StealBatches& batches);
+    Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping, Polling& polling,
+          Sleepers& sleepers, StealBatches& batches);
 
-    // Let the worker take its next implicit body or own task, or start to search; false: it is idle now.
+    // Let the worker begin its next dealt or own task, or start to search. False: the worker is idle now.
     [[gnu::always_inline]] bool seek(Worker& w) {
-        return (w.agenda.empty() && ns_pop_own(this, &w, plan->refill)) || seek_further(w);
+        return (w.agenda.empty() && pop_own(w, run_.plan.refill)) || seek_further(w);
     }
-    // A probe takes effect; true: the worker has something to run, or has come to the end of its join.
+    // Begin the next own task if the own queue holds more than `keep` tasks. A `keep` below zero stands for the
+    // queue's threshold s.
+    [[gnu::always_inline]] bool pop_own(Worker& w, std::int64_t keep);
+    // The worker's probe has come to its queue.
     bool look(Worker& w);
-    [[gnu::always_inline]] void begin(Worker& w, Task task);
-    // It has something to run.
+    // The worker has a lock of its search.
+    bool lock_granted(Worker& w, std::uint32_t lock);
+    void release_locks(Worker& w);
+    // The worker has something to run.
     [[gnu::noinline]] void end_idle(Worker& w);
-    // Report the idle time since the last row; a wait for a lock cuts an episode in pieces.
+    // Compute the thresholds S and s of the own queue from what the worker has measured until now.
+    void compute_thresholds(Worker& w);
+    // The phase has ended: take back what the worker has counted beforehand of its search.
+    void retire(Worker& w);
+
+private:
+    // After how many fruitless rounds in a row, and after how many steals into queues, a worker asks whether the run
+    // can go on.
+    static constexpr std::int64_t PATIENCE_ROUNDS = 256, PATIENCE_PASSES = 65'536;
+
+    [[gnu::noinline]] bool seek_further(Worker& w);
+    [[gnu::always_inline]] void begin(Worker& w, Task task);
+    [[gnu::noinline]] void go_idle(Worker& w);
     void report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote);
-    // Move `count` tasks: the first is begun, the others go to the own queue (with refill, all do).
-    void take(Worker& w, bool back, std::int64_t count);
-    // Begin the unit that the worker holds in advance, there being no other; false: it holds none.
+    bool joins(const Worker& w) const { return !w.stack.empty(); }
     bool begin_reserved(Worker& w);
-    // Whether the worker has a helper and nothing for it.
     bool wants_two(const Worker& w) const {
         return w.reserved == NOTHING_RESERVED && helpers_ != nullptr && helpers_->has(w);
     }
-    // The same in a phase that is skipped over.
+
+    // ---- rounds
+    [[gnu::noinline]] bool start_round(Worker& w);
+    bool next_probe(Worker& w);
+    bool end_round(Worker& w);
+    bool back_off(Worker& w, bool probed);
+    void tell_join(const Worker& w);
+
+    // ---- probes and their locks
+    void send_probe(Worker& w);
+    void pass_locks(Worker& w);
+    void request(Worker& w, std::uint32_t lock);
+    std::int64_t found(Worker& w);
+    std::int64_t amount(const Worker& w) const;
+    std::int64_t sift(std::uint32_t q, bool back, std::int64_t most);
+    // Where joins are strict, only descendants of the task that waits may run above it.
+    bool may_run(const Worker& w, std::uint32_t q, bool back) const {
+        return !joins(w) || run_.frames.may_run(w, run_.queues.peek(q, back));
+    }
+    bool take_effect(Worker& w, std::int64_t count);
+    bool missed(Worker& w);
+    bool leave_search(Worker& w);
+
+    // ---- steals
+    void take(Worker& w, bool back, std::int64_t count);
     void take_ahead(Worker& w);
-    // Throws Deadlock unless anything but fruitless probes can ever happen.
-    void despair();
-    // Whether anything but searches happens: somebody is at work, or can go on behind a join.
-    bool is_under_way();
-    // Tasks that the run has executed.
-    std::int64_t executed() const;
-    // Throws Deadlock: tasks are but passed to and fro.
-    [[noreturn]] void give_up() const;
-    // Close the books of a worker at the end of a phase.
-    void retire(Worker& w);
-
-    Run& run;
-    SyncObjects& sync;
-    WorkSource& source;
-    SkipAhead& skipping;
-    Polling& polling;
-    Sleepers& sleepers;
-
-private:
-    [[gnu::noinline]] bool seek_further(Worker& w);
-    [[gnu::noinline]] void go_idle(Worker& w);
     void exchange(Worker& w);
     void report_steal(const Worker& w, std::int64_t count);
-    [[gnu::noinline]] bool start_round(Worker& w);
-    bool can_go_on();
+    void count_pass();
 
+    // ---- whether anything can still happen
+    void despair();
+    bool is_under_way();
+    bool can_go_on();
+    bool can_find(const Worker& w);
+    bool may_take(const Worker& w, std::uint32_t q, bool back) const;
+
+    Run& run_;
     MemorySystem& memory_;
+    SyncObjects& sync_;
+    WorkSource& source_;
+    SkipAhead& skipping_;
+    Polling& polling_;
+    Sleepers& sleepers_;
     StealBatches& batches_;
     HelperThreads* const helpers_;  // or nullptr
     std::vector<Task> taken_;       // by the steal at hand
-    const bool tracks_parent_, leaps_, beginnings_matter_;
+    const bool strict_, leaps_, tracks_parent_, beginnings_matter_;
+    // Steals with which nothing was begun at once; unfinished and executed tasks when `count_pass` compared them last.
+    std::int64_t passes_ = 0, unfinished_before_ = 0, executed_before_ = 0;
 };
 
 inline void Thief::begin(Worker& w, Task task) {
     if (w.idle) end_idle(w);
     w.fails = 0;
-    if (beginnings_matter_ && run.frames.is_item(task)) {
-        if (tracks_parent_) ns_actor_ran(&actors[w.id], 0);
+    if (beginnings_matter_ && run_.frames.is_item(task)) {
+        if (tracks_parent_) ns_actor_ran(&run_.queues.actor(w.id), 0);
     } else if (beginnings_matter_) {
-        const Frame& frame = run.frames[task];
-        if (plan->work_first && run.frames.has_started(frame)) w.owed_ps += plan->costs.resume_ps;
-        if (run.frames.adapts()) run.frames.take_from_queue(static_cast<std::uint32_t>(task), w.id);
-        if (leaps_) run.note_taker(static_cast<std::uint32_t>(task), w.id);
-        if (tracks_parent_) ns_actor_ran(&actors[w.id], static_cast<std::int32_t>(frame.spawner()));
-        if (plan->counts_live) ns_live_begin(run.controls.live(), w.id, frame.row);
+        const Frame& frame = run_.frames[task];
+        if (run_.plan.work_first && run_.frames.has_started(frame)) w.owed_ps += run_.plan.costs.resume_ps;
+        if (run_.frames.adapts()) run_.frames.take_from_queue(static_cast<std::uint32_t>(task), w.id);
+        if (leaps_) run_.note_taker(static_cast<std::uint32_t>(task), w.id);
+        if (tracks_parent_) ns_actor_ran(&run_.queues.actor(w.id), static_cast<std::int32_t>(frame.spawner()));
+        if (run_.plan.counts_live) ns_live_begin(run_.controls.live(), w.id, frame.row);
     }
     w.stack.push_back(task);
 }
 
+inline bool Thief::pop_own(Worker& w, std::int64_t keep) {
+    if (w.own == NS_UNKNOWN) return false;
+    const auto q = static_cast<std::uint32_t>(w.own);
+    TaskQueues& queues = run_.queues;
+    const auto holds_none = [&] { return queues.length(q) <= (keep < 0 ? queues.thresholds(q).low : keep); };
+    if (holds_none()) return false;
+    while (queues.has_copies() && sift(q, w.own_back, 1) == 0) {
+        if (holds_none()) return false;
+    }
+    if (strict_ && !may_run(w, q, w.own_back)) return false;
+    if (queues.owner_steps(q, NS_OWNER_TAKES) > 0) sleepers_.marked();
+    w.owed_ps += run_.plan.costs.pop_ps;
+    begin(w, queues.take(q, w.own_back));
+    source_.room_made();
+    return true;
+}
+
 }  // namespace numasim
-
-// ---- what core/search/thief.h leaves to an engine -----------------------------------------------------------------
-
-inline numasim::Worker& worker_of(ns_worker_state* w) { return static_cast<numasim::Worker&>(*w); }
-inline const numasim::Worker& worker_of(const ns_worker_state* w) { return static_cast<const numasim::Worker&>(*w); }
-inline numasim::Thief& thief_of(ns_search* s) { return static_cast<numasim::Thief&>(*s); }
-inline const numasim::Run& run_of(const ns_search* s) { return static_cast<const numasim::Thief&>(*s).run; }
-
-static inline std::int32_t ns_host_taker(const ns_search* s, const ns_worker_state* w) {
-    return run_of(s).taker(static_cast<std::uint32_t>(worker_of(w).stack.back()), w->id);
-}
-
-static inline ns_view ns_host_view(const ns_search* s) { return run_of(s).queues.view(); }
-
-static inline bool ns_host_joins(const ns_worker_state* w) { return !worker_of(w).stack.empty(); }
-
-static inline bool ns_host_join_is_over(const ns_search* s, const ns_worker_state* w) {
-    return run_of(s).frames.join_is_over(worker_of(w));
-}
-
-// Who waits in no join may run anything; while a run skips ahead, nobody does, and queues are empty.
-static inline bool ns_host_may_run(const ns_search* s, const ns_worker_state* w, std::uint32_t q, bool back) {
-    return !ns_host_joins(w) || run_of(s).frames.may_run(worker_of(w), run_of(s).queues.peek(q, back));
-}
-
-static inline std::int64_t ns_host_sift(ns_search* s, std::uint32_t q, bool back, std::int64_t most) {
-    numasim::Thief& thief = thief_of(s);
-    const std::int64_t before = s->queues->length[q], left = thief.run.queues.sift(q, back, most);
-    if (s->queues->length[q] != before) thief.source.room_made();
-    return left;
-}
-
-NS_INLINE void ns_host_begin(ns_search* s, ns_worker_state* w, std::uint32_t q, bool back) {
-    numasim::Thief& thief = thief_of(s);
-    thief.begin(worker_of(w), thief.run.queues.take(q, back));
-    thief.source.room_made();
-}
-
-static inline std::int64_t ns_host_amount(ns_search* s, const ns_worker_state* w) {
-    numasim::SkipAhead& skipping = thief_of(s).skipping;
-    if (skipping.active()) return skipping.holds_task(w->target);
-    const ns_level& level = s->plan->steal.level[w->level];
-    const std::int64_t count = ns_level_amount(&level, s->queues->length[w->target]);
-    if (count != 1 || !thief_of(s).wants_two(worker_of(w))) return count;
-    return ns_level_amount(&level, s->queues->length[w->target] - 1) != 0 ? 2 : 1;
-}
-
-static inline bool ns_host_begin_reserved(ns_search* s, ns_worker_state* w) {
-    return thief_of(s).begin_reserved(worker_of(w));
-}
-
-static inline bool ns_host_take(ns_search* s, ns_worker_state* w, bool back, std::int64_t count) {
-    numasim::Thief& thief = thief_of(s);
-    const bool ahead = thief.skipping.active();
-    ahead ? thief.take_ahead(worker_of(w)) : thief.take(worker_of(w), back, count);
-    return !ahead;
-}
-
-static inline void ns_host_wait(ns_search* s, ns_worker_state* w, enum ns_rank rank, std::int64_t wait_ps) {
-    thief_of(s).run.clock.schedule_idle(worker_of(w), rank, wait_ps);
-}
-
-static inline void ns_host_pay(ns_search* s, ns_worker_state* w) {
-    thief_of(s).run.clock.schedule_overhead(worker_of(w), numasim::PUT, 0);
-}
-
-static inline void ns_host_despair(ns_search* s, ns_worker_state*) { thief_of(s).despair(); }
-
-static inline std::int64_t ns_host_unfinished(const ns_search* s) {
-    return static_cast<const numasim::Thief&>(*s).source.unfinished();
-}
-
-static inline std::int64_t ns_host_executed(const ns_search* s) {
-    return static_cast<const numasim::Thief&>(*s).executed();
-}
-
-static inline bool ns_host_is_under_way(ns_search* s) { return thief_of(s).is_under_way(); }
-
-static inline void ns_host_give_up(ns_search* s, ns_worker_state*) { thief_of(s).give_up(); }
-
-static inline std::int64_t ns_host_pass_over(ns_search* s, ns_worker_state* w, std::int64_t wait_ps) {
-    return thief_of(s).polling.pass_over(worker_of(w), wait_ps);
-}
-
-static inline void ns_host_announced(ns_search* s) { thief_of(s).sleepers.marked(); }
-
-static inline void ns_host_foresee(ns_search* s, ns_worker_state* w) { thief_of(s).sleepers.sleep(worker_of(w)); }
-
-static inline bool ns_host_is_free(ns_search* s, std::uint32_t lock) { return thief_of(s).sync.is_free(lock); }
-
-static inline void ns_host_request(ns_search* s, ns_worker_state* w, std::uint32_t lock) {
-    numasim::Thief& thief = thief_of(s);
-    thief.report_idle(worker_of(w), 0, 0);
-    thief.run.clock.suspend(worker_of(w));
-    if (thief.sleepers.request(worker_of(w), lock)) return;
-    thief.sync.request(lock, w->id, numasim::Then::SEARCH);
-}
-
-static inline void ns_host_release(ns_search* s, ns_worker_state* w, std::uint32_t lock) {
-    thief_of(s).sync.release(lock, w->id);
-}

@@ -1,23 +1,25 @@
 #include "transactions.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "policy/draws.h"
-#include "sync/lines.h"
 
 namespace numasim {
 
 Transactions::Transactions(Run& run, MemorySystem& memory)
     : run_(run),
       memory_(memory),
+      words_(run.plan.words),
       turn_seed_(run.seed),
-      objects_{},
+      opened_(run.plan.workers),
       attempts_(run.plan.workers),
       node_conflicts_(std::size_t{run.plan.nodes} * run.plan.nodes, 0) {
-    if (ns_transactions_create(&objects_, &run.plan)) return;
-    ns_transactions_destroy(&objects_);
-    throw std::bad_alloc();
+    std::size_t objects = 0;
+    for (std::size_t word = 0; word < words_.role.size(); ++word) {
+        first_.push_back(static_cast<std::uint32_t>(objects));
+        if (words_.role[word] == NS_SYNC_OBJECTS) objects += static_cast<std::size_t>(words_.parties[word]);
+    }
+    objects_.resize(objects);
 }
 
 void Transactions::start_turn(std::int64_t turn) {
@@ -25,71 +27,107 @@ void Transactions::start_turn(std::int64_t turn) {
 }
 
 std::vector<std::int64_t> Transactions::object_conflicts() const {
-    std::vector<std::int64_t> conflicts(objects_.count);
-    for (std::size_t at = 0; at < conflicts.size(); ++at) conflicts[at] = objects_.objects[at].conflicts;
+    std::vector<std::int64_t> conflicts;
+    for (const Object& each : objects_) conflicts.push_back(each.conflicts);
     return conflicts;
 }
 
 bool Transactions::use(Worker& w, Frame& frame, const Instruction& use) {
     switch (use.op) {
-        case BEGIN: begin(w, frame); return true;
+        case BEGIN: attempts_[w.id] = {frame.at, 0, frame.path_ps, run_.clock.now_ps(), w.counters}; return true;
         case COMMIT: return commit(w, frame, use.arg);
         default: return open(w, frame, use);
     }
-}
-
-void Transactions::begin(const Worker& w, const Frame& frame) {
-    attempts_[w.id] = {frame.at, 0, frame.path_ps, run_.clock.now_ps(), w.counters};
 }
 
 // Open an object that is drawn.
 bool Transactions::open(Worker& w, Frame& frame, const Instruction& use) {
     const std::uint64_t base = ns_base(turn_seed_, NS_DRAW_CONFLICT, static_cast<std::uint64_t>(frame.id));
     const std::uint64_t op = run_.frames.op_number(frame, frame.at - 1);
-    const std::uint64_t attempt = run_.plan.words.same[use.arg] != 0 ? 0 : attempts_[w.id].number;
-    const std::uint64_t number = ns_draw(base, attempt << 32 | op);
-    const std::uint32_t object = ns_transactions_drawn(&objects_, use.arg, number);
-    const ns_conflict conflict = ns_transactions_conflict(&objects_, object, w.id);
-    if (conflict.other != NS_NOBODY) return abort(w, frame, use.arg, conflict);
-    if (!ns_transactions_open(&objects_, object, w.id, use.op == STORE, run_.clock.now_ps())) throw std::bad_alloc();
+    const std::uint64_t attempt = words_.same[use.arg] != 0 ? 0 : attempts_[w.id].number;
+    const std::uint32_t number = drawn(use.arg, ns_draw(base, attempt << 32 | op));
+    const Conflict conflict = conflict_at(number, w.id);
+    if (conflict.other != NOBODY) return abort(w, frame, use.arg, conflict);
+    Object& object = objects_[number];
+    if (use.op == STORE && object.writer == w.id) return true;
+    opened_[w.id].push_back({number, use.op == STORE, object.version, run_.clock.now_ps()});
+    if (use.op == STORE) object.writer = w.id;
     return true;
 }
 
+// The object of a memory that a random number stands for.
+std::uint32_t Transactions::drawn(std::uint32_t memory, std::uint64_t number) const {
+    const auto first = static_cast<std::size_t>(words_.weight_ptr[memory]),
+               end = static_cast<std::size_t>(words_.weight_ptr[memory + 1]);
+    if (first == end) {
+        const auto objects = static_cast<std::uint64_t>(words_.parties[memory]);
+        return first_[memory] + static_cast<std::uint32_t>(ns_below(number, objects));
+    }
+    const ns_i64s sums = words_.weight.subspan(first, end - first);
+    const auto place = static_cast<std::int64_t>(ns_below(number, static_cast<std::uint64_t>(sums.back())));
+    const auto* const found = std::upper_bound(sums.begin(), sums.end(), place);
+    return first_[memory] + static_cast<std::uint32_t>(found - sums.begin());
+}
+
 bool Transactions::commit(Worker& w, Frame& frame, std::uint32_t memory) {
-    const ns_conflict conflict = ns_transactions_validate(&objects_, w.id);
-    if (conflict.other != NS_NOBODY) return abort(w, frame, memory, conflict);
+    const Conflict conflict = validate(w.id);
+    if (conflict.other != NOBODY) return abort(w, frame, memory, conflict);
     if (run_.recorder.keeps_log()) log(w);
-    ns_transactions_close(&objects_, w.id, true);
+    close(w.id, true);
     ++w.counters.commits;
     return true;
 }
 
+// The conflict that the worker's attempt meets when it commits: an object that it has read has another version now, or
+// is open for writing.
+Transactions::Conflict Transactions::validate(std::uint32_t worker) const {
+    for (const Opened& read : opened_[worker]) {
+        if (read.writes) continue;
+        const Object& object = objects_[read.object];
+        if (object.version != read.version) return {object.last, read.object};
+        const Conflict found = conflict_at(read.object, worker);
+        if (found.other != NOBODY) return found;
+    }
+    return {NOBODY, 0};
+}
+
+// The worker's attempt ends. With `commits` the objects that it has written get their next version.
+void Transactions::close(std::uint32_t worker, bool commits) {
+    for (const Opened& each : opened_[worker]) {
+        if (!each.writes) continue;
+        Object& object = objects_[each.object];
+        object.writer = NOBODY;
+        if (!commits) continue;
+        ++object.version;
+        object.last = worker;
+    }
+    opened_[worker].clear();
+}
+
 void Transactions::log(const Worker& w) {
-    const ns_opened_list& opened = objects_.opened[w.id];
-    const auto words = static_cast<std::int64_t>(run_.plan.words.role.size());
-    for (std::uint32_t at = 0; at < opened.count; ++at) {
-        const std::int64_t object = opened.at[at].object;
-        const std::int64_t word = opened.at[at].writes ? words + object : -1 - object;
-        run_.recorder.log(Held{word, w.id, opened.at[at].since_ps, run_.clock.now_ps()});
+    const auto words = static_cast<std::int64_t>(words_.role.size());
+    for (const Opened& each : opened_[w.id]) {
+        const std::int64_t object = each.object, word = each.writes ? words + object : -1 - object;
+        run_.recorder.log(Held{word, w.id, each.since_ps, run_.clock.now_ps()});
     }
 }
 
-// Waste the attempt, which has met another worker at an object, pay for that, and begin the next one.
-bool Transactions::abort(Worker& w, Frame& frame, std::uint32_t memory, const ns_conflict& conflict) {
+// Waste the attempt, which has met another worker at an object, pay for that, and begin the next attempt.
+bool Transactions::abort(Worker& w, Frame& frame, std::uint32_t memory, const Conflict& conflict) {
     Attempt& attempt = attempts_[w.id];
     run_.detail(ABORT, w.id, frame.id, conflict.object);
-    ++objects_.objects[conflict.object].conflicts;
+    ++objects_[conflict.object].conflicts;
     const auto node = static_cast<std::size_t>(w.node),
                other = static_cast<std::size_t>(run_.team[conflict.other].node);
     ++node_conflicts_[node * run_.plan.nodes + other];
-    ns_transactions_close(&objects_, w.id, false);
+    close(w.id, false);
     w.counters = attempt.before;
     w.counters.wasted_ps += run_.clock.now_ps() - attempt.began_ps;
     ++w.counters.aborts;
     frame.at = attempt.at;
     frame.path_ps = attempt.path_ps;
     const std::int64_t restart_ps = memory_.helpers() != nullptr ? memory_.helpers()->restart_ps(w) : 0;
-    const std::int64_t pay_ps = run_.plan.words.undo_ps[memory] + restart_ps;
+    const std::int64_t pay_ps = words_.undo_ps[memory] + restart_ps;
     run_.clock.schedule_overhead(w, PUT, std::max(run_.plan.costs.least_probe_ps, pay_ps));
     ++attempt.number;
     attempt.began_ps = w.step.due_ps();

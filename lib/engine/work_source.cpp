@@ -3,8 +3,8 @@
 #include <new>
 
 #include "execution/placing.h"
+#include "execution/worker_state.h"
 #include "policy/ranges.h"
-#include "search/probes.h"
 
 namespace numasim {
 
@@ -84,7 +84,7 @@ void WorkSource::give_range(std::size_t family) {
             ns_items items = ns_dealt_items(phase().deal, w.id, run_.plan.workers, first, count);
             if (items.count != 0 && w.agenda.empty())
                 w.agenda.push_back(static_cast<Task>(ns_items_take_front(&items)));
-            run_.queues.put_items(static_cast<std::uint32_t>(w.own), items);
+            if (items.count != 0) run_.queues.put_items(static_cast<std::uint32_t>(w.own), items);
         }
     } else {
         for (std::uint64_t i = 0; i < count; ++i) {
@@ -175,7 +175,7 @@ bool WorkSource::put_item(Producer& p, std::int32_t q) {
         --p.left;
     }
     if (p.left == 0) return false;
-    if (q >= 0 && run_.queues.contents().total < run_.plan.room) {
+    if (q >= 0 && run_.queues.total() < run_.plan.room) {
         make_next(p);
         return false;
     }

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "dispatcher.hpp"
-#include "sync_objects.hpp"
 #include "execution/steps.h"
-#include "record/phase_rows.hpp"
+#include "record/measures.hpp"
 #include "state/run.hpp"
+#include "sync_objects.hpp"
 
 namespace numasim {
 

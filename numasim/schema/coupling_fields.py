@@ -162,7 +162,6 @@ SPEED_RULES = Structure(
         ),
         ppm("worker_spread_ppm"),
     ),
-    checked=True,
 )
 ITEM_ACCESS_PRICE = Structure(
     "ns_item_access_price",

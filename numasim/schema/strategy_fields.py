@@ -92,7 +92,7 @@ STEAL = Structure(
         Computed(
             name="mask",
             c_type="const uint64_t *",
-            note="[segments][ns_mask_words] the queues of each segment, or NULL: see masks.h",
+            note="[segments][ns_mask_words] the queues of each segment, or NULL: see policy/pick.h",
         ),
     ),
     checked=True,

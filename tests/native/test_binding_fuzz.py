@@ -127,7 +127,7 @@ def valid_plans(chance: Random) -> list[dict[str, Any]]:
 
 def fate(fields: dict[str, Any], patience_s: float) -> str:
     """What becomes of the fields of a plan; everything but what is named here gets through."""
-    from numasim.native import _engine
+    from numasim.engine.native import _engine
 
     try:
         signal.setitimer(signal.ITIMER_REAL, patience_s)

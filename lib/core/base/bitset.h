@@ -1,4 +1,4 @@
-/* Sets as words of 64 bits. */
+/* Sets of small numbers as arrays of 64-bit words. */
 #ifndef NUMASIM_BASE_BITSET_H
 #define NUMASIM_BASE_BITSET_H
 
@@ -23,7 +23,7 @@ static inline uint32_t ns_word_count(uint64_t word) {
     return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Place of the lowest bit that is set, of which there is one. */
+/* Place of the lowest bit that is set. At least one bit is set. */
 static inline uint32_t ns_word_first(uint64_t word) { return (uint32_t)__builtin_ctzll(word); }
 
 /* Place of set bit number `nth`, from zero. */

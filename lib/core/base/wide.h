@@ -1,4 +1,4 @@
-/* Sums and products of 64-bit numbers, and their way back into 64 bits. */
+/* Sums and products of 64-bit numbers that stay at 2^63 - 1 where they would exceed it. */
 #ifndef NUMASIM_BASE_WIDE_H
 #define NUMASIM_BASE_WIDE_H
 

@@ -1,9 +1,9 @@
-/* How many subtrees of tier root are live in each unit, and how many it still awaits (model 4.14); equal to
- * engine/reference/control/live_subtrees.py.
+/* How many subtrees of tier root are live in each unit, and how many each unit awaits (model 4.14;
+ * engine/reference/control/live_subtrees.py).
  *
  * A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and
- * all its descendants have finished. It counts for the unit of the worker that began the root. Until it begins, the
- * unit that the root is labelled for awaits it. Nobody asks it to count where no level is gated.
+ * all its descendants have finished. It counts for the unit of the worker that began the root. Until the root begins, the
+ * unit for which the root is labelled awaits the subtree. Nothing is counted if no level is gated.
  */
 #ifndef NUMASIM_EXECUTION_LIVE_SUBTREES_H
 #define NUMASIM_EXECUTION_LIVE_SUBTREES_H
@@ -17,31 +17,31 @@ extern "C" {
 
 typedef struct {
     const int32_t *gate;  /* [workers] */
-    int64_t *live;        /* [units] as in an `ns_view`, like the next one */
+    int64_t *live;        /* [units] as in an `ns_view` */
     int64_t *awaited;     /* [units] */
-    const int32_t *label; /* [rows] those in force; NULL where no row has one */
-    int64_t *root;        /* [rows] the root of the subtree that each row is in, or -1 */
-    int64_t *left;        /* [rows] unfinished tasks in the subtree of each root, among those that exist */
-    int32_t *unit;        /* [rows] where the subtree of each root is live, or -1 */
+    const int32_t *label; /* [rows] labels in force; NULL if no row has one */
+    int64_t *root;        /* [rows] the root of the subtree around each row, or -1 */
+    int64_t *left;        /* [rows] for each root: tasks of its subtree that exist and have not finished */
+    int32_t *unit;        /* [rows] for each root: the unit in which its subtree is live, or -1 */
 } ns_live_subtrees;
 
-/* Nothing is live; all pointers are NULL where the plan has no gated level. False where there is no memory. The plan
- * lives as long. */
+/* Begin with nothing live, for a plan that outlives this. All pointers are NULL if no level is gated. Returns false if
+ * there is no memory. */
 bool ns_live_create(ns_live_subtrees *self, const ns_full_plan *plan);
 void ns_live_destroy(ns_live_subtrees *self);
 
-/* Take over the tiers and labels of all rows, which stay where they are, while nothing is live. */
+/* Use these tiers and labels of all rows from now on. Nothing is live now, and the arrays outlive this. */
 void ns_live_follow(ns_live_subtrees *self, const ns_graph *graph, const ns_control *in_force);
 
-/* A phase with these roots begins, and all its subtrees are to come. */
+/* Begin a phase: all its subtrees are awaited. */
 void ns_live_start_phase(ns_live_subtrees *self, const ns_full_plan *plan, const ns_phase *phase);
 
-/* The unit that a row is labelled for, or NS_UNKNOWN. */
+/* The unit for which a row is labelled, or NS_UNKNOWN. */
 static inline int32_t ns_live_label(const ns_live_subtrees *self, int64_t row) {
     return self->label ? self->label[row] : NS_UNKNOWN;
 }
 
-/* The worker begins a task, or goes on with one. */
+/* The worker begins or continues a task. */
 static inline void ns_live_begin(ns_live_subtrees *self, uint32_t worker, uint32_t row) {
     if (self->root[row] != row || self->unit[row] != NS_UNKNOWN) return;
     self->unit[row] = self->gate[worker];

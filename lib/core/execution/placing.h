@@ -1,26 +1,26 @@
-/* What roots, spawned and released tasks come to, and what their ends cost: whether they are queued, under which lock
+/* What happens to roots, spawned and released tasks: whether they are queued, under which lock, and at what cost
  * (model 3.1, 3.6, 4.1 and 4.5).
  */
 #ifndef NUMASIM_EXECUTION_PLACING_H
 #define NUMASIM_EXECUTION_PLACING_H
 
-#include "policy/backoff.h"
-#include "search/probes.h"
+#include "execution/worker_state.h"
+#include "policy/round.h"
 
-/* To whom the roots of a phase are dealt: in a serial one to worker 0, which alone works. */
+/* How the roots of a phase are dealt. In a serial phase all go to worker 0, which works alone. */
 static inline enum ns_deal ns_deal_of(const ns_phase *phase) { return phase->serial ? NS_DEAL_MASTER : phase->deal; }
 
-/* Whether a worker begins a root that it is dealt before it looks into its queue, so that nobody steals it: an implicit
- * body, and any root of a serial phase. */
+/* Whether a dealt root goes past the queues, so that no worker steals it: an implicit body, or any root of a serial
+ * phase. */
 static inline bool ns_begins_root(bool serial, uint8_t kind) { return serial || kind == NS_ROW_IMPLICIT; }
 
-/* Whether it begins a dealt root or item in place of putting it into queue `q`: the first that would come into its own
- * queue alone. */
+/* Whether the worker begins a dealt root or item instead of putting it into queue `q`: the first one that would go into
+ * its own queue without copies. */
 static inline bool ns_keeps_dealt(const ns_worker_state *w, int32_t q, bool is_first, uint32_t copies) {
     return q == w->own && is_first && !copies;
 }
 
-/* The tier of the task of a row, and the unit that it is meant for, or NS_UNKNOWN, under what is in force. */
+/* The tier in force of a row's task; the unit for which the task is meant, or NS_UNKNOWN. */
 static inline uint32_t ns_tier_of(const ns_control *control, uint32_t row) {
     return control->tier.count ? control->tier.at[row] : (uint32_t)NS_TIER_LOCAL;
 }
@@ -28,31 +28,19 @@ static inline int32_t ns_label_of(const ns_control *control, uint32_t row) {
     return control->label.count ? control->label.at[row] : NS_UNKNOWN;
 }
 
-/* Whether the child of a row is begun as it is spawned, and its parent put into a queue. */
+/* Whether a child is begun as it is spawned, and its parent is put into a queue. */
 static inline bool ns_goes_first(const ns_full_plan *plan, const ns_control *control, uint32_t row) {
     const uint32_t first = plan->work_first_tiers;
     return first == NS_EVERY_TIER || (first && first & ns_tier_of(control, row));
 }
 
-/* Whether a worker itself begins a task whose last predecessor it has finished; `is_free`: it has nothing else in hand.
- */
+/* Whether a worker itself begins a task whose last predecessor it has finished. `is_free`: the worker has no other task. */
 static inline bool ns_begins_released(const ns_full_plan *plan, bool is_free) {
     return plan->begins_released && is_free;
 }
 
-/* Whether the worker executes its spawns at once: from a full own queue on, until that has fallen below the resume
- * fill.
- */
-static inline bool ns_must_inline(const ns_full_plan *plan, const ns_queues *queues, ns_worker_state *w) {
-    if (!plan->inlines || w->own == NS_UNKNOWN || plan->steal.queues[w->own].full != NS_FULL_INLINE) return false;
-    w->overflowed =
-        ns_overflows(w->overflowed, queues->length[w->own], queues->capacity[w->own], plan->inline_resume_ppm);
-    return w->overflowed;
-}
-
-/* Where the spawn order adapts: whether the worker, whose task stands `depth` calls deep on its stack, begins the child
- * that it spawns now (A-50).
- */
+/* If the spawn order adapts: whether the worker begins the child that it spawns now. Its task is `depth` calls deep on its
+ * stack (A-50). */
 static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *actor, ns_worker_state *w,
                                       int64_t depth) {
     const ns_adaptive *rule = &plan->adaptive;
@@ -64,14 +52,14 @@ static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *
     return w->goes_first && depth < rule->stack;
 }
 
-/* Overhead of having chosen queue `q`, or none, for a new task: of asking where its data is, and of moving the queue's
- * line here where that is not the worker's own. */
+/* Overhead of having chosen queue `q`, or no queue, for a new task: for asking where its data is, and for moving the line
+ * of a queue that is not the worker's own. */
 static inline int64_t ns_dispatch_ps(const ns_full_plan *plan, const ns_worker_state *w, int32_t q, bool looked) {
     const int64_t line_ps = q != NS_UNKNOWN && q != w->own ? ns_queue_line_ps(plan, w, (uint32_t)q) : 0;
     return line_ps + (looked ? plan->costs.locate_ps : 0);
 }
 
-/* Overhead of moving the lines of the queues that get a copy of it. */
+/* Overhead of moving the lines of the queues that get a copy of the task. */
 static inline int64_t ns_copies_ps(const ns_full_plan *plan, const ns_worker_state *w, const uint32_t *copy,
                                    uint32_t copies) {
     int64_t line_ps = 0;
@@ -81,17 +69,17 @@ static inline int64_t ns_copies_ps(const ns_full_plan *plan, const ns_worker_sta
     return line_ps;
 }
 
-/* The lock under which the worker puts a task into queue `q`, its own or none among them. */
+/* The lock under which the worker puts a task into queue `q`. Its own queue, or no queue, needs none. */
 static inline int32_t ns_put_lock(const ns_full_plan *plan, const ns_worker_state *w, int32_t q) {
     return q == w->own ? NS_NO_LOCK : ns_queue_lock(plan, q);
 }
 
-/* Overhead of the end of a child that worker `spawner` has spawned. */
+/* Overhead of ending a child that worker `spawner` has spawned. */
 static inline int64_t ns_join_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t spawner) {
     return plan->costs.join_ps + ns_line_ps(plan, w, spawner);
 }
 
-/* How long it takes the worker to wake another. */
+/* How long it takes the worker to wake `sleeper`. */
 static inline int64_t ns_wake_ps(const ns_full_plan *plan, const ns_worker_state *w, const ns_worker_state *sleeper) {
     return sleeper->node != w->node ? plan->costs.wake_remote_ps : plan->costs.wake_ps;
 }

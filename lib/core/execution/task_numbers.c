@@ -9,7 +9,8 @@ static bool asks_for_numbers(const ns_plan *steal) {
     return false;
 }
 
-/* Rows of a folded graph are tasks: a strategy that asks for numbers runs others written out. */
+/* Whether some rows are no tasks. All rows of a folded graph are tasks: with a strategy that asks for numbers, other graphs
+ * are unfolded. */
 static bool have_others(const ns_graph *graph) {
     for (int64_t row = 0; row < graph->rows && !graph->folded; row++) {
         if (graph->kind.at[row] != NS_ROW_TASK) return true;
@@ -66,7 +67,7 @@ void ns_task_numbers_start_phase(ns_task_numbers *self, const ns_phase *phase) {
 
 uint64_t ns_task_number(const ns_task_numbers *self, int64_t id) {
     if (!self->trees) return 0;
-    uint64_t at = 0, trees = self->trees; /* the last subtree that does not begin behind the task */
+    uint64_t at = 0, trees = self->trees; /* the last subtree that begins at or before the task */
     while (trees > 1) {
         const uint64_t half = trees / 2;
         at += self->tree[at + half].id <= id ? half : 0;

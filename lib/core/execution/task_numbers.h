@@ -1,5 +1,5 @@
-/* The number of a new task among the tasks of its phase, and how many these are, for the dispatch picks `cyclic` and
- * `block` (model 4.13). engine/reference/task_numbers.py gives the same numbers.
+/* The number of a new task among the tasks of its phase, for the dispatch picks `cyclic` and `block` (model 4.13;
+ * engine/reference/task_numbers.py).
  *
  * The tasks of the phase that runs are numbered from 0: root by root in the order of the phase, in program order below
  * each root. Calls and implicit bodies are not counted. If no rule of the strategy asks for numbers, none are kept.
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/plan.h"
+#include "generated/plan_structs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,23 +23,23 @@ typedef struct {
 
 typedef struct {
     const ns_full_plan *plan;
-    int64_t *before;        /* [rows + 1] tasks in front of each row; NULL where every row is a task */
-    ns_numbered_tree *tree; /* of the phase that runs, by id; NULL where nobody asks for numbers */
+    int64_t *before;        /* [rows + 1] tasks before each row; NULL if every row is a task */
+    ns_numbered_tree *tree; /* of the present phase, by id; NULL if no rule asks for numbers */
     uint64_t trees;
-    uint64_t count; /* tasks of the phase */
+    uint64_t count; /* number of tasks of the phase */
 } ns_task_numbers;
 
-/* For a plan that lives as long. False where there is no memory; to be destroyed in any case. */
+/* Numbers for a plan that outlives them. Returns false if there is no memory; destroy the numbers in any case. */
 bool ns_task_numbers_create(ns_task_numbers *self, const ns_full_plan *plan);
 void ns_task_numbers_destroy(ns_task_numbers *self);
 
-/* Whether rules ask which task of how many a new one is. */
+/* Whether a rule asks for the numbers of new tasks. */
 static inline bool ns_task_numbers_are_asked_for(const ns_task_numbers *self) { return self->tree != NULL; }
 
-/* A phase begins. */
+/* Begin a phase. */
 void ns_task_numbers_start_phase(ns_task_numbers *self, const ns_phase *phase);
 
-/* The number of the task with that id, which the phase has; 0 where nobody asks. */
+/* The number of the phase's task with this id; 0 if no rule asks for numbers. */
 uint64_t ns_task_number(const ns_task_numbers *self, int64_t id);
 
 #ifdef __cplusplus

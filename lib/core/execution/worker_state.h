@@ -1,32 +1,38 @@
-/* What the rules of search and execution know of a worker, in every engine: the engines' own records begin with it. */
 #ifndef NUMASIM_EXECUTION_WORKER_STATE_H
 #define NUMASIM_EXECUTION_WORKER_STATE_H
 
 #include "generated/counters.h"
 #include "policy/round.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the shared rules of search and execution know of a worker, in the engine and in the runtime. Their own records of a
+ * worker begin with this. */
+
 typedef struct {
     int64_t owed_ps; /* overhead to be paid with the next timed step */
     uint32_t id;
     int32_t node;
     int32_t own;     /* its own queue, or NS_UNKNOWN */
-    bool own_back;   /* which end of that it takes from */
-    bool overflowed; /* its own queue has been full, and it executes what it spawns */
-    /* where it stands in its search */
+    bool own_back;   /* it takes from the back of its own queue */
+    bool overflowed; /* its own queue has been full: it executes its spawns at once */
+    /* its place in its search */
     bool idle, probed, round_goes_on, probes_nobody, thresholds_known;
     uint32_t level, target; /* of its probe */
     int64_t fails;          /* fruitless rounds (or probes) in a row */
-    uint64_t lap_begin;     /* how many victims it had drawn when the first of them had failed: ns_begin_lap */
-    /* where its spawn order adapts: the present one, spawns and thefts when it was last decided */
+    uint64_t lap_begin;     /* victims that it had drawn after the first fruitless round: ns_begin_lap */
+    /* if the spawn order adapts: the present order, spawns since the last decision, thefts at that time */
     bool goes_first;
     int64_t spawns, robbed_before;
-    int64_t failed, failed_remote; /* attempts of the open idle episode */
+    int64_t failed, failed_remote; /* attempts of the present idle episode */
     uint32_t held[2], held_count;  /* the locks that its search holds */
     ns_counters counters;
     ns_round round;
 } ns_worker_state;
 
-/* Bring a record that is all zero to what a worker is at the start of a run. */
+/* Bring a record of zeros to the state of a worker at the start of a run. */
 static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *plan, uint32_t id) {
     const uint32_t own = plan->steal.own[id];
     self->id = id;
@@ -36,7 +42,7 @@ static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *pl
     self->own_back = own != NS_NO_QUEUE && plan->steal.queues[own].own_end != 0;
 }
 
-/* Let it pay what it owes; the time that this takes. */
+/* Let the worker pay the overhead that it owes. Returns the time that this takes. */
 static inline int64_t ns_pay_owed(ns_worker_state *w) {
     const int64_t owed_ps = w->owed_ps;
     if (!owed_ps) return 0;
@@ -45,10 +51,139 @@ static inline int64_t ns_pay_owed(ns_worker_state *w) {
     return owed_ps;
 }
 
-/* Count work that took `total_ps`, `local_ps` if all its bytes were local (model 6.4). */
+/* Count work that takes `total_ps`, and would take `local_ps` if all its bytes were local (model 6.4). */
 static inline void ns_count_work(ns_counters *self, int64_t total_ps, int64_t local_ps) {
     self->work_local_ps += local_ps;
     self->inflation_numa_ps += total_ps - local_ps;
 }
+
+
+/* After how many fruitless rounds a search draws the same victims again, with at most how many queues. */
+enum { NS_LAP_ROUNDS = 65536, NS_LAP_QUEUES = 2048 };
+
+/* How often steals were tried and succeeded: [nodes][nodes] by node of the thief and node of the queue. */
+typedef struct {
+    int64_t *attempts, *successes;
+} ns_steal_counts;
+
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
+
+static inline bool ns_is_remote(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    const int32_t home = plan->steal.queues[q].home;
+    return home >= 0 && home != w->node;
+}
+
+/* Time to move a cache line to the worker from the core of worker `from`, if operations pay for that. */
+static inline int64_t ns_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t from) {
+    return plan->costs.line ? plan->line_ps.at[(uint64_t)w->id * plan->workers + from] : 0;
+}
+
+static inline int64_t ns_queue_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    return ns_line_ps(plan, w, (uint32_t)plan->steal.queues[q].owner);
+}
+
+/* Time from sending a probe of queue `q` until it takes effect. */
+static inline int64_t ns_probe_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    const ns_operation_costs *costs = &plan->costs;
+    const int64_t step_ps = ns_is_remote(plan, w, q) ? costs->probe_far_ps : costs->probe_near_ps;
+    const int64_t probe_ps = step_ps + ns_queue_line_ps(plan, w, q);
+    return probe_ps > costs->least_probe_ps ? probe_ps : costs->least_probe_ps;
+}
+
+/* Overhead of taking the first task of queue `q`. */
+static inline int64_t ns_take_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {
+    return plan->costs.take_ps + ns_queue_line_ps(plan, w, q);
+}
+
+/* ---- ends of queues ---------------------------------------------------------------------------------------------- */
+
+/* Whether probes of a level count as attempts to steal. */
+static inline bool ns_is_attempt(const ns_full_plan *plan, uint32_t level) {
+    return (plan->steal.level[level].flags & NS_FLAG_ATTEMPT) != 0;
+}
+
+/* Whether probes of a level take from the back of queue `q`. */
+static inline bool ns_takes_back(const ns_full_plan *plan, uint32_t level, uint32_t q) {
+    const ns_queue *queue = &plan->steal.queues[q];
+    return (ns_is_attempt(plan, level) ? queue->steal_end : queue->own_end) != 0;
+}
+
+/* Whether a worker that waits in a nested join searches only its own queue. */
+static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
+    if (plan->join == NS_JOIN_OWN) return true;
+    return plan->join == NS_JOIN_LEAPFROG && !ns_plan_has_anchor(&plan->steal, NS_ANCHOR_THIEF);
+}
+
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+enum { NS_NO_LOCK = -1 };
+
+/* The lock under which a level probes queue `q`; the lock of queue `q`, which is none if `q` is negative. */
+static inline int32_t ns_level_lock(const ns_full_plan *plan, uint32_t level, uint32_t q) {
+    const ns_i32s locks = plan->words.level_lock;
+    return locks.count ? locks.at[(uint64_t)level * plan->steal.queue_count + q] : NS_NO_LOCK;
+}
+static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
+    return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
+}
+
+/* The lock of the queue that a probe needs to look; the lock that it needs to look again after it has seen a task. */
+static inline int32_t ns_probe_lock(const ns_full_plan *plan, uint32_t q) {
+    return plan->words.looks_first ? NS_NO_LOCK : ns_queue_lock(plan, (int32_t)q);
+}
+static inline int32_t ns_take_lock(const ns_full_plan *plan, uint32_t q) {
+    return plan->words.looks_first ? ns_queue_lock(plan, (int32_t)q) : NS_NO_LOCK;
+}
+
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
+
+/* Count attempts at queue `q`, of which `successes` brought `tasks` tasks together. */
+static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_plan *plan, ns_worker_state *w,
+                                     uint32_t q, int64_t attempts, int64_t successes, int64_t tasks) {
+    const bool remote = ns_is_remote(plan, w, q);
+    const int32_t home = remote ? plan->steal.queues[q].home : w->node;
+    const uint64_t pair = (uint64_t)w->node * plan->nodes + (uint64_t)home;
+    self->attempts[pair] += attempts;
+    self->successes[pair] += successes;
+    w->counters.steal_attempts += attempts;
+    w->counters.steal_success += successes;
+    w->counters.steal_attempts_remote += remote ? attempts : 0;
+    w->counters.steal_success_remote += remote ? successes : 0;
+    w->counters.tasks_stolen += tasks;
+}
+
+/* Count failed attempts of the present idle episode. */
+static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w, uint32_t q, int64_t attempts) {
+    w->failed += attempts;
+    w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
+}
+
+/* Whether searches draw the same victims again: not if a lap might miss a queue, or a level that is entered by chance. */
+static inline bool ns_has_laps(const ns_plan *steal) {
+    return steal->chances == 0 && steal->queue_count <= NS_LAP_QUEUES;
+}
+
+/* The worker has made `fails` fruitless rounds in a row. A lap begins after the first of them and after every
+ * NS_LAP_ROUNDS more: the worker draws the same victims again. `*begin` keeps how many it had drawn when the first lap
+ * began. */
+static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *begin, ns_stream *victims) {
+    if (fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(steal)) return;
+    if (fails == 1)
+        *begin = victims->drawn;
+    else
+        victims->drawn = *begin;
+}
+
+/* Count rounds without a probe. */
+static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_state *w, int64_t rounds) {
+    const int64_t attempts = plan->backoff_counts_empty ? rounds : 0;
+    w->counters.no_victim += rounds;
+    w->counters.steal_attempts += attempts;
+    w->failed += attempts;
+}
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

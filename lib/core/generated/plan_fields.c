@@ -612,7 +612,6 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             if (!ns_read_integer(reader, "worker_spread_ppm", 0, NS_MILLION, &value)) return false;
             plan->effects.speeds.worker_spread_ppm = (int64_t)value;
         }
-        if (!ns_speed_rules_check(reader, plan, &plan->effects.speeds)) return false;
         {
             int64_t value;
             if (!ns_read_integer(reader, "unmap_ps", 0, NS_MOST_COST_PS, &value)) return false;

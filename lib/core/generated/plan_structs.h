@@ -306,7 +306,7 @@ typedef struct ns_plan {
     uint32_t data_count;
     uint32_t nodes;
     uint32_t domain_count;
-    const uint64_t *mask; /* [segments][ns_mask_words] the queues of each segment, or NULL: see masks.h */
+    const uint64_t *mask; /* [segments][ns_mask_words] the queues of each segment, or NULL: see policy/pick.h */
     const int32_t *gate; /* [workers] the unit of each worker whose live subtrees are counted */
     int64_t live_most; /* of a unit, from which on gated levels are closed */
 } ns_plan;

@@ -5,11 +5,11 @@
 
 #include "base/wide.h"
 
-/* What is known of a unit that is scanned. */
+/* The state of a unit that is scanned. */
 typedef struct {
-    uint64_t scans;   /* of it, until it was touched last */
-    uint16_t node;    /* of its last hinting fault, + 1; or 0 */
-    uint8_t in_a_row; /* hinting faults of that node, at most 255 */
+    uint64_t scans;   /* scans of the unit until its last touch */
+    uint16_t node;    /* node of the last hinting fault + 1, or 0 */
+    uint8_t in_a_row; /* hinting faults of that node in a row, at most 255 */
 } scan_state;
 
 /* The units of all dynamic regions, one region after the other; those of region r begin at first[r]. */
@@ -32,12 +32,12 @@ static uint64_t regions_of(const ns_full_plan *plan) { return plan->memory.regio
 
 /* ---- walking an access ------------------------------------------------------------------------------------------- */
 
-/* The pieces of an access between borders of units, row by row. */
+/* A walk over the pieces of an access between borders of units, row by row. */
 typedef struct {
-    int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* what is still to come */
-    int64_t first, border;                                      /* the unit in which a row began, its end */
-    int64_t at, end, unit_end;                                  /* in the row at hand */
-    int64_t unit, bytes;                                        /* of the piece at hand */
+    int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* the rows to come */
+    int64_t first, border;                                      /* the unit in which the last row began, and the end of that unit */
+    int64_t at, end, unit_end;                                  /* in the present row */
+    int64_t unit, bytes;                                        /* of the present piece */
 } walk;
 
 static walk walk_of(const ns_full_plan *plan, uint64_t access) {
@@ -81,7 +81,7 @@ static int64_t pages_of(const ns_full_plan *plan, uint64_t region, int64_t unit)
     return left < pages ? left : pages;
 }
 
-/* The node that gets `pages` pages that are wanted on one: the next by distance that has room, or else that one. */
+/* The node that gets `pages` pages that are wanted on node `wanted`: the nearest node with room, or else `wanted`. */
 static int32_t room(ns_page_map *self, int32_t wanted, int64_t pages) {
     if (!self->free_pages) return wanted;
     const int64_t *order = memory_of(self)->by_distance.at + (uint64_t)wanted * self->plan->nodes;
@@ -95,7 +95,7 @@ static int32_t room(ns_page_map *self, int32_t wanted, int64_t pages) {
     return node;
 }
 
-/* The node that is said for a unit, or `otherwise`. */
+/* The node that is given for a unit, or `otherwise`. */
 static int32_t node_of(const ns_node_lists *nodes, uint64_t region, int64_t unit, int32_t otherwise) {
     const int64_t first = nodes->ptr.at[region], count = nodes->ptr.at[region + 1] - first;
     if (!count) return otherwise;
@@ -109,7 +109,7 @@ static int64_t place(ns_page_map *self, uint64_t region, int64_t unit, int32_t t
     return pages;
 }
 
-/* Pages that would migrate to a full node stay. */
+/* Migrate a unit unless node `to` is full. Returns the pages that migrate. */
 static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t to, int64_t *moved) {
     const int64_t at = self->first[region] + unit, pages = pages_of(self->plan, region, unit);
     const int32_t from = self->home[at] - 1;
@@ -127,13 +127,13 @@ static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t
 
 static const ns_scan *scan_of(const ns_page_map *self) { return &memory_of(self)->stages.at[self->stage].scan; }
 
-/* Scans of any page, up to now. */
+/* How many scans have happened until now. */
 static uint64_t scans_until(const ns_page_map *self, int64_t now_ps) {
     const int64_t past_ps = now_ps - self->since_ps - scan_of(self)->delay_ps;
     return past_ps < 0 ? 0 : (uint64_t)(past_ps / scan_of(self)->period_ps) + 1;
 }
 
-/* Whether a unit has been scanned since it was touched last; it is touched now, after `scans` of any pages. */
+/* A unit is touched after `scans` scans. Returns whether the unit has been scanned since its last touch. */
 static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64_t scans) {
     const int64_t unit_bytes = memory_of(self)->unit_pages.at[region] * memory_of(self)->page_bytes;
     const uint64_t window = (self->begin[region] + (uint64_t)(unit * unit_bytes)) / (uint64_t)scan_of(self)->bytes;
@@ -144,7 +144,7 @@ static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64
     return since;
 }
 
-/* A worker on `node` takes the hinting faults of a unit, which may let it migrate there; the pages that do. */
+/* A worker on `node` takes the hinting faults of a unit. Returns the pages that migrate to `node`. */
 static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t node, int64_t *moved) {
     scan_state *const known = &self->scanned[self->first[region] + unit];
     if (known->node != node + 1) known->in_a_row = 0;
@@ -155,7 +155,7 @@ static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t no
 
 /* ---- touching ---------------------------------------------------------------------------------------------------- */
 
-/* What faults and migrations cost the toucher. */
+/* The overhead of faults and migrations. */
 static int64_t overhead_ps(const ns_page_map *self, ns_page_touch touch) {
     const ns_operation_costs *costs = &self->plan->costs;
     const int64_t hint_ps = scan_of(self)->hint_fault_ps < 0 ? costs->fault_ps : scan_of(self)->hint_fault_ps;
@@ -212,14 +212,14 @@ void ns_page_map_count(const ns_page_map *self, int64_t *pages) {
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-/* Cut the address space into windows, and forget what another stage has scanned. */
+/* Cut the address space into windows, and forget the scans of the stage before. */
 static void start_scans(ns_page_map *self) {
     const uint64_t bytes = self->begin[regions_of(self->plan)], each = (uint64_t)scan_of(self)->bytes;
     self->windows = bytes / each + (bytes % each != 0 || !bytes);
     if (self->stage) memset(self->scanned, 0, (size_t)self->first[regions_of(self->plan)] * sizeof *self->scanned);
 }
 
-/* The stage at hand begins now. Where it says so, every page that is placed moves to whoever touches it next. */
+/* The present stage begins now. If it marks pages, every placed page will move to the node that touches it next. */
 static void enter_stage(ns_page_map *self, int64_t now_ps) {
     self->since_ps = now_ps;
     self->windows = 0;
@@ -258,7 +258,7 @@ static bool any_scans(const ns_full_plan *plan) {
     return false;
 }
 
-/* Make room for what is known of units that are scanned, and lay the regions one after the other. */
+/* Allocate the states of scanned units, and put the regions one after the other. */
 static bool make_scanned(ns_page_map *self) {
     const ns_full_plan *plan = self->plan;
     self->scanned = calloc((size_t)self->first[regions_of(plan)] + 1, sizeof *self->scanned);
@@ -271,7 +271,7 @@ static bool make_scanned(ns_page_map *self) {
     return true;
 }
 
-/* Number the units of dynamic regions. */
+/* Number the units of all dynamic regions. */
 static void number(ns_page_map *self) {
     const ns_full_plan *plan = self->plan;
     for (uint64_t region = 0; region < regions_of(plan); region++) {
@@ -297,7 +297,7 @@ static bool make(ns_page_map *self) {
     return self->free_pages;
 }
 
-/* Give the regions the homes that they have before the run. */
+/* Give the regions their homes before the run. */
 static void settle(ns_page_map *self) {
     for (uint64_t region = 0; region < regions_of(self->plan); region++) {
         const int64_t units = self->first[region + 1] - self->first[region];

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The most objects that a task has. */
+/* The largest number of objects of any task. */
 static size_t most_objects(const ns_task_objects *objects) {
     size_t most = 0;
     for (uint64_t row = 0; row + 1 < objects->ptr.count; row++) {
@@ -57,7 +57,7 @@ static void count_migrated(ns_pages *self, int32_t node) {
     }
 }
 
-/* Count what an access moves that has been touched from `node`; how long that waits for it. */
+/* Count the bytes of an access that has just been made from `node`. Returns how long the access waits. */
 static int64_t move_ps(ns_pages *self, uint64_t access, int32_t node) {
     const ns_accesses *accesses = &self->plan->accesses;
     const int64_t factor = accesses->factor.at[access], mlp = accesses->mlp.at[access];
@@ -86,7 +86,7 @@ int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, i
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-/* The node that most bytes of an access are on, of several the lower one. */
+/* The node with most bytes of an access, of several the lowest; NS_NOWHERE if no page is placed. */
 static int32_t home_of(ns_pages *self, uint64_t access) {
     uint32_t best = 0;
     ns_page_map_bytes(self->map, access, self->bytes);

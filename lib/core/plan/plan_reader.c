@@ -19,7 +19,7 @@ bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) {
     return false;
 }
 
-/* A piece of memory, and the one that was taken before it. */
+/* The head of a piece of memory, with a link to the piece that was taken before. */
 typedef struct {
     _Alignas(max_align_t) void *before;
 } block;
@@ -119,16 +119,16 @@ READER(u32s, uint32_t, NS_TYPE_U32)
 READER(i64s, int64_t, NS_TYPE_I64)
 READER(u64s, uint64_t, NS_TYPE_U64)
 
-/* Negative, as a number of 64 bits with a sign, where the value is below or above its bounds. Where those lie less than
- * 2^63 apart, at most one of two differences modulo 2^64 wraps around, and a loop over this has no branch and no
- * comparison, which vectors of older processors do not have for 64 bits. */
+/* The highest bit of the result is set if the value is out of bounds. If the bounds lie less than 2^63 apart, at most one
+ * of the two differences modulo 2^64 wraps around. A loop over this function then has no branch and no 64-bit comparison,
+ * which vector units of older processors lack. */
 static inline uint64_t beyond(int64_t value, int64_t low, int64_t high) {
     const bool narrow = (uint64_t)high - (uint64_t)low <= INT64_MAX;
     if (!narrow) return (uint64_t)(value < low || value > high) << 63;
     return ((uint64_t)value - (uint64_t)low) | ((uint64_t)high - (uint64_t)value);
 }
 
-/* The place of a wrong value is only looked for where there is one. */
+/* The position of a wrong value is looked for only if there is one. */
 #define BOUNDS(view)                                                                                                   \
     bool ns_require_##view(ns_plan_reader *self, const char *name, ns_##view values, int64_t low, int64_t high) {      \
         uint64_t signs = 0;                                                                                            \
@@ -146,7 +146,7 @@ BOUNDS(i32s)
 BOUNDS(u32s)
 BOUNDS(i64s)
 
-/* No value is negative, and none is below the one before it. */
+/* No value is negative or below the value before it. */
 #define POINTER(kind, view)                                                                                     \
     bool ns_require_##kind##_pointer(ns_plan_reader *self, const char *name, ns_##view values, int64_t end) {   \
         const bool ends = values.count > 0 && values.at[0] == 0 && (int64_t)values.at[values.count - 1] == end; \

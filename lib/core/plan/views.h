@@ -1,4 +1,4 @@
-/* Arrays that belong to somebody else, and how many entries they have; in C++, ranges. */
+/* Views of arrays: a pointer to entries that the view does not own, and their number. In C++ a view is a range. */
 #ifndef NUMASIM_PLAN_VIEWS_H
 #define NUMASIM_PLAN_VIEWS_H
 
@@ -42,7 +42,7 @@ NS_VIEW(ns_i64s, int64_t);
 NS_VIEW(ns_u64s, uint64_t);
 NS_VIEW(ns_i64_lists, ns_i64s);
 
-/* Nodes of the pages of each region: none where nothing is said, one for all pages, or one for each unit. */
+/* Nodes for the pages of each region: no node, one node for all pages, or one node for each unit of pages. */
 typedef struct ns_node_lists {
     ns_i64s ptr; /* [regions + 1] into `node` */
     ns_i32s node;
@@ -54,7 +54,7 @@ typedef struct ns_node_lists {
 #endif
 } ns_node_lists;
 
-/* Lists of resources by pair of nodes, in CSR form, with the units of each that a line takes. */
+/* A list of resources for each pair of nodes, in CSR form, with the units of each resource that a cache line takes. */
 typedef struct ns_paths {
     ns_i64s first; /* [nodes * nodes + 1] */
     ns_u32s resource;

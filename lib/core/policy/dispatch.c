@@ -2,7 +2,131 @@
 
 #include <stddef.h>
 
+#include "base/wide.h"
 #include "policy/pick.h"
+
+static int64_t weight_of(const ns_data *data, const ns_objects *objects) {
+    return data->weigh == NS_WEIGH_BYTES ? objects->bytes : objects->count;
+}
+
+/* Sums over the objects that count. */
+typedef struct {
+    int64_t bytes, weight;
+} ns_sums;
+
+/* Compute the similarity of `task` to each node. Returns the sums over its objects. */
+static ns_sums weigh(const ns_plan *plan, const ns_data *data, ns_new_task *task) {
+    ns_sums sums = {0, 0};
+    for (uint32_t node = 0; node < plan->nodes; node++) task->similarity[node] = 0;
+    for (uint32_t at = 0; at < task->object_groups; at++) {
+        const ns_objects *some = &task->objects[at];
+        if (!(some->mode & data->count)) continue;
+        sums.bytes += some->bytes;
+        sums.weight += weight_of(data, some);
+        if (some->home != NS_NOWHERE) task->similarity[some->home] += weight_of(data, some);
+    }
+    return sums;
+}
+
+static bool is_even(const ns_plan *plan, const ns_new_task *task) {
+    for (uint32_t node = 1; node < plan->nodes; node++) {
+        if (task->similarity[node] != task->similarity[0]) return false;
+    }
+    return true;
+}
+
+static bool is_bound(const ns_plan *plan, const ns_new_task *task) {
+    for (uint32_t node = 0; node < plan->nodes; node++) {
+        if (task->similarity[node]) return true;
+    }
+    return false;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+
+/* The sum of the latencies from `node` to each unit of weight. */
+static ns_uwide access_ps(const ns_plan *plan, const ns_new_task *task, int32_t node) {
+    const int64_t *latency = plan->latency_ps + (uint64_t)(uint32_t)node * plan->nodes;
+    ns_uwide sum = 0;
+    for (uint32_t home = 0; home < plan->nodes; home++) {
+        sum += (ns_uwide)task->similarity[home] * (uint64_t)latency[home];
+    }
+    return sum;
+}
+
+static int32_t cheapest(const ns_plan *plan, const ns_new_task *task) {
+    int32_t best = plan->domains[0];
+    ns_uwide least = access_ps(plan, task, best);
+    for (uint32_t at = 1; at < plan->domain_count; at++) {
+        ns_uwide cost = access_ps(plan, task, plan->domains[at]);
+        if (cost >= least) continue;
+        least = cost;
+        best = plan->domains[at];
+    }
+    return best;
+}
+
+static int32_t most_similar(const ns_plan *plan, const ns_new_task *task) {
+    int32_t best = NS_NOWHERE;
+    int64_t most = 0;
+    for (uint32_t at = 0; at < plan->domain_count; at++) {
+        int32_t node = plan->domains[at];
+        if (task->similarity[node] <= most) continue;
+        most = task->similarity[node];
+        best = node;
+    }
+    return best;
+}
+
+static int32_t first_home(const ns_plan *plan, const ns_new_task *task) {
+    for (uint32_t at = 0; at < plan->domain_count; at++) {
+        if (task->similarity[plan->domains[at]]) return plan->domains[at];
+    }
+    return NS_NOWHERE;
+}
+
+/* The node that the rule chooses, of several the first. */
+static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_new_task *task) {
+    if (!is_bound(plan, task)) return NS_NOWHERE;
+    switch (data->rank) {
+        case NS_RANK_MOST: return most_similar(plan, task);
+        case NS_RANK_CHEAPEST: return cheapest(plan, task);
+        default: return first_home(plan, task);
+    }
+}
+
+/* ---- guards ------------------------------------------------------------------------------------------------------ */
+
+static bool chooses(const ns_data *data, const ns_new_task *task, int32_t first, int32_t node) {
+    return data->rank == NS_RANK_ANY ? task->similarity[node] != 0 : node == first;
+}
+
+static bool holds_share(const ns_data *data, const ns_new_task *task, int64_t weight, int32_t node) {
+    if (!data->min_share_ppm) return true;
+    if (node == NS_NOWHERE) return false;
+    ns_uwide least = (ns_uwide)weight * (uint32_t)data->min_share_ppm;
+    return (ns_uwide)task->similarity[node] * NS_MILLION >= least;
+}
+
+bool ns_data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node) {
+    *node = NS_NOWHERE;
+    if (data->flags & NS_FLAG_SOURCE && !task->source) return false;
+    if (!(data->flags & NS_FLAG_LOOKS)) return true;
+    task->looked = true;
+    ns_sums sums = weigh(plan, data, task);
+    if (sums.bytes < data->min_bytes) return false;
+    if (data->flags & NS_FLAG_UNEVEN && is_even(plan, task)) return false;
+    *node = chosen(plan, data, task);
+    if (data->flags & NS_FLAG_HERE && !chooses(data, task, *node, here)) return false;
+    return holds_share(data, task, sums.weight, *node);
+}
+
+bool ns_looks_at_data(const ns_plan *plan) {
+    for (uint32_t at = 0; at < plan->data_count; at++) {
+        if (plan->data[at].flags & NS_FLAG_LOOKS) return true;
+    }
+    return false;
+}
 
 static bool has_room(const ns_plan *plan, const ns_view *view, uint32_t queue) {
     int32_t capacity = plan->queues[queue].capacity;
@@ -39,7 +163,7 @@ static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_v
     return lightest;
 }
 
-/* The row of the unit that the label of a task names: empty where it names none. */
+/* The row of the unit that the label of a task names. The row is empty if the label names no unit. */
 static ns_row label_row(const ns_plan *plan, const ns_level *rule, int32_t label) {
     if (label < 0 || (uint32_t)label >= anchors_of(plan, rule)) return (ns_row){0, 0};
     return ns_row_at(plan, rule, label);
@@ -58,7 +182,7 @@ static ns_row rule_row(const ns_turn *turn, const ns_new_task *task) {
 
 /* ---- placing ----------------------------------------------------------------------------------------------------- */
 
-/* The queue that dispatch always tries first and without a draw, or NS_UNKNOWN: a short way to what the rules say. */
+/* The queue that dispatch always tries first and without a draw, or NS_UNKNOWN. A shortcut past the rules. */
 static int32_t usual_home(const ns_plan *plan, int32_t position) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8 &&
@@ -79,7 +203,7 @@ static int32_t first_with_room(const ns_turn *turn, ns_row row) {
     return NS_UNKNOWN;
 }
 
-/* Of the queues that each home of the task's objects offers the shortest; ties go to the lower queue. */
+/* The shortest of the queues that the homes of the task's objects offer. Ties go to the lower queue. */
 static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t best = NS_UNKNOWN;
@@ -94,7 +218,7 @@ static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     return best;
 }
 
-/* The queue of a rule that asks something of the task. */
+/* The queue of a rule that asks about the data of the task. */
 static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t node;
@@ -107,12 +231,12 @@ static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_ta
     return first_with_room(turn, ns_row_at(plan, turn->level, node));
 }
 
-/* Whether the rule asks for no tier, or for that of the task. */
+/* Whether the rule asks for no tier, or for the tier of the task. */
 static bool asks_for(const ns_level *rule, const ns_new_task *task) {
     return !(rule->flags & NS_FLAG_TIERS) || rule->flags & (task->tier << NS_TIER_SHIFT);
 }
 
-/* The first queue with room that the rule of `turn` names. */
+/* The first queue with room that the rule of `turn` names, or NS_UNKNOWN. */
 static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     uint8_t data = turn->level->data;
     if (!ns_in_force(turn->level, turn->view) || !asks_for(turn->level, task)) return NS_UNKNOWN;
@@ -120,7 +244,7 @@ static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     return first_with_room(turn, rule_row(turn, task));
 }
 
-/* A queue gets a copy of the task, if it does not have one. */
+/* Give a queue a copy of the task, if it has none. */
 static void add_copy(ns_new_task *task, uint32_t queue) {
     for (uint32_t at = 0; at < task->copies; at++) {
         if (task->copy[at] == queue) return;
@@ -128,7 +252,7 @@ static void add_copy(ns_new_task *task, uint32_t queue) {
     task->copy[task->copies++] = queue;
 }
 
-/* The queue of the task itself gets no copy; where there is no such queue, none does. */
+/* The queue of the task itself gets no copy. Without such a queue no queue gets a copy. */
 static void leave_out(ns_new_task *task, int32_t queue) {
     uint32_t kept = 0;
     for (uint32_t at = 0; queue != NS_UNKNOWN && at < task->copies; at++) {

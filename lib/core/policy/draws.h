@@ -10,7 +10,7 @@
 
 #define NS_GAMMA UINT64_C(0x9E3779B97F4A7C15)
 
-/* What a stream of draws decides. */
+/* What the random numbers of a stream decide. */
 enum ns_draw_class {
     NS_DRAW_VICTIM = 1,
     NS_DRAW_DURATION = 3,
@@ -19,7 +19,7 @@ enum ns_draw_class {
     NS_DRAW_WORKER_SPEED = 7
 };
 
-/* The draws of one (class, id); `drawn` counts them. */
+/* The random numbers of one class and id. `drawn` counts how many have been taken. */
 typedef struct {
     uint64_t base;
     uint64_t drawn;
@@ -39,7 +39,7 @@ static inline uint64_t ns_base(uint64_t seed, uint64_t kind, uint64_t ident) {
     return ns_mix(seed ^ ns_mix(kind * NS_GAMMA + ident + 1));
 }
 
-/* The seed of the noise of tasks in a turn (from zero) of their phase: that of the run in the first one. */
+/* The seed for the noise of tasks in turn number `turn` of their phase. Turn 0 has the seed of the run. */
 static inline uint64_t ns_turn_seed(uint64_t seed, uint64_t turn) { return seed ^ ns_mix(turn * NS_GAMMA); }
 
 /* The k-th (from zero) number of the stream that starts at `base`. */

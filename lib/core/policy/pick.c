@@ -1,9 +1,39 @@
-/* What a pick reads of the run, it reads at the instant at which the next queue is asked for; so does the generator of
- * numasim/strategy/picking.py that it mirrors. */
 #include "policy/pick.h"
 
 #include "base/wide.h"
-#include "policy/candidates.h"
+
+static bool ascends(const ns_plan *plan, uint32_t segment) {
+    for (uint32_t at = plan->seg[segment] + 1; at < plan->seg[segment + 1]; at++) {
+        if (plan->queue[at - 1] >= plan->queue[at]) return false;
+    }
+    return plan->watches > 0;
+}
+
+bool ns_masks_serve(const ns_plan *plan) {
+    for (uint32_t index = 0; index < plan->levels; index++) {
+        const ns_level *level = &plan->level[index];
+        if (!ns_level_draws(level) || level->watch == NS_NONE8) continue;
+        uint32_t end = index + 1 < plan->levels ? level[1].row : plan->rows - 1;
+        for (uint32_t segment = plan->row[level->row]; segment < plan->row[end]; segment++) {
+            if (!ascends(plan, segment)) return false;
+        }
+    }
+    return plan->watches > 0;
+}
+
+void ns_masks_fill(const ns_plan *plan, uint64_t *mask) {
+    uint32_t words = ns_mask_words(plan), segments = plan->row[plan->rows - 1];
+    for (uint32_t segment = 0; segment < segments; segment++) {
+        uint64_t *word = mask + (uint64_t)segment * words;
+        for (uint32_t at = 0; at < words; at++) word[at] = 0;
+        for (uint32_t at = plan->seg[segment]; at < plan->seg[segment + 1]; at++) {
+            word[plan->queue[at] / 64] |= UINT64_C(1) << plan->queue[at] % 64;
+        }
+    }
+}
+
+/* A pick reads the run at the instant at which the next queue is asked for, as the generator of
+ * numasim/strategy/picking.py does. */
 
 static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     uint32_t count = ns_candidates_count(some);
@@ -11,13 +41,13 @@ static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t
     return count;
 }
 
-/* The length of `queue`, turned round for the longest, so that less is better. */
+/* The length of `queue`, negative if the longest is picked: the least rank is the best. */
 static int64_t rank_of(const ns_turn *turn, uint32_t queue) {
     int64_t length = turn->view->length[queue];
     return turn->level->pick == NS_PICK_LONGEST ? -length : length;
 }
 
-/* The best of `sample` draws among `count` candidates; the first of equals. */
+/* The best of `sample` drawn candidates out of `count`. Of equals it is the first. */
 static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_turn *turn) {
     uint32_t best = ns_candidates_draw(some, count, turn->stream);
     for (uint32_t drawn = 1; drawn < turn->level->sample; drawn++) {
@@ -27,7 +57,7 @@ static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_t
     return best;
 }
 
-/* The best of all candidates, of which there is one at least; the first of equals. */
+/* The best of all candidates. There is at least one. Of equals it is the first. */
 static uint32_t best_of_all(const ns_candidates *some, const ns_turn *turn) {
     uint32_t best = 0;
     int64_t least = INT64_MAX;
@@ -67,8 +97,8 @@ static bool pick_along_ring(ns_walk *walk, const ns_candidates *some, const ns_t
     return false;
 }
 
-/* The first place in the segment, taken as ascending, of a queue not below that of the last success, or else the own
- * one; 0 behind all of them. */
+/* The first place in the segment, whose queues ascend, of a queue not below the queue of the last success, or the own
+ * queue if there was no success; 0 if there is no such place. */
 static uint32_t place_after_last(const ns_candidates *some, const ns_actor *actor) {
     int64_t sought = actor->last == NS_UNKNOWN ? actor->own : actor->last;
     uint32_t low = 0, high = some->size;
@@ -117,7 +147,7 @@ static void leave_segment(ns_walk *self) {
     self->begun = false;
 }
 
-/* Whether no queue at all passes the watch of the level: then its segments are left without a draw. */
+/* Whether no queue at all passes the watch of the level. The walk then leaves the level's segments without a draw. */
 static bool none_passes(const ns_turn *turn) {
     const ns_level *level = turn->level;
     if (level->watch == NS_NONE8 || level->flags & NS_FLAG_INVERT || !ns_level_draws(level)) return false;

@@ -1,10 +1,121 @@
-/* How queues are picked along the segments of one level; inside this folder, shared by stealing and dispatch. */
+/* How queues are picked along the segments of one level, for stealing and for dispatch. Private to this folder, except
+ * for the masks.
+ */
 #ifndef NUMASIM_POLICY_PICK_H
 #define NUMASIM_POLICY_PICK_H
 
+#include <stddef.h>
+
+#include "base/bitset.h"
 #include "policy/round.h"
 
-/* One decision under way: whose, with which draws, on which state; for dispatch, task `index` of `count`. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- masks ------------------------------------------------------------------------------------------------------- */
+
+/* A mask holds the queues of one segment as bits. Masks make watches two to three times as fast to read at 128 queues,
+ * and change no result. Number of words of each segment's mask: queue q is bit q % 64 of word q / 64. */
+static inline uint32_t ns_mask_words(const ns_plan *plan) { return ns_set_words(plan->queue_count); }
+
+/* Whether masks can be used: the plan has watches, and in levels that draw or compare, the queues of each segment
+ * ascend. */
+bool ns_masks_serve(const ns_plan *plan);
+
+/* Write the masks of all segments to `mask` [segments][ns_mask_words], memory that lives with the plan. */
+void ns_masks_fill(const ns_plan *plan, uint64_t *mask);
+
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
+
+/* The candidates of a segment: its queues that pass the level's watch at this instant. Candidates are counted, not
+ * listed, and a second pass finds the drawn one. With masks both passes go by words of 64 queues. */
+typedef struct {
+    const uint32_t *queue;
+    uint32_t size;
+    const uint64_t *bits;          /* [words] NULL if there is no watch */
+    const uint64_t *mask;          /* [words] NULL if the plan has no masks */
+    uint32_t first_word, end_word; /* the words of the mask that may have bits */
+    uint8_t inverted;
+} ns_candidates;
+
+/* Whether a level draws or compares queues. Masks can then be used only if the queues of its segments ascend. */
+static inline bool ns_level_draws(const ns_level *level) {
+    return level->pick == NS_PICK_RANDOM || level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST;
+}
+
+/* Whether the level picks the best of a few drawn queues, if there are `count` candidates. */
+static inline bool ns_level_samples(const ns_level *level, uint32_t count) {
+    return level->sample < count && level->sample != NS_ALL16;
+}
+
+static inline ns_candidates ns_candidates_of(const ns_plan *plan, const ns_level *level, uint32_t segment,
+                                             const ns_view *view) {
+    uint32_t first = plan->seg[segment], size = plan->seg[segment + 1] - first;
+    bool ascends = size && ns_level_draws(level);
+    bool watched = level->watch != NS_NONE8;
+    return (ns_candidates){
+        .queue = plan->queue + first,
+        .size = size,
+        .bits = watched ? view->watch + (uint64_t)level->watch * ns_mask_words(plan) : NULL,
+        .mask = plan->mask ? plan->mask + (uint64_t)segment * ns_mask_words(plan) : NULL,
+        .first_word = ascends ? plan->queue[first] / 64 : 0,
+        .end_word = ascends ? plan->queue[first + size - 1] / 64 + 1 : ns_mask_words(plan),
+        .inverted = (level->flags & NS_FLAG_INVERT) != 0,
+    };
+}
+
+/* Whether the queue at place `at` of the segment is a candidate. */
+static inline bool ns_candidates_has(const ns_candidates *self, uint32_t at) {
+    return !self->bits || ns_set_has(self->bits, self->queue[at]) != self->inverted;
+}
+
+/* A bit for each candidate among the 64 queues from number 64 * `at` on. */
+static inline uint64_t ns_candidates_word(const ns_candidates *self, uint32_t at) {
+    return (self->inverted ? ~self->bits[at] : self->bits[at]) & self->mask[at];
+}
+
+static inline uint32_t ns_candidates_count_by_words(const ns_candidates *self) {
+    uint32_t count = 0;
+    for (uint32_t at = self->first_word; at < self->end_word; at++)
+        count += ns_word_count(ns_candidates_word(self, at));
+    return count;
+}
+
+static inline uint32_t ns_candidates_count(const ns_candidates *self) {
+    if (!self->bits) return self->size;
+    if (self->mask) return ns_candidates_count_by_words(self);
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < self->size; at++) count += ns_candidates_has(self, at);
+    return count;
+}
+
+static inline uint32_t ns_candidates_nth_by_words(const ns_candidates *self, uint32_t nth) {
+    for (uint32_t at = self->first_word;; at++) {
+        uint64_t word = ns_candidates_word(self, at);
+        uint32_t count = ns_word_count(word);
+        if (nth < count) return 64 * at + ns_word_nth(word, nth);
+        nth -= count;
+    }
+}
+
+/* Candidate number `nth`, from zero. */
+static inline uint32_t ns_candidates_nth(const ns_candidates *self, uint32_t nth) {
+    if (!self->bits) return self->queue[nth];
+    if (self->mask) return ns_candidates_nth_by_words(self, nth);
+    uint32_t at = 0;
+    while (!ns_candidates_has(self, at) || nth--) at++;
+    return self->queue[at];
+}
+
+/* Draw one of `count` candidates. */
+static inline uint32_t ns_candidates_draw(const ns_candidates *self, uint32_t count, ns_stream *stream) {
+    return ns_candidates_nth(self, (uint32_t)ns_stream_below(stream, count));
+}
+
+/* ---- walks ------------------------------------------------------------------------------------------------------- */
+
+/* A decision under way: the actor, the random numbers and the view of its run; for dispatch also task `index` of `count`. */
 typedef struct {
     const ns_plan *plan;
     const ns_level *level;
@@ -14,7 +125,7 @@ typedef struct {
     uint64_t index, count;
 } ns_turn;
 
-/* The segments of one anchor: first .. end - 1. */
+/* The segments of one anchor: first to end - 1. */
 typedef struct {
     uint32_t first, end;
 } ns_row;
@@ -24,14 +135,18 @@ static inline ns_row ns_row_at(const ns_plan *plan, const ns_level *level, int32
     return (ns_row){row[0], row[1]};
 }
 
-/* Start a walk over `row`. Field by field, for speed: a copy of a struct just built waits for its stores. */
+/* Start a walk over `row`. Fields are set one by one, since the copy of a struct just built waits for its stores. */
 static inline void ns_walk_start(ns_walk *self, ns_row row) {
     self->segment = row.first;
     self->end = row.end;
     self->begun = false;
 }
 
-/* The next queue of the walk: false where it is over. */
+/* Find the next queue of the walk. Returns false if the walk is over. */
 bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-/* The items of implicit ranges: who is dealt which (model 3.5), and arithmetic on them. */
+/* The items of implicit ranges: which worker is dealt which items (model 3.5), and arithmetic on items. */
 #ifndef NUMASIM_POLICY_RANGES_H
 #define NUMASIM_POLICY_RANGES_H
 
@@ -19,10 +19,10 @@ typedef struct {
 /* The worker that gets root or item `index` of `count`. */
 uint32_t ns_dealt_to(enum ns_deal deal, uint64_t index, uint64_t count, uint32_t workers);
 
-/* The items, of `count` from id `first` on, that `worker` gets: the inverse of `ns_dealt_to`. */
+/* The items that `worker` gets of `count` items from id `first` on. The inverse of `ns_dealt_to`. */
 ns_items ns_dealt_items(enum ns_deal deal, uint32_t worker, uint32_t workers, uint64_t first, uint64_t count);
 
-/* Take one item off the front, or the back, of `self`, which is not empty. */
+/* Take one item off the front or the back of `self`, which is not empty. */
 uint64_t ns_items_take_front(ns_items *self);
 uint64_t ns_items_take_back(ns_items *self);
 

@@ -2,10 +2,9 @@
 
 #include <stdlib.h>
 
-#include "policy/candidates.h"
+#include "base/wide.h"
 #include "policy/pick.h"
 
-enum { MILLION = 1000000 };
 static const ns_row NO_ROW = {0, 0};
 
 /* ---- what a worker remembers ------------------------------------------------------------------------------------ */
@@ -79,7 +78,7 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     return wanted < most ? wanted : most;
 }
 
-/* Whether the worker leaves the level out: in a leapfrogging join it uses levels of its thief alone. */
+/* Whether the worker skips the level: in a leapfrogging join it uses only levels with the anchor of its thief. */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
     return actor->leaps && level->anchor != NS_ANCHOR_THIEF;
 }
@@ -113,9 +112,9 @@ static ns_row row_of(const ns_plan *plan, const ns_level *level, const ns_actor 
     return head.first == head.end ? NO_ROW : ns_row_at(plan, level, (int32_t)plan->workers + anchor);
 }
 
-/* The first of `groups` groups of `row` whose cumulative weight exceeds a draw below their sum. */
+/* Draw one of `groups` groups of `row` by their cumulative weights. */
 static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segments, uint32_t groups, ns_stream *stream) {
-    const uint64_t *weight = plan->weight + row.first + segments - 1; /* of group g at [g * segments] */
+    const uint64_t *weight = plan->weight + row.first + segments - 1; /* group g is at [g * segments] */
     uint64_t drawn = ns_stream_below(stream, weight[(groups - 1) * segments]);
     uint32_t low = 0, high = groups;
     while (low < high) {
@@ -129,7 +128,7 @@ static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segment
     return low;
 }
 
-/* The segments of `row` that are entered: all, or those of the group that a draw chooses. */
+/* The segments of `row` that the round enters: all of them, or those of one drawn group. */
 static ns_row entered(const ns_plan *plan, const ns_level *level, ns_row row, ns_stream *stream) {
     if (level->visit == NS_VISIT_NEAREST) return row;
     uint32_t segments = level->segments, groups = (row.end - row.first) / segments;
@@ -146,19 +145,19 @@ void ns_round_begin(ns_round *self) {
     self->level = self->next = 0;
 }
 
-/* Set out on the segments of the level that comes next, where it is for this worker and its chance says so. */
+/* Start a walk over the segments of the next level, if the level has any for this worker and its chance is drawn. */
 static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
     const ns_level *level = &plan->level[self->level];
     ns_row row = row_of(plan, level, actor);
     if (row.first == row.end) return;
     if (level->chance != NS_NONE8) {
-        if ((int64_t)ns_stream_below(&actor->victims, MILLION) >= actor->chance_ppm[level->chance]) return;
-        self->next = plan->steal_levels; /* taken instead of the rest */
+        if ((int64_t)ns_stream_below(&actor->victims, NS_MILLION) >= actor->chance_ppm[level->chance]) return;
+        self->next = plan->steal_levels; /* the level takes the place of all later ones */
     }
     ns_walk_start(&self->walk, entered(plan, level, row, &actor->victims));
 }
 
-/* `ns_walk_next` for levels of one random pick a segment among all its queues, which most levels are. */
+/* `ns_walk_next` for most levels: one random pick among all queues of each segment. */
 static bool next_drawn(ns_walk *walk, const ns_plan *plan, ns_stream *stream, uint32_t *queue) {
     while (walk->segment < walk->end) {
         const uint32_t segment = walk->segment++;
@@ -169,7 +168,7 @@ static bool next_drawn(ns_walk *walk, const ns_plan *plan, ns_stream *stream, ui
     return false;
 }
 
-/* The next probe of the level under way. */
+/* Find the next probe of the level under way. */
 static bool next_here(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *queue) {
     const ns_level *level = &plan->level[self->level];
     if (level->pick == NS_PICK_RANDOM && level->tries == 1 && level->watch == NS_NONE8) {
@@ -192,15 +191,15 @@ bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const n
     return found;
 }
 
-/* ---- what rounds may come to ------------------------------------------------------------------------------------- */
+/* ---- which queues rounds may probe ------------------------------------------------------------------------------- */
 
 typedef struct {
     bool (*call)(void *context, uint32_t level, uint32_t queue);
     void *context;
 } visitor;
 
-/* What becomes of the chance of a level while all probes fail: it is none for good, none until it rises, between, or
- * certain for good. */
+/* How the chance of a level develops while all probes fail: zero for ever, zero until it rises, in between, or certain
+ * for ever. */
 enum outlook { CHANCE_NONE, CHANCE_RISES, CHANCE_OPEN, CHANCE_CERTAIN };
 
 static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
@@ -209,11 +208,11 @@ static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const
     const ns_chance *chance = &plan->chance[level->chance];
     int32_t present = actor->chance_ppm[level->chance];
     if (!present) return chance->most_ppm && chance->elsewhere_miss_ppm > 0 ? CHANCE_RISES : CHANCE_NONE;
-    bool falls = chance->first_ppm < MILLION && (chance->miss_ppm < 0 || chance->elsewhere_miss_ppm < 0);
-    return present >= MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
+    bool falls = chance->first_ppm < NS_MILLION && (chance->miss_ppm < 0 || chance->elsewhere_miss_ppm < 0);
+    return present >= NS_MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
 }
 
-/* Whether picks in a segment may come to all its candidates, by a draw or in turn, while the view stays as it is. */
+/* Whether picks in a segment may reach all its candidates, by a draw or in turn, while the view stays as it is. */
 static bool comes_to_all(const ns_level *level, const ns_candidates *some) {
     switch (level->pick) {
         case NS_PICK_RANDOM:
@@ -242,7 +241,7 @@ static bool any_picked(const ns_turn *turn, ns_row row, visitor visit) {
     return false;
 }
 
-/* Where segments are gone through in turn, with one cursor: all rounds until they repeat themselves. */
+/* If several segments share the cursor of a round-robin pick: make all rounds until the cursor repeats. */
 static bool any_in_turn(const ns_turn *turn, ns_row row, uint32_t longest, visitor visit) {
     int64_t *cursor = &turn->actor->cursor[turn->level - turn->plan->level];
     const int64_t before = *cursor;
@@ -278,7 +277,7 @@ static bool any_of_level(const ns_plan *plan, const ns_level *level, ns_actor *a
     return any_in_row(&turn, row_of(plan, level, actor), visit);
 }
 
-/* Passes visits on, and remembers that there was one. */
+/* A visitor that passes visits on and remembers whether there was one. */
 typedef struct {
     visitor visit;
     bool called;
@@ -311,20 +310,20 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
     return false;
 }
 
-/* Whether every round of the level is random picks alone: one draw a probe, none where there is no candidate. */
+/* Whether every round of the level consists of random picks: one draw for each probe, none without candidates. */
 static bool is_steady(const ns_level *level) {
     bool always = ns_is_unconditional(level) && level->chance == NS_NONE8;
     bool plain = level->visit == NS_VISIT_NEAREST && level->pick == NS_PICK_RANDOM;
     return always && plain && !(level->flags & NS_FLAG_INVERT);
 }
 
-/* Quiet probes while they are listed. */
+/* The list of probes that ns_quiet_round fills. */
 typedef struct {
     uint32_t *levels, *segments;
     int32_t count, most;
 } quiet_list;
 
-/* Append the probes of one level; false where there is no room for them. */
+/* Append the probes of one level. Returns false if the list has no room for them. */
 static bool append_quiet(quiet_list *list, const ns_plan *plan, uint32_t index, ns_row row) {
     for (uint32_t segment = row.first; segment < row.end; segment++) {
         uint32_t size = plan->seg[segment + 1] - plan->seg[segment];
@@ -349,4 +348,30 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
         if (has_candidates && !append_quiet(&list, plan, index, row)) return -1;
     }
     return list.count;
+}
+
+enum { LAST_EXPONENT = 62 };
+
+/* base to the power of exponent, at most 2^63 - 1. */
+static int64_t power(int64_t base, int64_t exponent) {
+    int64_t result = 1;
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1) result = ns_multiply(result, base);
+        base = ns_multiply(base, base);
+    }
+    return result;
+}
+
+int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed) {
+    int64_t exponent = fails - 1 < LAST_EXPONENT ? fails - 1 : LAST_EXPONENT;
+    int64_t most = self->max_ps < 0 ? NS_LONGEST_WAIT_PS : self->max_ps;
+    int64_t wait = self->first_ps ? ns_multiply(self->first_ps, power(self->factor, exponent)) : 0;
+    if (!wait) wait = self->poll_ps;
+    if (wait > most) wait = most;
+    return probed || wait > self->scan_ps ? wait : self->scan_ps;
+}
+
+bool ns_overflows(bool overflowed, int64_t length, int64_t capacity, int64_t resume_ppm) {
+    if (length >= capacity) return true;
+    return overflowed && (ns_wide)length * NS_MILLION >= (ns_wide)capacity * resume_ppm;
 }

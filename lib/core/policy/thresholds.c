@@ -3,11 +3,9 @@
 #include "base/bitset.h"
 #include "base/wide.h"
 
-enum { PPM = 1000000 };
-
 static ns_wide at_least(ns_wide least, ns_wide value) { return value > least ? value : least; }
 
-/* part * times / whole, rounded up; 0 where `whole` is 0. */
+/* part * times / whole, rounded up; 0 if `whole` is 0. */
 static ns_wide ceil_product(int64_t part, int64_t times, int64_t whole) {
     return whole ? ((ns_wide)part * times + whole - 1) / whole : 0;
 }
@@ -19,12 +17,13 @@ ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capac
     return (ns_thresholds){capacity > 2 ? capacity - 1 : 1, low};
 }
 
-/* S where it is not given. */
+/* The threshold S, if the strategy does not give it. */
 static ns_wide high_of(const ns_threshold_rules *rules, int64_t push_ps, ns_wide low, const ns_measured *seen) {
     switch (rules->rule) {
         case NS_RULE_AVAIL: return low + 1;
         case NS_RULE_FRACTION:
-            return at_least(low + 1, (ns_wide)seen->peak_sum * rules->fraction_ppm / ((ns_wide)seen->queues * PPM));
+            return at_least(low + 1,
+                            (ns_wide)seen->peak_sum * rules->fraction_ppm / ((ns_wide)seen->queues * NS_MILLION));
         default: return at_least(1, seen->capacity - ceil_product(seen->pushes, push_ps, seen->span_ps));
     }
 }
@@ -38,7 +37,7 @@ ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t pu
     return (ns_thresholds){ns_saturate(high), ns_saturate(low)};
 }
 
-/* Give the bit of queue `q` in a set another value, if it has another; by how many there are more. */
+/* Set the bit of queue `q` in a set to `marked`. Returns how many more bits are set. */
 static int32_t put_bit(uint64_t *set, uint32_t q, bool before, bool marked) {
     if (marked == before) return 0;
     ns_set_put(set, q, marked);

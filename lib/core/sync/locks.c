@@ -1,15 +1,17 @@
 #include "sync/locks.h"
 
+#include <stdlib.h>
+
 #include "base/wide.h"
 
-/* How many lines whoever finds the lock free fetches, one after the other. */
+/* How many lines an actor fetches, one after the other, to get a free lock. */
 static int64_t lines_when_free(enum ns_lock_kind kind) { return kind == NS_LOCK_CLH ? 2 : 1; }
 
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor) {
     return lines_when_free(kind) * ns_line_to_ps(transfers, line, actor);
 }
 
-/* A lock that is released. */
+/* The release of a lock. */
 typedef struct {
     const ns_lock_rules *rules;
     const ns_transfers *transfers;
@@ -26,7 +28,7 @@ static bool is_remote(const release *self, uint32_t place) {
     return ns_node_of(self->transfers, self->waiters[place].actor) != ns_node_of(self->transfers, self->line->owner);
 }
 
-/* The waiter that wins the race for the line. */
+/* The place of the waiter that wins the race for the line. */
 static uint32_t winner(const release *self) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < self->count && !self->rules->fair; i++) {
@@ -61,7 +63,7 @@ static ns_grant mutex(const release *self, int64_t now) {
     return (ns_grant){0, delay};
 }
 
-/* The first waiter that is remote, or is not; `count` where there is none. */
+/* The place of the first waiter that is remote, or that is local; `count` if there is none. */
 static uint32_t first_waiter(const release *self, bool remote) {
     uint32_t place = 0;
     while (place < self->count && is_remote(self, place) != remote) place++;
@@ -89,4 +91,19 @@ ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const 
         case NS_LOCK_COHORT: return cohort(&released, run);
         default: return (ns_grant){0, transfer_ps(&released, 0)};
     }
+}
+
+enum { FIRST_ROOM = 4 };
+
+bool ns_server_make_room(ns_server *self) {
+    if (2 * self->count > self->room || !self->room) {
+        const uint32_t room = self->room ? 2 * self->room : FIRST_ROOM;
+        ns_waiter *grown = realloc(self->places, room * sizeof *grown);
+        if (!grown) return false;
+        self->places = grown;
+        self->room = room;
+    }
+    if (self->count) memmove(self->places, ns_server_waiters(self), self->count * sizeof *self->places);
+    self->first = 0;
+    return true;
 }

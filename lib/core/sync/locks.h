@@ -1,33 +1,178 @@
-/* Who gets a lock next, and how long that takes, for every kind of lock (model 5.2 and 5.3); equal to
- * engine/reference/sync/lock_queues.py, which says what the kinds are.
- */
 #ifndef NUMASIM_SYNC_LOCKS_H
 #define NUMASIM_SYNC_LOCKS_H
 
-#include "sync/lines.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/wide.h"
+#include "generated/plan_structs.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
+ *
+ * A line comes from the core of its owner. If it has no owner, or words are not cached, it comes from the memory of its
+ * home. An actor is a worker, or a producer, which is next to worker 0.
+ */
+
+#define NS_NOBODY UINT32_MAX
+
+/* A line, and how often it went to another actor of the same node (`local`) and of another node (`remote`). */
+typedef struct {
+    int32_t home;
+    uint32_t owner; /* NS_NOBODY: the line is in memory */
+    int64_t local, remote;
+} ns_line;
+
+static inline uint32_t ns_place_of(const ns_transfers *self, uint32_t actor) {
+    return actor < self->workers ? actor : 0;
+}
+
+static inline int32_t ns_node_of(const ns_transfers *self, uint32_t actor) {
+    return self->node[ns_place_of(self, actor)];
+}
+
+/* Time until `actor` has the line. */
+static inline int64_t ns_line_to_ps(const ns_transfers *self, const ns_line *line, uint32_t actor) {
+    if (line->owner == NS_NOBODY || !self->cached)
+        return self->memory_ps[(uint64_t)ns_node_of(self, actor) * self->nodes + (uint64_t)line->home];
+    return self->between_ps[(uint64_t)ns_place_of(self, actor) * self->workers + ns_place_of(self, line->owner)];
+}
+
+/* Whether the line on whose word `sleeper` sleeps lives on another node. Waking the sleeper is then remote. */
+static inline bool ns_line_wakes_remotely(const ns_transfers *self, const ns_line *line, uint32_t sleeper) {
+    return ns_node_of(self, sleeper) != line->home;
+}
+
+/* Give the line to `actor`. Returns the time that the transfer takes. */
+static inline int64_t ns_line_move(const ns_transfers *self, ns_line *line, uint32_t actor) {
+    const int64_t time_ps = ns_line_to_ps(self, line, actor);
+    if (line->owner != NS_NOBODY && line->owner != actor) {
+        const bool local = ns_node_of(self, line->owner) == ns_node_of(self, actor);
+        line->local += local;
+        line->remote += !local;
+    }
+    line->owner = actor;
+    return time_ps;
+}
+
+/* ---- kinds of locks (model 5.2 and 5.3), equal to engine/reference/sync/lock_queues.py, which defines the kinds ------ */
+
 typedef struct {
     int64_t since_ps;
     uint32_t actor;
-    uint32_t then; /* what it goes on with: the caller's own */
+    uint32_t then; /* what the actor goes on with; a number of the caller */
 } ns_waiter;
 
 typedef struct {
     uint32_t place;   /* among the waiters */
-    int64_t delay_ps; /* until the lock is its, at most 2^63 - 1 */
+    int64_t delay_ps; /* until the waiter has the lock, at most 2^63 - 1 */
 } ns_grant;
 
-/* Time until `actor` has a lock that it finds free, whose `line` is with its last holder or in memory. */
+/* Time until `actor` has a free lock, whose `line` is with the last holder or in memory. */
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor);
 
-/* The next holder of a lock whose `line` is with the actor that releases it at `now`; `count` waiters, at least one, in
- * the order of their arrival. `run` is the number of grants in a row within one node. */
+/* Choose the next holder of a lock that the owner of `line` releases at `now`. There are `count` waiters, at least one, in
+ * the order of their arrival. `run` counts the grants in a row within one node. */
 ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const ns_transfers *transfers,
                       const ns_line *line, const ns_waiter *waiters, uint32_t count, int64_t now, int64_t *run);
+
+/* ---- the server of one lock or atomic word (model 5.2) ---------------------------------------------------------------
+ *
+ * The server has no clock. It promises a grant, and the caller makes the grant when it is due.
+ */
+
+typedef struct {
+    ns_waiter *places;           /* [room] */
+    uint32_t room, first, count; /* `count` waiters from place `first` on */
+    uint32_t holder;             /* NS_NOBODY: the lock has no holder */
+    bool busy;                   /* the lock is promised or held */
+    bool promised;               /* `next` gets the lock at `due_ps` */
+    ns_waiter next;
+    int64_t due_ps;
+    int64_t run; /* grants in a row within one node */
+    int64_t granted_ps, acquisitions, wait_ps, hold_ps;
+} ns_server;
+
+/* The waiters in the order of their arrival. Waiters of one instant are in the order of their ids. */
+static inline ns_waiter *ns_server_waiters(const ns_server *self) { return self->places + self->first; }
+
+/* Make room behind the last waiter. Returns false if there is no memory. */
+bool ns_server_make_room(ns_server *self);
+
+/* Add a waiter behind all that came before it. Returns false if there is no memory. */
+static inline bool ns_server_enqueue(ns_server *self, ns_waiter waiter) {
+    if (self->first + self->count == self->room && !ns_server_make_room(self)) return false;
+    ns_waiter *waiters = ns_server_waiters(self);
+    uint32_t at = self->count++;
+    for (; at > 0; at--) {
+        const ns_waiter *before = &waiters[at - 1];
+        if (before->since_ps != waiter.since_ps || before->actor < waiter.actor) break;
+        waiters[at] = *before;
+    }
+    waiters[at] = waiter;
+    return true;
+}
+
+/* Promise the lock to the chosen waiter. */
+static inline void ns_server_promise(ns_server *self, ns_grant grant, int64_t now_ps) {
+    ns_waiter *chosen = ns_server_waiters(self) + grant.place;
+    self->next = *chosen;
+    self->promised = self->busy = true;
+    self->due_ps = ns_sum(now_ps, grant.delay_ps);
+    self->count--;
+    if (grant.place)
+        memmove(chosen, chosen + 1, (self->count - grant.place) * sizeof *chosen);
+    else
+        self->first++;
+}
+
+/* Promise a free lock to the first waiter. */
+static inline void ns_server_serve_first(ns_server *self, enum ns_lock_kind kind, const ns_transfers *transfers,
+                                         const ns_line *line, int64_t now_ps) {
+    const ns_grant first = {0, ns_lock_free_ps(kind, transfers, line, ns_server_waiters(self)->actor)};
+    ns_server_promise(self, first, now_ps);
+}
+
+/* Make the promised grant. */
+static inline void ns_server_grant(ns_server *self, const ns_transfers *transfers, ns_line *line, int64_t now_ps) {
+    self->promised = false;
+    self->holder = self->next.actor;
+    self->granted_ps = now_ps;
+    self->acquisitions++;
+    self->wait_ps += now_ps - self->next.since_ps;
+    ns_line_move(transfers, line, self->next.actor);
+}
+
+static inline void ns_server_end_holding(ns_server *self, int64_t now_ps) {
+    self->hold_ps += now_ps - self->granted_ps;
+    self->holder = NS_NOBODY;
+}
+
+/* `actor` has released the lock. Promise it to a waiter. Returns false if there is no waiter. */
+static inline bool ns_server_serve_next(ns_server *self, enum ns_lock_kind kind, const ns_lock_rules *rules,
+                                        const ns_transfers *transfers, ns_line *line, uint32_t actor, int64_t now_ps) {
+    ns_line_move(transfers, line, actor);
+    if (!self->count) {
+        self->busy = false;
+        self->run = 0;
+        return false;
+    }
+    const ns_grant next =
+        ns_lock_next(kind, rules, transfers, line, ns_server_waiters(self), self->count, now_ps, &self->run);
+    ns_server_promise(self, next, now_ps);
+    return true;
+}
+
+/* Take the lock from its holder and from all waiters. */
+static inline void ns_server_clear(ns_server *self) {
+    self->count = 0;
+    self->promised = self->busy = false;
+    self->run = 0;
+}
 
 #ifdef __cplusplus
 }

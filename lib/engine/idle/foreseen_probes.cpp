@@ -6,15 +6,13 @@ namespace numasim {
 
 namespace {
 
-constexpr std::int64_t MOST_PROBES = 64;  // that are foreseen at a time
-constexpr std::size_t FEWEST_NOTES = 16;  // of a queue that there is room for
+constexpr std::int64_t MOST_PROBES = 64;  // that are drawn at a time
+constexpr std::size_t FEWEST_NOTES = 16;  // for which a queue has room
 
 }  // namespace
 
-ForeseenProbes::ForeseenProbes(Run& run, Polling& polling, const ThiefMarks& marks)
-    : run_(run),
-      polling_(polling),
-      marks_(marks),
+ForeseenProbes::ForeseenProbes(Run& run, Polling& polling)
+    : Sleeping(run, polling),
       sleepers_(run.plan.workers),
       naps_(run.plan.workers, 0),
       queues_(run.plan.steal.queue_count) {
@@ -32,29 +30,21 @@ void ForeseenProbes::sleep(Worker& w) {
     foresee(w, w.step.due_ps());
     if (sleeper.rounds() == 0) return;
     sleeper.asleep = true;
-    count_asleep(1);
+    count(1);
     sleeper.event_ps = sleeper.polls.back();
     run_.clock.postpone_poll(w, sleeper.event_ps);
 }
 
-// While somebody sleeps, what comes into queues is told.
-void ForeseenProbes::count_asleep(std::ptrdiff_t more) {
-    asleep_ += static_cast<std::size_t>(more);
-    run_.queues.set_attendant(asleep_ != 0 ? this : nullptr);
-}
-
-// Whether it does nothing but probe at random while no task comes into its own queue and no watch is set.
+// Whether the worker does nothing but probe at random while its own queue is empty and no watch is set.
 bool ForeseenProbes::may_sleep(Worker& w) {
-    const Plan& plan = run_.plan;
-    if (!plan.skip || !plan.one_queue_each || plan.locks_probes || plan.backoff_after_probe) return false;
-    if (!run_.clock.anybody_is_busy() || run_.queues.contents().copies) return false;
-    if (polling_.skips() || (!w.stack.empty() && ns_joins_by_itself(&plan))) return false;
-    if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0 || marks_.any()) return false;
+    if (!run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return false;
+    if (!w.stack.empty() && ns_joins_by_itself(&run_.plan)) return false;
+    if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0) return false;
     const QuietRound& quiet = polling_.quiet_round(w);
     return quiet.known && quiet.probes > 0;
 }
 
-// Count the rounds from `poll_ps` on that can only fail, as far as they are known now.
+// Draw rounds from `poll_ps` on, and count those that can only fail, as far as is known now.
 void ForeseenProbes::foresee(Worker& w, std::int64_t poll_ps) {
     Sleeper& sleeper = sleepers_[w.id];
     sleeper.fails = w.fails;
@@ -67,8 +57,8 @@ void ForeseenProbes::foresee(Worker& w, std::int64_t poll_ps) {
     run_.queues.actor(w.id).victims.drawn += at;
 }
 
-// Draw the picks of so many rounds, and find out what their probes take: all at once, since tables are large, and no
-// look-up has to wait for another.
+// Draw the picks of so many rounds, and look up how long their probes take. The tables are large. All look-ups stand in
+// one loop, so that none has to wait for another.
 void ForeseenProbes::draw(const Worker& w, std::size_t rounds) {
     std::vector<std::uint32_t>& picks = sleepers_[w.id].picks;
     ns_stream victims = run_.queues.actor(w.id).victims;
@@ -81,8 +71,8 @@ void ForeseenProbes::draw(const Worker& w, std::size_t rounds) {
     for (const std::uint32_t q : picks) probes_ps_.push_back(ns_probe_ps(&run_.plan, &w, q));
 }
 
-// The round whose picks begin at number `first`; false where it may find a task, or would be too late, or where a lap
-// of the same picks begins behind it.
+// Count the round whose picks begin at number `first` as failed. Returns false if the round may find a task or ends
+// too late, or if a lap of the same picks begins after it.
 bool ForeseenProbes::foresee_round(Worker& w, std::size_t first) {
     Sleeper& sleeper = sleepers_[w.id];
     const std::size_t probes = w.quiet.segments.size();
@@ -107,7 +97,7 @@ bool ForeseenProbes::foresee_round(Worker& w, std::size_t first) {
     return true;
 }
 
-// Where there is no room left, void notes make room, or there comes to be as much again.
+// Where there is no room left, void notes are dropped, and the room is doubled if that does not free half of it.
 void ForeseenProbes::note(std::uint32_t q, const Note& note) {
     std::vector<Note>& notes = queues_[q].notes;
     if (notes.size() == notes.capacity()) {
@@ -119,8 +109,8 @@ void ForeseenProbes::note(std::uint32_t q, const Note& note) {
 
 // ---- waking -------------------------------------------------------------------------------------------------------
 
-// An event of a sleeper: it wakes if the round at hand may find a task, and foresees more where no round is left. What
-// it has an event for without need, it need not leave to others.
+// An event of a sleeper. The sleeper wakes if the round at hand may find a task, and draws more rounds if none is left.
+// Queues that are empty now need its attention no more.
 bool ForeseenProbes::turn_over(Worker& w) {
     Sleeper& sleeper = sleepers_[w.id];
     const std::int64_t now_ps = run_.clock.now_ps();
@@ -142,7 +132,7 @@ bool ForeseenProbes::turn_over(Worker& w) {
     return true;
 }
 
-// Of the rounds from number `round` on, the first that probes a queue with a task, or the one after all.
+// Return the first round, from number `round` on, that probes a queue with a task, or else the number of rounds.
 std::size_t ForeseenProbes::next_found(const Worker& w, std::size_t round) const {
     const Sleeper& sleeper = sleepers_[w.id];
     const auto probes = static_cast<std::size_t>(w.quiet.probes);
@@ -152,7 +142,7 @@ std::size_t ForeseenProbes::next_found(const Worker& w, std::size_t round) const
     return static_cast<std::size_t>(found - sleeper.picks.begin()) / probes;
 }
 
-// Of a worker that sleeps; queues that it has had an event for are left to others.
+// Wake a worker that sleeps. The queues for whose probes it had an event are left to other sleepers.
 void ForeseenProbes::rouse(Worker& w) {
     Sleeper& sleeper = sleepers_[w.id];
     const std::size_t done = rounds_over(w);
@@ -160,12 +150,12 @@ void ForeseenProbes::rouse(Worker& w) {
     take_back(w, done);
     sleeper.asleep = false;
     ++naps_[w.id];
-    count_asleep(-1);
+    count(-1);
     left_.insert(left_.end(), sleeper.attends.begin(), sleeper.attends.end());
     sleeper.attends.clear();
     const std::int64_t slept = w.fails - sleeper.fails_awake;
     sleeper.most = std::min(MOST_PROBES, LEAST_PROBES + 2 * slept * w.quiet.probes);
-    ns_event_key_of(poll_ps, POLL, w.id) >= run_.clock.event()
+    event_key(poll_ps, POLL, w.id) >= run_.clock.event()
         ? run_.clock.wake_for_poll(w, poll_ps, slept == 0 ? 0 : wait_ps(w.fails))
         : enter_round(w, poll_ps);
 }
@@ -177,7 +167,7 @@ void ForeseenProbes::wake_all() {
     left_.clear();
 }
 
-// How many of the sleeper's rounds are over: all their probes have taken effect.
+// Return how many of the sleeper's rounds are over, so that all their probes have taken effect.
 std::size_t ForeseenProbes::rounds_over(const Worker& w) const {
     const Sleeper& sleeper = sleepers_[w.id];
     const std::int64_t now_ps = run_.clock.now_ps();
@@ -189,7 +179,7 @@ std::size_t ForeseenProbes::rounds_over(const Worker& w) const {
     return is_ahead(look_ps, LOOK, w.id) ? last : last + 1;
 }
 
-// Of the rounds that are counted, `done` are done.
+// Take back the counted rounds of a worker, except for the first `done`.
 void ForeseenProbes::take_back(Worker& w, std::size_t done) {
     const Sleeper& sleeper = sleepers_[w.id];
     const std::size_t probes = w.quiet.segments.size();
@@ -205,9 +195,9 @@ void ForeseenProbes::take_back(Worker& w, std::size_t done) {
     w.counters.idle_steal_ps -= probing_ps;
 }
 
-// The round has begun: what of its probes has failed by now, and which one is on its way.
+// The round that began at `poll_ps` is under way. Count the probes that have failed by now, and send the next one.
 void ForeseenProbes::enter_round(Worker& w, std::int64_t poll_ps) {
-    const ns_view quiet = marks_.none();
+    const ns_view quiet = unmarked_view();
     std::int64_t look_ps = poll_ps;
     w.probed = true;
     w.probes_nobody = false;
@@ -225,14 +215,14 @@ void ForeseenProbes::enter_round(Worker& w, std::int64_t poll_ps) {
 // ---- queues with tasks --------------------------------------------------------------------------------------------
 
 void ForeseenProbes::filled(std::uint32_t q) {
-    marked();
+    if (is_marked()) wake_all();
     if (queues_[q].owner != NOBODY) wake(queues_[q].owner);
     attend(q);
     attend_left();
 }
 
-// Let the next sleeper to probe the queue have an event for that; who has begun the round wakes, and the one after it
-// may be another's.
+// Give the sleeper that probes the queue next an event at the round of that probe. A sleeper that has already begun
+// that round wakes, and the next probe may be that of another sleeper.
 void ForeseenProbes::attend(std::uint32_t q) {
     while (const Note* const next = next_note(q)) {
         Worker& w = run_.team[next->worker];
@@ -248,7 +238,7 @@ void ForeseenProbes::attend(std::uint32_t q) {
     }
 }
 
-// The first of the probes noted at the queue that are still to be made.
+// Return the first noted probe of the queue that is still to be made, or nullptr.
 const ForeseenProbes::Note* ForeseenProbes::next_note(std::uint32_t q) const {
     const Note* next = nullptr;
     for (const Note& each : queues_[q].notes) {

@@ -1,65 +1,51 @@
-// Idle workers whose probes are known to fail: they sleep through them, without an event each (model 1.5).
+// Idle workers whose probes are known to fail sleep through them, without an event for each (model 1.5).
 //
-// What a probe of random picks finds depends on one queue alone, at one moment. So a worker that has found nothing
-// draws its next rounds beforehand, up to the first probe of a queue that holds a task now, counts them as failed and
-// sleeps until they are over; then it draws the next ones. Every probe is noted at its queue. While a queue holds a
-// task, the next of the sleepers to probe it has an event at the round in which it does, and wakes if the task is still
-// there. Whoever wakes early takes back what it has counted and not done.
+// What a probe of a random pick finds depends on one queue at one moment. A worker that has found nothing draws its
+// next rounds beforehand, up to the first probe of a queue that holds a task now. It counts these rounds as failed,
+// sleeps until they are over, and then draws the next ones. Every drawn probe is noted at its queue. While a queue
+// holds a task, the sleeper that probes the queue next has an event at the round of that probe, and wakes if the task
+// is still there. A sleeper that wakes early takes back the rounds that it has counted but not made.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "idle/polling.hpp"
-#include "idle/thief_marks.hpp"
-#include "state/run.hpp"
+#include "idle/sleepers.hpp"
 
 namespace numasim {
 
-class ForeseenProbes : private QueueAttendant {
+class ForeseenProbes final : public Sleeping {
 public:
-    ForeseenProbes(Run& run, Polling& polling, const ThiefMarks& marks);
+    ForeseenProbes(Run& run, Polling& polling);
 
-    // The worker's next event is a poll: let it sleep for as long as it can only fail.
-    void sleep(Worker& w);
-
-    // Its poll is due: whether it goes on sleeping; else it is awake.
-    bool sleeps_on(Worker& w) { return sleepers_[w.id].asleep && turn_over(w); }
-
-    // Something may change what it does, at the event at hand; where it sleeps, it goes on event by event.
-    void wake(std::uint32_t worker) {
+    void sleep(Worker& w) override;
+    bool sleeps_on(Worker& w) override { return sleepers_[w.id].asleep && turn_over(w); }
+    void wake(std::uint32_t worker) override {
         if (!sleepers_[worker].asleep) return;
         rouse(run_.team[worker]);
         attend_left();
     }
-
-    // After every event: where nobody is at work, who looks for work may find out that there is none (model 1.6).
-    void happened() {
-        if (asleep_ != 0 && !run_.clock.anybody_is_busy()) wake_all();
-    }
-    // Marks of watches may have been set.
-    void marked() {
-        if (asleep_ != 0 && marks_.any()) wake_all();
-    }
+    void wake_all() override;
 
 private:
     static constexpr std::uint32_t NOBODY = UINT32_MAX;
 
-    // The rounds that a sleeping worker has counted beforehand; it had failed `fails` times before them, and
-    // `fails_awake` times when it fell asleep.
+    // The rounds that a sleeping worker has counted beforehand. The worker had failed `fails` times before these
+    // rounds, and `fails_awake` times when it fell asleep.
     struct Sleeper {
         bool asleep = false;
         std::int64_t event_ps = 0;
         std::int64_t fails = 0, fails_awake = 0;
-        std::int64_t most = LEAST_PROBES;    // that it foresees at a time
-        std::vector<std::int64_t> polls;     // when each of the rounds begins, and the one after them
-        std::vector<std::uint32_t> picks;    // the queues that they probe
-        std::vector<std::uint32_t> attends;  // queues with tasks for whose probes it has an event, and others
+        std::int64_t most = LEAST_PROBES;  // probes that are drawn at a time
+        std::vector<std::int64_t> polls;   // when each of the rounds begins, and the round after them
+        std::vector<std::uint32_t> picks;  // the queues that the rounds probe
+        std::vector<std::uint32_t>
+            attends;  // queues with tasks, for whose probes the worker has an event; some may be empty now
 
         std::size_t rounds() const { return polls.size() - 1; }
     };
 
-    // A probe that takes effect at `look_ps`, if its worker still sleeps as it did.
+    // A probe that takes effect at `look_ps`. The note is void once its worker has woken.
     struct Note {
         std::int64_t look_ps;
         std::uint32_t worker, nap;
@@ -70,7 +56,7 @@ private:
     };
 
     struct Queue {
-        std::vector<Note> notes;  // in any order, some of them void
+        std::vector<Note> notes;  // in any order; some are void
         std::uint32_t owner = NOBODY;
     };
 
@@ -83,11 +69,9 @@ private:
     std::size_t next_found(const Worker& w, std::size_t round) const;
 
     void rouse(Worker& w);
-    void wake_all();
     std::size_t rounds_over(const Worker& w) const;
     void take_back(Worker& w, std::size_t done);
     void enter_round(Worker& w, std::int64_t poll_ps);
-    void count_asleep(std::ptrdiff_t more);
 
     void filled(std::uint32_t q) override;
     void attend(std::uint32_t q);
@@ -97,21 +81,17 @@ private:
         return naps_[note.worker] == note.nap && is_ahead(note.look_ps, LOOK, note.worker);
     }
     bool is_ahead(std::int64_t ps, Rank rank, std::uint32_t worker) const {
-        return ns_event_key_of(ps, rank, worker) > run_.clock.event();
+        return event_key(ps, rank, worker) > run_.clock.event();
     }
     std::int64_t wait_ps(std::int64_t fails) const { return ns_backoff_wait_ps(&run_.plan.backoff, fails, true); }
 
     static constexpr std::int64_t LEAST_PROBES = 8;
 
-    Run& run_;
-    Polling& polling_;
-    const ThiefMarks& marks_;
     std::vector<Sleeper> sleepers_;        // [workers]
-    std::vector<std::uint32_t> naps_;      // [workers] how often it has woken
+    std::vector<std::uint32_t> naps_;      // [workers] how often each has woken
     std::vector<Queue> queues_;            // [queues]
-    std::vector<std::int64_t> probes_ps_;  // that the picks at hand take
-    std::vector<std::uint32_t> left_;      // queues that somebody has had an event for who is awake now
-    std::size_t asleep_ = 0;
+    std::vector<std::int64_t> probes_ps_;  // how long the probes of the picks take
+    std::vector<std::uint32_t> left_;      // queues for whose probes workers had events that are awake now
 };
 
 }  // namespace numasim

@@ -13,14 +13,12 @@ std::span<const ns_waiter> waiters_of(const ns_server& server) { return {ns_serv
 
 }  // namespace
 
-LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling, const ThiefMarks& marks)
-    : run_(run),
-      sync_(sync),
-      polling_(polling),
-      marks_(marks),
-      circle_of_(run.plan.workers, NONE),
-      notices_(run.plan.steal.queue_count) {
-    if (!may_sleep()) return;
+LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling)
+    : Sleeping(run, polling), sync_(sync), circle_of_(run.plan.workers, NONE), notices_(run.plan.steal.queue_count) {
+    const Plan& plan = run_.plan;
+    const bool may_sleep = ns_backoff_wait_ps(&plan.backoff, 1, true) != 0 && plan.join != Join::OWN &&
+                           plan.join != Join::LEAPFROG && !run_.recorder.listened();
+    if (!may_sleep) return;
     for (Worker& w : run_.team) {
         const std::int32_t lock = lock_of(w);
         if (lock != NS_NO_LOCK) enter(w, static_cast<std::uint32_t>(lock));
@@ -28,14 +26,6 @@ LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling, const 
 }
 
 // ---- circles ------------------------------------------------------------------------------------------------------
-
-// Whether workers may go through rounds apart from the clock at all.
-bool LockedRounds::may_sleep() const {
-    const Plan& plan = run_.plan;
-    const bool in_rounds = !plan.backoff_after_probe && ns_backoff_wait_ps(&plan.backoff, 1, true) != 0;
-    return plan.skip && plan.one_queue_each && plan.locks_probes && in_rounds && plan.join != Join::OWN &&
-           plan.join != Join::LEAPFROG && !run_.queues.contents().copies && !run_.recorder.listened();
-}
 
 // The lock under which the worker's rounds are made while no queue has a task; none where they are more than one probe,
 // or need another lock.
@@ -71,12 +61,11 @@ void LockedRounds::enter(Worker& w, std::uint32_t lock) {
 
 // ---- leaving the clock --------------------------------------------------------------------------------------------
 
-// Let the idle ones of the worker's circle go on apart from the clock, where none of them can notice anything.
-void LockedRounds::gather(const Worker& w) {
-    if (circle_of_[w.id] == NONE || !run_.clock.anybody_is_busy() || polling_.skips() || marks_.any()) return;
-    Circle& circle = circles_[circle_of_[w.id]];
-    if (circle.apart) return;
-    circle.server = sync_.server(circle.lock, &circle.line);
+// Let the idle workers of the circle go on apart from the clock if none of them can notice anything.
+void LockedRounds::gather(Circle& circle) {
+    if (circle.apart || !run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return;
+    circle.server = sync_.server(circle.lock);
+    circle.line = sync_.line(circle.lock);
     if (is_quiet(circle)) leave_clock(circle);
 }
 
@@ -109,7 +98,7 @@ bool LockedRounds::is_searcher(const Circle& circle, std::uint32_t actor) const 
 
 void LockedRounds::leave_clock(Circle& circle) {
     circle.apart = true;
-    count_apart(1);
+    count(1);
     circle.polls.clear(circle.workers.size());
     for (const std::uint32_t id : circle.workers) {
         Worker& w = run_.team[id];
@@ -122,14 +111,8 @@ void LockedRounds::leave_clock(Circle& circle) {
     sync_.detach(circle.lock);
 }
 
-// While somebody is apart, what comes into queues is told.
-void LockedRounds::count_apart(std::ptrdiff_t more) {
-    apart_ += static_cast<std::size_t>(more);
-    run_.queues.set_attendant(apart_ != 0 ? this : nullptr);
-}
-
 // A worker of the circle that becomes idle enters it with its first request; any other use of the lock ends it.
-bool LockedRounds::join(Worker& w, std::uint32_t lock) {
+bool LockedRounds::request(Worker& w, std::uint32_t lock) {
     const auto found = std::ranges::find(circles_, lock, &Circle::lock);
     if (found == circles_.end() || !found->apart) return false;
     if (!is_searcher(*found, w.id) || w.held_count != 0) {
@@ -145,7 +128,7 @@ bool LockedRounds::join(Worker& w, std::uint32_t lock) {
 
 // Let everything happen in the circle that comes before the event. Of polls while the lock is somebody's it matters
 // only that they come before it is let go.
-void LockedRounds::go_on_until(Circle& circle, ns_event_key event) {
+void LockedRounds::go_on_until(Circle& circle, EventKey event) {
     const ns_server& server = *circle.server;
     for (std::int64_t rounds = 1;; ++rounds) {
         if ((rounds & ROUNDS_BETWEEN_PAUSES) == 0) run_.pause();
@@ -154,10 +137,10 @@ void LockedRounds::go_on_until(Circle& circle, ns_event_key event) {
             poll(circle);
         }
         if (server.promised) {
-            if (ns_event_key_of(server.due_ps, GRANT, circle.lock) >= event) break;
+            if (event_key(server.due_ps, GRANT, circle.lock) >= event) break;
             grant(circle);
         }
-        if (ns_event_key_of(circle.look_ps, LOOK, server.holder) >= event) break;
+        if (event_key(circle.look_ps, LOOK, server.holder) >= event) break;
         while (!circle.polls.empty() && circle.polls.first().due_ps < circle.look_ps) poll(circle);
         look(circle);
     }
@@ -219,12 +202,8 @@ void LockedRounds::part(Circle& circle) {
     if (!circle.apart) return;
     go_on_until(circle, run_.clock.event());
     circle.apart = false;
-    count_apart(-1);
+    count(-1);
     return_to_clock(circle);
-}
-
-void LockedRounds::wake_all() {
-    for (Circle& circle : circles_) part(circle);
 }
 
 void LockedRounds::return_to_clock(Circle& circle) {
@@ -249,7 +228,7 @@ void LockedRounds::return_to_clock(Circle& circle) {
 
 // The worker has begun a round: bring what it remembers of that to its first pick.
 void LockedRounds::enter_round(Worker& w) {
-    const ns_view quiet = marks_.none();
+    const ns_view quiet = unmarked_view();
     ns_actor& actor = run_.queues.actor(w.id);
     --actor.victims.drawn;
     w.probed = true;
@@ -260,7 +239,7 @@ void LockedRounds::enter_round(Worker& w) {
 
 // The task may be found.
 void LockedRounds::filled(std::uint32_t q) {
-    marked();
+    if (is_marked()) wake_all();
     for (const std::uint32_t index : notices_[q]) part(circles_[index]);
 }
 

@@ -1,3 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "idle/sleepers.hpp"
+#include "state/event_tree.hpp"
+
+namespace numasim {
+
+// Polls of several workers, in the order in which they are due.
+
+struct PendingPoll {
+    std::int64_t due_ps, wait_ps;  // the wait that ends with it; 0: as the worker's step says
+    std::uint32_t worker;
+
+    EventKey key() const { return event_key(due_ps, POLL, worker); }
+    bool operator<(const PendingPoll& other) const {
+        return due_ps != other.due_ps ? due_ps < other.due_ps : worker < other.worker;
+    }
+};
+
+// Mostly a new poll is the last of all: so there is room behind them, and each finds its place from there.
+class PollLine {
+public:
+    // No polls, and room for one of each of so many workers.
+    void clear(std::size_t workers) {
+        places_.resize(2 * workers);
+        begin_ = end_ = 0;
+    }
+    void add(const PendingPoll& poll) {
+        if (end_ == places_.size()) move_to_front();
+        std::size_t at = end_++;
+        for (; at > begin_ && poll < places_[at - 1]; --at) places_[at] = places_[at - 1];
+        places_[at] = poll;
+    }
+    bool empty() const { return begin_ == end_; }
+    const PendingPoll& first() const { return places_[begin_]; }
+    void drop_first() { ++begin_; }
+    std::span<const PendingPoll> all() const { return {places_.data() + begin_, end_ - begin_}; }
+
+private:
+    void move_to_front() {
+        std::copy(places_.begin() + static_cast<std::ptrdiff_t>(begin_), places_.end(), places_.begin());
+        end_ -= begin_;
+        begin_ = 0;
+    }
+
+    std::vector<PendingPoll> places_;
+    std::size_t begin_ = 0, end_ = 0;
+};
+
 // Idle workers that probe under one lock, which nobody else uses: they go through their rounds apart from the clock,
 // without events (model 1.5).
 //
@@ -7,44 +62,20 @@
 // begun meanwhile, one after the other, exactly as events would; and then the workers have events again.
 //
 // This is for rounds of one random pick.
-#pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "sync_objects.hpp"
-#include "idle/poll_line.hpp"
-#include "idle/polling.hpp"
-#include "idle/thief_marks.hpp"
-#include "state/run.hpp"
-
-namespace numasim {
-
-class LockedRounds : private QueueAttendant {
+class LockedRounds final : public Sleeping {
 public:
-    LockedRounds(Run& run, SyncObjects& sync, Polling& polling, const ThiefMarks& marks);
+    LockedRounds(Run& run, SyncObjects& sync, Polling& polling);
 
-    // The worker's next event is a poll: let it go on apart from the clock, with all who search under its lock.
-    void sleep(Worker& w) {
-        if (!circles_.empty()) gather(w);
+    void sleep(Worker& w) override {
+        if (circle_of_[w.id] != NONE) gather(circles_[circle_of_[w.id]]);
     }
-
-    // The worker asks for a lock of its search, now. Whether it does so apart from the clock, where others do already.
-    bool request(Worker& w, std::uint32_t lock) { return apart_ != 0 && join(w, lock); }
-
-    // Something may change what the worker does, at the event at hand.
-    void wake(std::uint32_t worker) {
-        if (apart_ != 0 && circle_of_[worker] != NONE) part(circles_[circle_of_[worker]]);
+    bool request(Worker& w, std::uint32_t lock) override;
+    void wake(std::uint32_t worker) override {
+        if (circle_of_[worker] != NONE) part(circles_[circle_of_[worker]]);
     }
-    void wake_all();
-
-    // After every event: where nobody is at work, who looks for work may find out that there is none (model 1.6).
-    void happened() {
-        if (apart_ != 0 && !run_.clock.anybody_is_busy()) wake_all();
-    }
-    // Marks of watches may have been set.
-    void marked() {
-        if (apart_ != 0 && marks_.any()) wake_all();
+    void wake_all() override {
+        for (Circle& circle : circles_) part(circle);
     }
 
 private:
@@ -64,19 +95,16 @@ private:
         PollLine polls;                     // of all that neither have the lock nor wait for it
     };
 
-    bool may_sleep() const;
     std::int32_t lock_of(Worker& w);
     void enter(Worker& w, std::uint32_t lock);
 
-    void gather(const Worker& w);
+    void gather(Circle& circle);
     bool is_quiet(const Circle& circle) const;
     std::int64_t uses_of_lock(const Circle& circle) const;
     bool is_searcher(const Circle& circle, std::uint32_t actor) const;
     void leave_clock(Circle& circle);
-    bool join(Worker& w, std::uint32_t lock);
-    void count_apart(std::ptrdiff_t more);
 
-    void go_on_until(Circle& circle, ns_event_key event);
+    void go_on_until(Circle& circle, EventKey event);
     void poll(Circle& circle);
     void ask(Circle& circle, std::uint32_t worker, std::int64_t now_ps);
     void grant(Circle& circle);
@@ -93,14 +121,10 @@ private:
         return time_ps;
     }
 
-    Run& run_;
     SyncObjects& sync_;
-    Polling& polling_;
-    const ThiefMarks& marks_;
     std::vector<Circle> circles_;
     std::vector<std::uint32_t> circle_of_;             // [workers]
     std::vector<std::vector<std::uint32_t>> notices_;  // [queues] the circles that notice a task there
-    std::size_t apart_ = 0;                            // circles that are
 };
 
 }  // namespace numasim

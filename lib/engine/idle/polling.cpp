@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vectors.hpp"
+#include "checked.hpp"
 
 namespace numasim {
 
@@ -62,8 +62,7 @@ void Polling::learn(Worker& w) {
 }
 
 std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
-    const ns_queues& queues = run_.queues.contents();
-    if (queues.marked != 0 || (queues.total != 0 && !run_.plan.sees_marks_only)) return 0;
+    if (run_.queues.marked() != 0 || (run_.queues.total() != 0 && !run_.plan.sees_marks_only)) return 0;
     const std::int64_t until_ps = next_change_ps();
     if (!run_.plan.skip || memory_.settles()) return 0;  // flows may end earlier than is known yet
     return pass_over(w, run_.clock.after(w.owed_ps + wait_ps), until_ps);

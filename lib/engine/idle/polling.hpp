@@ -5,12 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "work_source.hpp"
+#include "execution/worker_state.h"
 #include "memory/memory_system.hpp"
-#include "policy/backoff.h"
-#include "search/probes.h"
+#include "policy/round.h"
 #include "shortcuts/skip_ahead.hpp"
 #include "state/run.hpp"
+#include "work_source.hpp"
 
 namespace numasim {
 

@@ -1,56 +1,95 @@
-// Idle workers whose rounds are known to fail, without an event each (model 1.5): by themselves where probes take no
-// locks, together where they take one.
+// Idle workers whose rounds are known to fail have no events of their own (model 1.5). Where probes take no locks, each
+// sleeps by itself (ForeseenProbes); where they take a lock, all that search under the lock sleep together
+// (LockedRounds). A run has at most one of the two.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
-#include "idle/foreseen_probes.hpp"
-#include "idle/locked_rounds.hpp"
-#include "idle/thief_marks.hpp"
+#include "idle/polling.hpp"
+#include "state/run.hpp"
+#include "sync_objects.hpp"
 
 namespace numasim {
 
-class Sleepers {
+// How idle workers of a run sleep.
+class Sleeping : public QueueAttendant {
 public:
-    Sleepers(Run& run, SyncObjects& sync, Polling& polling)
-        : marks_(run), foreseen_(run, polling, marks_), locked_(run, sync, polling, marks_) {}
-    Sleepers(const Sleepers&) = delete;
+    Sleeping(Run& run, Polling& polling);
+    virtual ~Sleeping() = default;
+    Sleeping(const Sleeping&) = delete;
 
-    // The worker's next event is a poll: let it sleep for as long as it can only fail.
-    void sleep(Worker& w) {
-        foreseen_.sleep(w);
-        locked_.sleep(w);
+    // The worker's next event is a poll. Let it sleep as long as its rounds can only fail.
+    virtual void sleep(Worker& w) = 0;
+    // The poll of a worker is due. Returns whether the worker goes on sleeping.
+    virtual bool sleeps_on(Worker&) { return false; }
+    // The worker asks for a lock of its search now. Returns whether the sleepers take over the request.
+    virtual bool request(Worker&, std::uint32_t) { return false; }
+    // The event at hand may change what the worker does. Give the worker events again if it sleeps.
+    virtual void wake(std::uint32_t worker) = 0;
+    virtual void wake_all() = 0;
+
+    bool any() const { return sleeping_ != 0; }
+    // Whether a watch that steal levels go by is set. No worker sleeps then.
+    bool is_marked() const;
+
+protected:
+    // Count sleepers, one each or one for each circle. While there are any, they are told of tasks that come into
+    // queues.
+    void count(std::ptrdiff_t more) {
+        sleeping_ += more;
+        run_.queues.set_attendant(sleeping_ != 0 ? this : nullptr);
+    }
+    // What a thief sees while no watch is set.
+    ns_view unmarked_view() const {
+        ns_view view = run_.queues.view();
+        view.watch = no_marks_.data();
+        return view;
     }
 
-    // Its poll is due: whether it goes on sleeping; else it is awake.
-    bool sleeps_on(Worker& w) { return foreseen_.sleeps_on(w); }
-
-    // It asks for a lock of its search, now: whether others see to that who use that lock without events.
-    bool request(Worker& w, std::uint32_t lock) { return locked_.request(w, lock); }
-
-    // Something may change what it does, at the event at hand; where it sleeps, it goes on event by event.
-    void wake(std::uint32_t worker) {
-        foreseen_.wake(worker);
-        locked_.wake(worker);
-    }
-
-    // After every event: where nobody is at work, who looks for work may find out that there is none (model 1.6).
-    void happened() {
-        foreseen_.happened();
-        locked_.happened();
-    }
-    // Marks of watches may have been set.
-    void marked() {
-        foreseen_.marked();
-        locked_.marked();
-    }
-    // Locks of the search are about to be taken from all.
-    void end_phase() { locked_.wake_all(); }
+    Run& run_;
+    Polling& polling_;
 
 private:
-    ThiefMarks marks_;
-    ForeseenProbes foreseen_;
-    LockedRounds locked_;
+    std::ptrdiff_t sleeping_ = 0;
+    const std::size_t words_;              // of a watch
+    std::vector<std::size_t> watches_;     // that steal levels go by; the other watches belong to dispatch rules
+    std::vector<std::uint64_t> no_marks_;  // [watches * words]
+};
+
+class Sleepers {
+public:
+    Sleepers(Run& run, SyncObjects& sync, Polling& polling);
+
+    void sleep(Worker& w) {
+        if (kind_) kind_->sleep(w);
+    }
+    bool sleeps_on(Worker& w) { return any() && kind_->sleeps_on(w); }
+    bool request(Worker& w, std::uint32_t lock) { return any() && kind_->request(w, lock); }
+    void wake(std::uint32_t worker) {
+        if (any()) kind_->wake(worker);
+    }
+    // After every event: where no worker is busy, workers that look for work may find out that there is none (model
+    // 1.6).
+    void happened() {
+        if (any() && !clock_.anybody_is_busy()) kind_->wake_all();
+    }
+    // Watches may have been set.
+    void marked() {
+        if (any() && kind_->is_marked()) kind_->wake_all();
+    }
+    // A phase ends: the locks of the search are about to be taken from all workers.
+    void end_phase() {
+        if (locks_ && any()) kind_->wake_all();
+    }
+
+private:
+    bool any() const { return kind_ && kind_->any(); }
+
+    const Clock& clock_;
+    const bool locks_;                      // probes take locks
+    const std::unique_ptr<Sleeping> kind_;  // nullptr where no worker may ever sleep
 };
 
 }  // namespace numasim

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
-#include "wide.hpp"
+#include "checked.hpp"
 
 namespace numasim {
-
-std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t misses) {
-    std::int64_t time_ps = 0;
-    if (!ns_misses_fit(bytes, latency_ps, misses, &time_ps)) refuse_time();
-    return time_ps;
-}
 
 AccessPrices::AccessPrices(const Plan& plan, const AccessTable& table, const Clock& clock, ns_pages& pages,
                            Traffic& traffic)

@@ -5,7 +5,7 @@
 #include <list>
 #include <unordered_map>
 
-#include "wide.hpp"
+#include "checked.hpp"
 
 namespace numasim {
 

@@ -1,15 +1,128 @@
-// Last-level caches: what of an access is found in the own domain's cache, in another's, or in memory (model 2.4;
-// engine/reference/memory/caches.py).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
-#include "memory/chunks.hpp"
 #include "plan.hpp"
 
 namespace numasim {
+
+// Memory as caches follow it: chunks of 64 KiB, and which of them an access touches
+// (engine/reference/memory/caches.py). All regions are in one space of addresses, each from a chunk of its own on.
+
+constexpr std::int64_t CHUNK_BYTES = NS_CHUNK_BYTES;
+constexpr std::int64_t PART_BYTES = CHUNK_BYTES / 64;  // a chunk's parts are the bits of a word
+
+// What an access touches of a chunk.
+struct Piece {
+    std::int64_t chunk, bytes;
+    std::uint64_t parts;
+};
+
+// The parts between two places of one chunk.
+inline std::uint64_t parts_between(std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin % CHUNK_BYTES / PART_BYTES, last = (end - 1) % CHUNK_BYTES / PART_BYTES;
+    return (~std::uint64_t{0} >> (63 - (last - first))) << first;
+}
+
+// `rows` pieces of `row_bytes` bytes, `stride` bytes apart; none is empty.
+struct Footprint {
+    std::int64_t begin, row_bytes, rows, stride;
+
+    std::int64_t total() const { return row_bytes * rows; }
+    std::int64_t end() const { return begin + (rows - 1) * stride + row_bytes; }
+    bool is_dense() const { return rows == 1 || stride == row_bytes; }
+};
+
+// [regions + 1] where regions begin, and where the last one ends.
+inline std::vector<std::int64_t> region_begins(I64s region_bytes) {
+    std::vector<std::int64_t> begins{0};
+    for (const std::int64_t bytes : region_bytes) {
+        begins.push_back(begins.back() + (bytes / CHUNK_BYTES + 1) * CHUNK_BYTES);
+    }
+    return begins;
+}
+
+// Many records that are all zeros at first; memory is taken as they are written to.
+template <typename T>
+class Zeros {
+public:
+    explicit Zeros(std::size_t count) : data_(static_cast<T*>(std::calloc(count, sizeof(T)))) {
+        if (!data_ && count != 0) throw std::bad_alloc();
+    }
+
+    T* data() const { return data_.get(); }
+
+private:
+    struct Free {
+        void operator()(T* data) const { std::free(data); }
+    };
+    std::unique_ptr<T[], Free> data_;
+};
+
+// Calls `visit(piece)` for the chunks between two places.
+template <typename Visit>
+void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
+    while (begin < end) {
+        const std::int64_t chunk = begin / CHUNK_BYTES;
+        const std::int64_t border = std::min(end, (chunk + 1) * CHUNK_BYTES);
+        visit(Piece{chunk, border - begin, parts_between(begin, border)});
+        begin = border;
+    }
+}
+
+// Rows that do not overlap touch chunks in ascending order, so that one chunk at a time is gathered.
+template <typename Visit>
+void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
+    Piece gathered{print.begin / CHUNK_BYTES, 0, 0};
+    for (std::int64_t row = 0, begin = print.begin; row < print.rows; ++row, begin += print.stride) {
+        each_chunk_between(begin, begin + print.row_bytes, [&](const Piece& piece) {
+            if (piece.chunk != gathered.chunk) {
+                visit(gathered);
+                gathered = {piece.chunk, 0, 0};
+            }
+            gathered.bytes += piece.bytes;
+            gathered.parts |= piece.parts;
+        });
+    }
+    visit(gathered);
+}
+
+template <typename Visit>
+void each_chunk_of_overlapping_rows(const Footprint& print, std::vector<Piece>& scratch, Visit&& visit) {
+    const std::int64_t first = print.begin / CHUNK_BYTES, last = (print.end() - 1) / CHUNK_BYTES;
+    scratch.assign(static_cast<std::size_t>(last - first + 1), Piece{});
+    for (std::int64_t row = 0; row < print.rows; ++row) {
+        const std::int64_t begin = print.begin + row * print.stride;
+        each_chunk_between(begin, begin + print.row_bytes, [&](const Piece& piece) {
+            Piece& gathered = scratch[static_cast<std::size_t>(piece.chunk - first)];
+            gathered = {piece.chunk, gathered.bytes + piece.bytes, gathered.parts | piece.parts};
+        });
+    }
+    for (const Piece& piece : scratch) {
+        if (piece.bytes != 0) visit(piece);
+    }
+}
+
+// Calls `visit(piece)` for each chunk that is touched, once and in ascending order.
+template <typename Visit>
+void each_chunk(const Footprint& print, std::vector<Piece>& scratch, Visit&& visit) {
+    if (print.is_dense()) {
+        each_chunk_between(print.begin, print.end(), visit);
+    } else if (print.stride > print.row_bytes) {
+        each_chunk_of_rows(print, visit);
+    } else {
+        each_chunk_of_overlapping_rows(print, scratch, visit);
+    }
+}
+
+// Last-level caches: what of an access is found in the own domain's cache, in another's, or in memory (model 2.4;
+// engine/reference/memory/caches.py).
 
 // Where an access comes from; `sharers` are the workers of its domain that have work, this one among them.
 struct Place {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "checked.hpp"
 #include "policy/draws.h"
-#include "wide.hpp"
 
 namespace numasim {
 
@@ -49,7 +49,7 @@ Flows::Flows(Run& run, ns_pages& pages)
       families_(run.ranges.times()),
       shares_out_(effects_.contention != Contention::NONE),
       keeps_(effects_.contention == Contention::SNAPSHOT),
-      asks_(shares_out_ || effects_.queueing || run.recorder.watch() != nullptr),
+      asks_(shares_out_ || effects_.queueing || run.recorder.watched()),
       measures_(run.measures),
       traffic_(no_traffic(plan_.nodes)),
       memory_(plan_, run.prepared.accesses, run.clock, pages, traffic_),

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "memory/access_prices.hpp"
+#include "memory/access_table.hpp"
 #include "memory/helper_threads.hpp"
 #include "memory/item_prices.hpp"
-#include "memory/nominal.hpp"
 #include "memory/speeds.hpp"
-#include "memory/task_prefetch.hpp"
 #include "sharing/progress.hpp"
 #include "sharing/sharing.hpp"
 #include "state/run.hpp"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "wide.hpp"
+#include "checked.hpp"
 
 namespace numasim {
 

@@ -123,7 +123,7 @@ void MemorySystem::settle() {
     for (const std::uint32_t w : flows_->moved()) schedule(run_.team[w]);
     flows_->forget_changes();
     schedule_first_ends();
-    if (run_.recorder.watch() != nullptr) report_loads();
+    if (run_.recorder.watched()) report_loads();
 }
 
 // The end of the worker's flow is an event of its own, or one of those of its group.
@@ -154,7 +154,7 @@ void MemorySystem::report_loads() {
     for (std::size_t resource = 0; resource < reported_loads_.size(); ++resource) {
         const std::int64_t load = flows_->load(resource);
         if (load == reported_loads_[resource]) continue;
-        run_.recorder.watch()->load(run_.clock.now_ps(), static_cast<std::int64_t>(resource), load);
+        run_.recorder.load(resource, load);
         reported_loads_[resource] = load;
     }
 }
@@ -176,7 +176,7 @@ std::int64_t MemorySystem::end_ps(const Worker& w) const {
 }
 
 std::int64_t MemorySystem::steady_ps(const Worker& w, const ItemTimes& times) const {
-    return flows_ ? flows_->steady_ps(w.id) : times.total_ps(static_cast<std::size_t>(w.node), 0);
+    return flows_ ? flows_->steady_ps(w.id) : times.time(static_cast<std::size_t>(w.node), 0).total_ps;
 }
 
 void MemorySystem::pass_items(Worker& w, const ItemTimes& times, std::int64_t taken, std::int64_t due_ps) {

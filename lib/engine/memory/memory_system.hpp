@@ -1,17 +1,32 @@
-// What work waits for memory: times known before the run, pages that are placed and moved during it, and, where the
-// plan is coupled, flows whose durations are found while they run (model 1.2, 2.2 to 2.10;
-// engine/reference/memory/flows.py).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "memory/flows.hpp"
-#include "state/pages.hpp"
+#include "memory/pages.h"
 #include "state/run.hpp"
 
 namespace numasim {
+
+// The pages of a run: core/memory/pages.h, whose memory is freed with it.
+
+struct Pages : ns_pages {
+    explicit Pages(const ns_full_plan& of_plan) : ns_pages{} {
+        if (ns_pages_create(this, &of_plan)) return;
+        ns_pages_destroy(this);
+        throw std::bad_alloc();
+    }
+    ~Pages() { ns_pages_destroy(this); }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+};
+
+// What work waits for memory: times known before the run, pages that are placed and moved during it, and, where the
+// plan is coupled, flows whose durations are found while they run (model 1.2, 2.2 to 2.10;
+// engine/reference/memory/flows.py).
 
 class MemorySystem {
 public:
@@ -63,7 +78,7 @@ public:
     void part_team(std::size_t team);
 
     bool settles() const { return flows_ && flows_->settles(); }
-    bool settles_before(ns_event_key event) const { return settles() && event >= settling(); }
+    bool settles_before(EventKey event) const { return settles() && event >= settling(); }
     // The end of an instant in which flows have started or ended, or workers have changed what they do.
     void settle();
 
@@ -101,7 +116,7 @@ private:
 
     [[gnu::noinline]] std::int64_t access_ps(Worker& w, std::uint32_t segment);
     void schedule(Worker& w);
-    ns_event_key settling() const { return ns_event_key_of(run_.clock.now_ps(), END_OF_INSTANT, AFTER_PHASES); }
+    EventKey settling() const { return event_key(run_.clock.now_ps(), END_OF_INSTANT, AFTER_PHASES); }
     void schedule_first_ends();
     void schedule_ends_of_now();
     void prefetch_children(const Frame& frame) const;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "checked.hpp"
 #include "policy/draws.h"
-#include "wide.hpp"
 
 namespace numasim {
 

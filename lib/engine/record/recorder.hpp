@@ -1,33 +1,103 @@
-// What a run leaves behind besides its counters: hashes of its records, rows for a watch, a log for the checks
+// What a run leaves behind beside its counters: hashes of its records, rows for a watcher, and a log for the checks
 // (model 1.3).
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "record/trace.hpp"
-#include "record/watch.hpp"
+#include "policy/draws.h"
 #include "state/clock.hpp"
+#include "state/worker.hpp"
 
 namespace numasim {
 
-// One stretch of work, for the checks.
+// ---- records --------------------------------------------------------------------------------------------------------
+
+struct Record {
+    std::uint64_t time_ps, rank, actor, first, second;
+};
+
+constexpr std::size_t RECORD_WORDS = sizeof(Record) / sizeof(std::uint64_t);
+
+// Called with batches of records, which are valid only during the call.
+using Listener = std::function<void(const Record* records, std::size_t count)>;
+
+// The hash of a set of records: the sum of the records' hashes, so that the order of the records does not matter.
+// Records are gathered in a small buffer, word by word, and hashed together.
+class RecordSet {
+public:
+    explicit RecordSet(const Listener* listener) : listener_(listener) {}
+
+    [[gnu::always_inline]] void add(const Record& record) {
+        const std::size_t at = used_++;
+        words_[0][at] = record.time_ps;
+        words_[1][at] = record.rank;
+        words_[2][at] = record.actor;
+        words_[3][at] = record.first;
+        words_[4][at] = record.second;
+        if (at + 1 == BUFFERED) flush();
+    }
+
+    // Add the sum of hashes of other records.
+    void add_hashed(std::uint64_t sum) { total_ += sum; }
+
+    std::uint64_t total() {
+        flush();
+        return total_;
+    }
+
+private:
+    static constexpr std::size_t BUFFERED = 64;
+    using Words = std::array<std::uint64_t, BUFFERED>;
+
+    [[gnu::noinline]] void flush();
+
+    std::array<Words, RECORD_WORDS> words_{};
+    std::size_t used_ = 0;
+    std::uint64_t total_ = 0;
+    const Listener* listener_;
+};
+
+// ---- rows for a watcher, told while a run goes on -------------------------------------------------------------------
+
+// Kinds of rows, in the order of numasim/engine/observe/watch.py.
+enum class Watched : std::int64_t { WORK, OVERHEAD, IDLE, PARKED, BARRIER, STEAL, LENGTH, LOAD, PHASE };
+
+struct WatchedRow {
+    Watched kind;
+    std::int64_t actor, begin_ps, end_ps, first, second, third;
+};
+
+constexpr std::size_t WATCHED_COLUMNS = sizeof(WatchedRow) / sizeof(std::int64_t);
+
+// Called with batches of rows, which are valid only during the call.
+using Watcher = std::function<void(const WatchedRow* rows, std::size_t count)>;
+
+// ---- the log --------------------------------------------------------------------------------------------------------
+
+// A stretch of work.
 struct Executed {
     std::int64_t task, segment, worker, start_ps, end_ps;
 };
 
-// A lock, or another synchronisation object, was an actor's from one time to another.
+// A synchronisation object that an actor had from one time to another.
 struct Held {
     std::int64_t word, actor, start_ps, end_ps;
 };
 
+// ---- all together ---------------------------------------------------------------------------------------------------
+
 class Recorder {
 public:
-    Recorder(const Clock& clock, const Listener* listener, Watch* watch, bool keep_log)
+    Recorder(const Clock& clock, const Listener* listener, const Watcher* watcher, bool keep_log)
         : clock_(clock),
           steps_(listener),
           details_(listener),
-          watch_(watch),
+          watcher_(watcher),
           listened_(listener != nullptr),
           keeps_log_(keep_log) {}
 
@@ -37,26 +107,35 @@ public:
     void detail(std::int64_t now_ps, Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
         details_.add(record_of(now_ps, rank, actor, first, second));
     }
-
-    // Count steps that have been hashed elsewhere.
+    // Add the sum of hashes of other steps.
     void add_hashed_steps(std::uint64_t sum) { steps_.add_hashed(sum); }
+    // Some details are left out.
     void lose_details() { complete_ = false; }
 
-    // Rows for the watch, if there is one.
-    Watch* watch() const { return watch_; }  // or nullptr
-    void length(std::uint32_t q, std::int64_t tasks) {
-        if (watch_ != nullptr) watch_->length(clock_.now_ps(), q, tasks);
-    }
+    // ---- Rows for the watcher, if there is one.
+    bool watched() const { return watcher_ != nullptr; }
+    // What an actor did from `begin_ps` until now.
     void row(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t first = 0, std::int64_t second = 0,
              std::int64_t third = 0) {
-        if (watch_ != nullptr) watch_->tell(kind, actor, begin_ps, clock_.now_ps(), first, second, third);
+        if (watched()) tell(kind, actor, begin_ps, clock_.now_ps(), first, second, third);
     }
-    // The worker's stretch since `began_ps`, or all unreported time, ends now.
+    // From now on there are `tasks` tasks in a queue.
+    void length(std::uint32_t q, std::int64_t tasks) { row(Watched::LENGTH, q, clock_.now_ps(), tasks); }
+    // From now on `used` units per second of a resource are in use.
+    void load(std::size_t resource, std::int64_t used) {
+        row(Watched::LOAD, static_cast<std::int64_t>(resource), clock_.now_ps(), used);
+    }
+    // The worker's stretch since `began_ps` ends now. Time before the stretch that no row has told was overhead.
     void stretch(Worker& w, Watched kind, std::int64_t first = 0, std::int64_t second = 0, std::int64_t third = 0) {
-        if (watch_ != nullptr) watch_->stretch(w, kind, clock_.now_ps(), first, second, third);
+        if (!watched()) return;
+        const std::int64_t begin_ps = std::min(w.began_ps, clock_.now_ps());
+        overhead(w, begin_ps);
+        row(kind, w.id, begin_ps, first, second, third);
+        w.reported_until_ps = clock_.now_ps();
     }
+    // Time until now that no row has told was overhead.
     void overhead(Worker& w) {
-        if (watch_ != nullptr) watch_->overhead(w, clock_.now_ps());
+        if (watched()) overhead(w, clock_.now_ps());
     }
 
     bool listened() const { return listened_; }
@@ -68,29 +147,35 @@ public:
         if (keeps_log_) held_.push_back(held);
     }
 
-    // Let listeners and watchers hear everything up to now.
-    void flush() {
-        steps_.total();
-        details_.total();
-        if (watch_ != nullptr) watch_->flush();
-    }
+    // Let listener and watcher hear everything up to now.
+    void flush();
 
     std::uint64_t steps_hash() { return steps_.total(); }
     std::uint64_t details_hash() { return details_.total(); }
-    bool complete() const { return complete_; }  // whether the details hold every record
+    bool complete() const { return complete_; }  // whether the details are the whole
     const std::vector<Executed>& executed() const { return log_; }
     const std::vector<Held>& held() const { return held_; }
 
 private:
+    static constexpr std::size_t FLUSH_ROWS = 65'536;
+
     static Record record_of(std::int64_t now_ps, Rank rank, std::uint32_t actor, std::int64_t first,
                             std::int64_t second) {
         return {static_cast<std::uint64_t>(now_ps), rank, actor, static_cast<std::uint64_t>(first),
                 static_cast<std::uint64_t>(second)};
     }
+    void overhead(Worker& w, std::int64_t end_ps) {
+        if (end_ps <= w.reported_until_ps) return;
+        tell(Watched::OVERHEAD, w.id, w.reported_until_ps, end_ps, 0, 0, 0);
+        w.reported_until_ps = end_ps;
+    }
+    void tell(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t end_ps, std::int64_t first,
+              std::int64_t second, std::int64_t third);
 
     const Clock& clock_;
     RecordSet steps_, details_;
-    Watch* const watch_;
+    const Watcher* const watcher_;
+    std::vector<WatchedRow> rows_;  // that the watcher has not been told yet
     const bool listened_, keeps_log_;
     bool complete_ = true;
     std::vector<Executed> log_;

@@ -196,26 +196,26 @@ std::int64_t Progress::end_ps(std::size_t worker) const {
     return end_after(group.since_ps, flow.left - classes_[flow.number].ahead - group.time, group.level);
 }
 
-ns_event_key Progress::first_end(std::uint32_t group) const {
+EventKey Progress::first_end(std::uint32_t group) const {
     const Group& ending = groups_[group];
-    if (ending.ends.empty()) return NS_NO_EVENT;
+    if (ending.ends.empty()) return NO_EVENT;
     const Wide first = ending.ends.first().time;
     const std::int64_t due_ps = end_after(ending.since_ps, first - ending.time, ending.level);
     return event_of(ending, due_ps, std::max(first, ending.time_at(due_ps)));
 }
 
-ns_event_key Progress::first_end_now(std::uint32_t group, std::int64_t now_ps) const {
+EventKey Progress::first_end_now(std::uint32_t group, std::int64_t now_ps) const {
     return event_of(groups_[group], now_ps, groups_[group].time_at(now_ps));
 }
 
 // Of the flows that end not after the virtual time `until`, in the same instant, that of the lowest worker comes first.
-ns_event_key Progress::event_of(const Group& group, std::int64_t due_ps, Wide until) const {
+EventKey Progress::event_of(const Group& group, std::int64_t due_ps, Wide until) const {
     std::uint32_t first = UINT32_MAX;
     group.ends.each_until(until, [&](std::uint32_t number) {
         const Class& each = classes_[number];
         each.ends.each_until(until + each.ahead, [&](std::uint32_t worker) { first = std::min(first, worker); });
     });
-    return first == UINT32_MAX ? NS_NO_EVENT : ns_event_key_of(due_ps, SEG_END, first);
+    return first == UINT32_MAX ? NO_EVENT : event_key(due_ps, SEG_END, first);
 }
 
 }  // namespace numasim

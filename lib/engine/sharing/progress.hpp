@@ -1,3 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "checked.hpp"
+#include "sharing/rate_groups.hpp"
+#include "state/event_tree.hpp"
+
+namespace numasim {
+
+// Ends in virtual time, of which the first is known, and each can be changed or taken out: a binary heap.
+
+// When something ends that is known by its number.
+struct End {
+    Wide time;
+    std::uint32_t number;
+};
+
+class EndHeap {
+public:
+    // [numbers] where in its heap each is, of all heaps that share the numbers.
+    using Places = std::vector<std::uint32_t>;
+    static constexpr std::uint32_t NOWHERE = UINT32_MAX;
+
+    bool empty() const { return ends_.empty(); }
+    const End& first() const { return ends_.front(); }
+    bool is_first(std::uint32_t number) const { return !ends_.empty() && ends_.front().number == number; }
+
+    // `end` is that of its number, which may be in the heap already; the number has none any more.
+    void put(const End& end, Places& places) {
+        std::uint32_t& place = places[end.number];
+        if (place == NOWHERE) {
+            place = static_cast<std::uint32_t>(ends_.size());
+            ends_.push_back(end);
+        }
+        sift(place, end, places);
+    }
+    void take_out(std::uint32_t number, Places& places) {
+        const std::size_t place = places[number];
+        if (place == NOWHERE) return;
+        places[number] = NOWHERE;
+        const End last = ends_.back();
+        ends_.pop_back();
+        if (last.number != number) sift(place, last, places);
+    }
+
+    // Calls `visit(number)` for those that end not after `until`.
+    template <typename Visit>
+    void each_until(Wide until, Visit&& visit, std::size_t from = 0) const {
+        if (from >= ends_.size() || ends_[from].time > until) return;
+        visit(ends_[from].number);
+        each_until(until, visit, 2 * from + 1);
+        each_until(until, visit, 2 * from + 2);
+    }
+
+private:
+    // Put `end` where it belongs, above or below the free place `at`.
+    void sift(std::size_t at, const End& end, Places& places) {
+        const auto put = [&](const End& what) {
+            ends_[at] = what;
+            places[what.number] = static_cast<std::uint32_t>(at);
+        };
+        for (; at != 0 && end.time < ends_[(at - 1) / 2].time; at = (at - 1) / 2) put(ends_[(at - 1) / 2]);
+        for (std::size_t child = 0; (child = 2 * at + 1) < ends_.size(); at = child) {
+            if (child + 1 < ends_.size() && ends_[child + 1].time < ends_[child].time) ++child;
+            if (ends_[child].time >= end.time) break;
+            put(ends_[child]);
+        }
+        put(end);
+    }
+
+    std::vector<End> ends_;
+};
+
 // How far flows have come, exactly: in 2^-48 of a picosecond, as shares are in 2^-48 (model 2.5;
 // engine/reference/memory/flows.py).
 //
@@ -6,18 +83,6 @@
 // 1989, section 2): each of its flows ends at a fixed virtual time, and a level that changes moves one number and one
 // event, however many flows there are. A class that comes into another group takes its own time along, of which the
 // group's is a fixed time ahead or behind; so that, too, moves one number. Flows of no class have events of their own.
-#pragma once
-
-#include <cstdint>
-#include <span>
-#include <vector>
-
-#include "sharing/end_heap.hpp"
-#include "sharing/rate_groups.hpp"
-#include "state/event_tree.hpp"
-#include "wide.hpp"
-
-namespace numasim {
 
 class Progress {
 public:
@@ -48,8 +113,8 @@ public:
     // Groups whose first end may have changed since the last `forget_changes`; that end, as an event; the first one at
     // this time, if there is one.
     std::span<const std::uint32_t> touched() const { return touched_; }
-    ns_event_key first_end(std::uint32_t group) const;
-    ns_event_key first_end_now(std::uint32_t group, std::int64_t now_ps) const;
+    EventKey first_end(std::uint32_t group) const;
+    EventKey first_end_now(std::uint32_t group, std::int64_t now_ps) const;
     void forget_changes();
 
 private:
@@ -79,7 +144,7 @@ private:
     };
 
     const Group& group_of(const Flow& flow) const { return groups_[classes_[flow.number].group]; }
-    ns_event_key event_of(const Group& group, std::int64_t due_ps, Wide until) const;
+    EventKey event_of(const Group& group, std::int64_t due_ps, Wide until) const;
     Wide left(const Flow& flow, std::int64_t now_ps) const;
     void enter(std::uint32_t worker, std::uint32_t number, Wide left);
     void take_out(std::uint32_t worker);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sharing/each_member.hpp"
+#include "sharing/rate_groups.hpp"
 
 namespace numasim {
 

@@ -11,11 +11,10 @@
 #include <span>
 #include <vector>
 
+#include "checked.hpp"
 #include "memory/access_prices.hpp"
 #include "plan.hpp"
-#include "sharing/flow_classes.hpp"
 #include "sharing/rate_groups.hpp"
-#include "wide.hpp"
 
 namespace numasim {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "memory/nominal.hpp"
+#include "memory/access_prices.hpp"
 
 namespace numasim {
 

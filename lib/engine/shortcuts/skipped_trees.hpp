@@ -15,11 +15,9 @@
 #pragma once
 
 #include "memory/memory_system.hpp"
-#include "shortcuts/pace_sums.hpp"
-#include "shortcuts/segment_costs.hpp"
 #include "shortcuts/skipped_work.hpp"
 #include "shortcuts/tree_sums.hpp"
-#include "state/pool.hpp"
+#include "state/containers.hpp"
 
 namespace numasim {
 

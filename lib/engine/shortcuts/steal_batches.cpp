@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "wide.hpp"
+#include "checked.hpp"
 
 namespace numasim {
 

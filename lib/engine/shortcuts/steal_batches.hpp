@@ -50,7 +50,7 @@ private:
     bool find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
                    const std::vector<std::int64_t>& step_ps);
     void commit(const StealBatch& batch);
-    std::uint32_t queue_count() const { return run_.queues.contents().plan->queue_count; }
+    std::uint32_t queue_count() const { return run_.plan.steal.queue_count; }
 
     Run& run_;
     SkipAhead& skipping_;

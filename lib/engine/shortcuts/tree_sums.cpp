@@ -5,8 +5,68 @@
 #include <stdexcept>
 
 #include "checked.hpp"
+#include "longest_chains.hpp"
+#include "memory/access_prices.hpp"
 
 namespace numasim {
+
+SegmentCosts::SegmentCosts(const Run& run, ns_pages& pages, const std::vector<std::size_t>& nodes_used)
+    : plan_(run.plan),
+      columns_(plan_.effects.coupled ? TRAFFIC_KINDS * plan_.nodes : plan_.nodes),
+      times_(plan_.times),
+      wait_ps_(plan_.nodes) {
+    if (!plan_.effects.coupled || plan_.accesses.region.empty()) return;
+    total_ps_.resize(plan_.nodes);
+    local_ps_.resize(plan_.nodes);
+    traffic_.resize(static_cast<std::size_t>(plan_.times.segments) * columns_);
+    for (const std::size_t node : nodes_used) price(run, pages, node);
+    for (std::size_t node = 0; node < plan_.nodes; ++node) {
+        totals_.push_back({total_ps_[node].data(), total_ps_[node].size()});
+        locals_.push_back({local_ps_[node].data(), local_ps_[node].size()});
+    }
+    times_.total = {totals_.data(), totals_.size()};
+    times_.local = {locals_.data(), locals_.size()};
+    times_.traffic = {traffic_.data(), traffic_.size()};
+}
+
+// Price every segment for a worker of `node`. There are no caches, and homes are known: the order plays no part.
+void SegmentCosts::price(const Run& run, ns_pages& pages, std::size_t node) {
+    const AccessTable& table = run.prepared.accesses;
+    Traffic traffic;
+    for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.resize(std::size_t{plan_.nodes} * plan_.nodes);
+    AccessPrices prices(plan_, table, run.clock, pages, traffic);
+    Price price;
+    std::vector<Use> uses;
+    for (std::size_t segment = 0; segment < static_cast<std::size_t>(plan_.times.segments); ++segment) {
+        for (std::vector<std::int64_t>& bytes : traffic.bytes) std::ranges::fill(bytes, 0);
+        const Place place{0, static_cast<std::int32_t>(node), 0};
+        prices.price(segment, table.compute_ps(segment), place, price, uses);
+        wait_ps_[node].push_back(price.wait_ps);
+        total_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.wait_ps));
+        local_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.local_wait_ps));
+        count_traffic(traffic, node, segment);
+    }
+}
+
+// What a segment moves does not depend on the node that it runs on.
+void SegmentCosts::count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment) {
+    const std::size_t nodes = plan_.nodes;
+    for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
+        std::copy_n(traffic.bytes[kind].begin() + static_cast<std::ptrdiff_t>(node * nodes), nodes,
+                    traffic_.begin() + static_cast<std::ptrdiff_t>(segment * columns_ + kind * nodes));
+    }
+}
+
+std::vector<std::int64_t> SegmentCosts::nominal_ps(std::size_t node, const Speed& speed) const {
+    std::vector<std::int64_t> nominal(plan_.times.total[node].begin(), plan_.times.total[node].end());
+    if (!plan_.effects.coupled) return nominal;
+    for (std::size_t segment = 0; segment < nominal.size(); ++segment) {
+        const std::int64_t wait_ps = wait_ps_[node].empty() ? 0 : wait_ps_[node][segment];
+        const Price price{.compute_ps = plan_.effects.segments.compute_ps[segment], .wait_ps = wait_ps};
+        nominal[segment] = numasim::nominal_ps(plan_.effects, price, speed);
+    }
+    return nominal;
+}
 
 namespace {
 
@@ -29,24 +89,14 @@ std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const ns_i64_lists& t
 TreeSums::TreeSums(const Graph& graph, const SegmentTimes& times, std::size_t columns,
                    const std::vector<std::size_t>& nodes_used)
     : graph_(graph), columns_(columns), rows_(static_cast<std::size_t>(graph.rows)) {
-    for (std::size_t row = 0; row < rows_; ++row) {
-        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) { check_op(row, code, arg, times); });
-    }
     divide();
     const auto nothing = [](std::size_t) { return std::int64_t{0}; };
     local_ps_ = by_node(times.local, nodes_used, [&](I64s segment_ps) {
         return add_up(nothing, [&](std::size_t segment) { return segment_ps[segment]; });
     });
     tasks_ = add_up([this](std::size_t row) { return std::int64_t{graph_.kind[row] == TASK}; }, nothing);
-    span_ps_ = spans_ps(times.local[nodes_used.front()]);
+    span_ps_ = subtree_chains_ps(graph, times.local[nodes_used.front()].data());
     if (!times.traffic.empty()) traffic_ = traffic_sums(times.traffic);
-}
-
-void TreeSums::check_op(std::size_t row, std::uint8_t code, std::uint32_t arg, const SegmentTimes& times) const {
-    const bool valid = code == RUN     ? arg < static_cast<std::uint64_t>(times.segments)
-                       : code == SPAWN ? arg > row && arg < rows_
-                                       : code == WAIT;
-    if (!valid) throw std::invalid_argument("a program that cannot be skipped over: an op is out of place");
 }
 
 void TreeSums::divide() {
@@ -76,20 +126,6 @@ TreeSums::Sums TreeSums::add_up(OfRow of_row, OfSegment of_segment) const {
     return sums;
 }
 
-TreeSums::Sums TreeSums::spans_ps(I64s segment_ps) const {
-    Sums span(rows_);
-    for (std::size_t row = rows_; row-- > 0;) {
-        std::int64_t path = 0, joined = 0;
-        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) {
-            if (code == RUN) path = sum_ps(path, segment_ps[arg]);
-            if (code == SPAWN) joined = std::max(joined, sum_ps(path, span[arg]));
-            if (code == WAIT) path = std::max(path, joined);
-        });
-        span[row] = std::max(path, joined);
-    }
-    return span;
-}
-
 TreeSums::Sums TreeSums::traffic_sums(I64s traffic) const {
     Sums sums(rows_ * columns_);
     for (std::size_t row = rows_; row-- > 0;) {
@@ -102,6 +138,85 @@ TreeSums::Sums TreeSums::traffic_sums(I64s traffic) const {
         });
     }
     return sums;
+}
+
+PaceSums::PaceSums(const Graph& graph, const TreeSums& sums, std::vector<std::int64_t> segment_ps)
+    : graph_(graph), sums_(sums), segment_ps_(std::move(segment_ps)), rest_ps_(sums.groups()) {
+    for (auto row = static_cast<std::size_t>(graph.rows); row-- > 0;) {
+        const auto first = static_cast<std::size_t>(sums.first_group(static_cast<std::uint32_t>(row)));
+        std::size_t group = first;
+        each_op(graph, row, [&](std::uint8_t code, std::uint32_t arg) {
+            if (code == WAIT) {
+                ++group;
+            } else {
+                rest_ps_[group] = sum_ps(rest_ps_[group], code == RUN ? segment_ps_[arg] : serial_ps(arg));
+            }
+        });
+        for (; group > first; --group) rest_ps_[group - 1] = sum_ps(rest_ps_[group - 1], rest_ps_[group]);
+    }
+}
+
+std::int64_t PaceSums::ops_ps(std::int64_t begin, std::int64_t end) const {
+    return sum(begin, end, &RunningSums::of_ops, [this](std::int64_t op) { return op_ps(op); });
+}
+
+std::int64_t PaceSums::children_ps(std::int64_t begin, std::int64_t end) const {
+    return sum(begin, end, &RunningSums::of_children, [this](std::int64_t op) { return child_ps(op); });
+}
+
+std::int64_t PaceSums::op_ps(std::int64_t op) const {
+    const auto at = static_cast<std::size_t>(op);
+    return graph_.op_code[at] == RUN ? segment_ps_[graph_.op_arg[at]] : child_ps(op);
+}
+
+std::int64_t PaceSums::child_ps(std::int64_t op) const {
+    const auto at = static_cast<std::size_t>(op);
+    return graph_.op_code[at] == SPAWN ? serial_ps(graph_.op_arg[at]) : 0;
+}
+
+// Few ops are added up; of many, those that lie between two running sums are not looked at.
+template <typename OfOp>
+std::int64_t PaceSums::sum(std::int64_t begin, std::int64_t end, std::vector<std::uint64_t> RunningSums::* kept,
+                           OfOp of_op) const {
+    const auto add_up = [&](std::int64_t from, std::int64_t to) {
+        std::uint64_t total = 0;
+        for (std::int64_t op = from; op < to; ++op) total += static_cast<std::uint64_t>(of_op(op));
+        return total;
+    };
+    if (end - begin <= 2 * BETWEEN) return static_cast<std::int64_t>(add_up(begin, end));
+    const std::vector<std::uint64_t>& sums = running().*kept;
+    const auto before = [&](std::int64_t op) {
+        return sums[static_cast<std::size_t>(op / BETWEEN)] + add_up(op / BETWEEN * BETWEEN, op);
+    };
+    return static_cast<std::int64_t>(before(end) - before(begin));
+}
+
+const PaceSums::RunningSums& PaceSums::running() const {
+    if (running_) return *running_;
+    running_ = std::make_unique<RunningSums>();
+    std::uint64_t of_ops = 0, of_children = 0;
+    for (std::int64_t op = 0; op < static_cast<std::int64_t>(graph_.op_code.size()); ++op) {
+        if (op % BETWEEN == 0) {
+            running_->of_ops.push_back(of_ops);
+            running_->of_children.push_back(of_children);
+        }
+        of_ops += static_cast<std::uint64_t>(op_ps(op));
+        of_children += static_cast<std::uint64_t>(child_ps(op));
+    }
+    running_->of_ops.push_back(of_ops);  // an end that is a multiple comes here too
+    running_->of_children.push_back(of_children);
+    return *running_;
+}
+
+const PaceSums& Paces::at(std::size_t node, const Speed& speed) {
+    std::shared_ptr<const PaceSums>& pace = paces_[{node, speed.compute_ppm, speed.memory_ppm}];
+    if (pace) return *pace;
+    std::vector<std::int64_t> segment_ps = costs_.nominal_ps(node, speed);
+    for (const auto& [where, other] : paces_) {
+        if (other && other->segments_ps() == segment_ps) pace = other;
+    }
+    if (!pace) pace = std::make_shared<const PaceSums>(graph_, sums_, std::move(segment_ps));
+    return *pace;
 }
 
 }  // namespace numasim

@@ -30,15 +30,13 @@ public:
 
     std::int64_t now_ps() const { return now_ps_; }
     std::int64_t events() const { return events_; }
-    ns_event_key event() const { return event_; }  // that happens
+    EventKey event() const { return event_; }  // that happens
 
-    ns_event_key next() { return ns_clock_next(&pending_); }
-    // For the synchronisation objects of the core, which have events of their own.
-    ns_clock* tree() { return &pending_; }
-    void advance(ns_event_key event) {
+    EventKey next() { return pending_.next(); }
+    void advance(EventKey event) {
         ++events_;
         event_ = event;
-        now_ps_ = ns_event_time(event);
+        now_ps_ = event_time(event);
     }
 
     // Actors that are no workers: the producer, the end of an instant, synchronisation objects.
@@ -54,15 +52,15 @@ public:
 
     // The pending event of an actor that is no worker; `named` is the actor that the event carries.
     void set(std::uint32_t actor, std::int64_t due_ps, Rank rank, std::uint32_t named) {
-        ns_clock_set(&pending_, actor, ns_event_key_of(due_ps, rank, named));
+        pending_.set(actor, event_key(due_ps, rank, named));
     }
-    void clear(std::uint32_t actor) { ns_clock_clear(&pending_, actor); }
+    void clear(std::uint32_t actor) { pending_.clear(actor); }
 
     [[gnu::always_inline]] void schedule(Worker& w, Rank rank, std::int64_t delay_ps) {
         w.step.rank_ = rank;
         w.step.due_ps_ = after(delay_ps);
         be_busy_until(w, rank < LOOK ? w.step.due_ps_ : NEVER_PS);
-        ns_clock_set(&pending_, w.id, ns_event_key_of(w.step.due_ps_, rank, w.id));
+        pending_.set(w.id, event_key(w.step.due_ps_, rank, w.id));
     }
 
     // A step that is all overhead, together with what is owed.
@@ -80,27 +78,25 @@ public:
     // Rounds of an idle worker are passed over: its next event is a poll at `event_ps`, whatever its step says. When
     // that comes, or before, it wakes for its next poll, after a wait of `wait_ps` (0: as its step says), or for a
     // probe on its way.
-    void postpone_poll(const Worker& w, std::int64_t event_ps) {
-        ns_clock_set(&pending_, w.id, ns_event_key_of(event_ps, POLL, w.id));
-    }
+    void postpone_poll(const Worker& w, std::int64_t event_ps) { pending_.set(w.id, event_key(event_ps, POLL, w.id)); }
     void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t wait_ps) {
         w.step.rank_ = POLL;
         w.step.due_ps_ = due_ps;
         if (wait_ps != 0) w.step.idle_ps_ = wait_ps;
-        ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, POLL, w.id));
+        pending_.set(w.id, event_key(due_ps, POLL, w.id));
     }
     void wake_for_look(Worker& w, std::int64_t due_ps, std::int64_t probe_ps) {
         w.step.rank_ = LOOK;
         w.step.due_ps_ = due_ps;
         w.step.idle_ps_ = probe_ps;
-        ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, LOOK, w.id));
+        pending_.set(w.id, event_key(due_ps, LOOK, w.id));
     }
 
     // The worker has no event until another actor gives it one.
     void suspend(Worker& w) {
         w.step.rank_ = POLL;
         be_busy_until(w, NEVER_PS);
-        ns_clock_clear(&pending_, w.id);
+        pending_.clear(w.id);
     }
 
     // It sleeps, from `from_ps` on.
@@ -112,7 +108,7 @@ public:
     // It waits for something that is sure to come, and is found out at the end of this instant or later.
     void hold(Worker& w) {
         be_busy_until(w, now_ps_);
-        ns_clock_clear(&pending_, w.id);
+        pending_.clear(w.id);
     }
 
     // It executes a flow: `hold` until the end of the instant says when that ends.
@@ -126,16 +122,16 @@ public:
     void schedule_flow(Worker& w, std::int64_t due_ps) {
         w.step.due_ps_ = due_ps;
         be_busy_until(w, due_ps);
-        ns_clock_set(&pending_, w.id, ns_event_key_of(due_ps, SEG_END, w.id));
+        pending_.set(w.id, event_key(due_ps, SEG_END, w.id));
     }
 
     // Its flow ends when it is the first of its group: `set_first_end`.
     void wait_for_turn(Worker& w) {
         be_busy_until(w, WAITS_FOR_TURN);
-        ns_clock_clear(&pending_, w.id);
+        pending_.clear(w.id);
     }
-    void set_first_end(std::uint32_t of_group, ns_event_key end) { ns_clock_set(&first_ends_, of_group, end); }
-    void follow_first_ends() { ns_clock_set(&pending_, slot_of_flows(), ns_clock_next(&first_ends_)); }
+    void set_first_end(std::uint32_t of_group, EventKey end) { first_ends_.set(of_group, end); }
+    void follow_first_ends() { pending_.set(slot_of_flows(), first_ends_.next()); }
 
     // The flow that the worker executes has ended now.
     void end_flow(Worker& w) { w.step.due_ps_ = now_ps_; }
@@ -160,7 +156,7 @@ public:
     }
 
     // Whether the worker, which is idle, waits for its next poll.
-    bool polls(const Worker& w) const { return w.step.rank_ == POLL && ns_clock_is_set(&pending_, w.id); }
+    bool polls(const Worker& w) const { return w.step.rank_ == POLL && pending_.is_set(w.id); }
 
     // Whether a worker, or any of them, does something that can bring tasks; the first end of such.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
@@ -168,8 +164,8 @@ public:
     std::int64_t first_busy_end_ps() {
         if (first_busy_until_ == UNKNOWN) first_busy_until_ = *std::min_element(busy_until_.begin(), busy_until_.end());
         const std::int64_t first = first_busy_until_;
-        const ns_event_key flow = ns_clock_next(&first_ends_);
-        return flow == NS_NO_EVENT ? first : std::min(first, ns_event_time(flow));
+        const EventKey flow = first_ends_.next();
+        return flow == NO_EVENT ? first : std::min(first, event_time(flow));
     }
 
 private:
@@ -193,7 +189,7 @@ private:
     const std::uint32_t workers_;
     const std::size_t words_;  // synchronisation objects
     std::int64_t now_ps_ = 0, events_ = 0;
-    ns_event_key event_ = 0;
+    EventKey event_ = 0;
     EventTree pending_;
     EventTree first_ends_;  // [rate groups], of which there is one more than resources; named by workers
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan.hpp"
-#include "joins/groups.hpp"
+#include "state/joins.hpp"
 #include "state/programs.hpp"
 #include "state/worker.hpp"
 

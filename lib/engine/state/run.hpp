@@ -6,31 +6,49 @@
 #include <optional>
 #include <utility>
 
-#include "control/task_controls.hpp"
 #include "bodies.hpp"
-#include "joins/nested_joins.hpp"
+#include "memory/access_table.hpp"
 #include "plan.hpp"
-#include "prepared.hpp"
+#include "record/measures.hpp"
 #include "record/recorder.hpp"
-#include "record/task_measures.hpp"
 #include "state/clock.hpp"
 #include "state/frames.hpp"
-#include "state/item_ranges.hpp"
-#include "state/steal_counts.hpp"
+#include "state/items.hpp"
+#include "state/joins.hpp"
+#include "state/task_controls.hpp"
 #include "state/task_queues.hpp"
 #include "state/worker.hpp"
 
 namespace numasim {
 
+// What depends on a plan alone: computed once for all its runs.
+struct Prepared {
+    explicit Prepared(const Plan& given) : plan(given), programs(given), accesses(given) {}
+
+    const Plan& plan;
+    const Programs programs;
+    const AccessTable accesses;
+};
+
+// How often steals were tried and succeeded, by pair of nodes.
+struct StealCounts : ns_steal_counts {
+    explicit StealCounts(std::size_t nodes) : ns_steal_counts{}, counts(2 * nodes * nodes, 0) {
+        attempts = counts.data();
+        successes = attempts + nodes * nodes;
+    }
+
+    std::vector<std::int64_t> counts;
+};
+
 struct Run {
-    Run(const Prepared& given, std::uint64_t drawn_with, const Listener* listener, Watch* watch,
+    Run(const Prepared& given, std::uint64_t drawn_with, const Listener* listener, const Watcher* watcher,
         std::function<void()> when_pausing, bool keep_log)
         : plan(given.plan),
           prepared(given),
           seed(drawn_with),
           pause(std::move(when_pausing)),
           clock(plan),
-          recorder(clock, listener, watch, keep_log),
+          recorder(clock, listener, watcher, keep_log),
           ranges(plan, seed),
           queues(plan, seed, recorder),
           team(new_team(plan)),

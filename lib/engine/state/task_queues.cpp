@@ -1,26 +1,113 @@
 #include "state/task_queues.hpp"
 
+#include <algorithm>
+#include <ranges>
+
 namespace numasim {
 
 TaskQueues::TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder)
-    : recorder_(recorder), actors_(ns_actors_create(&plan.steal, plan.workers + 1, seed)) {
-    if (!actors_ || !ns_queues_create(&queues_, &plan.steal, &plan.thresholds)) throw std::bad_alloc();
+    : steal_(plan.steal),
+      recorder_(recorder),
+      watched_(steal_.watches != 0),
+      length_(steal_.queue_count),
+      watch_(std::size_t{steal_.watches} * ns_set_words(steal_.queue_count)),
+      cursors_((std::size_t{plan.workers} + 1) * steal_.levels),
+      chances_ppm_((std::size_t{plan.workers} + 1) * steal_.chances),
+      actors_(std::size_t{plan.workers} + 1) {
+    constexpr std::int64_t UNBOUNDED_TASKS = std::int64_t{1} << 62;
+    for (std::uint32_t watch = 0; watch < steal_.watches; ++watch) {
+        owners_announce_ |= ns_watch_is_owners(&steal_.watch[2 * watch]);
+        exactly_ |= steal_.watch[2 * watch] == NS_OWNER_EXACT_MARK;
+    }
+    for (std::uint32_t rule = steal_.steal_levels; rule < steal_.levels; ++rule) {
+        copies_ |= (steal_.level[rule].flags & NS_FLAG_COPY) != 0;
+    }
+    for (std::uint32_t q = 0; q < steal_.queue_count; ++q) {
+        const std::int64_t bound = steal_.queues[q].capacity, capacity = bound != 0 ? bound : UNBOUNDED_TASKS;
+        queues_.push_back({{}, ns_thresholds_first(&plan.thresholds, capacity), capacity, 0, 0});
+    }
+    for (std::uint32_t at = 0; at < actors_.size(); ++at) {
+        ns_actor_init(&actors_[at], &steal_, static_cast<std::int32_t>(at), seed,
+                      cursors_.data() + std::size_t{at} * steal_.levels,
+                      chances_ppm_.data() + std::size_t{at} * steal_.chances);
+    }
 }
 
-bool TaskQueues::none_below(Task task) const {
-    for (std::uint32_t q = 0; q < queues_.plan->queue_count; ++q) {
-        const ns_ring& entries = queues_.ring[q];
-        for (std::size_t i = 0; i < entries.size; ++i) {
-            if (static_cast<Task>(ns_ring_at(&entries, i)->first) < task) return false;
+std::int64_t TaskQueues::peak_sum() const {
+    std::int64_t sum = 0;
+    for (const Queue& each : queues_) sum += each.peak;
+    return sum;
+}
+
+// ---- copies -------------------------------------------------------------------------------------------------------
+
+void TaskQueues::put_copies(const std::uint32_t* queues, std::uint32_t count, Task task) {
+    std::uint64_t number = shared_.size();
+    if (free_shared_.empty()) {
+        shared_.emplace_back();
+    } else {
+        number = free_shared_.back();
+        free_shared_.pop_back();
+    }
+    shared_[number] = {static_cast<std::uint64_t>(task), count, false};
+    for (std::uint32_t at = 0; at < count; ++at) put_items(queues[at], {number | SHARED, 1, 1});
+}
+
+// Return the task of an entry that has been taken. If the task is shared, it is claimed now.
+std::uint64_t TaskQueues::claim(std::uint64_t entry) {
+    if ((entry & SHARED) == 0) return entry;
+    SharedTask& shared = shared_[entry ^ SHARED];
+    shared.claimed = true;
+    const std::uint64_t task = shared.task;
+    forget_entry(entry ^ SHARED);
+    return task;
+}
+
+void TaskQueues::forget_entry(std::uint64_t number) {
+    if (--shared_[number].entries == 0) free_shared_.push_back(number);
+}
+
+// The entries that stay move inwards, from the innermost on, and the places at the end are given up.
+std::int64_t TaskQueues::sift_copies(std::uint32_t q, bool back, std::int64_t most) {
+    Ring<ns_items>& entries = queues_[q].entries;
+    const auto at_end = [&](std::size_t at) -> ns_items& { return entries.at(back ? entries.size() - 1 - at : at); };
+    std::size_t seen = 0, kept = 0;
+    std::int64_t tasks = 0, dropped = 0;
+    for (; seen < entries.size() && tasks < most; ++seen) tasks += at_end(seen).count;
+    for (std::size_t at = seen; at-- > 0;) {
+        const ns_items entry = at_end(at);
+        if (is_claimed(entry)) {
+            forget_entry(entry.first ^ SHARED);
+            ++dropped;
+        } else {
+            at_end(seen - 1 - kept++) = entry;
         }
     }
-    return true;
+    for (std::int64_t at = 0; at < dropped; ++at) back ? entries.pop_back() : entries.pop_front();
+    entries_ -= dropped;
+    if (dropped != 0) {
+        add(q, -dropped);
+        recorder_.length(q, length(q));
+    }
+    return std::min(tasks, most) - dropped;
+}
+
+// ---- like items that are passed over ------------------------------------------------------------------------------
+
+bool TaskQueues::none_below(Task task) const {
+    return std::ranges::all_of(queues_, [task](const Queue& queue) {
+        for (std::size_t i = 0; i < queue.entries.size(); ++i) {
+            if (static_cast<Task>(queue.entries.at(i).first) < task) return false;
+        }
+        return true;
+    });
 }
 
 void TaskQueues::renumber(std::int64_t by) {
-    for (std::uint32_t q = 0; q < queues_.plan->queue_count; ++q) {
-        const ns_ring& entries = queues_.ring[q];
-        for (std::size_t i = 0; i < entries.size; ++i) ns_ring_at(&entries, i)->first += static_cast<std::uint64_t>(by);
+    for (Queue& queue : queues_) {
+        for (std::size_t i = 0; i < queue.entries.size(); ++i) {
+            queue.entries.at(i).first += static_cast<std::uint64_t>(by);
+        }
     }
 }
 

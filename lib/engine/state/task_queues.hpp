@@ -1,21 +1,23 @@
-// The task queues of a run (core/queues), and what the strategy remembers of each worker that looks at them.
+// The task queues of a run: contents, lengths, thresholds, watch bits; and what the strategy remembers of each worker
+// that looks at them (engine/reference/task_queues.py).
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
+#include <vector>
 
+#include "base/bitset.h"
 #include "execution/live_subtrees.h"
 #include "plan.hpp"
+#include "policy/ranges.h"
 #include "policy/round.h"
-#include "queues/queues.h"
 #include "record/recorder.hpp"
+#include "state/containers.hpp"
 #include "state/worker.hpp"
 
 namespace numasim {
 
-// Whoever wants to know of tasks that come into queues.
+// A component that is told of tasks that come into queues.
 class QueueAttendant {
 public:
     virtual void filled(std::uint32_t q) = 0;
@@ -27,65 +29,114 @@ protected:
 class TaskQueues {
 public:
     TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder);
-    ~TaskQueues() { ns_queues_destroy(&queues_); }
     TaskQueues(const TaskQueues&) = delete;
     TaskQueues& operator=(const TaskQueues&) = delete;
 
+    // ---- putting and taking
+
+    // Take the task at one end of a queue that is not empty.
     [[gnu::always_inline]] Task take(std::uint32_t q, bool back) {
-        const std::uint64_t task = ns_queues_pop(&queues_, q, back);
-        if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
-        return static_cast<Task>(task);
+        Ring<ns_items>& entries = queues_[q].entries;
+        ns_items& entry = back ? entries.back() : entries.front();
+        std::uint64_t task = entry.first;
+        if (entry.count == 1) {
+            --entries_;
+            back ? entries.pop_back() : entries.pop_front();
+        } else {
+            task = back ? ns_items_take_back(&entry) : ns_items_take_front(&entry);
+        }
+        add(q, -1);
+        recorder_.length(q, length(q));
+        return static_cast<Task>(copies_ ? claim(task) : task);
     }
     [[gnu::always_inline]] void put(std::uint32_t q, Task task) {
-        if (!ns_queues_push_task(&queues_, q, static_cast<std::uint64_t>(task))) throw std::bad_alloc();
-        if (recorder_.watch() != nullptr) recorder_.length(q, length(q));
-        if (attendant_ != nullptr) attendant_->filled(q);
+        put_items(q, {static_cast<std::uint64_t>(task), 1, 1});
     }
-    // The same for a task with entries in several queues.
-    void put_copies(const std::uint32_t* queues, std::uint32_t count, Task task) {
-        if (!ns_queues_push_copies(&queues_, queues, count, static_cast<std::uint64_t>(task))) throw std::bad_alloc();
-        for (std::uint32_t at = 0; at < count; ++at) {
-            if (recorder_.watch() != nullptr) recorder_.length(queues[at], length(queues[at]));
-            if (attendant_ != nullptr) attendant_->filled(queues[at]);
+    // Put at least one item at the back of a queue.
+    [[gnu::always_inline]] void put_items(std::uint32_t q, const ns_items& items) {
+        queues_[q].entries.push_back(items);
+        if (++entries_ > peak_entries_) peak_entries_ = entries_;
+        if (watched_) {
+            queues_[q].pushes += items.count;
+            queues_[q].peak = std::max(queues_[q].peak, length(q) + items.count);
         }
-    }
-    // Drop copies of claimed tasks among the `most` tasks at one end of a queue; how many of these are left.
-    std::int64_t sift(std::uint32_t q, bool back, std::int64_t most) {
-        const std::int64_t before = length(q), left = ns_queues_sift(&queues_, q, back, most);
-        if (length(q) != before && recorder_.watch() != nullptr) recorder_.length(q, length(q));
-        return left;
-    }
-    // A phase has ended: drop the entries of all tasks that were claimed elsewhere.
-    void drop_claimed() {
-        for (std::uint32_t q = 0; queues_.copies && q < queues_.plan->queue_count; ++q) sift(q, false, length(q));
-    }
-    void put_items(std::uint32_t q, const ns_items& items) {
-        if (items.count == 0) return;
-        if (!ns_queues_push(&queues_, q, items)) throw std::bad_alloc();
+        add(q, items.count);
+        if (total_ > peak_total_) peak_total_ = total_;
         recorder_.length(q, length(q));
         if (attendant_ != nullptr) attendant_->filled(q);
     }
+    // Put an entry of one task into each of `count` queues. The worker that takes one of the entries claims the task.
+    void put_copies(const std::uint32_t* queues, std::uint32_t count, Task task);
+    // Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many are left of these.
+    std::int64_t sift(std::uint32_t q, bool back, std::int64_t most) {
+        return copies_ ? sift_copies(q, back, most) : most;
+    }
+    // A phase has ended: drop the entries of all tasks that were claimed elsewhere.
+    void drop_claimed() {
+        for (std::uint32_t q = 0; copies_ && q < queues_.size(); ++q) sift(q, false, length(q));
+    }
     void set_attendant(QueueAttendant* attendant) { attendant_ = attendant; }
 
-    Task peek(std::uint32_t q, bool back) const { return static_cast<Task>(ns_queues_peek(&queues_, q, back)); }
-    // The range of items at an end of a queue that is not empty; a task that is no item is a range of its own.
-    const ns_items& entry(std::uint32_t q, bool back) const { return *ns_ring_end(&queues_.ring[q], back); }
-    bool has_room(std::uint32_t q) const { return ns_queues_have_room(&queues_, q); }
-    std::int64_t length(std::uint32_t q) const { return queues_.length[q]; }
-    const ns_queues& contents() const { return queues_; }
-    ns_queues* core() { return &queues_; }
+    // ---- what is in the queues
 
-    // Count `taken` items of like ones as put into `q` and taken.
-    void pass(std::uint32_t q, std::int64_t taken) { queues_.pushes[q] += taken; }
-    // Whether no entry is below `task`; let all entries be `by` higher.
+    Task peek(std::uint32_t q, bool back) const {
+        const ns_items& end = entry(q, back);
+        const std::uint64_t task = back ? end.first + std::uint64_t{end.step} * (end.count - 1) : end.first;
+        return static_cast<Task>(copies_ && (task & SHARED) != 0 ? shared_[task ^ SHARED].task : task);
+    }
+    // The range of items at one end of a queue that is not empty. A task that is no item is a range of its own.
+    const ns_items& entry(std::uint32_t q, bool back) const {
+        const Ring<ns_items>& entries = queues_[q].entries;
+        return back ? entries.back() : entries.front();
+    }
+    // Whether the entry at one end is a copy of a claimed task.
+    bool is_claimed(std::uint32_t q, bool back) const { return copies_ && is_claimed(entry(q, back)); }
+    bool has_room(std::uint32_t q) const { return length(q) < queues_[q].capacity; }
+    std::int64_t length(std::uint32_t q) const { return length_[q]; }
+    std::int64_t capacity(std::uint32_t q) const { return queues_[q].capacity; }  // 2^62: without bound
+    ns_thresholds thresholds(std::uint32_t q) const { return queues_[q].thresholds; }
+    std::int64_t pushes(std::uint32_t q) const { return queues_[q].pushes; }
+    std::int64_t total() const { return total_; }
+    std::int64_t peak_total() const { return peak_total_; }
+    std::int64_t peak_entries() const { return peak_entries_; }
+    std::int64_t peak_sum() const;                   // of the greatest lengths of all queues
+    std::int64_t marked() const { return marked_; }  // watch bits that are set
+    bool has_copies() const { return copies_; }      // whether a dispatch rule leaves copies of tasks
+
+    // ---- thresholds and watches
+
+    void set_thresholds(std::uint32_t q, ns_thresholds thresholds) {
+        queues_[q].thresholds = thresholds;
+        mark(q);
+    }
+    // The owner of a queue takes a step. Returns how many more of the owner's watch bits are set.
+    std::int32_t owner_steps(std::uint32_t q, ns_owner_step step) {
+        return owners_announce_ ? owner_steps(q, step, queues_[q].thresholds) : 0;
+    }
+    // With how much room the owner of a queue announces it when the owner takes a task; -1: the owner never does.
+    std::int64_t room_to_announce(std::uint32_t q) const {
+        const std::int64_t room = capacity(q) - queues_[q].thresholds.high;
+        if (!owners_announce_ || room < 0) return -1;
+        return exactly_ ? room : 0;
+    }
+    // The owner of a queue has announced it.
+    void announce(std::uint32_t q) { owner_steps(q, NS_OWNER_TAKES, {length(q), 0}); }
+
+    // ---- like items that are passed over
+
+    // Count `taken` items as put into a queue and taken.
+    void pass(std::uint32_t q, std::int64_t taken) { queues_[q].pushes += taken; }
+    // Whether all entries are at least `task`; let all entries be `by` higher.
     bool none_below(Task task) const;
     void renumber(std::int64_t by);
 
-    // What the decisions of the strategy are made from; what it remembers of a worker, or of the producer.
-    ns_view view() const { return {queues_.length, queues_.watch, iteration_, switches_, live_, awaited_}; }
+    // ---- the strategy
+
+    ns_view view() const { return {length_.data(), watch_.data(), iteration_, switches_, live_, awaited_}; }
+    // What the strategy remembers of a worker, or of the producer.
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
-    ns_actor* actors() { return actors_.get(); }
+    ns_actor* actors() { return actors_.data(); }
     void start_iteration(std::uint32_t iteration) { iteration_ = iteration; }
     void set_switches(std::uint64_t switches) { switches_ = switches; }
     void show_live(const ns_live_subtrees& subtrees) {
@@ -94,17 +145,58 @@ public:
     }
 
 private:
-    struct Free {
-        void operator()(ns_actor* actors) const { std::free(actors); }
+    static constexpr std::uint64_t SHARED = std::uint64_t{1} << 62;  // with the number of a shared task: an entry
+
+    struct Queue {
+        Ring<ns_items> entries;
+        ns_thresholds thresholds;
+        std::int64_t capacity, pushes, peak;  // the latter two are counted where there are watches
+    };
+    // A task with `entries` entries left in several queues. No entries: the record is free.
+    struct SharedTask {
+        std::uint64_t task;
+        std::uint32_t entries;
+        bool claimed;
     };
 
+    [[gnu::always_inline]] void add(std::uint32_t q, std::int64_t tasks) {
+        length_[q] += tasks;
+        total_ += tasks;
+        if (watched_) mark(q);
+    }
+    void mark(std::uint32_t q) {
+        marked_ += ns_watch_mark(&steal_, watch_.data(), q, length(q), queues_[q].thresholds);
+    }
+    std::int32_t owner_steps(std::uint32_t q, ns_owner_step step, ns_thresholds thresholds) {
+        const std::int32_t more = ns_watch_owner_steps(&steal_, watch_.data(), q, step, length(q), thresholds);
+        marked_ += more;
+        return more;
+    }
+    bool is_claimed(const ns_items& entry) const {
+        return (entry.first & SHARED) != 0 && shared_[entry.first ^ SHARED].claimed;
+    }
+    std::uint64_t claim(std::uint64_t entry);
+    void forget_entry(std::uint64_t number);
+    std::int64_t sift_copies(std::uint32_t q, bool back, std::int64_t most);
+
+    const ns_plan& steal_;
     Recorder& recorder_;
     QueueAttendant* attendant_ = nullptr;
-    ns_queues queues_{};
-    std::unique_ptr<ns_actor[], Free> actors_;  // [workers + 1]
+    const bool watched_;                              // the plan has watches,
+    bool owners_announce_ = false, exactly_ = false;  // some of which owners of queues write, by equality of lengths
+    bool copies_ = false;
+    std::vector<Queue> queues_;
+    std::vector<std::int64_t> length_;  // [queues]
+    std::vector<std::uint64_t> watch_;  // [watches][words] as in an ns_view
+    std::int64_t marked_ = 0, total_ = 0, peak_total_ = 0, entries_ = 0, peak_entries_ = 0;
+    std::vector<SharedTask> shared_;
+    std::vector<std::uint64_t> free_shared_;  // numbers of free records
+    std::vector<std::int64_t> cursors_;       // [workers + 1][levels] of the actors
+    std::vector<std::int32_t> chances_ppm_;   // [workers + 1][chances] likewise
+    std::vector<ns_actor> actors_;            // [workers + 1]
     std::uint32_t iteration_ = 0;
     std::uint64_t switches_ = 0;
-    const std::int64_t* live_ = nullptr;     // of whoever counts them
+    const std::int64_t* live_ = nullptr;     // of TaskControls
     const std::int64_t* awaited_ = nullptr;  // likewise
 };
 

@@ -9,15 +9,12 @@
 
 #include "execution/worker_state.h"
 #include "plan.hpp"
+#include "state/containers.hpp"
 #include "state/event_tree.hpp"
-#include "state/item_times.hpp"
-#include "state/ring.hpp"
-#include "state/stack.hpp"
+#include "state/items.hpp"
 
 namespace numasim {
 
-// What stacks and queues hold: a frame, or the id of an item of a range, which is at least `Graph::tasks`.
-using Task = std::int64_t;
 constexpr Task NOTHING_RESERVED = -1;
 constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
 

@@ -5,8 +5,8 @@
 #define NS_PLAN_TABLES_H
 
 #include "plan_file.h"
-#include "policy/backoff.h"
-#include "policy/plan.h"
+#include "policy/round.h"
+#include "generated/plan_structs.h"
 #include "policy/thresholds.h"
 
 typedef struct {

@@ -1,1 +1,1 @@
-"""The native engine seen from Python: a Plan's arrays into the compiled module, and a Result out of it."""
+"""The native engine: the compiled module ``_engine``, and its Python side."""

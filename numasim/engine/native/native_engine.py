@@ -1,14 +1,14 @@
-"""The native engine: a Plan's arrays into the compiled module ``_engine``, and a Result out of it.
+"""The native engine seen from Python: it hands a plan's arrays to the compiled module and returns a Result.
 
-The engine itself is C++ and C11 in ``lib/engine``; its results equal those of the reference engine.
-This module maps arrays to the names of the schema and contains no part of the simulation.
+The compiled module ``_engine`` is C++ and C11 (``lib/engine``). Its results equal those of the reference engine. This
+module gives arrays the names of the schema (`numasim.schema.plan_fields`) and contains no part of the simulation.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,7 @@ from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
 from numasim.engine.native import _engine
 from numasim.engine.native.effect_fields import effect_fields
-from numasim.engine.native.page_fields import access_fields, region_fields
-from numasim.engine.native.range_fields import family_fields
+from numasim.engine.native.placed_fields import access_fields, family_fields, region_fields
 from numasim.engine.observe.trace_hash import Listener, hexadecimal
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed
@@ -29,11 +28,8 @@ from numasim.errors import InputError
 from numasim.plan.plan import MIN_STEP_PS, Plan, Run
 from numasim.plan.segment_times import PlacedProgram, SegmentTimes, times_of
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.strategy.steal_plan import Adaptive, StealPlan
+from numasim.strategy.steal_plan import Adaptive
 from numasim.workload.graph import Phase, Workload
-
-if TYPE_CHECKING:
-    from numasim.plan.task_objects import ItemObject
 
 Fields = dict[str, Any]
 NOTHING = np.zeros(0, np.int64)
@@ -59,29 +55,29 @@ def _run(run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher |
 
 
 def longest_chains_ps(run: Run, segment_ps: npt.NDArray[np.int64]) -> list[int]:
-    """[phases] the longest chain of work of a pass if segments take these times; as `numasim.workload.span` has it."""
+    """Return [phases] the longest chain of work of a pass if segments take these times (`numasim.workload.span`)."""
     return _engine.longest_chains_ps(_read(run), segment_ps)
 
 
 def makespan_ps(run: Run) -> int:
-    """The wall-clock time of ``run``."""
+    """Return the simulated time of ``run``."""
     return int(_run(run, False, None, None)["makespan_ps"])
 
 
 def state_bytes(run: Run) -> dict[str, int]:
-    """The memory of ``run`` for live tasks: ``engine`` bytes for ``live_tasks`` at the peak.
+    """Return the peak number of live tasks of ``run`` (``live_tasks``), and the bytes that they take (``engine``).
 
-    It consists of frames, entries of queues and dependences, without what exists once per worker or queue.
+    The bytes are those of frames, entries of queues and dependences. What exists once per worker or queue is left out.
     """
     found = _run(run, False, None, None)
     return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
 
 
 def fields(run: Run) -> Fields:
-    """Everything that the compiled engine reads of ``run`` but its seed, by name.
+    """Return everything that the compiled engine reads of ``run`` except for the seed, by name.
 
-    They are held against those of `numasim.schema.plan_fields.PLAN`: the plan with what the run draws before it starts.
-    A run is not: the compiled engine refuses what is missing, and is not given what it would overlook.
+    Checks the names against `numasim.schema.plan_fields.PLAN`. A simulation skips this check: the compiled engine
+    refuses missing fields itself.
     """
     from numasim.schema.completeness import complete
     from numasim.schema.plan_fields import PLAN
@@ -90,13 +86,13 @@ def fields(run: Run) -> Fields:
 
 
 def _read(run: Run) -> _engine.Plan:
-    """What the compiled engine has read of ``run``."""
+    """Return the plan of ``run`` as the compiled engine has read it."""
     return _prepared(run.plan, run.placement, run.first_wait_ps)
 
 
 @lru_cache(maxsize=2)
 def _prepared(plan: Plan, placement: Placement, first_wait_ps: int) -> _engine.Plan:
-    """The same for all runs of a plan, unless they draw homes or a first wait."""
+    """Return the plan as the compiled engine has read it. Runs that draw no homes and no first wait share one."""
     try:
         return _engine.Plan(_fields(plan, placement, first_wait_ps))
     except ValueError as error:
@@ -169,7 +165,7 @@ def _phase(phase: Phase) -> Fields:
 
 @lru_cache(maxsize=2)
 def _segments(program: PlacedProgram) -> Fields:
-    """The fields that plans share where they differ in their strategies alone."""
+    """Return the fields of segments, which plans share if they differ only in their strategies."""
     times, placement, work = times_of(program), program.placement, program.workload
     looks_at_accesses = bool(placement.dynamic.any()) or program.coupled
     return {
@@ -212,6 +208,7 @@ def _costs(plan: Plan, tables: Tables) -> Fields:
 
 def _strategy(plan: Plan) -> Fields:
     steal = plan.steal
+    adaptive = steal.adaptive or Adaptive(stack=0, every=1, steals=0, work_first=False)
     return {
         "level": _bytes(steal.level),
         "row": steal.row,
@@ -232,17 +229,10 @@ def _strategy(plan: Plan) -> Fields:
         "work_first_tiers": steal.work_first_tiers,
         "gate": steal.gate,
         "live_most": steal.live_most,
-        **_adaptive(steal),
-    }
-
-
-def _adaptive(steal: StealPlan) -> Fields:
-    rule = steal.adaptive or Adaptive(stack=0, every=1, steals=0, work_first=False)
-    return {
-        "adaptive_stack": rule.stack,
-        "adaptive_every": rule.every,
-        "adaptive_steals": rule.steals,
-        "adaptive_first": rule.work_first,
+        "adaptive_stack": adaptive.stack,
+        "adaptive_every": adaptive.every,
+        "adaptive_steals": adaptive.steals,
+        "adaptive_first": adaptive.work_first,
     }
 
 
@@ -269,14 +259,10 @@ def _objects(plan: Plan, placement: Placement) -> Fields:
         "object_bytes": table.bytes,
         "object_access": table.access,
         "item_objects": [
-            {"objects": [_item_object(each) for each in item_objects(plan, placement, family)]}
+            {"objects": [vars(each) for each in item_objects(plan, placement, family)]}
             for family in plan.workload.ranges
         ],
     }
-
-
-def _item_object(each: ItemObject) -> Fields:
-    return {field.name: getattr(each, field.name) for field in dataclasses.fields(each)}
 
 
 def _bytes(records: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
@@ -329,28 +315,7 @@ def _words(plan: Plan) -> Fields:
 
 def _finished(found: Fields) -> Finished:
     every = (found["steps_hash"] + found["details_hash"]) % 2**64
-    return Finished(
-        workers=found["workers"],
-        producers=found["producers"],
-        node_attempts=found["node_attempts"],
-        node_success=found["node_success"],
-        node_conflicts=found["node_conflicts"],
-        object_conflicts=found["object_conflicts"],
-        node_bytes=found["node_bytes"],
-        traffic=found["traffic"],
-        cached_bytes=found["cached_bytes"],
-        prefetched_bytes=found["prefetched_bytes"],
-        used_bytes=found["used_bytes"],
-        makespan_ps=found["makespan_ps"],
-        span_ps=found["span_ps"],
-        page_faults=found["page_faults"],
-        pages_unmapped=found["pages_unmapped"],
-        pages_migrated=found["pages_migrated"],
-        node_pages=found["node_pages"],
-        phase_table=found["phase_rows"],
-        passed_items=found["passed_items"],
-        hashes=(hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None),
-        events=found["events"],
-        sync_counts=found["sync_counts"],
-        held=np.array(sorted(found["held"].tolist()), np.int64).reshape(-1, 4) if "held" in found else None,
-    )
+    counted = {field.name: found.get(field.name) for field in dataclasses.fields(Finished)}
+    counted["hashes"] = hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None
+    counted["held"] = np.array(sorted(found["held"].tolist()), np.int64).reshape(-1, 4) if "held" in found else None
+    return Finished(**counted)

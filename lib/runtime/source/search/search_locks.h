@@ -6,7 +6,7 @@
 
 #include "numasim/locks.h"
 #include "plan/plan_reader.h"
-#include "search/probes.h" /* NS_NO_LOCK */
+#include "execution/worker_state.h" /* NS_NO_LOCK */
 
 typedef struct {
     ns_numa_lock **lock;       /* [count] by word; NULL for words that are no locks of the search */

@@ -9,7 +9,7 @@
 #include "execution/strategy_needs.h"
 #include "numasim/topology.h"
 #include "platform/near_memory.h"
-#include "policy/similarity.h"
+#include "policy/dispatch.h"
 #include "search/search.h"
 #include "threads/worker_cpus.h"
 

@@ -14,7 +14,7 @@
 #include "platform/fiber.h"
 #include "platform/ticks.h"
 #include "policy/round.h"
-#include "policy/similarity.h"
+#include "policy/dispatch.h"
 #include "queues/task_queues.h"
 #include "queues/watch_board.h"
 #include "search/search_locks.h"

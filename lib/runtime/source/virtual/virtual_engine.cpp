@@ -177,7 +177,7 @@ bool ns_virtual_engine_report(ns_virtual_engine *self, ns_report *report) {
         report->node[w.id] = w.node;
     }
     std::size_t word = 0;
-    for (const ns_sync_counts &row : engine.sync().counts()) {
+    for (const SyncCounts &row : engine.sync().counts()) {
         static_assert(sizeof row == NS_SYNC_COUNTS * sizeof(std::int64_t), "a row of ns_report.words");
         std::memcpy(report->words + word++ * NS_SYNC_COUNTS, &row, sizeof row);
     }

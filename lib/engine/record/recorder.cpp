@@ -1,12 +1,10 @@
-#include "record/trace.hpp"
-
-#include "vectors.hpp"
+#include "record/recorder.hpp"
 
 namespace numasim {
 
 namespace {
 
-// The sum of `mix` over the words of each record, chained: h = mix((h + GAMMA) ^ word).
+// The sum of the hashes of `count` records. A record's hash is chained over its words: h = mix((h + GAMMA) ^ word).
 NUMASIM_VECTORS std::uint64_t hash_sum(const std::uint64_t* words, std::size_t stride, std::size_t count) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -29,6 +27,19 @@ void RecordSet::flush() {
         (*listener_)(records.data(), used_);
     }
     used_ = 0;
+}
+
+void Recorder::tell(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t end_ps, std::int64_t first,
+                    std::int64_t second, std::int64_t third) {
+    rows_.push_back({kind, actor, begin_ps, end_ps, first, second, third});
+    if (rows_.size() == FLUSH_ROWS) flush();
+}
+
+void Recorder::flush() {
+    steps_.total();
+    details_.total();
+    if (!rows_.empty()) (*watcher_)(rows_.data(), rows_.size());
+    rows_.clear();
 }
 
 }  // namespace numasim

@@ -1,12 +1,7 @@
-#include "state/item_times.hpp"
+#include "state/items.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <stdexcept>
-
-#include "policy/draws.h"
-#include "vectors.hpp"
-#include "wide.hpp"
 
 namespace numasim {
 
@@ -24,8 +19,8 @@ std::int64_t rows_of(const ItemAccess& access, std::size_t nodes) {
     return static_cast<std::int64_t>(access.traffic.size() / nodes);
 }
 
-// `compute_ps` of several items, in a loop that fits vector units: `width` has 32 bits, so that no product has more
-// than 64.
+// `ItemTimes::compute_ps` of several items, in a loop that fits vector units. `width` has 32 bits, so that no product
+// has more than 64.
 NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width,
                                     std::int64_t* compute) {
     for (std::int64_t i = 0; i < items.count; ++i) {
@@ -36,7 +31,7 @@ NUMASIM_VECTORS void draw_durations(std::uint64_t seed, Items items, std::int64_
     }
 }
 
-bool are_alike(const ns_page_amounts_list& given) { return given.empty() || ns_amounts_are_fixed(&given[0].amounts); }
+bool are_alike(const ns_page_amounts_list& given) { return given.empty() || are_fixed(given[0].amounts); }
 
 }  // namespace
 
@@ -62,7 +57,7 @@ void ItemTimes::tabulate(const ItemAccess& access) {
     const bool fixed = rows_of(access, nodes_) == 1;
     for (std::size_t node = 0; node < nodes_; ++node) {
         if (access.wait[node].empty()) continue;
-        longest_wait_ps_[node] += *std::max_element(access.wait[node].begin(), access.wait[node].end());
+        longest_wait_ps_[node] += *std::ranges::max_element(access.wait[node]);
         if (fixed) fixed_wait_ps_[node] += access.wait[node][0];
     }
     if (fixed) {
@@ -72,8 +67,10 @@ void ItemTimes::tabulate(const ItemAccess& access) {
     }
 }
 
+// ---- times --------------------------------------------------------------------------------------------------------
+
 std::int64_t ItemTimes::compute_ps(std::int64_t item) const {
-    if (given_) return ns_amount_of(&compute_, seed_, item, NS_COMPUTE_NUMBER);
+    if (given_) return amount_of(compute_, seed_, item, COMPUTE_NUMBER);
     if (!drawn_) return low_ps_;
     const std::uint64_t number = ns_draw(ns_base(seed_, NS_DRAW_DURATION, static_cast<std::uint64_t>(item)), 0);
     return low_ps_ + static_cast<std::int64_t>(ns_below(number, static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1));
@@ -95,16 +92,9 @@ ItemTime ItemTimes::time(std::size_t node, std::int64_t item) const {
 }
 
 void ItemTimes::compute_block(Items items, std::int64_t* compute) const {
-    if (!drawn_) {
-        for (std::int64_t i = 0; i < items.count; ++i) compute[i] = given_ ? compute_ps(items.at(i)) : low_ps_;
-        return;
-    }
     const auto width = static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1;
-    if (width <= UINT32_MAX) {
-        draw_durations(seed_, items, low_ps_, width, compute);
-    } else {
-        for (std::int64_t i = 0; i < items.count; ++i) compute[i] = compute_ps(items.at(i));
-    }
+    if (drawn_ && width <= UINT32_MAX) return draw_durations(seed_, items, low_ps_, width, compute);
+    for (std::int64_t i = 0; i < items.count; ++i) compute[i] = compute_ps(items.at(i));
 }
 
 void ItemTimes::wait_block(std::size_t node, Items items, std::int64_t* wait) const {
@@ -116,11 +106,9 @@ void ItemTimes::wait_block(std::size_t node, Items items, std::int64_t* wait) co
     }
 }
 
-void ItemTimes::block(std::size_t node, std::int64_t first, std::int64_t step, std::int64_t count, std::int64_t* total,
-                      std::int64_t* local) const {
-    const Items items{first, step, count};
+void ItemTimes::block(std::size_t node, Items items, std::int64_t* total, std::int64_t* local) const {
     if (node_bytes_.any()) {
-        for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t i = 0; i < items.count; ++i) {
             const ItemTime each = time(node, items.at(i));
             total[i] = each.total_ps;
             local[i] = each.local_ps;
@@ -142,34 +130,25 @@ ItemSums ItemTimes::sums(std::size_t node, Items items) const {
         const auto [total, local] = time(node, items.first);
         return {narrow(Wide{total} * items.count), narrow(Wide{local} * items.count), local};
     }
-    if (node_bytes_.any()) return sums_one_by_one(node, items);
     const std::int64_t longest = std::max({high_ps_, longest_wait_ps_[node], local_wait_ps_[node], std::int64_t{1}});
-    const std::int64_t safe_items = std::min(BLOCK_ITEMS, MOST_PS / longest);
+    const std::int64_t most = node_bytes_.any() ? 1 : std::min(BLOCK_ITEMS, MOST_PS / longest);
     Wide total = 0, local = 0;
     ItemSums part;
-    for (std::int64_t done = 0; done < items.count; done += safe_items) {
-        const Items some{items.at(done), items.step, std::min(safe_items, items.count - done)};
-        part = block_sums(node, some, part.longest_local_ps);
+    for (std::int64_t done = 0; done < items.count; done += most) {
+        part =
+            block_sums(node, {items.at(done), items.step, std::min(most, items.count - done)}, part.longest_local_ps);
         total += part.total_ps;
         local += part.local_ps;
     }
     return {narrow(total), narrow(local), part.longest_local_ps};
 }
 
-ItemSums ItemTimes::sums_one_by_one(std::size_t node, Items items) const {
-    Wide total = 0, local = 0;
-    std::int64_t longest_local_ps = 0;
-    for (std::int64_t i = 0; i < items.count; ++i) {
-        const ItemTime each = time(node, items.at(i));
-        total += each.total_ps;
-        local += each.local_ps;
-        longest_local_ps = std::max(longest_local_ps, each.local_ps);
-    }
-    return {narrow(total), narrow(local), longest_local_ps};
-}
-
 // The sums of at most BLOCK_ITEMS items, few enough not to overflow.
 ItemSums ItemTimes::block_sums(std::size_t node, Items items, std::int64_t longest_local_ps) const {
+    if (node_bytes_.any()) {
+        const auto [total, local] = time(node, items.first);
+        return {total, local, std::max(longest_local_ps, local)};
+    }
     std::int64_t compute[BLOCK_ITEMS], wait[BLOCK_ITEMS];
     compute_block(items, compute);
     if (!indexed_.empty()) wait_block(node, items, wait);
@@ -184,16 +163,21 @@ ItemSums ItemTimes::block_sums(std::size_t node, Items items, std::int64_t longe
     return sums;
 }
 
+// ---- bytes --------------------------------------------------------------------------------------------------------
+
 void ItemTimes::add_traffic(Items items, std::int64_t times, std::int64_t* bytes) const {
     for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * items.count * fixed_traffic_[home];
-    for (const ItemAccess* access : indexed_) add_indexed(*access, items, times, bytes);
+    for (const ItemAccess* access : indexed_) {
+        count_rows(*access, rows_of(*access, nodes_), items,
+                   [&](std::int64_t row, std::int64_t visits) { add_row(*access, row, times * visits, bytes); });
+    }
     for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) add_node_bytes(items.at(i), times, bytes);
 }
 
-void ItemTimes::add_traffic(std::int64_t item, std::int64_t* bytes, std::int64_t times) const {
-    for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * fixed_traffic_[home];
-    for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), times, bytes);
-    add_node_bytes(item, times, bytes);
+void ItemTimes::add_traffic(std::int64_t item, std::int64_t* bytes) const {
+    for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += fixed_traffic_[home];
+    for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), 1, bytes);
+    add_node_bytes(item, 1, bytes);
 }
 
 void ItemTimes::add_node_bytes(std::int64_t item, std::int64_t times, std::int64_t* bytes) const {
@@ -205,11 +189,6 @@ void ItemTimes::add_node_bytes(std::int64_t item, std::int64_t times, std::int64
 void ItemTimes::add_row(const ItemAccess& access, std::int64_t row, std::int64_t times, std::int64_t* bytes) const {
     const std::int64_t* const traffic = access.traffic.data() + row * static_cast<std::int64_t>(nodes_);
     for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += times * traffic[home];
-}
-
-void ItemTimes::add_indexed(const ItemAccess& access, Items items, std::int64_t times, std::int64_t* bytes) const {
-    count_rows(access, rows_of(access, nodes_), items,
-               [&](std::int64_t row, std::int64_t visits) { add_row(access, row, times * visits, bytes); });
 }
 
 }  // namespace numasim

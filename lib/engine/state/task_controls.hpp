@@ -1,5 +1,3 @@
-// What a strategy has decided for all tasks of the program, as it is in force: their tiers and labels, and which
-// subtrees are live (model 4.14; engine/reference/control/task_controls.py, core/execution/live_subtrees.h).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +10,7 @@
 #include "execution/placing.h"
 #include "plan.hpp"
 #include "state/frames.hpp"
-#include "state/item_ranges.hpp"
+#include "state/items.hpp"
 #include "state/task_queues.hpp"
 
 namespace numasim {

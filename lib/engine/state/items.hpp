@@ -1,0 +1,266 @@
+// The items of implicit ranges: their ids, how long each takes, and which bytes each moves (model 2.5 and 3.5).
+//
+// An item computes for C, which is uniform on [low, high] by the item's own random numbers or as amounts say, and waits
+// for memory for M. It takes max(C, M). Only amounts that are given one by one are stored for each item. C is hashed
+// whenever it is asked for, and M is looked up in one table per access, or follows from amounts if accesses name nodes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "checked.hpp"
+#include "memory/pages.h"
+#include "plan.hpp"
+#include "policy/draws.h"
+
+namespace numasim {
+
+// What stacks and queues hold: the number of a frame, or the id of an item. Ids of items are at least `Graph::tasks`.
+using Task = std::int64_t;
+
+// The items first, first + step, ...; `step` may be negative.
+struct Items {
+    std::int64_t first, step, count;
+
+    std::int64_t at(std::int64_t index) const { return first + index * step; }
+};
+
+// ---- amounts: a whole number for each item, given or drawn from a table (numasim/workload/amounts.py) ---------------
+
+// Which of an item's random numbers draw its compute time, and its amount of an access. Either takes two.
+constexpr std::uint64_t COMPUTE_NUMBER = 2;
+inline std::uint64_t number_of_access(std::uint64_t access) { return COMPUTE_NUMBER + 2 + 2 * access; }
+
+// Whether the table gives all items the same amount.
+inline bool are_fixed(const Amounts& amounts) { return amounts.start.size() == 1 && amounts.low[0] == amounts.high[0]; }
+
+// The amount of an item. If it is drawn, random number `number` of the item chooses the last part of the table that
+// starts at or below it, and the next random number an amount of that part.
+inline std::int64_t amount_of(const Amounts& amounts, std::uint64_t seed, std::int64_t item, std::uint64_t number) {
+    if (!amounts.items.empty()) return amounts.items[static_cast<std::size_t>(item)];
+    if (are_fixed(amounts)) return amounts.low[0];
+    const std::uint64_t base = ns_base(seed, NS_DRAW_DURATION, static_cast<std::uint64_t>(item));
+    const auto* const behind = std::upper_bound(amounts.start.begin(), amounts.start.end(), ns_draw(base, number));
+    const auto part = static_cast<std::size_t>(behind - amounts.start.begin()) - 1;
+    const std::int64_t low = amounts.low[part];
+    const auto width = static_cast<std::uint64_t>(amounts.high[part] - low) + 1;
+    return low + static_cast<std::int64_t>(ns_below(ns_draw(base, number + 1), width));
+}
+
+// ---- the tables of accesses to regions ------------------------------------------------------------------------------
+
+// The row of an access's tables that belongs to an item.
+inline std::int64_t row_of(const ItemAccess& access, std::int64_t item) {
+    return ns_table_row(access.divisor, access.by_quotient, access.by_remainder, item);
+}
+
+// Call `visit(row)` for each item. Quotient and remainder are carried from item to item, since a division costs far
+// more.
+template <typename Visit>
+void each_row(const ItemAccess& access, Items items, Visit visit) {
+    if (access.by_quotient == access.by_remainder) {
+        for (std::int64_t i = 0; i < items.count; ++i) visit(row_of(access, items.at(i)));
+        return;
+    }
+    const std::int64_t divisor = access.divisor;
+    std::int64_t step_quotient = items.step / divisor, step_remainder = items.step % divisor;
+    if (step_remainder < 0) --step_quotient, step_remainder += divisor;
+    std::int64_t quotient = items.first / divisor, remainder = items.first % divisor;
+    for (std::int64_t i = 0; i < items.count; ++i) {
+        visit(access.by_quotient ? quotient : remainder);
+        remainder += step_remainder;
+        quotient += step_quotient;
+        if (remainder >= divisor) remainder -= divisor, ++quotient;
+    }
+}
+
+// Call `count(row, visits)` for the rows of the items, of `rows` rows. Where many items share rows, each row is counted
+// once, with the number of its items.
+template <typename Count>
+void count_rows(const ItemAccess& access, std::int64_t rows, Items items, Count count) {
+    if (rows <= 1) return count(std::int64_t{0}, items.count);
+    if (rows > items.count) {
+        each_row(access, items, [&](std::int64_t row) { count(row, std::int64_t{1}); });
+        return;
+    }
+    std::vector<std::int64_t> visits(static_cast<std::size_t>(rows));
+    each_row(access, items, [&](std::int64_t row) { ++visits[static_cast<std::size_t>(row)]; });
+    for (std::int64_t row = 0; row < rows; ++row) count(row, visits[static_cast<std::size_t>(row)]);
+}
+
+// ---- bytes on given nodes, which no cache serves (model 1.8; numasim/plan/node_bytes.py)
+// ------------------------------
+
+// How long an item waits for its bytes, and how long if they were all local.
+struct NodeWait {
+    std::int64_t wait_ps = 0, local_ps = 0;
+};
+
+class NodeBytes {
+public:
+    // The arrays of `family` must outlive the object.
+    NodeBytes(const Family& family, std::uint64_t seed) : accesses_(family.node_accesses), seed_(seed) {}
+
+    bool any() const { return !accesses_.empty(); }
+    // Whether all items have the same amounts.
+    bool uniform() const {
+        return std::ranges::all_of(accesses_, [](const NodeAccess& each) { return are_fixed(each.amounts); });
+    }
+
+    // The wait of an item on `node`. Calls `visit(access, home, bytes)` for the item's bytes on each home.
+    template <typename Visit>
+    NodeWait wait(std::size_t node, std::int64_t item, Visit visit) const {
+        NodeWait found;
+        for (std::size_t number = 0; number < accesses_.size(); ++number) {
+            const NodeAccess& access = accesses_[number];
+            const std::int64_t factor = access.written ? 2 : 1;
+            const std::int64_t* const latency = access.latency.at + node * access.home.size();
+            const std::int64_t amount = amount_at(number, item);
+            each_part(access, amount, [&](std::size_t at, std::int64_t bytes) {
+                found.wait_ps = sum_ps(found.wait_ps, misses_ps(factor * bytes, latency[at], access.misses));
+                visit(access, static_cast<std::size_t>(access.home[at]), bytes);
+            });
+            const std::int64_t local_ps = misses_ps(factor * amount, access.local_latency[node], access.misses);
+            found.local_ps = sum_ps(found.local_ps, local_ps);
+        }
+        return found;
+    }
+    NodeWait wait(std::size_t node, std::int64_t item) const {
+        return wait(node, item, [](const NodeAccess&, std::size_t, std::int64_t) {});
+    }
+
+    // Call `visit(access, home, bytes)` for the item's bytes on each home.
+    template <typename Visit>
+    void each(std::int64_t item, Visit visit) const {
+        for (std::size_t number = 0; number < accesses_.size(); ++number) {
+            const NodeAccess& access = accesses_[number];
+            each_part(access, amount_at(number, item), [&](std::size_t at, std::int64_t bytes) {
+                visit(access, static_cast<std::size_t>(access.home[at]), bytes);
+            });
+        }
+    }
+
+private:
+    std::int64_t amount_at(std::size_t number, std::int64_t item) const {
+        return amount_of(accesses_[number].amounts, seed_, item, number_of_access(number));
+    }
+
+    // Cut an amount over the homes of an access, in proportion to their shares.
+    template <typename Visit>
+    static void each_part(const NodeAccess& access, std::int64_t amount, Visit visit) {
+        const std::size_t homes = access.home.size();
+        if (homes == 1) return visit(std::size_t{0}, amount);
+        const std::int64_t whole = access.share_end[homes - 1];
+        std::int64_t done = 0;
+        for (std::size_t at = 0; at < homes; ++at) {
+            const std::int64_t upto = amount * access.share_end[at] / whole;
+            visit(at, upto - done);
+            done = upto;
+        }
+    }
+
+    const ns_node_access_list accesses_;
+    const std::uint64_t seed_;
+};
+
+// ---- times without contention and caches
+// ------------------------------------------------------------------------------
+
+struct ItemTime {
+    std::int64_t total_ps, local_ps;  // `local_ps`: if all bytes were local
+};
+
+// Times of several items together.
+struct ItemSums {
+    std::int64_t total_ps = 0, local_ps = 0, longest_local_ps = 0;
+};
+
+// The items of one range.
+class ItemTimes {
+public:
+    // The arrays of `family` must outlive the object.
+    ItemTimes(const Family& family, std::uint64_t seed, std::uint32_t nodes);
+
+    // What an item takes on a node that has workers.
+    ItemTime time(std::size_t node, std::int64_t item) const;
+
+    // How long an item computes.
+    std::int64_t compute_ps(std::int64_t item) const;
+
+    // [count] both times of each of `items`.
+    void block(std::size_t node, Items items, std::int64_t* total, std::int64_t* local) const;
+
+    // The sums of the times of `items`. Throws std::overflow_error for sums beyond 63 bits.
+    ItemSums sums(std::size_t node, Items items) const;
+
+    // Add to `bytes` [nodes] what an item, or each of `items`, moves from and to each home, `times` times.
+    void add_traffic(std::int64_t item, std::int64_t* bytes) const;
+    void add_traffic(Items items, std::int64_t times, std::int64_t* bytes) const;
+
+    // Whether all items take equally long, move the same bytes and have as many pages.
+    bool uniform() const { return low_ps_ == high_ps_ && indexed_.empty() && node_bytes_.uniform() && like_pages_; }
+
+    bool moves_bytes() const { return moves_bytes_; }
+
+    const NodeBytes& node_bytes() const { return node_bytes_; }
+
+private:
+    void tabulate(const ItemAccess& access);
+    std::int64_t wait_ps(std::size_t node, std::int64_t item) const;
+    void compute_block(Items items, std::int64_t* compute_ps) const;
+    void wait_block(std::size_t node, Items items, std::int64_t* wait_ps) const;
+    ItemSums block_sums(std::size_t node, Items items, std::int64_t longest_local_ps) const;
+    void add_node_bytes(std::int64_t item, std::int64_t times, std::int64_t* bytes) const;
+    void add_row(const ItemAccess& access, std::int64_t row, std::int64_t times, std::int64_t* bytes) const;
+
+    const Amounts& compute_;
+    NodeBytes node_bytes_;
+    std::int64_t low_ps_, high_ps_;
+    bool drawn_, given_;  // compute times are uniform between `low_ps_` and `high_ps_`; `compute_` gives them
+    std::uint64_t seed_;
+    std::size_t nodes_;
+    bool moves_bytes_;
+    bool like_pages_;                            // all items touch as many pages first, and give back as many
+    std::vector<std::int64_t> local_wait_ps_;    // [nodes]
+    std::vector<std::int64_t> fixed_wait_ps_;    // [nodes] sum over the accesses that are the same for all items
+    std::vector<std::int64_t> longest_wait_ps_;  // [nodes] bound on the wait of any item
+    std::vector<std::int64_t> fixed_traffic_;  // [nodes] bytes by home of the accesses that are the same for all items
+    std::vector<const ItemAccess*> indexed_;   // the other accesses
+};
+
+// The implicit ranges of a plan. Constant during a run.
+class ItemRanges {
+public:
+    ItemRanges(const Plan& plan, std::uint64_t seed)
+        : tasks_(plan.graph.tasks), first_{static_cast<std::uint64_t>(plan.graph.tasks)} {
+        for (const Family& family : plan.families) {
+            first_.push_back(first_.back() + static_cast<std::uint64_t>(family.count));
+            times_.emplace_back(family, seed, plan.nodes);
+        }
+    }
+
+    // Whether the task is an item.
+    bool holds(Task task) const { return task >= tasks_; }
+
+    std::size_t family_of(Task item) const {
+        std::size_t family = 0;
+        while (static_cast<std::uint64_t>(item) >= first_[family + 1]) ++family;
+        return family;
+    }
+
+    std::uint64_t first(std::size_t family) const { return first_[family]; }
+    std::uint64_t count(std::size_t family) const { return first_[family + 1] - first_[family]; }
+
+    const std::vector<ItemTimes>& times() const { return times_; }
+    const ItemTimes& times(std::size_t family) const { return times_[family]; }
+    bool all_uniform() const { return std::ranges::all_of(times_, &ItemTimes::uniform); }
+
+private:
+    const Task tasks_;                  // ids of the graph's tasks are lower
+    std::vector<std::uint64_t> first_;  // [families + 1] id of the first item
+    std::vector<ItemTimes> times_;      // [families]
+};
+
+}  // namespace numasim
