@@ -350,6 +350,16 @@ def subtree_end(parent: I64) -> I64:
         heir = further
 
 
+def parents_of(op_ptr: I64, op_code: npt.NDArray[Any], op_arg: npt.NDArray[Any]) -> I64:
+    """Return [tasks] the task that spawns or calls each task, -1 for a task that no task spawns or calls."""
+    forks = np.flatnonzero(np.isin(op_code, (Op.SPAWN, Op.CALL)))
+    child = op_arg[forks].astype(np.int64)
+    known = child < len(op_ptr) - 1
+    parent = np.full(len(op_ptr) - 1, -1, np.int64)
+    parent[child[known]] = np.searchsorted(op_ptr, forks[known], side="right") - 1
+    return parent
+
+
 def _parts(value: Any) -> Iterator[bytes | memoryview]:
     """The bytes that identify ``value``: arrays with their type and length, all else as canonical JSON."""
     if isinstance(value, np.ndarray):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,21 +50,19 @@ def unfold(work: Workload) -> Workload:
     tasks = _Tasks.of(work, roots, starts)
     op_ptr, op_code, op_arg, segments = _programs(work, tasks)
     segment_accesses, accesses = _accesses(work, segments)
-    return replace(
-        work,
-        folded=False,
-        phases=tuple(_phases(work, starts)),
-        op_ptr=frozen(op_ptr),
-        op_code=frozen(op_code),
-        op_arg=frozen(op_arg),
-        kind=frozen(work.kind[tasks.row]),
-        parent=frozen(tasks.parent),
-        segment_compute_ps=frozen(work.segment_compute_ps[segments]),
-        segment_kernel=frozen(work.segment_kernel[segments]),
-        segment_accesses=frozen(segment_accesses),
-        accesses=accesses,
-        successor_ptr=frozen(np.zeros(len(tasks.row) + 1, np.int64)),
-    )
+    columns = {
+        "op_ptr": op_ptr,
+        "op_code": op_code,
+        "op_arg": op_arg,
+        "kind": work.kind[tasks.row],
+        "parent": tasks.parent,
+        "segment_compute_ps": work.segment_compute_ps[segments],
+        "segment_kernel": work.segment_kernel[segments],
+        "segment_accesses": segment_accesses,
+        "successor_ptr": np.zeros(len(tasks.row) + 1, np.int64),
+    }
+    made: dict[str, Any] = {name: frozen(column) for name, column in columns.items()}
+    return replace(work, folded=False, phases=tuple(_phases(work, starts)), accesses=accesses, **made)
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import numasim as ns
 from numasim.errors import InputError
+from numasim.objects.graph_building import Task
 from numasim.objects.graph_object import Graph
-from numasim.objects.graph_task import Task
 from numasim.spec.identity import run_id, spec_hash
 from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep

@@ -288,7 +288,7 @@ BAD = {
     "huge passes": (access(passes=2**31, row_bytes=100, rows=2, stride=0), r"accesses\[0\].passes: the value is"),
     "no rows": (access(rows=0), r"accesses\[0\].rows: .*greater than or equal to 1"),
     "unknown mode": (access(mode="append"), r"accesses\[0\].mode: .*not 'append'"),
-    "no phase": (graph(phases=[]), r"tasks\[0\]: task 0 is never spawned"),
+    "no phase": (graph(phases=[]), "phases: there is no phase; expected at least one"),
     "nothing": ({"phases": []}, "phases: there is no phase"),
     "no repeat": (graph(phases=[{"roots": [0], "repeat": 0}]), r"phases\[0\].repeat: .*greater than or equal to 1"),
     "empty range": (items(count=0), r"ranges\[0\].count: "),

@@ -10,11 +10,10 @@ from decimal import Decimal
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen, parameters_of
+from numasim.workload.builder import parameters_of, workload_of
 from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
@@ -71,30 +70,22 @@ def folded_fib(parameters: FibParameters) -> Workload:
     timed = np.flatnonzero(times)  # a kernel's segment is its place among those that take time
     op_ptr, op_code, op_arg = _programs(max(1, parameters.n), timed)
     calls, leaves = fib_calls(parameters.n)
-    return Workload(
-        name="fib",
+    return workload_of(
+        "fib",
         parameters=parameters_of(parameters),
         kernels=KERNELS,
-        regions=(),
         phases=(Phase(roots=(0,)),),
-        ranges=(),
-        op_ptr=frozen(op_ptr),
-        op_code=frozen(op_code),
-        op_arg=frozen(op_arg),
-        kind=frozen(np.zeros(len(op_ptr) - 1, np.uint8)),
-        parent=frozen(np.full(len(op_ptr) - 1, -1, np.int64)),
-        segment_compute_ps=frozen(times[timed]),
-        segment_kernel=frozen(timed.astype(np.uint8)),
-        segment_accesses=frozen(np.zeros(len(timed) + 1, np.int64)),
-        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
-        successor_ptr=frozen(np.zeros(len(op_ptr), np.int64)),
-        successor=frozen(np.zeros(0, np.uint32)),
+        op_ptr=op_ptr,
+        op_code=op_code,
+        op_arg=op_arg,
+        compute_ps=times[timed],
+        kernel=timed,
         facts={"tasks": calls, "leaves": leaves},
         folded=True,
     )
 
 
-def _programs(rows: int, timed: I64) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+def _programs(rows: int, timed: I64) -> tuple[I64, I64, I64]:
     """(op_ptr, op_code, op_arg) of ``rows`` arguments from the largest down to 1."""
     segment = {kernel: [(Op.RUN, at)] for at, kernel in enumerate(timed.tolist())}
     before, leaf, after = (segment.get(kernel, []) for kernel in (SPAWN, LEAF, JOIN))
@@ -105,7 +96,7 @@ def _programs(rows: int, timed: I64) -> tuple[I64, npt.NDArray[np.uint8], npt.ND
     programs.append(leaf)
     ops = np.array([op for program in programs for op in program], np.int64).reshape(-1, 2)
     op_ptr = offsets(np.array([len(program) for program in programs]))
-    return op_ptr, ops[:, 0].astype(np.uint8), ops[:, 1].astype(np.uint32)
+    return op_ptr, ops[:, 0], ops[:, 1]
 
 
 FAMILIES = (Family(FibParameters, fib, folded=folded_fib, small={"n": 6}, benchmark={"n": 18}),)

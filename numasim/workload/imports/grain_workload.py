@@ -7,8 +7,8 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from numasim.schema.enumerations import Kind, Op
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.schema.enumerations import Op
+from numasim.workload.builder import workload_of
 from numasim.workload.forest_arrays import offsets, preorder
 from numasim.workload.graph import I64, Phase, Workload
 from numasim.workload.imports.plain_workload import kernels_of, refuse_cycles
@@ -43,24 +43,16 @@ def grain_workload(found: Grains, times_ps: I64) -> Workload:
             else:
                 arguments.append(int(position[value]) if code == Op.SPAWN else value)
         lengths.append(len(codes) - before)
-    return Workload(
-        name=graph.name,
-        parameters={},
+    return workload_of(
+        graph.name,
         kernels=kernels,
-        regions=(),
-        phases=tuple(Phase(roots=roots) for roots in _roots(graph.phases, parent, position)),
-        ranges=(),
-        op_ptr=frozen(offsets(np.array(lengths))),
-        op_code=frozen(np.array(codes, np.uint8)),
-        op_arg=frozen(np.array(arguments, np.uint32)),
-        kind=frozen(np.full(len(grains), Kind.TASK, np.uint8)),
-        parent=frozen(np.where(parent < 0, -1, position[parent])[order]),
-        segment_compute_ps=frozen(np.array(segments, np.int64)),
-        segment_kernel=frozen(np.array(segment_kernel, np.uint8)),
-        segment_accesses=frozen(np.zeros(len(segments) + 1, np.int64)),
-        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
-        successor_ptr=frozen(np.zeros(len(grains) + 1, np.int64)),
-        successor=frozen(np.zeros(0, np.uint32)),
+        phases=(Phase(roots=roots) for roots in _roots(graph.phases, parent, position)),
+        op_ptr=offsets(np.array(lengths)),
+        op_code=codes,
+        op_arg=arguments,
+        parent=np.where(parent < 0, -1, position[parent])[order],
+        compute_ps=segments,
+        kernel=np.array(segment_kernel),
     )
 
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from numasim.schema.enumerations import MOST_MOVED, Kind, Mode, Op
+from numasim.schema.enumerations import MOST_MOVED, Mode, Op
 from numasim.workload.algorithms.groups import cycle_of
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.workload.builder import workload_of
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, U8, Pattern, Phase, Region, Workload
+from numasim.workload.graph import I64, U8, Phase, Region, Workload
 from numasim.workload.imports.read_graph import ReadGraph, file_edges, shortened
 from numasim.workload.json_form.graph_io import MOST_ENTRIES
 from numasim.workload.json_form.graph_models import MOST_KERNELS
@@ -28,29 +28,19 @@ def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
     count = len(graph.names)
     successor_ptr, successor = _successors(graph)
     kernels, kernel = kernels_of(graph.kinds)
-    regions, accesses, access_ptr = _memory(graph) if memory else ((), np.zeros((0, 4), np.int64), np.zeros(count + 1))
-    ones = np.ones(len(accesses), np.int64)
-    columns = dict(zip(("region", "offset", "row_bytes", "mode"), np.ascontiguousarray(accesses.T), strict=True))
-    columns |= {"rows": ones, "stride": 0 * ones, "passes": ones, "pattern": Pattern.SEQUENTIAL * ones}
-    numbers = np.arange(count + 1)
-    return Workload(
-        name=graph.name,
-        parameters={},
+    regions, accesses = _memory(graph) if memory else ((), None)
+    return workload_of(
+        graph.name,
         kernels=kernels,
         regions=regions,
-        phases=tuple(Phase(roots=roots) for roots in _phases(graph)),
-        ranges=(),
-        op_ptr=frozen(numbers.copy()),
-        op_code=frozen(np.full(count, Op.RUN, np.uint8)),
-        op_arg=frozen(numbers[:-1].astype(np.uint32)),
-        kind=frozen(np.full(count, Kind.TASK, np.uint8)),
-        parent=frozen(np.full(count, -1, np.int64)),
-        segment_compute_ps=frozen(times_ps),
-        segment_kernel=frozen(kernel),
-        segment_accesses=frozen(np.asarray(access_ptr, np.int64)),
-        accesses=accesses_of(**{name: columns[name] for name in ACCESS_TYPES}),
-        successor_ptr=frozen(successor_ptr),
-        successor=frozen(successor.astype(np.uint32)),
+        phases=(Phase(roots=roots) for roots in _phases(graph)),
+        op_ptr=np.arange(count + 1),
+        op_code=np.full(count, Op.RUN),
+        op_arg=np.arange(count),
+        compute_ps=times_ps,
+        kernel=kernel,
+        accesses=accesses,
+        successors=(successor_ptr, successor),
     )
 
 
@@ -100,8 +90,8 @@ def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:
     return tuple(numbers), np.array([numbers[kind] for kind in kinds], np.uint8)
 
 
-def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], I64, I64]:
-    """(regions, [accesses, 4] region, offset, bytes and mode, access_ptr [tasks + 1])."""
+def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], tuple[I64, dict[str, I64]]]:
+    """Return the regions, and the accesses of all tasks as `workload_of` takes them."""
     files = [each for each in graph.files.values() if each.bytes > 0]
     alone = len(files) <= MOST_ENTRIES
     starts = [0] * len(files) if alone else offsets(np.array([each.bytes for each in files])).tolist()
@@ -120,4 +110,5 @@ def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], I64, I64]:
     else:
         regions = (Region(TOGETHER, starts[-1], initialised=False),)
     accesses = np.array([row for own in rows for row in own], np.int64).reshape(-1, 4)
-    return regions, accesses, offsets(np.array([len(own) for own in rows]))
+    columns = dict(zip(("region", "offset", "row_bytes", "mode"), accesses.T, strict=True))
+    return regions, (offsets(np.array([len(own) for own in rows])), columns)

@@ -7,7 +7,6 @@ from typing import Any
 
 from numasim.workload.builder import ACCESS_TYPES
 from numasim.workload.graph import Accesses, Kind, Loop, Mode, Op, Pattern, Phase, RangeFamily, Workload
-from numasim.workload.json_form.amount_models import amounts_entry, node_access_entry
 from numasim.workload.json_form.graph_models import ARGUMENT_OPS, FORMAT, PLAIN_OPS, member_name
 from numasim.workload.phases import parts
 from numasim.workload.sync_parameters import Role, SyncObject
@@ -130,3 +129,23 @@ def _task_entries(workload: Workload) -> list[dict[str, Any]]:
         }
         for task, kind in enumerate(workload.kind.tolist())
     ]
+
+
+def amounts_entry(amounts: Amounts) -> dict[str, list[int]]:
+    """The entry of amounts."""
+    if len(amounts.items):
+        return {"items": amounts.items.tolist()}
+    return {"weight": amounts.weight.tolist(), "low": amounts.low.tolist(), "high": amounts.high.tolist()}
+
+
+def node_access_entry(access: NodeAccess) -> dict[str, Any]:
+    """The entry of a node access."""
+    returned = {"returned_ppm": access.returned_ppm} if access.returned_ppm else {}
+    return {
+        "nodes": list(access.nodes),
+        "shares": list(access.shares),
+        "mode": Mode(access.mode).name.lower().replace("_", "-"),
+        "pattern": Pattern(access.pattern).name.lower(),
+        "bytes": amounts_entry(access.amounts),
+        **returned,
+    }

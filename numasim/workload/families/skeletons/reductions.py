@@ -43,7 +43,7 @@ from numasim.workload.graph import (
     Region,
     Workload,
 )
-from numasim.workload.json_form.amount_models import PatternName
+from numasim.workload.json_form.graph_models import PatternName
 from numasim.workload.parameters import ColumnParameters, NodeNumber
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 

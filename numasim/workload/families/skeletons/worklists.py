@@ -20,13 +20,12 @@ from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_arr
 from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
 from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.unit_factors import MILLION
-from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM, running_weights
 from numasim.workload.builder import Draft, Shape, parameters_of
 from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.parameters import Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
-from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
+from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM, Role, SyncObject, running_weights
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Draws by laws with heavy tails: Pareto's of lengths, Zipf's of keys, from class-8 streams (model 1.4 and 9.7).
