@@ -24,8 +24,7 @@ from numasim.files import packed_arrays
 from numasim.files.packed_arrays import read_arrays
 from numasim.schema.enumerations import Kind, Mode, Op
 from numasim.workload.binary_form.array_table import FIELDS, KIND_NAMES, MODE_NAMES, OP_NAMES, PATTERN_NAMES
-from numasim.workload.binary_form.from_arrays import workload_of
-from numasim.workload.binary_form.to_arrays import to_arrays, write
+from numasim.workload.binary_form.packed_graph import to_arrays, workload_of, write
 from numasim.workload.graph import Pattern, Workload
 from numasim.workload.graph_forms import digest_of_file, read_graph
 from numasim.workload.json_form.graph_io import text_of, unchecked

@@ -19,9 +19,9 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Loop, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form import graph_io
-from numasim.workload.json_form.graph_columns import EntryColumns, _bounds
+from numasim.workload.json_form.graph_columns import EntryColumns
 from numasim.workload.json_form.graph_io import read, write
-from numasim.workload.json_form.graph_models import AccessEntry
+from numasim.workload.json_form.graph_models import AccessEntry, bounds_of
 from numasim.workload.parameters import WorkloadFile
 
 
@@ -369,7 +369,7 @@ def test_batches_of_entries_are_what_single_ones_are(
 @pytest.mark.parametrize("name", ["row_bytes", "rows", "stride", "offset", "passes"])
 def test_the_bounds_of_numbers_are_those_of_the_models(name: str) -> None:
     """What is outside of the bounds that columns take is what the models refuse."""
-    low, high = _bounds(AccessEntry.model_fields[name].metadata)
+    low, high = bounds_of(AccessEntry.model_fields[name])
     for value, right in {low: True, high: True, low - 1: False, high + 1: False}.items():
         entry = {"region": "a", "row_bytes": 8, name: value}
         if right:

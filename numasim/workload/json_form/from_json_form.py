@@ -18,6 +18,7 @@ from numasim.workload.graph import (
     Deal,
     Loop,
     Mode,
+    NodeAccess,
     Pattern,
     Phase,
     RangeFamily,

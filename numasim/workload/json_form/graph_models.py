@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Le, Lt
 from pydantic import BeforeValidator, Field
+from pydantic.fields import FieldInfo
 
 from numasim.parts.base import Model
 from numasim.parts.choices import Choices
@@ -444,10 +446,24 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
 
 
 def member(kind: Any, name: str) -> Any:
-    """The member of an enumeration whose name in a file is ``name``."""
+    """Return the member of an enumeration whose name in a file is ``name``."""
     return kind[name.upper().replace("-", "_")]
 
 
 def member_name(member: IntEnum) -> str:
-    """The name of a member of an enumeration in a file."""
-    return member.name.lower().replace("_", "-")
+    """Return the name of a member of an enumeration in a file. Names of ops have underscores, other names hyphens."""
+    name = member.name.lower()
+    return name if isinstance(member, Op) else name.replace("_", "-")
+
+
+def bounds_of(field: FieldInfo) -> tuple[int, int]:
+    """Return the least and the largest whole number that a field of a model may have."""
+    low, high = -(2**63), 2**63 - 1
+    for one in field.metadata:
+        if isinstance(one, Ge):
+            low = max(low, int(one.ge))  # type: ignore[call-overload]
+        elif isinstance(one, Le):
+            high = min(high, int(one.le))  # type: ignore[call-overload]
+        elif isinstance(one, Lt):
+            high = min(high, int(one.lt) - 1)  # type: ignore[call-overload]
+    return low, high
