@@ -15,7 +15,7 @@ import numpy as np
 
 from numasim.errors import InputError
 from numasim.objects.data_dependences import Block, DataRegion, RegionHistory
-from numasim.objects.graph_ranges import OnNodes, range_family
+from numasim.objects.distributions import OnNodes, range_family
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS, Deal, Mode, Op
 from numasim.workload.builder import successors, workload_of

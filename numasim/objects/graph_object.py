@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 from numasim.errors import InputError
 from numasim.html import Html, names_and_values, panel
 from numasim.objects.data_dependences import DataRegion, Tiles
+from numasim.objects.distributions import OnNodes
 from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, pipeline, plain_graph
 from numasim.objects.graph_building import NO_PARENT, GraphBuilding, GraphPhase, Objects, Pieces, Task
-from numasim.objects.graph_ranges import OnNodes
 from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import Deal, Mode, Op
 from numasim.workload.graph import Workload

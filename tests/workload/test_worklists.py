@@ -10,7 +10,7 @@ import pytest
 from workload_setup import make, program
 
 from numasim.draws import DrawClass, base, below, draw, stream_array
-from numasim.workload.families.skeletons.worklists import pareto, zipf
+from numasim.workload.families.worklists import pareto, zipf
 from numasim.workload.graph import Mode, Op
 from numasim.workload.sync_parameters import Role, SyncObject, running_weights
 

@@ -21,10 +21,8 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadParameters, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8

@@ -17,12 +17,10 @@ from pydantic import AfterValidator, Field
 
 from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime, power_of_two
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps, power_of_two
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 
 ELEMENT_BYTES = 16

@@ -14,10 +14,9 @@ from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import parameters_of, workload_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.unfold import unfolded
 

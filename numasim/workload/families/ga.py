@@ -17,10 +17,8 @@ from pydantic import Field, model_validator
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import planted, row_tree, tree_shapes, tree_totals
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Loop, Mode, Op, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 BRANCHING = 2

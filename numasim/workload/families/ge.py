@@ -20,11 +20,9 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes
 from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, memory
 
 LEAF = 0  # the shape of leaves

@@ -18,11 +18,9 @@ from pydantic import Field
 
 from numasim.parts.base import Bytes, Exact
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import TeamParameters, WorkTime
+from numasim.workload.parameters import Family, TeamParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 

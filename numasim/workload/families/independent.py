@@ -10,9 +10,8 @@ from pydantic import Field
 from numasim.parts.base import Whole, ps
 from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.builder import accesses_of, parameters_of, range_workload
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
-from numasim.workload.parameters import TimedParameters
+from numasim.workload.parameters import Family, TimedParameters
 from numasim.workload.size.totals import Totals
 
 

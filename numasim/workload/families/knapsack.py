@@ -21,9 +21,8 @@ from pydantic import Field
 from numasim.draws import DrawClass, base_array, below_array, draw_array
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Op, Phase, Workload
-from numasim.workload.parameters import Size, WorkloadParameters
+from numasim.workload.parameters import Family, Size, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
 
 MOST_DRAWN = 100

@@ -16,10 +16,8 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import row_tree, tree_shapes, tree_totals
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 LEAF = 0  # the shape of leaves

@@ -17,11 +17,9 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.builder import accesses_of, parameters_of, range_workload
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Mode, Pattern, Phase, RangeFamily, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment
 
 ELEMENT_BYTES = 8

@@ -16,9 +16,8 @@ from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Op, Phase, Workload
-from numasim.workload.parameters import Size, WorkloadParameters
+from numasim.workload.parameters import Family, Size, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
 
 PRUNED, STANDING, ROOT = range(3)

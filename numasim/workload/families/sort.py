@@ -23,11 +23,9 @@ from numasim.draws import DrawClass, base_array
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.random_ranks import random_ranks
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 # ---- The merge recursion of BOTS Sort --------------------------------------------------------------------------------

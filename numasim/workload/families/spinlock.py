@@ -10,9 +10,8 @@ from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
-from numasim.workload.parameters import TaskCount, TeamParameters
+from numasim.workload.parameters import Family, TaskCount, TeamParameters
 from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.sync_parameters import Role, SyncObject
 

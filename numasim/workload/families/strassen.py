@@ -24,11 +24,9 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import PowerOfTwo, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, PowerOfTwo, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8

@@ -24,10 +24,9 @@ from numasim.parts.base import Fraction as ShareSpec
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Workload
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.size.totals import MAX_TASKS, Totals, segment, task
 
 MAX_CHILDREN = 100  # of any node but a binomial root, as in UTS

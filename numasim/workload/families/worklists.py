@@ -21,9 +21,8 @@ from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole,
 from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.unit_factors import MILLION
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.parameters import Size, TaskCount, TimedParameters
+from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM, Role, SyncObject, running_weights
 
