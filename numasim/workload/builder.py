@@ -1,8 +1,8 @@
 """From a forest of tasks, each of one of a few shapes, to the frozen arrays of a `Workload`.
 
-A generator says for every task who its parent is and which `Shape` (op program) it has, in any numbering in which
-siblings ascend in program order. The draft renumbers to preorder; the generator then fills in, shape by shape, compute
-times and accesses as arrays over the tasks of that shape.
+A generator gives the parent and the `Shape` (op program) of every task, in any numbering in which siblings ascend in
+program order. The draft renumbers the tasks to preorder. The generator then fills in compute times and accesses, as
+arrays over the tasks of a shape.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ ACCESS_TYPES = {
 class Shape:
     """The op program that many tasks share.
 
-    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of its r-th RUN, ``words[u]`` the
-    synchronisation object of its u-th op that uses one.
+    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of the r-th RUN. ``words[u]`` is
+    the synchronisation object of the u-th op that uses a synchronisation object.
     """
 
     ops: Sequence[int]
@@ -112,7 +112,7 @@ class Draft:
         self._accesses = {name: np.zeros(total, kind) for name, kind in ACCESS_TYPES.items()}
 
     def tasks(self, shape: int) -> I64:
-        """The generator's own ids of the tasks of ``shape``, in the order in which the fillers below take them."""
+        """Return the generator's own ids of the tasks of ``shape``, in the order of `compute` and `access`."""
         found: I64 = self.order[self._shape == shape]
         return found
 
@@ -121,7 +121,7 @@ class Draft:
         self._compute_ps[self._segments_of(shape, run)] = compute_ps
 
     def compute_runs(self, shape: int, compute_ps: Numbers) -> None:
-        """Set the compute times of all RUNs of every task of ``shape``: [runs], or [tasks, runs] as in `tasks`."""
+        """Set the compute times of the RUNs of ``shape``: [runs], or [tasks, runs] in the order of `tasks`."""
         runs = np.arange(len(self._shapes[shape].kernels))
         self._compute_ps[self._segments_of(shape, 0)[:, None] + runs] = compute_ps
 
@@ -140,7 +140,7 @@ class Draft:
         pattern: Numbers = Pattern.SEQUENTIAL,
         passes: Numbers = 1,
     ) -> None:
-        """Set access ``number`` of RUN number ``run`` of every task of ``shape``; arrays go with `tasks`."""
+        """Set access ``number`` of RUN ``run`` of every task of ``shape``; arrays are in the order of `tasks`."""
         at = self._segment_accesses[self._segments_of(shape, run)] + number
         values = (region, offset, row_bytes, rows, stride, mode, pattern, passes)
         for name, value in zip(ACCESS_TYPES, values, strict=True):
@@ -163,10 +163,10 @@ class Draft:
         words: Sequence[SyncObject] = (),
         facts: dict[str, int] | None = None,
     ) -> Workload:
-        """The frozen workload.
+        """Return the frozen workload.
 
-        ``phases`` (default: one, of all roots) hold final ids (see ``position``); ``edges`` (predecessors, successors)
-        are in the generator's own ids.
+        ``phases`` (default: one phase of all roots) hold final ids (see ``position``). ``edges`` (predecessors,
+        successors) hold the generator's own ids.
         """
         roots = tuple(np.flatnonzero(self.parent < 0).tolist())
         ends = [self.position[side] for side in edges] if edges else None
@@ -252,7 +252,7 @@ def workload_of(
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array itself, made read-only."""
+    """Make the array read-only and return the array."""
     array.setflags(write=False)
     return array
 
@@ -281,9 +281,9 @@ def ragged_family(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> RangeFamily:
-    """Items that compute for such times and move such bytes from and to nodes; they access no region.
+    """Return items that compute for ``compute`` ps and move bytes from and to nodes; the items access no region.
 
-    Of memory they touch ``fresh`` bytes for the first time and give back ``freed`` bytes.
+    The items touch ``fresh`` bytes of memory for the first time and give back ``freed`` bytes.
     """
     low_ps, high_ps, unlike = compute_bounds(compute)
     none = frozen(np.zeros(0, np.int64))
@@ -301,14 +301,14 @@ def range_workload(
     regions: Sequence[Region] = (),
     facts: dict[str, int] | None = None,
 ) -> Workload:
-    """A workload of one implicit range and no graph."""
+    """Return a workload of one implicit range without a graph."""
     columns: dict[str, Any] = {"op_ptr": [0], "op_code": [], "op_arg": [], "compute_ps": []}
     more = {"parameters": parameters, "kernels": kernels, "regions": regions, "facts": facts or {}}
     return workload_of(name, phases=(phase,), ranges=(family,), **columns, **more)
 
 
 def parameters_of(spec: Any) -> dict[str, Any]:
-    """The parameters of a specification model as plain numbers and text, without its name."""
+    """Return the parameters of a specification model as plain numbers and texts, without the name."""
     return {
         key: value if isinstance(value, int | str | None) else str(value)
         for key, value in spec.model_dump(exclude={"name"}).items()

@@ -1,7 +1,7 @@
 """From classes of equal subtrees to the tasks themselves: the arrays of a folded workload, written out.
 
-Task ids are the depth-first preorder, so a subtree's place follows from the sizes of those before it, and the tasks of
-one depth are placed together.
+Task ids are the depth-first preorder: the place of a subtree follows from the sizes of the subtrees before it. The
+tasks of one depth are placed together.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ SEGMENT_BYTES = 8 + 1 + 8
 
 
 def unfolded(work: Workload) -> Workload:
-    """The same program with a row for every task: ``work`` itself, unless it is folded; computed once.
+    """Return the same program with a row for every task: ``work`` itself unless ``work`` is folded; computed once.
 
-    Raises InputError where there are more tasks than fit in memory.
+    InputError if there are more tasks than fit in memory.
     """
     if not work.folded:
         return work
@@ -40,9 +40,9 @@ def unfolded(work: Workload) -> Workload:
 
 
 def unfold(work: Workload) -> Workload:
-    """The tasks of a folded workload, each with ops and segments of its own.
+    """Return the tasks of a folded workload, each task with ops and segments of its own.
 
-    Raises InputError where they are more than `MAX_TASKS`.
+    InputError for more tasks than `MAX_TASKS`.
     """
     roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes()[roots])
@@ -67,7 +67,7 @@ def unfold(work: Workload) -> Workload:
 
 @dataclass(frozen=True)
 class _Tasks:
-    """[tasks] the row of each task and its parent, and [ops] the id of each op's child less that of its task."""
+    """[tasks] the row and the parent of each task; [ops] the id of each op's child minus the id of the op's task."""
 
     row: I64
     parent: I64
@@ -75,7 +75,7 @@ class _Tasks:
 
     @classmethod
     def of(cls, work: Workload, roots: I64, starts: I64) -> _Tasks:
-        """Place the trees below ``roots`` at ``starts``, depth by depth."""
+        """Place the trees below ``roots`` at ``starts``, depth by depth, and return their tasks."""
         creating = np.flatnonzero(work.creates)
         pointer = np.searchsorted(creating, work.op_ptr)
         distance = _child_distance(work)
@@ -93,7 +93,7 @@ class _Tasks:
 
 
 def _child_distance(work: Workload) -> I64:
-    """[ops] 1 + the sizes of the subtrees that earlier ops of the same program create."""
+    """Return [ops] 1 + the sizes of the subtrees that earlier ops of the same program create."""
     created = np.zeros(len(work.op_code), np.int64)
     created[work.creates] = work.sizes()[work.op_arg[work.creates]]
     before = offsets(created)
@@ -101,7 +101,7 @@ def _child_distance(work: Workload) -> I64:
 
 
 def _programs(work: Workload, tasks: _Tasks) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
-    """(op_ptr, op_code, op_arg) of all tasks, and for each of their segments the segment of ``work`` that it copies."""
+    """Return (op_ptr, op_code, op_arg) of all tasks, and [segments] the segment of ``work`` behind each segment."""
     lengths = np.diff(work.op_ptr)[tasks.row]
     ops = ragged(work.op_ptr[tasks.row], lengths)
     code, arg = work.op_code[ops], work.op_arg[ops]
@@ -113,7 +113,7 @@ def _programs(work: Workload, tasks: _Tasks) -> tuple[I64, npt.NDArray[np.uint8]
 
 
 def _accesses(work: Workload, segments: I64) -> tuple[I64, Accesses]:
-    """(segment_accesses, accesses) of copies of ``segments``."""
+    """Return (segment_accesses, accesses) of copies of ``segments``."""
     counts = np.diff(work.segment_accesses)[segments]
     rows = ragged(work.segment_accesses[segments], counts)
     columns = {entry.name: frozen(getattr(work.accesses, entry.name)[rows]) for entry in fields(Accesses)}
@@ -136,7 +136,7 @@ def _require_room(work: Workload, tasks: int) -> None:
 
 
 def _unfolded_bytes(work: Workload) -> int:
-    """The size of the arrays that `unfold` would make."""
+    """Return the size of the arrays that `unfold` would make."""
     runs = work.op_code == Op.RUN
     op_bytes = np.full(len(runs), OP_BYTES)
     access_bytes = sum(getattr(work.accesses, entry.name).itemsize for entry in fields(Accesses))
