@@ -93,7 +93,7 @@ def is_forward(workload: Workload) -> bool:
 
 
 def forward_finish(workload: Workload, segment_times: I64, start_times: I64) -> list[int]:
-    """Return [tasks] the end of each task of a workload that `is_forward`, as `Dataflow` does, in one pass over edges."""
+    """Return [tasks] the ends of the tasks of a workload that `is_forward`, as `Dataflow` does, in one pass."""
     pointer, successor = workload.successor_ptr.tolist(), workload.successor.tolist()
     spent = (by_task(workload, segment_times) + start_times).tolist()
     finish = [0] * workload.rows  # before a task's turn: when the last task that it waits for ends
