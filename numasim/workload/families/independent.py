@@ -16,7 +16,7 @@ from numasim.workload.size.totals import Totals
 
 
 class IndependentParameters(TimedParameters):
-    """``tasks`` tasks without accesses or dependences, dealt round robin; never materialised."""
+    """``tasks`` tasks without accesses or dependences, dealt round robin; the tasks are never listed one by one."""
 
     name: Literal["independent"] = Field(description="The name of this workload.")
     tasks: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(
@@ -24,7 +24,7 @@ class IndependentParameters(TimedParameters):
     )
 
     def totals(self) -> Totals:
-        """Of items that all take the longest time."""
+        """Return the totals of items that all take the longest time."""
         high_ps = ps(self.high_ns)
         return Totals(items=self.tasks, compute_ps=self.tasks * high_ps, segment_ps=high_ps)
 
