@@ -154,7 +154,7 @@ class TransactionsParameters(UnitParameters):
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
-        """The shares of the work before the transaction, of the work up to the loads, and of the work behind a store."""
+        """The shares of work before the transaction, of work up to the loads, and of work behind each store."""
         inside = (1 - self.outside) / (self.stores + 1)
         return (*([self.outside] if self.outside else []), *[inside] * (self.stores + 1))
 
