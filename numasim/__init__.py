@@ -23,7 +23,7 @@ _LATE = {
     "Distribution": "numasim.objects.distributions",
     "Graph": "numasim.objects.graph_object",
     "Machine": "numasim.objects.machine_object",
-    "Stage": "numasim.objects.pipelines",
+    "Stage": "numasim.objects.graph_arrays",
     "Strategy": "numasim.objects.strategy_object",
     "machines": "numasim.objects.shipped",
     "run": "numasim.api",

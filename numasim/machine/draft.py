@@ -20,7 +20,6 @@ from typing import Any
 from numasim.errors import InputError
 from numasim.machine.exact_shape import Kind, LastLevel, Node, Shape, shape_of
 from numasim.machine.inventory import Inventory, Where
-from numasim.machine.links_by_distance import links_of
 from numasim.machine.typical_values import (
     GHZ,
     LINE_BYTES,
@@ -35,6 +34,7 @@ from numasim.machine.typical_values import (
     controller_reason,
     latency_ns,
     link_gbs,
+    links_of,
     relative_distance,
 )
 from numasim.parts.base import as_list

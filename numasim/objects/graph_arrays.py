@@ -1,25 +1,25 @@
-"""Graphs of tasks that nobody spawns, from arrays: a million tasks without an object for each."""
+"""Graphs of tasks that no task spawns, from arrays: a million tasks without an object for each; pipelines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.objects.graph_draft import successors
-from numasim.schema.enumerations import LONGEST_PS, Deal, Kind, Op
+from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, Deal, Mode, Op
 from numasim.workload.algorithms.groups import cycle_of
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.workload.builder import successors, workload_of
 from numasim.workload.graph import I64, Phase, Region, Workload
 
 Array = npt.NDArray[Any]
 
 
 def costs_ps(costs_ns: Any, tasks: int | None = None) -> I64:
-    """[tasks] costs in whole picoseconds, to the nearest; one number stands for all of ``tasks``."""
+    """Return [tasks] costs in whole picoseconds, rounded; one number is the cost of all ``tasks``."""
     given = np.asarray(costs_ns)
     if given.dtype == object or given.dtype.kind not in "iuf":
         try:
@@ -40,7 +40,7 @@ def costs_ps(costs_ns: Any, tasks: int | None = None) -> I64:
 
 
 def edge_columns(edges: Any, tasks: int) -> tuple[I64, I64]:
-    """(sources, targets) of an array of edges [edges, 2]; InputError for tasks that are not there."""
+    """Return (sources, targets) of an array of edges [edges, 2]; InputError for tasks that do not exist."""
     given = np.asarray(edges)
     if given.size == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -64,52 +64,89 @@ def plain_graph(
     kernels: tuple[tuple[str, ...], Array] | None = None,
     blocks: tuple[Region, I64, int, Array] | None = None,
     deal: Deal = Deal.MASTER,
-    parameters: Mapping[str, Any] = {},
 ) -> Workload:
-    """A workload whose tasks are all roots, each with one segment, and wait for each other by ``edges``.
+    """Return a workload whose tasks are all roots, each with one segment, and wait for each other by ``edges``.
 
-    ``kernels`` are names and the number of each task's; ``blocks`` a region of which each task accesses a block: the
-    offsets, the bytes of a block, and the modes.
+    ``kernels`` are names and the number of each task's kernel. ``blocks`` are a region, of which each task accesses a
+    block: the offsets, the bytes of a block, and the modes.
     """
     count = len(compute_ps)
     if not count:
         raise InputError(f"the graph {name!r} has no tasks", expected="at least one")
     check_acyclic(*edges, count)
     names, kernel = kernels or (("",), np.zeros(count, np.uint8))
-    columns: dict[str, Any] = dict.fromkeys(ACCESS_TYPES, ())
+    accesses = None
     if blocks is not None:
         _, offset, size, mode = blocks
-        ones = np.ones(count, np.int64)
-        columns = {"region": 0 * ones, "offset": offset, "row_bytes": size * ones, "rows": ones, "stride": 0 * ones}
-        columns |= {"mode": mode, "pattern": 0 * ones, "passes": ones}
-    successor_ptr, successor = successors(*edges, count)
-    numbers = np.arange(count + 1)
-    return Workload(
-        name=name,
-        parameters=dict(parameters),
+        accesses = np.arange(count + 1), {"offset": offset, "row_bytes": size, "mode": mode}
+    return workload_of(
+        name,
         kernels=names,
         regions=(blocks[0],) if blocks is not None else (),
         phases=(Phase(roots=tuple(range(count)), deal=deal),),
-        ranges=(),
-        op_ptr=frozen(numbers.copy()),
-        op_code=frozen(np.full(count, Op.RUN, np.uint8)),
-        op_arg=frozen(numbers[:-1].astype(np.uint32)),
-        kind=frozen(np.full(count, Kind.TASK, np.uint8)),
-        parent=frozen(np.full(count, -1, np.int64)),
-        segment_compute_ps=frozen(compute_ps),
-        segment_kernel=frozen(np.asarray(kernel, np.uint8)),
-        segment_accesses=frozen(numbers.copy() if blocks is not None else np.zeros(count + 1, np.int64)),
-        accesses=accesses_of(**columns),
-        successor_ptr=frozen(successor_ptr),
-        successor=frozen(successor),
+        op_ptr=np.arange(count + 1),
+        op_code=np.full(count, Op.RUN),
+        op_arg=np.arange(count),
+        compute_ps=compute_ps,
+        kernel=kernel,
+        accesses=accesses,
+        successors=successors(*edges, count),
     )
 
 
 def check_acyclic(source: I64, target: I64, tasks: int) -> None:
-    """InputError, with the tasks of a cycle, where tasks wait for each other in one."""
+    """Raise InputError with the tasks of a cycle, if tasks wait for each other in a cycle."""
     circle = cycle_of(source, target, tasks)
     if len(circle) == 1:
         raise InputError(f"task {circle[0]} waits for itself", expected="a graph without cycles")
     if circle:
         text = " after ".join(map(str, [*circle[:8], circle[0]]))
         raise InputError(f"tasks wait for each other in a cycle: {text}", expected="a graph without cycles")
+
+
+# ---- Pipelines: items that go through stages, each of which takes one item at a time or many at once ----------------
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a pipeline. ``cost_ns`` is the cost of each item: one number, or a number for each item.
+
+    A ``serial`` stage takes the items one after the other in their order. A parallel stage takes any number at once.
+    """
+
+    cost_ns: Any
+    serial: bool = False
+    name: str = ""
+
+
+def pipeline(
+    stages: Sequence[Any], items: int, name: str, item_bytes: int = 0, most_items: int | None = None
+) -> Workload:
+    """Return a task for each item and stage, numbered item by item; InputError for wrong numbers."""
+    made = [each if isinstance(each, Stage) else Stage(each) for each in stages]
+    count = len(made)
+    if not count or not _is_count(items):
+        raise InputError(f"got {count} stages and {items!r} items", expected="at least one of each")
+    if most_items is not None and not _is_count(most_items):
+        raise InputError(f"at most {most_items!r} items are under way", expected="at least one, or None for any number")
+    if not 0 <= item_bytes * items <= MOST_BYTES:
+        raise InputError(f"{items} items have {item_bytes} bytes each", expected=f"0 to {MOST_BYTES} bytes in all")
+    costs = np.stack([costs_ps(stage.cost_ns, items) for stage in made], axis=1)
+    task = np.arange(items * count).reshape(items, count)
+    edges = [(task[:, :-1], task[:, 1:])]
+    edges += [(task[:-1, number], task[1:, number]) for number, stage in enumerate(made) if stage.serial]
+    if most_items is not None:
+        edges.append((task[:-most_items, -1], task[most_items:, 0]))
+    source, target = (np.concatenate([each[side].ravel() for each in edges]) for side in (0, 1))
+    names = tuple(dict.fromkeys(stage.name for stage in made))
+    kernel = np.tile([names.index(stage.name) for stage in made], items)
+    blocks = None
+    if item_bytes:
+        offset = np.repeat(np.arange(items) * item_bytes, count)
+        mode = np.tile([Mode.WRITE, *[Mode.READ_WRITE] * (count - 1)], items)
+        blocks = (Region("items", items * item_bytes, False), offset, item_bytes, mode)
+    return plain_graph(name, costs.ravel(), (source, target), kernels=(names, kernel), blocks=blocks)
+
+
+def _is_count(given: Any) -> bool:
+    return isinstance(given, int | np.integer) and not isinstance(given, bool) and int(given) >= 1

@@ -12,13 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 from numasim.errors import InputError
 from numasim.html import Html, names_and_values, panel
 from numasim.objects.data_dependences import DataRegion, Tiles
-from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, plain_graph
-from numasim.objects.graph_building import GraphBuilding
-from numasim.objects.graph_draft import NO_PARENT
-from numasim.objects.graph_phases import GraphPhase
-from numasim.objects.graph_ranges import OnNodes
-from numasim.objects.graph_task import Pieces, Task
-from numasim.objects.graph_transactions import Objects
+from numasim.objects.distributions import OnNodes
+from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, pipeline, plain_graph
+from numasim.objects.graph_building import NO_PARENT, GraphBuilding, GraphPhase, Objects, Pieces, Task
 from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import Deal, Mode, Op
 from numasim.workload.graph import Workload
@@ -115,8 +111,6 @@ class Graph(Held):
         memory, which its first stage writes and the others read and write. At most ``most_items`` are under way at a
         time (default: any number).
         """
-        from numasim.objects.pipelines import pipeline
-
         return cls._of(pipeline(stages, items, name, item_bytes, most_items))
 
     @classmethod
@@ -320,7 +314,7 @@ class Graph(Held):
 
     def barrier(self) -> None:
         """Let the tasks that are added from now on start when all before have ended: a new phase."""
-        self._building.phase("", 1)
+        self._building.phase()
 
     def phase(self, name: str = "", *, repeat: int = 1) -> GraphPhase:
         """Begin a new phase, as `barrier` does, with a name, which results and changes of the placement refer to.
@@ -361,10 +355,10 @@ class Graph(Held):
         return self._made[1]
 
     def _built(self, building: GraphBuilding) -> Workload:
-        if not building.draft.parent and not building.draft.ranges:
+        if not building.parent and not building.ranges:
             expected = "at least one, which task() adds, or some, which range() adds"
             raise InputError(f"the graph {self.name!r} has no tasks", expected=expected)
-        workload = building.draft.finished(self._name, self._deal, {}, building.phases)
+        workload = building.finished(self._name, self._deal)
         spawns = (workload.op_code == Op.SPAWN).any()
         if workload.words or workload.groups or (len(workload.successor) and spawns):
             from numasim.workload.graph_rules import validate

@@ -22,8 +22,7 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.steal_plan import StealPlan
-from numasim.workload.algorithms.object_memories import running_weights, weights_of
-from numasim.workload.sync_parameters import Role, SyncObject
+from numasim.workload.sync_parameters import Role, SyncObject, running_weights, weights_of
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 I32 = npt.NDArray[np.int32]
@@ -36,7 +35,7 @@ class SyncPlaces:
 
     ``home`` is the node in whose memory an object is. ``level_lock`` and ``queue_lock`` are the locks that a probe
     takes, or `NO_LOCK`; they are empty where no level, or no queue, has one. ``weights`` are those of
-    `numasim.workload.algorithms.object_memories`.
+    `numasim.workload.sync_parameters`.
     """
 
     names: tuple[str, ...]

@@ -1,8 +1,8 @@
 """A whole number for each item of a range: given item by item, or drawn from a table (model 3.5).
 
-A table has parts, each with a weight. A draw finds a part with the probability of its weight, a second one a whole
-number from the part's lowest to its highest, all of which are equally likely there. So any distribution is a histogram,
-and what is drawn is found by integer arithmetic alone.
+A table has parts, each with a weight. A first draw finds a part with a probability in proportion to its weight. A
+second draw finds a whole number from the part's lowest to the part's highest number, all equally likely. Every
+distribution is thus a histogram, and draws use integer arithmetic alone.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ WORD = 1 << 64
 
 
 def number_of_access(access: int) -> int:
-    """The first of the two numbers of an item's stream that find the amount of its node access ``access``."""
+    """Return the first of the two numbers of an item's stream that find the amount of node access ``access``."""
     return COMPUTE_NUMBER + 2 + 2 * access
 
 
 def numbers_of_pages(accesses: int) -> tuple[int, int]:
-    """(fresh, freed): the first of the two numbers that find each, of an item with so many node accesses."""
+    """Return (fresh, freed): the first of the two numbers that find each amount, for an item with ``accesses`` node
+    accesses.
+    """
     return number_of_access(accesses), number_of_access(accesses + 1)
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """``items`` are the numbers one by one; empty where they are drawn from the parts. All arrays are read-only."""
+    """``items`` are the numbers one by one; empty if runs draw numbers from the parts. All arrays are read-only."""
 
     items: I64
     weight: I64  # [parts] 1 or more; empty where the numbers are given
@@ -44,7 +46,7 @@ class Amounts:
 
     @classmethod
     def of_items(cls, numbers: npt.ArrayLike) -> Amounts:
-        """One for each item; a table of a single number where all are equal."""
+        """Return amounts with a number for each item; a table of a single number if all numbers are equal."""
         given = np.array(numbers, np.int64)
         if len(given) and (given == given[0]).all():
             return cls.of_table([1], given[:1], given[:1])
@@ -52,7 +54,7 @@ class Amounts:
 
     @classmethod
     def of_table(cls, weight: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> Amounts:
-        """Those that parts of such weights are drawn from."""
+        """Return amounts that runs draw from a table of parts."""
         return cls(_frozen(()), _frozen(weight), _frozen(low), _frozen(high))
 
     @property
@@ -85,13 +87,13 @@ class Amounts:
         return int(sum((end - start) * (low + high) for start, end, low, high in pairs)) // (2 * WORD)
 
     def mean_of(self, items: I64 | None) -> int:
-        """The mean of some items, rounded down: that of all where there are none, or where they are drawn."""
+        """Return the mean of some items, rounded down, or of all items if ``items`` is empty or numbers are drawn."""
         if items is None or not len(items) or not len(self.items):
             return self.mean
         return exact_sum(self.items[items]) // len(items)
 
     def most_of(self, count: int) -> int:
-        """What ``count`` items add up to: exactly where they are given, else if all had the highest number."""
+        """Return the sum over ``count`` items: exact if numbers are given, else ``count`` times the highest number."""
         return exact_sum(self.items) if len(self.items) else count * self.most
 
     @cached_property
@@ -101,11 +103,11 @@ class Amounts:
 
     @cached_property
     def starts(self) -> U64Array:
-        """[parts] the lowest 64-bit number that finds each part; the part ends where the next one begins."""
+        """[parts] the lowest 64-bit number that finds each part; a part ends where the next part begins."""
         return np.array(self._starts, np.uint64)
 
     def of(self, items: I64, seed: int, number: int) -> I64:
-        """[items] the numbers of some items; ``number`` and the next one of their streams find those that are drawn."""
+        """Return [items] amounts. Numbers ``number`` and ``number + 1`` of an item's stream give a draw."""
         if len(self.items):
             return self.items[items]
         if self.fixed:
@@ -117,7 +119,7 @@ class Amounts:
 
 
 def exact_sum(numbers: I64) -> int:
-    """Their exact sum, which may have more than 63 bits."""
+    """Return the exact sum, which may have more than 63 bits."""
     halves = numbers >> 32, numbers & 0xFFFFFFFF
     return (int(halves[0].sum()) << 32) + int(halves[1].sum())
 

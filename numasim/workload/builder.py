@@ -1,13 +1,13 @@
 """From a forest of tasks, each of one of a few shapes, to the frozen arrays of a `Workload`.
 
-A generator says for every task who its parent is and which `Shape` (op program) it has, in any numbering in which
-siblings ascend in program order. The draft renumbers to preorder; the generator then fills in, shape by shape, compute
-times and accesses as arrays over the tasks of that shape.
+A generator gives the parent and the `Shape` (op program) of every task, in any numbering in which siblings ascend in
+program order. The draft renumbers the tasks to preorder. The generator then fills in compute times and accesses, as
+arrays over the tasks of a shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from numasim.workload.graph import (
     I64,
     SHARED,
     Accesses,
+    Kind,
     Loop,
     NodeAccess,
     Op,
@@ -51,8 +52,8 @@ ACCESS_TYPES = {
 class Shape:
     """The op program that many tasks share.
 
-    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of its r-th RUN, ``words[u]`` the
-    synchronisation object of its u-th op that uses one.
+    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of the r-th RUN. ``words[u]`` is
+    the synchronisation object of the u-th op that uses a synchronisation object.
     """
 
     ops: Sequence[int]
@@ -111,7 +112,7 @@ class Draft:
         self._accesses = {name: np.zeros(total, kind) for name, kind in ACCESS_TYPES.items()}
 
     def tasks(self, shape: int) -> I64:
-        """The generator's own ids of the tasks of ``shape``, in the order in which the fillers below take them."""
+        """Return the generator's own ids of the tasks of ``shape``, in the order of `compute` and `access`."""
         found: I64 = self.order[self._shape == shape]
         return found
 
@@ -120,7 +121,7 @@ class Draft:
         self._compute_ps[self._segments_of(shape, run)] = compute_ps
 
     def compute_runs(self, shape: int, compute_ps: Numbers) -> None:
-        """Set the compute times of all RUNs of every task of ``shape``: [runs], or [tasks, runs] as in `tasks`."""
+        """Set the compute times of the RUNs of ``shape``: [runs], or [tasks, runs] in the order of `tasks`."""
         runs = np.arange(len(self._shapes[shape].kernels))
         self._compute_ps[self._segments_of(shape, 0)[:, None] + runs] = compute_ps
 
@@ -139,7 +140,7 @@ class Draft:
         pattern: Numbers = Pattern.SEQUENTIAL,
         passes: Numbers = 1,
     ) -> None:
-        """Set access ``number`` of RUN number ``run`` of every task of ``shape``; arrays go with `tasks`."""
+        """Set access ``number`` of RUN ``run`` of every task of ``shape``; arrays are in the order of `tasks`."""
         at = self._segment_accesses[self._segments_of(shape, run)] + number
         values = (region, offset, row_bytes, rows, stride, mode, pattern, passes)
         for name, value in zip(ACCESS_TYPES, values, strict=True):
@@ -162,54 +163,113 @@ class Draft:
         words: Sequence[SyncObject] = (),
         facts: dict[str, int] | None = None,
     ) -> Workload:
-        """The frozen workload.
+        """Return the frozen workload.
 
-        ``phases`` (default: one, of all roots) hold final ids (see ``position``); ``edges`` (predecessors, successors)
-        are in the generator's own ids.
+        ``phases`` (default: one phase of all roots) hold final ids (see ``position``). ``edges`` (predecessors,
+        successors) hold the generator's own ids.
         """
         roots = tuple(np.flatnonzero(self.parent < 0).tolist())
-        successor_ptr, successor = self._successors(edges)
-        return Workload(
-            name=name,
+        ends = [self.position[side] for side in edges] if edges else None
+        return workload_of(
+            name,
             parameters=parameters,
-            kernels=tuple(kernels),
-            regions=tuple(regions),
-            phases=tuple(phases) if phases is not None else (Phase(roots=roots),),
-            ranges=(),
-            op_ptr=frozen(self._op_ptr),
-            op_code=frozen(self._op_code),
-            op_arg=frozen(self._op_arg),
-            kind=frozen(self._kind),
-            parent=frozen(self.parent),
-            segment_compute_ps=frozen(self._compute_ps),
-            segment_kernel=frozen(self._segment_kernel),
-            segment_accesses=frozen(self._segment_accesses),
-            accesses=accesses_of(**self._accesses),
-            successor_ptr=frozen(successor_ptr),
-            successor=frozen(successor),
+            kernels=kernels,
+            regions=regions,
+            phases=phases if phases is not None else (Phase(roots=roots),),
+            op_ptr=self._op_ptr,
+            op_code=self._op_code,
+            op_arg=self._op_arg,
+            kind=self._kind,
+            parent=self.parent,
+            compute_ps=self._compute_ps,
+            kernel=self._segment_kernel,
+            accesses=(self._segment_accesses, self._accesses),
+            successors=successors(ends[0], ends[1], len(self.parent)) if ends else None,
             words=tuple(words),
             loops=tuple(loops),
             facts=facts or {},
         )
 
-    def _successors(self, edges: tuple[I64, I64] | None) -> tuple[I64, npt.NDArray[np.uint32]]:
-        if edges is None:
-            return np.zeros(len(self.parent) + 1, np.int64), np.zeros(0, np.uint32)
-        source, target = self.position[edges[0]], self.position[edges[1]]
-        order = np.lexsort((target, source))
-        pointer = offsets(np.bincount(source, minlength=len(self.parent)))
-        return pointer, target[order].astype(np.uint32)
+
+def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
+    """(successor_ptr [tasks + 1], successor) of dependences, each once, in ascending order."""
+    edges = np.unique(source.astype(np.int64) * tasks + target)
+    return offsets(np.bincount(edges // tasks, minlength=tasks)), edges % tasks
+
+
+def workload_of(
+    name: str,
+    *,
+    op_ptr: Numbers | Sequence[int],
+    op_code: Numbers | Sequence[int],
+    op_arg: Numbers | Sequence[int],
+    compute_ps: Numbers | Sequence[int],
+    phases: Iterable[Phase],
+    kernel: Numbers = 0,
+    kind: Numbers = Kind.TASK,
+    parent: Numbers = -1,
+    accesses: tuple[I64, Mapping[str, Numbers]] | None = None,
+    successors: tuple[I64, I64] | None = None,
+    parameters: dict[str, Any] | None = None,
+    kernels: Sequence[str] = ("",),
+    regions: Sequence[Region] = (),
+    ranges: Sequence[RangeFamily] = (),
+    **rest: Any,
+) -> Workload:
+    """Return the workload of these columns, in the types of `Workload` and read-only.
+
+    A single ``kernel``, ``kind`` or ``parent`` is that of all segments or tasks. ``accesses`` are the pointer into the
+    accesses and their columns; a column that is left out is 0, or 1 for ``rows`` and ``passes``. ``successors`` are
+    ``successor_ptr`` and ``successor``. ``rest`` are other fields of `Workload`.
+    """
+    rows, segments = len(op_ptr) - 1, len(compute_ps)  # type: ignore[arg-type]
+    access_ptr, columns = accesses or (np.zeros(segments + 1, np.int64), {})
+    successor_ptr, successor = successors or (np.zeros(rows + 1, np.int64), np.zeros(0))
+
+    def column(values: Any, kind: Any, length: int | None = None) -> npt.NDArray[Any]:
+        return frozen(np.full(length, values, kind) if np.ndim(values) == 0 else np.ascontiguousarray(values, kind))
+
+    return Workload(
+        name=name,
+        parameters=parameters or {},
+        kernels=tuple(kernels),
+        regions=tuple(regions),
+        phases=tuple(phases),
+        ranges=tuple(ranges),
+        op_ptr=column(op_ptr, np.int64),
+        op_code=column(op_code, np.uint8),
+        op_arg=column(op_arg, np.uint32),
+        kind=column(kind, np.uint8, rows),
+        parent=column(parent, np.int64, rows),
+        segment_compute_ps=column(compute_ps, np.int64),
+        segment_kernel=column(kernel, np.uint8, segments),
+        segment_accesses=column(access_ptr, np.int64),
+        accesses=accesses_of(int(access_ptr[-1]), **columns),
+        successor_ptr=column(successor_ptr, np.int64),
+        successor=column(successor, np.uint32),
+        **rest,
+    )
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array itself, made read-only."""
+    """Make the array read-only and return the array."""
     array.setflags(write=False)
     return array
 
 
-def accesses_of(**columns: npt.NDArray[Any] | Sequence[int]) -> Accesses:
-    """Accesses from columns of equal length, in the types of the contract and read-only."""
-    return Accesses(**{name: frozen(np.asarray(columns[name], kind)) for name, kind in ACCESS_TYPES.items()})
+def accesses_of(count: int = 0, **columns: npt.NDArray[Any] | Sequence[int] | int) -> Accesses:
+    """Return ``count`` accesses from columns, in the types of `Accesses` and read-only.
+
+    A single number is that of all accesses. A column that is left out is 0, or 1 for ``rows`` and ``passes``.
+    """
+    usual = {"rows": 1, "passes": 1}
+    given = {name: columns.get(name, usual.get(name, 0)) for name in ACCESS_TYPES}
+    return Accesses(
+        **{
+            name: frozen(np.full(count, values, kind) if np.ndim(values) == 0 else np.ascontiguousarray(values, kind))
+            for (name, kind), values in zip(ACCESS_TYPES.items(), given.values(), strict=True)
+        }
+    )
 
 
 def ragged_family(
@@ -221,27 +281,14 @@ def ragged_family(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> RangeFamily:
-    """Items that compute for such times and move such bytes from and to nodes; they access no region.
+    """Return items that compute for ``compute`` ps and move bytes from and to nodes; the items access no region.
 
-    Of memory they touch ``fresh`` bytes for the first time and give back ``freed`` bytes.
+    The items touch ``fresh`` bytes of memory for the first time and give back ``freed`` bytes.
     """
     low_ps, high_ps, unlike = compute_bounds(compute)
     none = frozen(np.zeros(0, np.int64))
-    return RangeFamily(
-        name=name,
-        count=count,
-        low_ps=low_ps,
-        high_ps=high_ps,
-        kernel=kernel,
-        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
-        divisor=none,
-        step_div=none,
-        step_mod=none,
-        compute=unlike,
-        node_accesses=tuple(node_accesses),
-        fresh=fresh,
-        freed=freed,
-    )
+    ragged = {"compute": unlike, "node_accesses": tuple(node_accesses), "fresh": fresh, "freed": freed}
+    return RangeFamily(name, count, low_ps, high_ps, kernel, accesses_of(), none, none, none, **ragged)  # type: ignore[arg-type]
 
 
 def range_workload(
@@ -254,32 +301,14 @@ def range_workload(
     regions: Sequence[Region] = (),
     facts: dict[str, int] | None = None,
 ) -> Workload:
-    """A workload of one implicit range and no graph."""
-    empty = np.zeros(0, np.int64)
-    return Workload(
-        name=name,
-        parameters=parameters,
-        kernels=tuple(kernels),
-        regions=tuple(regions),
-        phases=(phase,),
-        ranges=(family,),
-        op_ptr=frozen(np.zeros(1, np.int64)),
-        op_code=frozen(empty.astype(np.uint8)),
-        op_arg=frozen(empty.astype(np.uint32)),
-        kind=frozen(empty.astype(np.uint8)),
-        parent=frozen(empty.copy()),
-        segment_compute_ps=frozen(empty.copy()),
-        segment_kernel=frozen(empty.astype(np.uint8)),
-        segment_accesses=frozen(np.zeros(1, np.int64)),
-        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
-        successor_ptr=frozen(np.zeros(1, np.int64)),
-        successor=frozen(empty.astype(np.uint32)),
-        facts=facts or {},
-    )
+    """Return a workload of one implicit range without a graph."""
+    columns: dict[str, Any] = {"op_ptr": [0], "op_code": [], "op_arg": [], "compute_ps": []}
+    more = {"parameters": parameters, "kernels": kernels, "regions": regions, "facts": facts or {}}
+    return workload_of(name, phases=(phase,), ranges=(family,), **columns, **more)
 
 
 def parameters_of(spec: Any) -> dict[str, Any]:
-    """The parameters of a specification model as plain numbers and text, without its name."""
+    """Return the parameters of a specification model as plain numbers and texts, without the name."""
     return {
         key: value if isinstance(value, int | str | None) else str(value)
         for key, value in spec.model_dump(exclude={"name"}).items()

@@ -1,8 +1,8 @@
 """The start and finish of every task with an unlimited number of workers: the critical path of a task graph.
 
-A task starts when it has been spawned and its predecessors have finished; it finishes at the end of its own program,
-waits for children included; synchronisation objects are ignored. Tasks that never finish wait for each other in a
-cycle, so this is also the test for cycles.
+A task starts when the task has been spawned and its predecessors have finished. A task finishes at the end of its
+program, which includes the waits for children. Synchronisation objects are ignored. Tasks that never finish wait for
+each other in a cycle: the evaluation is also the test for cycles.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Dataflow:
     def run(self, phase: Phase) -> None:
         """Evaluate one pass of a phase, which begins at time 0.
 
-        A root that an earlier phase has too ends as it did there: all whom it may wait for are roots of both.
+        A root of an earlier phase keeps its end from that phase: all tasks that the root waits for are in both phases.
         """
         for root in phase.roots:
             if not self.spawned[root]:
@@ -104,7 +104,7 @@ class Dataflow:
                 self._release(successor, 0)
 
     def _return(self, parent: int, child: int, clock: int) -> None:
-        """Notify the parent, which continues if it is blocked by this child alone."""
+        """Tell the parent that a child has finished; the parent continues once the last awaited child has."""
         self.pending[parent] -= 1
         self._latest_child[parent] = max(self._latest_child[parent], clock)
         on = self._blocked[parent]
@@ -115,11 +115,11 @@ class Dataflow:
             self._ready.append(parent)
 
     def _counting_group(self, task: int) -> int:
-        """The group that waits for the task; calls end before those who call them go on."""
+        """Return the group that waits for the task; no group waits for a call (the caller waits)."""
         return NO_GROUP if self._called[task] else self._group[task]
 
     def _leave(self, group: int, clock: int) -> None:
-        """A task of the group has finished; its owner continues if it is blocked by this task alone."""
+        """Count a finished task of the group; the group's owner continues once the last awaited task has finished."""
         self._members[group] -= 1
         self._latest_member[group] = max(self._latest_member[group], clock)
         owner = self._owner[group]
@@ -129,7 +129,7 @@ class Dataflow:
             self._ready.append(owner)
 
     def cycle(self) -> list[int]:
-        """Tasks that wait for each other in a cycle, in the order of waiting; empty if all have finished."""
+        """Return tasks that wait for each other in a cycle, in the order of waiting; empty if all have finished."""
         left = [task for task, time in enumerate(self.finish) if time == UNFINISHED]
         if not left:
             return []
@@ -141,7 +141,7 @@ class Dataflow:
         return list(seen)[seen[task] :]
 
     def _waits_for(self, task: int) -> int:
-        """One unfinished task that must finish, or continue, before ``task`` can."""
+        """Return one unfinished task that must finish, or continue, before ``task`` can continue."""
         if not self.spawned[task] and self._parent[task] >= 0:
             return self._parent[task]
         if self.unmet[task]:

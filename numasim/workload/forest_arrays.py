@@ -14,20 +14,20 @@ I64 = npt.NDArray[np.int64]
 
 
 def offsets(lengths: npt.NDArray[Any]) -> I64:
-    """[n + 1] the begin of each of the consecutive pieces of ``lengths`` [n], and the end of the last one."""
+    """Return the prefix sums [n + 1] of ``lengths`` [n]: where each piece begins, and where the last ends."""
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found
 
 
 def ragged(starts: I64, lengths: I64) -> I64:
-    """The indices ``starts[i], starts[i] + 1, ..`` (``lengths[i]`` of them) of all pieces, one after another."""
+    """Return the indices ``starts[i], starts[i] + 1, ..`` (``lengths[i]`` indices) of all pieces, one after another."""
     begin = offsets(lengths)
     return np.arange(begin[-1]) + np.repeat(starts - begin[:-1], lengths)
 
 
 def children(parent: I64) -> tuple[I64, I64]:
-    """(ptr [tasks + 2], child [tasks]) of a forest; -1 marks a root.
+    """Return (ptr [tasks + 2], child [tasks]) of a forest; -1 marks a root.
 
     The roots are ``child[ptr[0]:ptr[1]]``, task t's children ``child[ptr[t + 1]:ptr[t + 2]]``, both in ascending id.
     """
@@ -35,7 +35,7 @@ def children(parent: I64) -> tuple[I64, I64]:
 
 
 def levels(parent: I64) -> list[I64]:
-    """The ids of each depth, roots first; siblings are neighbours, in ascending id."""
+    """Return the ids of each depth, roots first; siblings are neighbours, in ascending id."""
     ptr, child = children(parent)
     found = []
     level = child[: ptr[1]]
@@ -46,7 +46,7 @@ def levels(parent: I64) -> list[I64]:
 
 
 def preorder(parent: I64) -> I64:
-    """[tasks] the ids of a forest in depth-first preorder, siblings and roots in ascending id; -1 marks a root."""
+    """Return [tasks] the ids of a forest in depth-first preorder, siblings in ascending id; -1 marks a root."""
     by_depth = levels(parent)
     size = np.ones(len(parent), np.int64)
     for level in reversed(by_depth[1:]):
@@ -62,7 +62,7 @@ def preorder(parent: I64) -> I64:
 
 
 def _before_in_family(parent: I64, size: I64) -> I64:
-    """The summed ``size`` of the earlier siblings of each task, where siblings are neighbours."""
+    """Return the summed ``size`` of the earlier siblings of each task; siblings are neighbours."""
     before = offsets(size)[:-1]
     first = np.flatnonzero(np.diff(parent, prepend=-2))
     return before - np.repeat(before[first], np.diff(first, append=len(parent)))

@@ -3,9 +3,9 @@
 Models section 3 of the model. Task ids are the depth-first preorder of the generator, so the descendants of task i are
 ``i + 1 .. subtree_end[i] - 1``.
 
-A workload may be folded: its rows are then classes of equal subtrees, each written down once however often it is
-spawned, and the ids of its tasks are those of `Workload.unfolded`. A child lies as many ids behind its parent as 1 +
-the sizes of the subtrees that earlier ops of the same program create.
+A workload may be folded: the rows of a folded workload are classes of equal subtrees. A class is written down once,
+however often tasks of the class are spawned. Task ids are those of `unfolded`: a child's id is the parent's id plus 1
+plus the sizes of the subtrees that earlier ops of the parent's program create.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ I64 = npt.NDArray[np.int64]
 
 SHARED = range(Op.LOCK, Op.COMMIT + 1)  # these ops use a synchronisation object
 WITHOUT_ARGUMENT = (Op.WAIT, Op.GROUP, Op.END_GROUP)
-LATER_FIELDS = (  # no part of a digest where they say nothing
+LATER_FIELDS = (  # fields that are no part of a digest while they are empty or zero
     "folded",
     "words",
     "loops",
@@ -83,7 +83,7 @@ class Pattern(IntEnum):
 
 @dataclass(frozen=True)
 class Region:
-    """A contiguous range of memory. ``initialised``: written by the program before the parallel part starts."""
+    """A contiguous range of memory. The program writes an ``initialised`` region before its parallel part starts."""
 
     name: str
     bytes: int
@@ -110,10 +110,10 @@ class Accesses:
 
 @dataclass(frozen=True)
 class NodeAccess:
-    """Bytes that the items of a range read or write on given nodes, whatever region they are of (model 3.5).
+    """Bytes that the items of a range read or write on given nodes, of any region (model 3.5).
 
-    Item i moves the i-th of ``amounts``, cut over ``nodes`` in proportion to ``shares``. No cache serves any of it. Of
-    the memory that these bytes fill on a node the item gives back the part ``returned_ppm`` when it is done.
+    Item i moves the i-th of ``amounts``; ``nodes`` share the bytes in proportion to ``shares``. No cache serves the
+    bytes. When the item is done, the item gives back ``returned_ppm`` millionths of the memory that these bytes fill.
     """
 
     nodes: tuple[int, ...]
@@ -125,7 +125,7 @@ class NodeAccess:
 
     @property
     def factor(self) -> int:
-        """How often each byte moves: what is written is fetched first."""
+        """How often each byte moves: a written byte is fetched first."""
         return 1 if self.mode == Mode.READ else 2
 
 
@@ -133,10 +133,11 @@ class NodeAccess:
 class RangeFamily:
     """``count`` tasks that are never materialised (model 3.5).
 
-    Item i takes a compute time drawn uniformly from ``[low_ps, high_ps]`` by its class-3 stream; with ``compute`` that
-    which it says, and the two are bounds. Its accesses are those of the template moved by an affine rule: the offset of
-    access j for item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
-    Item i touches as many bytes of memory for the first time as ``fresh`` says, and gives back as many as ``freed``.
+    The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by the item's class-3 stream. With
+    ``compute`` the compute time is the i-th of these amounts, and ``low_ps`` and ``high_ps`` are bounds. An affine rule
+    moves the accesses of the template: the offset of access j for item i is
+    ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``. Item i touches the
+    i-th amount of ``fresh`` in bytes for the first time, and gives back the i-th amount of ``freed``.
     """
 
     name: str
@@ -155,7 +156,7 @@ class RangeFamily:
 
     @property
     def changes_pages(self) -> bool:
-        """Whether items touch memory for the first time, or give some back."""
+        """Whether items touch memory for the first time, or give memory back."""
         return self.fresh is not None or self.gives_back
 
     @property
@@ -165,9 +166,7 @@ class RangeFamily:
 
     @property
     def like_pages(self) -> bool:
-        """Whether all items touch equally much memory for the first time, and give back equally much, but for that of
-        their accesses.
-        """
+        """Whether ``fresh`` and ``freed`` are equal for all items."""
         return all(amounts is None or amounts.fixed for amounts in (self.fresh, self.freed))
 
     @property
@@ -187,14 +186,14 @@ class RangeFamily:
 
     @property
     def draws(self) -> bool:
-        """Whether what items compute or move is drawn in every run."""
+        """Whether every run draws compute times or bytes of the items."""
         times = self.low_ps < self.high_ps if self.compute is None else self.compute.drawn
         pages = any(amounts is not None and amounts.drawn for amounts in (self.fresh, self.freed))
         return times or pages or any(access.amounts.drawn for access in self.node_accesses)
 
 
 def compute_bounds(compute: Amounts) -> tuple[int, int, Amounts | None]:
-    """(``low_ps``, ``high_ps``, ``compute``) of a family whose items compute for such times."""
+    """Return (``low_ps``, ``high_ps``, ``compute``) of a family whose items compute for these amounts of ps."""
     return compute.least, compute.most, None if compute.fixed else compute
 
 
@@ -202,8 +201,8 @@ def compute_bounds(compute: Amounts) -> tuple[int, int, Amounts | None]:
 class Workload:
     """A program: its tasks, its memory, its phases. All arrays are read-only.
 
-    In a ``folded`` one the row of a child has a higher number than that of its parent, ``parent`` is -1 throughout,
-    ``roots`` are rows, of which one may stand for several trees, and there are no dependences.
+    In a ``folded`` workload the row of a child has a higher number than the row of its parent, ``parent`` is -1
+    throughout, ``roots`` are rows of which one may stand for several trees, and there are no dependences.
     """
 
     name: str
@@ -227,7 +226,7 @@ class Workload:
     folded: bool = False  # rows are classes of equal subtrees
     words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops of `SHARED` refer
     loops: tuple[Loop, ...] = ()  # by their first phase, outer ones before the loops in them
-    recorded: Recorded | None = None  # where a recorded program is from
+    recorded: Recorded | None = None  # where a recorded program was recorded
 
     @property
     def rows(self) -> int:
@@ -246,15 +245,15 @@ class Workload:
 
     @cached_property
     def trees(self) -> tuple[int, ...]:
-        """The roots of the trees that the rows are: a root of several phases once. In a folded workload every root of
-        every phase has a tree of its own.
+        """The roots of all phases; a root of several phases stands here once. In a folded workload every root of every
+        phase has a tree of its own and stands here.
         """
         roots = [root for phase in self.phases for root in phase.roots]
         return tuple(roots if self.folded else dict.fromkeys(roots))
 
     @cached_property
     def tasks(self) -> int:
-        """Number of tasks one run executes: graph tasks and range items, as often as their phases run."""
+        """Number of tasks that one run executes: graph tasks and range items, times the runs of their phases."""
         counted = self.below((self.kind == Kind.TASK).astype(np.int64))
 
         def inside(phase: Phase) -> int:
@@ -264,7 +263,7 @@ class Workload:
         return sum(runs * inside(phase) for runs, phase in zip(self.runs, self.phases, strict=True))
 
     def sizes(self) -> I64:
-        """[rows] how many rows of the unfolded arrays each row's subtree takes, itself included; computed once."""
+        """Return [rows] the size of each row's subtree in the unfolded arrays, the row included; computed once."""
         return self._sizes
 
     @cached_property
@@ -274,7 +273,7 @@ class Workload:
         return sizes
 
     def below(self, own: I64) -> I64:
-        """[rows] the sum of ``own`` [rows] over the tasks of each row's subtree, itself included."""
+        """Return [rows] the sum of ``own`` [rows] over the tasks of each row's subtree, the row included."""
         if not self.folded:
             before = offsets(own)
             return before[self.subtree_end()] - before[:-1]
@@ -301,9 +300,7 @@ class Workload:
         return bool((self.op_code >= Op.GROUP).any())
 
     def subtree_end(self) -> I64:
-        """[tasks] one past the last descendant of each task in preorder, of a workload that is not folded; computed
-        once.
-        """
+        """Return [tasks] one past the last descendant of each task, of a workload that is not folded; computed once."""
         return self._subtree_end
 
     @cached_property
@@ -314,9 +311,9 @@ class Workload:
         return end
 
     def digest(self) -> str:
-        """The workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits.
+        """Return the workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits.
 
-        The hash of a folded workload differs from that of the same program unfolded. It is computed once.
+        The hash of a folded workload differs from the hash of the same program unfolded. The hash is computed once.
         """
         return self._digest
 
@@ -329,10 +326,10 @@ class Workload:
 
 
 def subtree_end(parent: I64) -> I64:
-    """[tasks] one past the last descendant of each task, for ``parent`` [tasks] in preorder with -1 for roots.
+    """Return [tasks] one past the last descendant of each task, for ``parent`` [tasks] in preorder with -1 for roots.
 
-    A subtree ends where the next sibling begins; a last child's ends where its parent's does, so those are resolved by
-    pointer doubling in as many steps as the depth has bits.
+    A subtree ends where the next sibling begins. The subtree of a last child ends where the parent's subtree ends;
+    pointer doubling finds these ends in as many steps as the depth has bits.
     """
     count = len(parent)
     order = np.argsort(parent, kind="stable")
@@ -350,15 +347,25 @@ def subtree_end(parent: I64) -> I64:
         heir = further
 
 
+def parents_of(op_ptr: I64, op_code: npt.NDArray[Any], op_arg: npt.NDArray[Any]) -> I64:
+    """Return [tasks] the task that spawns or calls each task, -1 for a task that no task spawns or calls."""
+    forks = np.flatnonzero(np.isin(op_code, (Op.SPAWN, Op.CALL)))
+    child = op_arg[forks].astype(np.int64)
+    known = child < len(op_ptr) - 1
+    parent = np.full(len(op_ptr) - 1, -1, np.int64)
+    parent[child[known]] = np.searchsorted(op_ptr, forks[known], side="right") - 1
+    return parent
+
+
 def _parts(value: Any) -> Iterator[bytes | memoryview]:
-    """The bytes that identify ``value``: arrays with their type and length, all else as canonical JSON."""
+    """Yield the bytes that identify ``value``: arrays with type and shape, other values as canonical JSON."""
     if isinstance(value, np.ndarray):
         yield f"{value.dtype.str}{value.shape}".encode()
         yield np.ascontiguousarray(value).data
     elif hasattr(value, "__dataclass_fields__"):
         for entry in fields(value):
             if entry.name in LATER_FIELDS and not getattr(value, entry.name):
-                continue  # as if the field did not exist: the digests of older workloads stay as they were
+                continue  # digests of workloads without the field do not depend on the field
             yield entry.name.encode()
             yield from _parts(getattr(value, entry.name))
     elif isinstance(value, tuple):

@@ -57,7 +57,7 @@ def digest_of_file(path: Path) -> str:
 def write_graph(workload: Workload, path: Path) -> None:
     """Write ``workload`` to ``path``: as npz where its name ends so, else as JSON."""
     if path.suffix == PACKED:
-        from numasim.workload.binary_form.to_arrays import write as write_arrays
+        from numasim.workload.binary_form.packed_graph import write as write_arrays
 
         return write_arrays(workload, path)
     from numasim.workload.json_form.graph_io import write as write_json
@@ -84,7 +84,7 @@ class _Contents:
 def graph_of(data: bytes, kind: FileKind, place: str) -> Workload:
     """The checked graph in ``data``, the contents of the file ``place`` of this kind."""
     if kind is PACKED_GRAPH:
-        from numasim.workload.binary_form.from_arrays import workload_of
+        from numasim.workload.binary_form.packed_graph import workload_of
 
         return workload_of(data, place)
     from numasim.workload.json_form.graph_io import of_text  # the models of a file, which generators do without
@@ -131,7 +131,7 @@ def export(workload: Workload, path: Path, executed: Executed | None = None) -> 
     if executed is None:
         write_graph(work, path)
         return []
-    from numasim.workload.binary_form.to_arrays import write_executed
+    from numasim.workload.binary_form.packed_graph import write_executed
 
     write_executed(work, executed, path)
     return []

@@ -1,8 +1,8 @@
 """The serial time of a workload: one worker, every byte local, no overhead (model 2.5 without contention and caches).
 
-A segment takes max(C, M), its compute time or the sum of its accesses' memory times, whichever is longer (roofline).
-An access moves its footprint once a pass, twice if it writes; ``MLP / 1000`` misses of its pattern overlap. All of it
-is integer arithmetic, equal to what the engines do.
+A segment takes the longer of its compute time and the sum of its accesses' memory times (roofline). An access moves its
+footprint once a pass, and twice if the access writes; ``MLP / 1000`` misses of a pattern overlap. The arithmetic is in
+integers and equal to the arithmetic of the engines.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ _BLOCK_ITEMS = 1 << 20  # bounds the memory used to draw the durations of a rang
 
 
 def traffic_bytes(accesses: Accesses) -> I64:
-    """[accesses] bytes moved to and from memory: footprint x passes, doubled by writing."""
+    """Return [accesses] bytes moved to and from memory: footprint x passes, doubled by writing."""
     factor = np.where(accesses.mode == Mode.READ, 1, 2)
     return accesses.row_bytes * accesses.rows * accesses.passes * factor
 
 
 def access_ps(accesses: Accesses, latency_ps: int) -> I64:
-    """[accesses] memory time at one latency, in ps."""
+    """Return [accesses] the memory time at one latency, in ps."""
     lines = -(-traffic_bytes(accesses) // LINE_BYTES)
     waits: I64 = -(-lines * latency_ps * 1000 // _MLP[accesses.pattern])
     return waits
 
 
 def segment_ps(workload: Workload, latency_ps: int) -> I64:
-    """[segments] time of every segment if all its bytes have this latency, in ps."""
+    """Return [segments] the time of every segment in ps if all bytes have this latency."""
     running = offsets(access_ps(workload.accesses, latency_ps))
     waits = np.diff(running[workload.segment_accesses])
     return np.maximum(workload.segment_compute_ps, waits)
 
 
 def by_task(workload: Workload, by_segment: I64) -> I64:
-    """[rows] the sum of ``by_segment`` [segments] over the segments that each task runs itself."""
+    """Return [rows] the sum of ``by_segment`` [segments] over the segments that each task itself runs."""
     runs = workload.op_code == Op.RUN
     spent = np.zeros(len(runs), np.int64)
     spent[runs] = by_segment[workload.op_arg[runs]]
@@ -52,7 +52,7 @@ def by_task(workload: Workload, by_segment: I64) -> I64:
 
 
 def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
-    """Summed time of all items of an implicit range, in ps."""
+    """Return the summed time of all items of an implicit range, in ps."""
     if family.like_bytes:
         wait_ps = int(item_wait_ps(family, np.zeros(1, np.int64), latency_ps, seed)[0])
         if family.low_ps == family.high_ps or wait_ps >= family.high_ps:
@@ -61,7 +61,7 @@ def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
 
 
 def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64]:
-    """Times of all items at one latency, block by block; one item stands for all where all are equal."""
+    """Yield the times of all items at one latency, block by block; one item stands for all if all are equal."""
     count = 1 if family.alike else family.count
     for low in range(0, count, _BLOCK_ITEMS):
         items = np.arange(low, min(low + _BLOCK_ITEMS, count))
@@ -70,7 +70,7 @@ def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64
 
 
 def item_wait_ps(family: RangeFamily, items: I64, latency_ps: int, seed: int) -> I64:
-    """[items] memory time at one latency, in ps."""
+    """Return [items] the memory time at one latency, in ps."""
     wait = np.full(len(items), access_ps(family.accesses, latency_ps).sum())
     for number, access in enumerate(family.node_accesses):
         moved = access.factor * access.amounts.of(items, seed, number_of_access(number))
@@ -79,12 +79,12 @@ def item_wait_ps(family: RangeFamily, items: I64, latency_ps: int, seed: int) ->
 
 
 def lines_ps(moved: I64, latency_ps: int | I64, mlp: int) -> I64:
-    """How long ``moved`` bytes take that come line by line, ``mlp`` / 1000 lines at a time."""
+    """Return the time in ps of ``moved`` bytes that come line by line, ``mlp`` / 1000 lines at a time."""
     return np.asarray(-(-(-(-moved // LINE_BYTES) * latency_ps * 1000) // mlp))
 
 
 def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
-    """[items] compute times: as the family says, or uniform on ``[low_ps, high_ps]`` by the stream of each item."""
+    """Return [items] the compute times: the family's, or uniform on ``[low_ps, high_ps]`` by each item's stream."""
     if family.compute is not None:
         return family.compute.of(items, seed, COMPUTE_NUMBER)
     numbers = draw_array(base_array(seed, DrawClass.DURATION, items), 0)
@@ -92,18 +92,18 @@ def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
 
 
 def draws_durations(workload: Workload) -> bool:
-    """Whether the durations of some items are drawn, so that the serial time depends on the seed."""
+    """Return whether the durations of some items are drawn: the serial time then depends on the seed."""
     return any(family.draws for family in workload.ranges)
 
 
 @lru_cache(maxsize=2)
 def mean_task_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
-    """Mean duration of a task in ps, at least 1, all bytes local; ``seed`` is that of the range items' times."""
+    """Return the mean duration of a task in ps, at least 1, all bytes local; ``seed`` is the seed of item times."""
     return max(1, serial_ps(workload, local_latency_ps, seed) // max(1, workload.tasks))
 
 
 def serial_ps(workload: Workload, local_latency_ps: int, seed: int = 0) -> int:
-    """Time in ps of the whole workload on one worker, all bytes local; ``seed`` is that of the range items' times."""
+    """Return the time in ps of the workload on one worker, all bytes local; ``seed`` is the seed of item times."""
     below_ps = workload.below(by_task(workload, segment_ps(workload, local_latency_ps)))
     total = 0
     for phase, runs in zip(workload.phases, workload.runs, strict=True):

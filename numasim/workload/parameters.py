@@ -5,12 +5,16 @@ strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for m
 parameters and their defaults are marked "assumed".
 """
 
-from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Self, get_args
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import AfterValidator, Field, model_validator
 
 from numasim.parts.base import Model, Nanoseconds, Whole
+from numasim.workload.graph import Workload
 from numasim.workload.size.limits import SizedParameters
 from numasim.workload.size.totals import MAX_TASKS
 
@@ -118,3 +122,39 @@ class WorkloadGraph(Model):
 
 
 AnyWorkload = WorkloadParameters | WorkloadFile | WorkloadGraph
+
+
+# ---- Families --------------------------------------------------------------------------------------------------------
+
+Sizes = Mapping[str, Any]  # parameters by name
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers it.
+
+    ``parameters`` is its model, whose field ``name`` has the family's name as its only value; ``generate`` makes
+    the task graph, ``folded`` the form whose rows are classes of equal subtrees, where there is one. ``small`` takes
+    some dozens of tasks, for tests of every cell; ``benchmark`` a few tenths of a second on the reference engine.
+    ``benchmark_runtime`` is the runtime preset for timing, if not the family's default.
+    """
+
+    parameters: type[WorkloadParameters]
+    generate: Callable[..., Workload]
+    small: Sizes
+    benchmark: Sizes
+    folded: Callable[..., Workload] | None = None
+    benchmark_runtime: str | None = None
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the name from the parameters."""
+        (name,) = get_args(self.parameters.model_fields["name"].annotation)
+        object.__setattr__(self, "name", name)
+
+
+def compute_ps(units: npt.NDArray[Any] | int, ps_per_1000: int) -> Any:
+    """Integer picoseconds of ``units`` of work, rounded to the nearest; exact for a single number of units."""
+    if isinstance(units, int):
+        return (units * ps_per_1000 + 500) // 1000
+    return (np.asarray(units, np.int64) * ps_per_1000 + 500) // 1000

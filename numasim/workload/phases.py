@@ -1,8 +1,8 @@
-"""The phases of a program, in which order they run, and what is counted of it: iterations and turns (model 3.6).
+"""The phases of a program, their order, and how iterations and turns are counted (model 3.6).
 
-An *iteration* is one pass through an outermost loop; a phase that stands alone is a loop of its own repeats. All phases
-of a loop, also those of loops within it, have the number of the outermost pass. A *turn* of a phase is one run of it:
-where loops are nested, one iteration has several turns of the inner phases.
+An *iteration* is one pass through an outermost loop; a phase outside of all loops is a loop of its own repeats. All
+phases of a loop, phases of inner loops included, have the number of the outermost pass. A *turn* is one run of a phase:
+if loops are nested, one iteration has several turns of the inner phases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numasim.schema.enumerations import Deal
 
 @dataclass(frozen=True)
 class Phase:
-    """Roots (task ids) and at most one range family that start together; the phase ends when all of it has finished."""
+    """Roots (task ids) and at most one range family that start together. The phase ends when all of them have ended."""
 
     roots: tuple[int, ...] = ()
     range_family: int | None = None
@@ -27,7 +27,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Loop:
-    """The phases from ``first`` to ``end - 1``, which a program goes through ``repeat`` times, one after the other."""
+    """The phases from ``first`` to ``end - 1``, which run one after the other, ``repeat`` times."""
 
     first: int
     end: int
@@ -38,8 +38,8 @@ class Loop:
 class Step:
     """One run of a phase.
 
-    ``iteration`` is the number of the outermost loop's pass, ``turn`` how often the phase has run before, both from 0;
-    ``ends_iteration`` whether the pass ends with this step.
+    ``iteration`` is the number of the outermost loop's pass, from 0. ``turn`` is the number of earlier runs of the
+    phase. ``ends_iteration`` says whether the pass ends with this step.
     """
 
     phase: int
@@ -49,7 +49,7 @@ class Step:
 
 
 def runs_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
-    """[phases] how often each phase runs: its own repeats times those of the loops around it."""
+    """Return [phases] how often each phase runs: its repeats times the repeats of the loops around the phase."""
     runs = [phase.repeat for phase in phases]
     for loop in loops:
         for phase in range(loop.first, loop.end):
@@ -58,7 +58,7 @@ def runs_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
 
 
 def iterations_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
-    """[phases] how many iterations the outermost loop of each has."""
+    """Return [phases] the number of iterations of each phase's outermost loop."""
     found: list[int] = []
     for part in parts(0, len(phases), loops):
         if isinstance(part, int):
@@ -69,7 +69,7 @@ def iterations_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
 
 
 def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
-    """The runs of all phases, one after the other; made as they are asked for, since there may be very many."""
+    """Yield the runs of all phases, one after the other; there may be very many."""
     turns = [0] * len(phases)
     for part in parts(0, len(phases), loops):
         if isinstance(part, int):
@@ -81,7 +81,7 @@ def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
 
 
 def _one_pass(iteration: int, order: Iterator[int], turns: list[int]) -> Iterator[Step]:
-    """The steps of a pass through an outermost loop, whose phases run in this order; ``turns`` counts them."""
+    """Yield the steps of a pass through an outermost loop whose phases run in ``order``; ``turns`` counts the runs."""
     phase = next(order)
     for following in order:
         yield Step(phase, iteration, turns[phase], False)
@@ -92,8 +92,9 @@ def _one_pass(iteration: int, order: Iterator[int], turns: list[int]) -> Iterato
 
 
 def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[Loop, Sequence[Loop]]]:
-    """What the phases from ``first`` to ``end - 1`` consist of: numbers of phases, and loops with the loops inside
-    them; ``loops`` are those that lie within.
+    """Yield the parts of the phases from ``first`` to ``end - 1``: numbers of phases, and loops with their inner loops.
+
+    ``loops`` are the loops over these phases.
     """
     at = first
     for loop, inner in _nested(loops):
@@ -104,7 +105,7 @@ def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[L
 
 
 def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
-    """[phases] where each of so many phases stands in the JSON form: ("phases", 0, "loop", 2) is the third of a loop
+    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is the third phase of a loop
     that is the first entry.
     """
     found: list[tuple[str | int, ...]] = []
@@ -121,7 +122,7 @@ def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
 
 
 def _nested(loops: Sequence[Loop]) -> Iterator[tuple[Loop, Sequence[Loop]]]:
-    """Each outermost loop of ``loops``, with the loops inside it."""
+    """Yield each outermost loop of ``loops``, with its inner loops."""
     at = 0
     while at < len(loops):
         loop, end = loops[at], at + 1
@@ -132,7 +133,7 @@ def _nested(loops: Sequence[Loop]) -> Iterator[tuple[Loop, Sequence[Loop]]]:
 
 
 def _order(first: int, end: int, phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[int]:
-    """The phases from ``first`` to ``end - 1`` in the order of one pass."""
+    """Yield the phases from ``first`` to ``end - 1`` in the order of one pass."""
     for part in parts(first, end, loops):
         if isinstance(part, int):
             yield from (part for _ in range(phases[part].repeat))

@@ -15,8 +15,7 @@ from pydantic import Discriminator, Tag, TypeAdapter
 
 from numasim.errors import InputError
 from numasim.workload import families
-from numasim.workload.family import Family
-from numasim.workload.parameters import WorkloadFile, WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadFile, WorkloadParameters
 
 T = TypeVar("T")
 FILE_TAG = "file"
@@ -36,16 +35,16 @@ MODULES = {  # the module of each family, in alphabetical order
     "heat": "stencils",
     "heat-ir": "stencils",
     "home-test": "home_test",
-    "horizontal-tournament": "skeletons.tournaments",
+    "horizontal-tournament": "tournaments",
     "independent": "independent",
     "knapsack": "knapsack",
     "mandelbrot": "mandelbrot",
-    "map-reduce": "skeletons.reductions",
+    "map-reduce": "reductions",
     "matmul": "matmul",
     "nqueens": "nqueens",
     "random-fork-join": "random_graphs",
     "random-layered": "random_graphs",
-    "reduce": "skeletons.reductions",
+    "reduce": "reductions",
     "sor": "stencils",
     "sor-ir": "stencils",
     "sort": "sort",
@@ -54,10 +53,10 @@ MODULES = {  # the module of each family, in alphabetical order
     "spinlock": "spinlock",
     "strassen": "strassen",
     "syncbench": "syncbench",
-    "transactions": "skeletons.worklists",
+    "transactions": "worklists",
     "uts": "uts",
-    "vertical-tournament": "skeletons.tournaments",
-    "worklist": "skeletons.worklists",
+    "vertical-tournament": "tournaments",
+    "worklist": "worklists",
 }
 
 

@@ -12,7 +12,7 @@ from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
-    """Time in ps on unlimited workers if all bytes have one latency; ``seed`` is that of the range items' times."""
+    """Return the time in ps on unlimited workers if all bytes have one latency; ``seed`` is the seed of item times."""
     times = segment_ps(workload, latency_ps)
     longest = [_longest_item_ps(family, latency_ps, seed) for family in workload.ranges]
     spent = by_task(workload, times)
@@ -20,13 +20,13 @@ def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
 
 
 def span_tasks(workload: Workload) -> int:
-    """Number of tasks on the longest chain of tasks that start after one another."""
+    """Return the number of tasks on the longest chain of tasks that start after one another."""
     counted = (workload.kind == Kind.TASK).astype(np.int64)
     return _span(workload, np.zeros(workload.segments, np.int64), counted, [1] * len(workload.ranges), counted)
 
 
 def depth(workload: Workload) -> int:
-    """Number of levels of the deepest spawn tree; 1 for tasks without children, also for range items."""
+    """Return the number of levels of the deepest spawn tree; 1 for tasks without children and for range items."""
     if workload.folded:
         return _depth_of_classes(workload)
     levels = np.zeros(workload.rows, np.int64)
@@ -47,7 +47,7 @@ def _depth_of_classes(workload: Workload) -> int:
 
 
 def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
-    """[phases] the longest chain of work of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time."""
+    """Return [phases] the longest chain of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time."""
     longest = (_chains_of_classes if workload.folded else _chains)(workload, segment_ps, _none(workload))
     return [longest(phase) for phase in workload.phases]
 
@@ -70,7 +70,7 @@ def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item
 
 
 def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
-    """The longest chain of tasks of a phase; call it for the phases in their order."""
+    """Return a function for the longest chain of a phase; call the function for the phases in their order."""
     if is_forward(workload):
         finish = forward_finish(workload, segment_times, start_times)
         return lambda phase: max((finish[root] for root in phase.roots), default=0)
@@ -85,7 +85,7 @@ def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callabl
 
 
 def is_forward(workload: Workload) -> bool:
-    """Whether tasks neither spawn nor call, and wait for none of a higher number."""
+    """Return whether tasks neither spawn nor call, and wait only for tasks of lower numbers."""
     if workload.creates.any():
         return False
     source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
@@ -93,10 +93,10 @@ def is_forward(workload: Workload) -> bool:
 
 
 def forward_finish(workload: Workload, segment_times: I64, start_times: I64) -> list[int]:
-    """[tasks] when each one ends, as `Dataflow` has it, of a workload that `is_forward`: in one pass over its edges."""
+    """Return [tasks] the ends of the tasks of a workload that `is_forward`, as `Dataflow` does, in one pass."""
     pointer, successor = workload.successor_ptr.tolist(), workload.successor.tolist()
     spent = (by_task(workload, segment_times) + start_times).tolist()
-    finish = [0] * workload.rows  # until a task has its turn: when the last of those that it waits for ends
+    finish = [0] * workload.rows  # before a task's turn: when the last task that it waits for ends
     begin = 0
     for task, (cost, end) in enumerate(zip(spent, pointer[1:], strict=True)):
         done = finish[task] = finish[task] + cost
@@ -108,13 +108,13 @@ def forward_finish(workload: Workload, segment_times: I64, start_times: I64) -> 
 
 
 def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
-    """The same for a folded workload, which has no dependences, so that nothing outside a subtree delays it."""
+    """Return the same for a folded workload: without dependences no task outside a subtree delays the subtree."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
     end, last = [0] * workload.rows, [0] * workload.rows  # of a task, and of the last of its subtree
     for row in reversed(range(workload.rows)):
         clock, joined = int(start_times[row]), 0
-        groups: list[int] = []  # that the row is in: when the last task of each so far has ended
+        groups: list[int] = []  # open groups: when the last task of each group so far has ended
         for code, arg in program[workload.op_ptr[row] : workload.op_ptr[row + 1]]:
             if code == Op.RUN:
                 clock += segments[arg]

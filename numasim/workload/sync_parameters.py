@@ -10,16 +10,19 @@ as are declared, and a worker that arrives later passes without waiting. No sign
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
+
+from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import Role
 
-__all__ = [
-    "MAX_PARTIES",
-    "Role",
-    "SyncObject",
-]
+__all__ = ["MAX_PARTIES", "MOST_SKEW_PPM", "Role", "SyncObject", "running_weights", "weights_of"]
 
 MAX_PARTIES = 2**20
+MOST_SKEW_PPM = 8 * MILLION
+_FIRST_WEIGHT = 2.0**28
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,10 @@ class SyncObject:
     """A synchronisation object on a cache line of its own.
 
     ``owner`` is a worker, counted modulo the workers of the run. ``parties`` is the number of workers that a barrier
-    waits for, that a broadcast of a condition lets pass, or of objects that a memory has. Of a memory of objects,
-    ``skew_ppm`` is the exponent of Zipf's law by which they are drawn (0: all alike), ``undo_ps`` what an attempt takes
-    to abort, and ``same`` whether the next attempt opens the same objects.
+    waits for, the number of workers that a broadcast of a condition lets pass, or the number of objects of a memory.
+    For a memory of objects, ``skew_ppm`` is the exponent of Zipf's law by which transactions draw objects (0: all are
+    equally likely), ``undo_ps`` the time that an attempt takes to abort, and ``same`` says whether the next attempt
+    opens the same objects.
     """
 
     name: str
@@ -39,3 +43,20 @@ class SyncObject:
     skew_ppm: int = 0
     undo_ps: int = 0
     same: bool = False
+
+
+@lru_cache(maxsize=8)
+def running_weights(objects: int, skew_ppm: int) -> npt.NDArray[np.int64]:
+    """Return [objects] the prefix sums of the objects' weights by Zipf's law; empty without skew."""
+    if not skew_ppm:
+        sums = np.zeros(0, np.int64)
+    else:
+        weights = np.rint(_FIRST_WEIGHT * np.arange(1, objects + 1, dtype=np.float64) ** (-skew_ppm / MILLION))
+        sums = np.cumsum(np.maximum(weights, 1).astype(np.int64))
+    sums.setflags(write=False)
+    return sums
+
+
+def weights_of(word: SyncObject) -> npt.NDArray[np.int64]:
+    """Return `running_weights` of a memory of objects; an empty array for any other synchronisation object."""
+    return running_weights(word.parties, word.skew_ppm) if word.role == Role.OBJECTS else running_weights(0, 0)

@@ -1,14 +1,14 @@
 """From classes of equal subtrees to the tasks themselves: the arrays of a folded workload, written out.
 
-Task ids are the depth-first preorder, so a subtree's place follows from the sizes of those before it, and the tasks of
-one depth are placed together.
+Task ids are the depth-first preorder: the place of a subtree follows from the sizes of the subtrees before it. The
+tasks of one depth are placed together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,9 @@ SEGMENT_BYTES = 8 + 1 + 8
 
 
 def unfolded(work: Workload) -> Workload:
-    """The same program with a row for every task: ``work`` itself, unless it is folded; computed once.
+    """Return the same program with a row for every task: ``work`` itself unless ``work`` is folded; computed once.
 
-    Raises InputError where there are more tasks than fit in memory.
+    InputError if there are more tasks than fit in memory.
     """
     if not work.folded:
         return work
@@ -40,9 +40,9 @@ def unfolded(work: Workload) -> Workload:
 
 
 def unfold(work: Workload) -> Workload:
-    """The tasks of a folded workload, each with ops and segments of its own.
+    """Return the tasks of a folded workload, each task with ops and segments of its own.
 
-    Raises InputError where they are more than `MAX_TASKS`.
+    InputError for more tasks than `MAX_TASKS`.
     """
     roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes()[roots])
@@ -50,26 +50,24 @@ def unfold(work: Workload) -> Workload:
     tasks = _Tasks.of(work, roots, starts)
     op_ptr, op_code, op_arg, segments = _programs(work, tasks)
     segment_accesses, accesses = _accesses(work, segments)
-    return replace(
-        work,
-        folded=False,
-        phases=tuple(_phases(work, starts)),
-        op_ptr=frozen(op_ptr),
-        op_code=frozen(op_code),
-        op_arg=frozen(op_arg),
-        kind=frozen(work.kind[tasks.row]),
-        parent=frozen(tasks.parent),
-        segment_compute_ps=frozen(work.segment_compute_ps[segments]),
-        segment_kernel=frozen(work.segment_kernel[segments]),
-        segment_accesses=frozen(segment_accesses),
-        accesses=accesses,
-        successor_ptr=frozen(np.zeros(len(tasks.row) + 1, np.int64)),
-    )
+    columns = {
+        "op_ptr": op_ptr,
+        "op_code": op_code,
+        "op_arg": op_arg,
+        "kind": work.kind[tasks.row],
+        "parent": tasks.parent,
+        "segment_compute_ps": work.segment_compute_ps[segments],
+        "segment_kernel": work.segment_kernel[segments],
+        "segment_accesses": segment_accesses,
+        "successor_ptr": np.zeros(len(tasks.row) + 1, np.int64),
+    }
+    made: dict[str, Any] = {name: frozen(column) for name, column in columns.items()}
+    return replace(work, folded=False, phases=tuple(_phases(work, starts)), accesses=accesses, **made)
 
 
 @dataclass(frozen=True)
 class _Tasks:
-    """[tasks] the row of each task and its parent, and [ops] the id of each op's child less that of its task."""
+    """[tasks] the row and the parent of each task; [ops] the id of each op's child minus the id of the op's task."""
 
     row: I64
     parent: I64
@@ -77,7 +75,7 @@ class _Tasks:
 
     @classmethod
     def of(cls, work: Workload, roots: I64, starts: I64) -> _Tasks:
-        """Place the trees below ``roots`` at ``starts``, depth by depth."""
+        """Place the trees below ``roots`` at ``starts``, depth by depth, and return their tasks."""
         creating = np.flatnonzero(work.creates)
         pointer = np.searchsorted(creating, work.op_ptr)
         distance = _child_distance(work)
@@ -95,7 +93,7 @@ class _Tasks:
 
 
 def _child_distance(work: Workload) -> I64:
-    """[ops] 1 + the sizes of the subtrees that earlier ops of the same program create."""
+    """Return [ops] 1 + the sizes of the subtrees that earlier ops of the same program create."""
     created = np.zeros(len(work.op_code), np.int64)
     created[work.creates] = work.sizes()[work.op_arg[work.creates]]
     before = offsets(created)
@@ -103,7 +101,7 @@ def _child_distance(work: Workload) -> I64:
 
 
 def _programs(work: Workload, tasks: _Tasks) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
-    """(op_ptr, op_code, op_arg) of all tasks, and for each of their segments the segment of ``work`` that it copies."""
+    """Return (op_ptr, op_code, op_arg) of all tasks, and [segments] the segment of ``work`` behind each segment."""
     lengths = np.diff(work.op_ptr)[tasks.row]
     ops = ragged(work.op_ptr[tasks.row], lengths)
     code, arg = work.op_code[ops], work.op_arg[ops]
@@ -115,7 +113,7 @@ def _programs(work: Workload, tasks: _Tasks) -> tuple[I64, npt.NDArray[np.uint8]
 
 
 def _accesses(work: Workload, segments: I64) -> tuple[I64, Accesses]:
-    """(segment_accesses, accesses) of copies of ``segments``."""
+    """Return (segment_accesses, accesses) of copies of ``segments``."""
     counts = np.diff(work.segment_accesses)[segments]
     rows = ragged(work.segment_accesses[segments], counts)
     columns = {entry.name: frozen(getattr(work.accesses, entry.name)[rows]) for entry in fields(Accesses)}
@@ -138,7 +136,7 @@ def _require_room(work: Workload, tasks: int) -> None:
 
 
 def _unfolded_bytes(work: Workload) -> int:
-    """The size of the arrays that `unfold` would make."""
+    """Return the size of the arrays that `unfold` would make."""
     runs = work.op_code == Op.RUN
     op_bytes = np.full(len(runs), OP_BYTES)
     access_bytes = sum(getattr(work.accesses, entry.name).itemsize for entry in fields(Accesses))

@@ -18,10 +18,9 @@ from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
 from numasim.plan.effects import NO_EFFECTS, Effects
-from numasim.workload.algorithms.object_memories import running_weights
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.sync_parameters import Role, SyncObject
+from numasim.workload.sync_parameters import Role, SyncObject, running_weights
 
 BEGIN, LOAD, STORE, COMMIT = (Use(op) for op in (Op.BEGIN, Op.LOAD, Op.STORE, Op.COMMIT))
 UNDO_NS = 5

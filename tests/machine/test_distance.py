@@ -14,14 +14,6 @@ def test_thesis_machine_by_hand(machines: dict[str, Machine]) -> None:
     assert classes[1, [1, 13, 3, 15, 0, 12]].tolist() == [0, 0, 1, 1, 3, 3]
 
 
-def test_private_caches_leave_the_same_node_apart_from_the_same_core(machines: dict[str, Machine]) -> None:
-    machine = machines["opteron-875-8s"]
-    classes = distance_classes(machine, map_workers(machine, 16, "os-order"))
-    assert classes[0, :2].tolist() == [0, 2]
-    hops = [machine.hops(0, core // 2) for core in range(2, 16)]
-    assert (classes[0, 2:] - 2).tolist() == hops
-
-
 @pytest.mark.parametrize("name", ["opteron-6161-2s", "tilepro64", "xeon-6130-4s", "opteron-8380-4s"])
 def test_classes_order_workers_like_latency(machines: dict[str, Machine], name: str) -> None:
     machine = machines[name]

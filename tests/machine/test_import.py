@@ -126,12 +126,6 @@ def test_latencies_follow_distances_and_links_are_those_that_distances_need(tmp_
     ]
 
 
-def test_firmware_that_calls_all_distances_equal_links_all_pairs(tmp_path: Path) -> None:
-    _, spec = imported(tmp_path, Tree(sockets=3, distance=[[10] * 3] * 3))
-    assert {link.between for link in spec.links} == {(0, 1), (0, 2), (1, 2)}
-    assert spec.latency_ns == ((LOCAL_NS,) * 3,) * 3
-
-
 def test_a_node_that_spans_sockets_is_one_socket(tmp_path: Path) -> None:
     root = Tree(sockets=2).write(tmp_path)
     put(root, "devices/system/node/online", "0")
@@ -189,11 +183,6 @@ def test_distances_of_hwloc_are_read_in_every_version() -> None:
     uneven = import_machine(HWLOC / "v2-8ia64-2n2s2c+1n.xml").check().latency_ns
     assert uneven is not None
     assert [row[:2] for row in uneven[:2]] == [(LOCAL_NS, LOCAL_NS * Decimal("1.35")), (LOCAL_NS, LOCAL_NS)]
-
-
-def test_a_last_level_of_hwloc(tmp_path: Path) -> None:
-    caches = import_machine(HWLOC / "v3-24em64t-2n6c2t-pci.xml").check().caches
-    assert (caches.l1, caches.l2, caches.llc, caches.llc_scope) == (32 * 1024, 256 * 1024, 12 * 2**20, "socket")
 
 
 # ---- bad input
@@ -280,12 +269,6 @@ def test_other_mistakes_are_one_sentence(tmp_path: Path, capsys: Any) -> None:
         assert said.count("\n") == 1
     assert main(["machine", "import", "--sysfs", root, "-o", str(tmp_path / "no" / "machine.yaml")]) == 2
     assert "cannot be written (there is no folder" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("text", "numbers"), [("0-3,8", {0, 1, 2, 3, 8}), ("", set()), ("5\n", {5}), ("0,2", {0, 2})])
-def test_lists_of_the_kernel(text: str, numbers: set[int]) -> None:
-    assert number_list(text) == numbers
-    assert number_list(as_list(frozenset(numbers))) == numbers
 
 
 # ---- how the values came about
@@ -460,8 +443,31 @@ def test_an_import_says_what_is_read_derived_and_assumed_and_check_repeats_it(tm
     )
 
 
+@pytest.mark.parametrize(("text", "numbers"), [("0-3,8", {0, 1, 2, 3, 8}), ("", set()), ("5\n", {5}), ("0,2", {0, 2})])
+def test_lists_of_the_kernel(text: str, numbers: set[int]) -> None:
+    assert number_list(text) == numbers
+    assert number_list(as_list(frozenset(numbers))) == numbers
+
+
 def test_every_value_of_an_import_is_marked(tmp_path: Path) -> None:
     for name in TREES:
         draft, spec = imported(tmp_path / name, TREES[name])
         assert unsourced(spec) == []
         assert all(source.startswith(("read: ", "derived: ", "assumed: ")) for source in draft.sources.values())
+
+
+def test_what_a_system_does_not_say_of_sockets_and_cores_is_assumed(tmp_path: Path) -> None:
+    root = Tree(cores=2).write(tmp_path)
+    for file in root.glob("devices/system/cpu/cpu[0-9]*/topology/*"):
+        file.unlink()
+    sources = import_machine(sysfs=root).sources
+    assert sources["sockets"] == "assumed: no socket is said, so that all nodes are on one"
+    assert sources["nodes.cores"] == "assumed: no core is said, so that each hardware thread is one"
+
+
+def test_the_most_frequent_size_of_a_cache_is_derived(tmp_path: Path) -> None:
+    root = Tree(cores=4).write(tmp_path)
+    put(root, "devices/system/cpu/cpu0/cache/index0/size", "16K")
+    draft = import_machine(sysfs=root)
+    assert draft.check().caches.l1 == 2**15
+    assert mark_of(draft.sources["caches.l1"]) == "derived"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.machine.links_by_distance import LEAST, links_of
+from numasim.machine.typical_values import LEAST, links_of
 
 Matrix = list[list[Fraction]]
 

@@ -53,14 +53,6 @@ def test_mapping_is_injective_and_consistent(policy: str, shape: tuple[int, int,
     assert np.array_equal(placed.llc, machine.llc_of_core[placed.core])
 
 
-def test_thesis_machine_by_default(machines: dict[str, Machine]) -> None:
-    """Workers 0 to 11 sit alone on a core, alternating between the nodes; worker 12 + j shares worker j's core."""
-    placed = map_workers(machines["xeon-e5-2620-2s"], 24)
-    assert placed.node.tolist() == [0, 1] * 12
-    assert sorted(placed.core[:12].tolist()) == list(range(12))
-    assert placed.core[12:].tolist() == placed.core[:12].tolist()
-
-
 @settings(max_examples=30)
 @given(shape=st.tuples(*[st.integers(1, 3)] * 4), share=st.floats(0, 1))
 def test_even_mapping_puts_worker_i_on_node_i_mod_nodes(shape: tuple[int, int, int, int], share: float) -> None:
@@ -97,10 +89,6 @@ def test_spread_mapping_cuts_even_blocks(shape: tuple[int, int, int, int], share
 )
 def test_mapping_by_hand(policy: str, threads: list[int]) -> None:
     assert map_workers(cube(2, 2, 2, 2), 16, policy).thread.tolist() == threads
-
-
-def test_spread_of_six_workers_over_four_nodes_by_hand() -> None:
-    assert map_workers(cube(2, 2, 2, 2), 6, "numa-spread").thread.tolist() == [0, 1, 2, 4, 5, 6]
 
 
 @pytest.mark.parametrize("workers", [0, -1, 25])

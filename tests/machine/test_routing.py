@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numasim.machine.routing import find_routes
-from numasim.machine.topology import IntArray, Machine
+from numasim.machine.topology import IntArray
 
 Pairs = list[tuple[int, int]]
 
@@ -62,11 +62,3 @@ def test_explicit_route_replaces_the_computed_one_only_for_its_ends() -> None:
     assert (plain[0, 3], plain[0, 1]) == ((0, 1, 3), (0, 1))
     assert (chosen.pop((0, 3)), chosen.pop((0, 1))) == ((0, 2, 3), (0, 2, 3, 1))
     assert chosen == {ends: path for ends, path in plain.items() if ends in chosen}
-
-
-def test_mesh_routes_have_manhattan_length(machines: dict[str, Machine]) -> None:
-    machine, tile = machines["tilepro64"], np.arange(64)
-    hops = abs(tile[:, None] // 8 - tile // 8) + abs(tile[:, None] % 8 - tile % 8)
-    assert np.array_equal(np.diff(machine.links.route_ptr).reshape(64, 64), hops)
-    assert machine.hops(0, 63) == 14
-    assert len(machine.links.source) == 2 * 2 * 8 * 7

@@ -29,25 +29,6 @@ SHAPES = {  # sockets, nodes, cores, hardware threads used by the papers' progra
     "altra-q80-30-2s": (2, 2, 160, 160),
 }
 KIB, MIB, GIB = 2**10, 2**20, 2**30
-CACHES = {  # second level a core, last level, bytes; as printed, but for the X7560 of LAWS (see the file)
-    "opteron-8380-4s": (512 * KIB, 6 * MIB),
-    "xeon-x7560-4s": (256 * KIB, 24 * MIB),
-    "xeon-x7560-4s-skelaff": (256 * KIB, 24 * MIB),
-    "opteron-875-8s": (1 * MIB, 0),
-    "tilepro64": (64 * KIB, 0),
-    "xeon-6130-4s": (1 * MIB, 22 * MIB),
-    "xeon-6130-2s": (1 * MIB, 22 * MIB),
-    "opteron-6161-2s": (512 * KIB, 5118 * KIB),
-}
-MEMORY = {
-    "opteron-8380-4s": 16 * GIB,
-    "xeon-x7560-4s": 64 * GIB,
-    "xeon-x7560-4s-skelaff": 64 * GIB,
-    "opteron-875-8s": 32 * GIB,
-    "xeon-6130-4s": 256 * GIB,
-    "xeon-6130-2s": 64 * GIB,
-    "opteron-6161-2s": 16 * GIB,
-}
 ORIGIN = re.compile(r"(thesis|LAWS|SkelAff|home scheduling|Phoenix\+\+|vendor data:|assumed:|derived:) *\S")
 
 
@@ -70,16 +51,6 @@ def test_file_is_named_after_its_machine(shipped: dict[str, MachineSpec]) -> Non
 def test_every_number_has_a_source(shipped: dict[str, MachineSpec], name: str) -> None:
     assert unsourced(shipped[name]) == []
     assert [text for text in shipped[name].sources.values() if not ORIGIN.match(text)] == []
-
-
-@pytest.mark.parametrize("name", CACHES)
-def test_caches_as_published(machines: dict[str, Machine], name: str) -> None:
-    assert (machines[name].caches.l2_bytes, machines[name].caches.llc_bytes) == CACHES[name]
-
-
-@pytest.mark.parametrize("name", MEMORY)
-def test_memory_as_published(machines: dict[str, Machine], name: str) -> None:
-    assert machines[name].memory_bytes.sum() == MEMORY[name]
 
 
 def test_thesis_latencies_and_ratio(machines: dict[str, Machine]) -> None:
@@ -124,11 +95,6 @@ def test_tile_latency_is_linear_in_mesh_distance(machines: dict[str, Machine]) -
     hops = abs(tile[:, None] // 8 - tile // 8) + abs(tile[:, None] % 8 - tile % 8)
     expected = np.where(hops == 0, 8_000, 35_000 + 1_300 * hops)
     assert np.array_equal(machines["tilepro64"].latency_ps, expected)
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_remote_memory_is_farther_than_local(machines: dict[str, Machine], name: str) -> None:
-    assert min(numa_factors(machines[name])) > 1
 
 
 def test_arrays_are_read_only(shipped: dict[str, MachineSpec]) -> None:

@@ -13,7 +13,7 @@ from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.description import describe
 from numasim.machine.drawing import draw
-from numasim.machine.mapping import MAPPINGS, map_workers
+from numasim.machine.mapping import map_workers
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
@@ -121,11 +121,6 @@ def test_listed_nodes_that_are_alike_are_the_short_form(shipped: dict[str, Machi
             assert same, (spec.name, field.name)
 
 
-def test_the_contents_of_files_without_new_fields_do_not_name_them(shipped: dict[str, MachineSpec]) -> None:
-    plain = [spec for spec in shipped.values() if spec.caches.llc_scope != "none"]
-    assert not [spec.name for spec in plain if "llc_cores" in spec.contents_json or "llc_sizes" in spec.contents_json]
-
-
 @pytest.mark.parametrize(
     ("policy", "threads"),
     [
@@ -150,10 +145,6 @@ def test_even_blocks_pass_on_what_a_node_has_no_room_for(machine: Machine) -> No
     """Of 9 workers node 0 would get 5, but has 4 hardware threads."""
     counts = [np.bincount(map_workers(machine, w, "numa-spread").node, minlength=3).tolist() for w in (6, 7, 8, 9)]
     assert counts == [[3, 3, 0], [4, 3, 0], [4, 4, 0], [4, 5, 0]]
-
-
-def test_every_mapping_is_tried() -> None:
-    assert len(MAPPINGS) == 6
 
 
 def test_it_is_described(machine: Machine) -> None:
@@ -218,3 +209,8 @@ def test_what_does_not_fit_together_is_refused_at_its_field(
 def test_bad_nodes_are_refused(document: Make, nodes: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         MachineSpec.model_validate(document(nodes=nodes))
+
+
+def test_the_contents_of_files_without_new_fields_do_not_name_them(shipped: dict[str, MachineSpec]) -> None:
+    plain = [spec for spec in shipped.values() if spec.caches.llc_scope != "none"]
+    assert not [spec.name for spec in plain if "llc_cores" in spec.contents_json or "llc_sizes" in spec.contents_json]

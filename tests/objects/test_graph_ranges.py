@@ -156,10 +156,3 @@ def test_tables_have_the_means_and_medians_of_their_distributions(name: str) -> 
     drawn = np.sort(table.of(np.arange(100_000), seed=3, number=2))
     assert drawn.mean() == pytest.approx(1000 * mean, rel=0.02)
     assert drawn[50_000] == pytest.approx(1000 * median, rel=0.02)
-
-
-def test_what_is_above_the_bound_has_its_value() -> None:
-    table = ns.Distribution.pareto(100, 1, most=1000).amounts()
-    share = table.weight[table.low == 1000].sum() / table.weight.sum()
-    assert (table.least, table.most) == (100, 1000)
-    assert share == pytest.approx(0.1, rel=0.05)  # least / most, cut at the next quantile

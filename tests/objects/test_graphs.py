@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import numasim as ns
 from numasim.errors import InputError
+from numasim.objects.graph_building import Task
 from numasim.objects.graph_object import Graph
-from numasim.objects.graph_task import Task
 from numasim.spec.identity import run_id, spec_hash
 from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
@@ -141,17 +141,6 @@ def test_memories_that_there_are_not(values: tuple[Any, ...], sentence: str) -> 
 def test_objects_of_another_graph() -> None:
     with pytest.raises(InputError, match="expected what this graph's objects"):
         Graph().task().transaction(Graph().objects("a", 1))
-
-
-def test_blocks_overlap_as_their_bytes_do() -> None:
-    graph = Graph()
-    region = graph.region("r", 100)
-    graph.task(writes=region[0:50])
-    graph.task(writes=region[50:100])
-    graph.task(reads=region[40:60])
-    graph.task(reads=region[0:10])
-    graph.task(updates=region[45:46])
-    assert edges_of(graph) == [(0, 2), (0, 3), (1, 2), (2, 4)]
 
 
 Access = st.tuples(st.integers(0, 7), st.integers(1, 4), st.sampled_from(["reads", "writes", "updates"]))
@@ -287,13 +276,6 @@ def test_a_chain_takes_its_span_on_any_number_of_workers(workers: int) -> None:
     chain = Graph.from_edges(list(pairwise(range(50))), np.full(50, 10))
     assert chain.work_ns == chain.span_ns == 500
     assert makespan_ns(chain, workers) == 500
-
-
-def test_one_worker_takes_all_the_work() -> None:
-    for graph in (cholesky(5, 20), Graph.fork_join(fib, 7), Graph.pipeline([7, 11], 9)):
-        bare = Graph.from_networkx(graph.to_networkx())
-        if not graph.workload.regions:
-            assert makespan_ns(bare, 1) == graph.work_ns
 
 
 def test_dealt_tasks_end_together() -> None:

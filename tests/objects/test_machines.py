@@ -82,11 +82,6 @@ def test_nodes_are_changed_as_they_were_made() -> None:
     assert (small.cores, int(small.memory_bytes[0])) == (8, 2**30)
 
 
-def test_a_name_alone_is_the_shipped_machine() -> None:
-    assert ns.Machine("tilepro64").contents == ns.Machine.shipped("tilepro64").contents
-    assert ns.Machine("tilepro64").name == "tilepro64"
-
-
 def test_machines_do_not_change() -> None:
     machine = ns.Machine.ring(2)
     with pytest.raises(AttributeError, match=r"a machine does not change; with_\(page=...\) makes another one"):
@@ -102,18 +97,6 @@ def test_shipped_machines_go_there_and_back(name: str, tmp_path: Path) -> None:
     path = machine.save(tmp_path / "machine.yaml")
     assert ns.Machine.read(path) == machine
     assert ns.Machine(**machine.specified()) == machine
-
-
-def test_made_machines_go_there_and_back(tmp_path: Path) -> None:
-    for machine in (ns.Machine.ring(4, threads_per_core=2), ns.Machine.mesh(2, 3, like="tilepro64")):
-        assert ns.Machine.read(machine.save(tmp_path / "machine.yaml")) == machine
-
-
-def test_a_machine_of_hwloc() -> None:
-    file = next((Path(__file__).parents[1] / "machine" / "hwloc").glob("*.xml"))
-    machine = ns.Machine.from_hwloc(file, name="theirs")
-    assert machine.name == "theirs"
-    assert machine.cores > 0
 
 
 def test_however_it_is_said_a_machine_gives_the_same_run() -> None:
@@ -169,3 +152,10 @@ REFUSED = {
 def test_what_is_refused(message: str) -> None:
     with pytest.raises(InputError, match=message):
         REFUSED[message]()
+
+
+def test_a_machine_of_hwloc() -> None:
+    file = next((Path(__file__).parents[1] / "machine" / "hwloc").glob("*.xml"))
+    machine = ns.Machine.from_hwloc(file, name="theirs")
+    assert machine.name == "theirs"
+    assert machine.cores > 0

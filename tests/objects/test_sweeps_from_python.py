@@ -19,7 +19,6 @@ from numasim.errors import InputError
 from numasim.parts.yaml.document import parse, yaml_text
 from numasim.parts.yaml.nodes import Place, Source, from_python
 from numasim.spec.identity import run_id, spec_hash
-from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import SweepSpec, load_sweep
 from numasim.sweep.run_sweep import run_sweep
 
@@ -116,20 +115,6 @@ def test_changes_of_what_is_an_axis_are_written_into_its_values() -> None:
     assert [run_id(spec, 1) for spec in again] == [run_id(cell.spec, 1) for cell in made.cells]
 
 
-def test_files_of_the_users_are_written_out(tmp_path: Path) -> None:
-    Path("mine.yaml").write_text("like: randomized\namount: half\n")
-    Path("graph.json").write_text('{"tasks": [{"ops": [["run", 0]]}], "segments": [{"compute_ps": 5}]}')
-    sweep = {**BASE, "sweep": {"strategy": ["./mine.yaml", "ring"], "workload": ["fib", {"file": "graph.json"}]}}
-    sweep["sweep"]["workload"][0] = {"name": "fib", "n": 4}
-    ns.sweep(sweep, "here", jobs=1)
-    Path("mine.yaml").unlink()
-    again = load_sweep("here/spec.yaml")
-    ids = [run_id(cell.spec, 1) for cell in again.cells]
-    Path("mine.yaml").write_text("like: randomized\namount: half\n")
-    assert ids == [run_id(cell.spec, 1) for cell in load_sweep(sweep).cells]
-    assert 'file: "graphs/' in again.text
-
-
 def test_a_results_folder_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By reference: a machine, a strategy with a controller, a graph, by name and along axes, and overrides. The folder
     is moved and all else is gone; what is kept describes the same runs, and is kept alike once more.
@@ -167,26 +152,6 @@ def sweep_into(sweep: SweepSpec, folder: Path) -> None:
     run_sweep(sweep, folder, jobs=1, engine=DEFAULT_ENGINE, runner=simulate_spec)
 
 
-def test_zipped_axes_and_single_cells_are_kept() -> None:
-    axes = {
-        "zip": [{"workers": [2, 3], "workload.n": [4, 5]}],
-        "strategy": ["ring", "randomized"],
-        "include": [{"workers": 4}],
-        "exclude": [{"strategy": "ring", "workers": [3]}],
-    }
-    sweep = load_sweep({**BASE, "sweep": axes})
-    Path("spec.yaml").write_text(sweep.text)
-    assert [cell.axes for cell in load_sweep("spec.yaml").cells] == [cell.axes for cell in sweep.cells]
-
-
-def test_the_hash_depends_on_contents_not_on_how_they_are_said() -> None:
-    whole = {"name": "other", "steal": [{"from": "others", "pick": "random"}], "amount": "one"}
-    assert spec_hash(load_sweep({**SWEEP, "strategy": whole})) == spec_hash(load_sweep(SWEEP))
-    fib = {"name": "fib", "n": 6, "leaf_ns": 100.0}
-    assert spec_hash(load_sweep({**SWEEP, "workload": fib})) == spec_hash(load_sweep(SWEEP))
-    assert run_id(load_run({**BASE, "strategy": whole}), 1) == run_id(load_run(BASE), 1)
-
-
 def test_arrays_are_lists_of_values() -> None:
     axes = {"workers": np.arange(2, 5), "model.mlp": np.array([0.5, 1.0]), "seed": np.int64(4) * np.ones(1, np.int32)}
     cells = load_sweep({**BASE, "sweep": axes}).cells
@@ -207,3 +172,15 @@ def test_what_is_written_is_read_again(document: dict[str, Any], in_blocks: bool
     blocks = [key for key, value in document.items() if in_blocks and value and isinstance(value, dict | list)]
     node = from_python(document, HERE)
     assert parse(yaml_text(node.plain(), blocks=blocks), Source("text", Path())).plain() == node.plain()
+
+
+def test_zipped_axes_and_single_cells_are_kept() -> None:
+    axes = {
+        "zip": [{"workers": [2, 3], "workload.n": [4, 5]}],
+        "strategy": ["ring", "randomized"],
+        "include": [{"workers": 4}],
+        "exclude": [{"strategy": "ring", "workers": [3]}],
+    }
+    sweep = load_sweep({**BASE, "sweep": axes})
+    Path("spec.yaml").write_text(sweep.text)
+    assert [cell.axes for cell in load_sweep("spec.yaml").cells] == [cell.axes for cell in sweep.cells]

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from numasim.errors import InputError
-from numasim.workload.family import Family
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.registry import FAMILIES, workload_spec
 
 SMALL_NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32)

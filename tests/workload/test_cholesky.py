@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 from workload_setup import make
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
@@ -21,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are u
 from engine_setup import run  # isort: skip
 
 from numasim.workload.graph import Mode, Op, Workload
-from numasim.workload.registry import workload_spec
-from numasim.workload.span import span_ps, span_tasks
+from numasim.workload.span import span_ps
 
 MICROSECOND = 10**6
 RATE = 10**9  # a microsecond a floating-point operation, in which no task waits for memory
@@ -85,14 +83,6 @@ def test_closed_forms(tiles: int, size: int) -> None:
     assert 6 * work.facts["flops"] == 2 * n**3 + 3 * n**2 + n
     assert int(work.segment_compute_ps.sum()) == 1000 * work.facts["flops"]
     assert work.regions[0].bytes == comb(tiles + 1, 2) * size**2 * 8
-
-
-@pytest.mark.parametrize("tiles", [1, 2, 3, 10, 40])
-def test_the_critical_path_of_tiles_of_one_number_is_the_diagonal(tiles: int) -> None:
-    """From one diagonal tile to the next lie a potrf, a trsm and a syrk: one, one and two operations."""
-    work = make("cholesky", tiles=tiles, tile_size=1, ps_per_1000_flops=1000)
-    assert span_tasks(work) == 1 + 3 * tiles - 2  # with the task that spawns them
-    assert span_ps(work, 0) == 4 * tiles - 3
 
 
 @pytest.mark.parametrize("tiles", [2, 3, 9])
@@ -161,18 +151,6 @@ def test_one_task_spawns_all_others_in_the_order_of_the_algorithm() -> None:
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize("workers", [1, 2])
-def test_two_tiles_are_a_chain(engine: str, workers: int) -> None:
-    """P 0, T 1 0, S 1 0 and P 1 take 5, 8, 12 and 5 operations on 2 x 2 numbers, each waits for the one before it, and
-    whoever ends one has the next in its own queue.
-    """
-    work = make("cholesky", tiles=2, tile_size=2, ps_per_1000_flops=RATE)
-    seen = run(work, workers, engine=engine)
-    assert seen["makespan_ps"] == (5 + 8 + 12 + 5) * MICROSECOND
-    assert seen.of_worker("tasks") == [5, 0][:workers]
-
-
-@pytest.mark.parametrize("engine", ["reference", "native"])
 def test_three_tiles_on_two_workers(engine: str) -> None:
     """Operations on tiles of one number take 1, 1, 2 and 2 us. Worker 1 takes the older trsm after the first potrf; its
     end releases S 1 0 and then G 2 1 0, of which worker 1 runs the newer one first, and S 1 0, which all others wait
@@ -187,28 +165,3 @@ def test_three_tiles_on_two_workers(engine: str) -> None:
         *[(1, 8, 7, 8), (1, 9, 8, 10), (1, 10, 10, 11)],  # T 2 1, S 2 1, P 2
     ]
     assert seen["makespan_ps"] == 11 * MICROSECOND
-
-
-def test_a_task_takes_at_most_256_bytes() -> None:
-    work = make("cholesky", tiles=24, tile_size=1)
-    arrays = [value for value in vars(work).values() if isinstance(value, np.ndarray)]
-    arrays += vars(work.accesses).values()
-    assert sum(array.nbytes for array in arrays) <= 256 * work.tasks
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"tiles": 0}, "greater than or equal to 1"),
-        ({"tiles": 257}, "less than or equal to 256"),
-        ({"tile_size": 1025}, "less than or equal to 1024"),
-        ({"ps_per_1000_flops": 10**9 + 1}, "less than or equal to 1000000000"),
-        (
-            {"tiles": 256, "tile_size": 1024, "ps_per_1000_flops": 10**9},
-            "tiles: 256 makes .* ps of computing, and at most .* expected at most 29",
-        ),
-    ],
-)
-def test_bad_parameters(parameters: dict[str, int], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        workload_spec("cholesky", **parameters)

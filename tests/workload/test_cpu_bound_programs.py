@@ -76,13 +76,6 @@ def test_a_search_by_hand() -> None:
     assert search.branches == [True, True, True, False, False, True, False, False, True, True, False, False, False]
 
 
-def test_a_cut_off_keeps_all_decisions() -> None:
-    whole, cut = make("knapsack", items=9), make("knapsack", items=9, cutoff=3)
-    assert cut.facts == whole.facts
-    assert cut.rows <= 15 < whole.rows
-    assert cut.segment_compute_ps.sum() == whole.segment_compute_ps.sum() == 20_000 * whole.rows
-
-
 def test_islands_evolve_and_exchange() -> None:
     work = make(
         "ga", islands=3, individuals=10, genes=4, generations=5, migrants=2, iterations=6, ps_per_1000_genes=1000
@@ -112,14 +105,3 @@ def test_islands_evolve_and_exchange() -> None:
 def test_more_migrants_than_half_are_refused() -> None:
     with pytest.raises(ValueError, match="migrants: 3 of 5 individuals; expected at most half"):
         workload_spec("ga", islands=2, individuals=5, migrants=3)
-
-
-def test_queens_and_transforms_are_repeated() -> None:
-    once, thrice = (make("nqueens", n=5, iterations=times) for times in (1, 3))
-    assert [phase.repeat for phase in thrice.phases] == [3]
-    assert thrice.tasks == thrice.facts["tasks"] == 3 * once.tasks
-    once, thrice = (make("fft", n=256, iterations=times) for times in (1, 3))
-    assert [phase.repeat for phase in thrice.phases] == [1, 3]
-    assert thrice.rows == once.rows
-    roots = thrice.phases[1].roots[0]  # the tasks that make the roots of unity stand before the transform
-    assert thrice.tasks == thrice.facts["tasks"] == roots + 3 * (once.tasks - roots)

@@ -12,8 +12,8 @@ from workload_setup import SMALL, make, program, small
 from numasim.objects.graph_arrays import plain_graph
 from numasim.workload.dataflow import Dataflow
 from numasim.workload.graph import Op, Workload
-from numasim.workload.one_worker import segment_ps, serial_ps
-from numasim.workload.span import depth, forward_finish, is_forward, span_ps, span_tasks
+from numasim.workload.one_worker import segment_ps
+from numasim.workload.span import forward_finish, is_forward, span_ps, span_tasks
 
 RANGES = {"matmul", "independent", "sparselu-for", "reduce", "map-reduce"}
 RANGES |= {"horizontal-tournament", "vertical-tournament"}
@@ -70,20 +70,6 @@ def test_span_of_layered_graphs(layers: int, width: int, degree: int, seed: int)
     assert span_tasks(work) == 1 + layers
 
 
-@pytest.mark.parametrize("label", SMALL)
-def test_span_is_at_most_the_work_and_at_least_the_longest_segment(label: str) -> None:
-    work = small(label)
-    longest = int(segment_ps(work, 77_300).max(initial=0))
-    assert longest <= span_ps(work, 77_300, seed=3) <= serial_ps(work, 77_300, seed=3)
-
-
-@pytest.mark.parametrize("n", [2, 3, 10])
-def test_span_of_fib(n: int) -> None:
-    work = make("fib", n=n, spawn_ns=3, leaf_ns=100, join_ns=5)
-    assert span_ps(work, 77_300) == (n - 1) * 8_000 + 100_000
-    assert span_tasks(work) == depth(work) == n
-
-
 def test_a_serial_phase_counts_all_its_work() -> None:
     """Step k of the loop version: its diagonal block alone, then its longest division, then its longest update."""
     work = make("sparselu-for", blocks=6, block_size=8)
@@ -92,15 +78,6 @@ def test_a_serial_phase_counts_all_its_work() -> None:
     division = max(longest[1], longest[2])
     assert span_ps(work, 0) == 6 * longest[0] + 5 * (division + longest[3])
     assert span_tasks(work) == 5 * 2
-
-
-def test_span_of_a_range_is_its_longest_item() -> None:
-    work = make("independent", tasks=2, low_ns=5, high_ns=5)
-    assert (span_ps(work, 0), span_tasks(work), depth(work)) == (5_000, 1, 1)
-
-
-def test_depth_of_strassen_is_its_levels() -> None:
-    assert depth(make("strassen", n=64, cutoff=8)) == 4
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.integers(1, 10), st.data())

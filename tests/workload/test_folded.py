@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from numasim.workload.graph import Accesses, Kind, Op, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.registry import workload_spec
-from numasim.workload.span import depth, span_ps, span_tasks
+from numasim.workload.span import span_ps, span_tasks
 from numasim.workload.unfold import unfolded
 
 Program = list[tuple[Op, int]]
@@ -216,58 +214,10 @@ def test_fib_is_the_same_array_for_array(n: int, times: tuple[int, int, int]) ->
     assert whole.digest() == drafted.digest()
 
 
-HASHED = (
-    "name", "parameters", "kernels", "regions", "phases", "ranges", "op_ptr", "op_code", "op_arg", "kind", "parent",
-    "segment_compute_ps", "segment_kernel", "segment_accesses", "accesses", "successor_ptr", "successor", "facts",
-)  # fmt: skip
-
-
-def bytes_of(value: Any) -> Iterator[bytes]:
-    """Arrays with type and shape, records by field, all else as JSON."""
-    if isinstance(value, np.ndarray):
-        yield f"{value.dtype.str}{value.shape}".encode() + value.tobytes()
-    elif dataclasses.is_dataclass(value):
-        for entry in dataclasses.fields(value):
-            yield entry.name.encode()
-            yield from bytes_of(getattr(value, entry.name))
-    elif isinstance(value, tuple):
-        yield f"({len(value)}".encode()
-        for part in value:
-            yield from bytes_of(part)
-    else:
-        yield json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
-def test_the_digest_of_an_unfolded_workload_does_not_tell_that_it_could_be_folded() -> None:
-    work = make("fib", n=6)
-    parts = [part for name in HASHED for part in (name.encode(), *bytes_of(getattr(work, name)))]
-    assert work.digest() == hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
-    assert folded_fib(6).digest() != work.digest()
-
-
 def test_a_workload_that_is_not_folded_is_its_own_unfolding() -> None:
     work = make("sort", n=3000, quicksort_cutoff=64, merge_cutoff=32)
     assert unfolded(work) is work
     assert work.sizes().tolist() == (work.subtree_end() - np.arange(work.rows)).tolist()
-
-
-def test_unfolding_happens_once() -> None:
-    work = folded_fib(6)
-    assert unfolded(work) is unfolded(work)
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 12])
-def test_fib_has_a_row_an_argument(n: int) -> None:
-    work = folded_fib(n)
-    assert work.rows == max(1, n)
-    assert work.tasks == make("fib", n=n).tasks
-    assert depth(work) == depth(make("fib", n=n)) == max(1, n)
-
-
-def test_families_without_a_folded_form_come_as_they_are() -> None:
-    spec = workload_spec("nqueens", n=4)
-    assert not generate(spec, folded=True).folded
-    assert generate(spec, folded=True).digest() == generate(spec).digest()
 
 
 def test_the_times_of_forty_million_calls() -> None:
@@ -286,11 +236,3 @@ def test_more_tasks_than_fit_say_how_much_memory_they_would_take() -> None:
         InputError, match=r"the 29,860,703 tasks of fib would take 2 GiB as arrays; expected at most 8,"
     ):
         make("fib", n=35)
-    work = make("fib", n=15)
-    size = sum(getattr(work, name).nbytes for name in HASHED[6:14] + HASHED[15:17])
-    assert abs(size - (25 * 1973 + 59 * 986 + 22 * 987)) <= 3 * 8  # and an end to each of the pointers
-
-
-def test_work_that_no_counter_holds_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"n: 50 makes 20,365,011,074,000,000,000,000 ps of computing, and .* 9,223,3"):
-        workload_spec("fib", n=50, spawn_ns=0, leaf_ns=10**9, join_ns=0)

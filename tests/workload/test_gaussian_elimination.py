@@ -89,12 +89,6 @@ def test_closed_forms(size: int) -> None:
     assert operations(size, 2) == sum(ops for _, ops in every)
 
 
-def test_bytes_are_exact_where_blocks_are_whole() -> None:
-    """A row that takes part in all steps of a phase has a whole number of bytes on average."""
-    work = make("ge", x=64, phase_steps=8, element_bytes=4)
-    assert 8 * update(work, leaves(work, 0)[1])[2] == sum(4 * (64 - step) for step in range(8))
-
-
 def test_an_irregular_tree_has_the_same_leaves() -> None:
     regular, irregular = (make(name, x=200, phase_steps=20) for name in ("ge", "ge-ir"))
     for phase in range(len(regular.phases)):
@@ -103,12 +97,3 @@ def test_an_irregular_tree_has_the_same_leaves() -> None:
     assert np.array_equal(regular.segment_compute_ps, irregular.segment_compute_ps)
     assert regular.facts == irregular.facts
     assert regular.rows > irregular.rows
-
-
-@pytest.mark.parametrize("phase_steps", [1, 8, 64])
-def test_as_many_steps_run_however_many_are_written_down(phase_steps: int) -> None:
-    work = make("ge", x=128, phase_steps=phase_steps)
-    assert sum(phase.repeat for phase in work.phases) == 127
-    tasks = sum(2 * -(-(128 - (pivot + 1) // 8 * 8) // 8) - 1 for pivot in range(127))
-    assert abs(work.tasks - tasks) <= 2 * 127 * (phase_steps // 8)
-    assert work.rows <= 2 * 16 * -(-127 // phase_steps)

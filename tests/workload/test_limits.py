@@ -11,19 +11,18 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parameter_values import accepted, every_value, keys_of, names_of
+from parameter_values import accepted, keys_of, names_of
 from workload_setup import SMALL
 
-from numasim.parts.base import ps
-from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS
+from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES
 from numasim.workload.families.nqueens import BOARDS, Boards, _advance, _try
 from numasim.workload.generate import generate
 from numasim.workload.graph import Accesses, Op, Pattern, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, serial_ps, traffic_bytes
-from numasim.workload.parameters import TimedParameters, WorkloadParameters
+from numasim.workload.parameters import WorkloadParameters
 from numasim.workload.registry import FAMILIES, workload_spec
 from numasim.workload.size.limits import largest, refusal
-from numasim.workload.size.totals import LIMITS, MAX_TASKS, MOST_PS, NOTHING, Totals, excess
+from numasim.workload.size.totals import LIMITS, Totals
 from numasim.workload.unfold import unfolded
 
 EXACT = {"cholesky", "fft", "strassen", "matmul"}  # families whose totals are those of the arrays, and no bounds
@@ -160,20 +159,6 @@ def test_the_value_that_is_proposed_fits_and_no_larger_one_does(name: str, data:
     assert too_much(parameters.model_copy(update={found.key: right + step}).totals()) is not None
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "key", "most"),
-    [
-        ("matmul", {"n": 8}, "n", 65_535),  # the largest whose square is below 2^32
-        ("independent", {"tasks": 8, "low_ns": 1, "high_ns": 2}, "tasks", MOST_ITEMS),
-        ("random-fork-join", {"tasks": 2, "low_ns": 1, "high_ns": 2}, "tasks", MAX_TASKS),
-        ("cholesky", {}, "tiles", 256),
-    ],
-)
-def test_the_largest_sizes(name: str, parameters: dict[str, Any], key: str, most: int) -> None:
-    assert isinstance(accepted(name, {**parameters, key: most}), WorkloadParameters)
-    assert f"less than or equal to {most}" in str(accepted(name, {**parameters, key: most + 1}))
-
-
 def test_times_that_no_counter_holds_are_refused() -> None:
     """A leaf of 4096^3 multiplications at a second each, two operations a multiplication: 1.4e23 ps."""
     told = accepted("strassen", {"n": 4096, "cutoff": 4096, "ps_per_1000_flops": 10**12})
@@ -201,35 +186,3 @@ def test_the_table_of_boards_is_that_of_the_search() -> None:
             tries, stands = _try(boards, n)
             boards = _advance(tries, stands, tries.origin)
         assert tuple(counts) == BOARDS[n - 1]
-
-
-def test_totals_add_up() -> None:
-    one = Totals(rows=2, ops=3, compute_ps=5, lines=(1, 0, 2, 0), items=7, segment_ps=4)
-    other = Totals(rows=1, ops=1, compute_ps=9, lines=(0, 1, 0, 1), items=3, segment_ps=9)
-    both = Totals(rows=3, ops=4, compute_ps=14, lines=(1, 1, 2, 1), items=7, segment_ps=9)
-    assert one + other == other + one == both
-    assert one.times(3) == one + one + one
-    assert one.times(0) == NOTHING
-    assert excess(both) is None
-    assert excess(Totals(compute_ps=MOST_PS + 1)) is not None
-
-
-def test_every_value_is_tried() -> None:
-    tried = {(name, key) for name, key, _ in every_value()}
-    assert tried == {(name, key) for name, family in FAMILIES.items() for key in keys_of(family)}
-    assert ("sparselu-for", "blocks", 2) in set(every_value())
-
-
-def test_times_of_all_tasks_are_bounded_by_the_longest() -> None:
-    for name, family in FAMILIES.items():
-        if issubclass(family.parameters, TimedParameters):
-            parameters = workload_spec(name, **family.small)
-            assert isinstance(parameters, TimedParameters)
-            assert parameters.totals().segment_ps == ps(parameters.high_ns)
-
-
-def test_a_workload_without_closed_form_is_bounded_by_nothing() -> None:
-    class Plain(WorkloadParameters):
-        """A family that says nothing of its size."""
-
-    assert Plain(name="plain").totals() == NOTHING

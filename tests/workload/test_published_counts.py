@@ -5,8 +5,6 @@ import pytest
 from really_sorted import really_sorted
 from workload_setup import make
 
-from numasim.workload.graph import Kind, Op
-
 
 @pytest.mark.parametrize(
     ("n", "levels", "tasks", "streamed_gb", "allocated_gb"),
@@ -22,24 +20,6 @@ def test_strassen(n: int, levels: int, tasks: int, streamed_gb: float, allocated
     assert work.facts["flops_add"] == sum(15 * area // 4 for area in sevenfold)
     assert work.facts["bytes_streamed"] == 70 * sum(sevenfold) == pytest.approx(streamed_gb * 1e9, rel=0.005)
     assert work.facts["bytes_allocated"] == 22 * sum(sevenfold) == pytest.approx(allocated_gb * 1e9, rel=0.005)
-
-
-@pytest.mark.parametrize("n", [2048, 4096])
-def test_strassen_with_a_depth_cutoff_of_three(n: int) -> None:
-    work = make("strassen", n=n, cutoff_version="manual")
-    assert work.tasks == 57 == 1 + 7 + 49
-    assert np.count_nonzero(work.kind == Kind.CALL) == make("strassen", n=n).tasks - 57
-
-
-def test_traffic_of_strassen_accesses_is_the_closed_form() -> None:
-    work = make("strassen", n=512)
-    factor = np.where(work.accesses.mode == 1, 1, 2)
-    traffic = work.accesses.row_bytes * work.accesses.rows * factor
-    running = np.concatenate([[0], np.cumsum(traffic)])
-    by_segment = np.diff(running[work.segment_accesses])
-    additions = work.segment_kernel == work.kernels.index("add")
-    assert by_segment[additions].sum() == work.facts["bytes_streamed"]
-    assert by_segment[~additions].sum() == work.facts["leaves"] * 4 * 8 * 64**2
 
 
 def literal_sparselu(blocks: int) -> tuple[int, int, int, int, int]:
@@ -136,12 +116,6 @@ def test_fib_makes_a_task_a_call(n: int, calls: int) -> None:
     assert make("fib", n=n).tasks == calls == 2 * a - 1
 
 
-def test_fib_calls_the_larger_argument_first() -> None:
-    work = make("fib", n=9)
-    assert work.subtree_end()[1] - 1 == make("fib", n=8).rows
-    assert work.rows - work.subtree_end()[1] == make("fib", n=7).rows
-
-
 def literal_fft_tasks(n: int) -> int:
     """The tasks of a transform by the program's own recursion."""
     if n <= 32:
@@ -169,18 +143,6 @@ def test_fft_has_the_tasks_of_the_recursion(n: int) -> None:
     written = work.accesses.row_bytes[work.segment_accesses[:-1][work.segment_kernel == 0]] // 16
     assert written.tolist() == literal_roots(0, n // 2)
     assert transform == 2 * len(written) - 1
-
-
-def test_matmul_at_the_published_size_has_its_tasks_and_no_rows() -> None:
-    work = make("matmul", n=8192)
-    assert work.tasks == 67_108_864
-    assert (work.rows, work.segments, len(work.op_code)) == (0, 0, 0)
-    assert work.facts["flops"] == 2 * 8192**3
-
-
-def test_ops_of_sparselu_single_wait_twice_a_step() -> None:
-    work = make("sparselu-single", blocks=9, block_size=2)
-    assert np.count_nonzero(work.op_code == Op.WAIT) == 2 * 9
 
 
 def test_blocks_of_sparselu_may_have_pages_of_their_own() -> None:

@@ -44,16 +44,6 @@ def test_a_file_of_ragged_items_comes_back_as_it_was(tmp_path: Path) -> None:
     assert other.digest() != work.digest()
 
 
-def test_what_accesses_give_back_comes_back_as_it_was(tmp_path: Path) -> None:
-    work = read_back(tmp_path, on_nodes(returned_ppm=250_000))
-    (family,) = work.ranges
-    assert (family.node_accesses[0].returned_ppm, family.gives_back, family.changes_pages) == (250_000, True, True)
-    assert "read, 1 to 3 bytes an item, 2 on average, 6 in all, 0.25 of their memory given back\n" in describe(work)
-    again = tmp_path / "again.json"
-    again.write_text(text_of(work))
-    assert read(again).digest() == work.digest() != read_back(tmp_path, on_nodes()).digest()
-
-
 def test_pages_come_back_as_they_were(tmp_path: Path) -> None:
     table = {"weight": [1, 3], "low": [0, 100], "high": [9, 100]}
     work = read_back(tmp_path, document(fresh=table, freed=BYTES))
@@ -69,12 +59,6 @@ def test_pages_come_back_as_they_were(tmp_path: Path) -> None:
     text = describe(work)
     assert "    touched first  0 to 100 bytes an item, 76 on average\n" in text
     assert "    given back     1 to 3 bytes an item, 2 on average, 6 in all\n" in text
-
-
-def test_a_description_says_what_items_compute_and_move(tmp_path: Path) -> None:
-    text = describe(read_back(tmp_path, on_nodes(shares=[1, 2])))
-    assert "  range            3 items of 5 to 7 ps, 6 on average\n" in text
-    assert "    on nodes 0, 1  read, 1 to 3 bytes an item, 2 on average, 6 in all\n" in text
 
 
 MISTAKES: dict[str, dict[str, Any]] = {

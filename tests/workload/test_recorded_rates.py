@@ -60,15 +60,6 @@ def test_a_rate_that_is_not_known_scales_nothing(here: int, there: int) -> None:
     assert at_rate(work, there) is work
 
 
-def test_a_run_takes_the_times_of_its_machine() -> None:
-    """A single task of 1 us, without overheads: makespan and serial time are its compute time there."""
-    graph = ns.Graph._of(recorded([1000]))
-    faster = ns.Machine("epyc-9654-2s").with_(core_steps_per_s=400_000_000)
-    for machine, time_ps in ((faster, 625_000), ("epyc-9654-2s", 1_000_000)):
-        found = ns.run(machine=machine, workload=graph, strategy="randomized", workers=1)
-        assert (found.counters["makespan_ps"], found.counters["serial_ps"]) == (time_ps, time_ps)
-
-
 @pytest.mark.parametrize("name", ["graph.json", "graph.npz"])
 def test_files_keep_where_a_program_was_recorded(name: str, tmp_path: Path) -> None:
     work = recorded([1], sizes=64, guessed_sizes=8)

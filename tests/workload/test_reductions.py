@@ -21,9 +21,8 @@ from numasim.workload.algorithms.emitted_keys import (
     keys_of_rows,
     newly_met,
     one_heavy_node,
-    shared_out,
 )
-from numasim.workload.families.skeletons.reductions import ReduceParameters
+from numasim.workload.families.reductions import ReduceParameters
 from numasim.workload.graph import I64, Kind, Workload
 
 FOUR_ROWS: dict[str, Any] = {
@@ -61,21 +60,6 @@ def test_four_rows_of_two_threads() -> None:
     assert (family.fresh.mean, family.freed.mean) == (8192, 8192)
     assert [access.returned_ppm for access in family.node_accesses] == [0, 0]
     assert work.facts == {"emits": 8, "keys": 8}
-
-
-def test_values_are_given_back_where_they_are() -> None:
-    (family,) = make("reduce", **FOUR_ROWS, entries_returned=0, values_returned=0.25).ranges
-    assert family.freed is None
-    assert [(access.nodes, access.returned_ppm) for access in family.node_accesses] == [
-        ((0,), 250_000),
-        ((1,), 250_000),
-    ]
-
-
-def test_one_thread_emits_every_key() -> None:
-    work = make("reduce", emits=10, rows=4, value_bytes=1)
-    assert on_nodes(work) == [[3], [3], [2], [2]]
-    assert work.facts["keys"] == 10
 
 
 def test_a_buffer_brings_every_value_out() -> None:
@@ -158,13 +142,6 @@ def test_binomial_numbers_have_its_mean_and_variance() -> None:
         assert abs(found.mean() - trials * probability) < 5 * deviation / len(draws) ** 0.5
         assert found.std() == pytest.approx(deviation, rel=0.03)
     assert binomial(draws[:3], np.array([0, 5, 9]), 1.0).tolist() == [0, 5, 9]
-
-
-def test_what_is_shared_out_fits() -> None:
-    for total in (0, 1, 37, 99, 100):
-        found = shared_out(total, np.array([30, 0, 70]), 11)
-        assert found.sum() == total
-        assert (found == np.clip(found, 0, [30, 0, 70])).all()
 
 
 def test_cells_that_are_all_drawn_meet_every_key() -> None:

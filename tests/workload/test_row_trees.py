@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,10 +48,6 @@ def test_degrees_of_an_irregular_tree_take_turns_level_by_level() -> None:
     assert degrees[3:10].tolist() == [2, 3, 4, 2, 3, 2, 2]  # in turns 2, 3, 4, 2, 3, 4, 2, but no more than blocks
 
 
-def test_one_block_is_a_leaf() -> None:
-    assert spans(row_tree(1, 2)) == [(-1, 0, 1)]
-
-
 @given(sizes)
 def test_children_divide_the_blocks_of_their_parent_evenly_and_in_order(size: tuple[int, int, bool]) -> None:
     blocks, branching, irregular = size
@@ -79,8 +74,3 @@ def test_totals_are_those_of_the_tree_or_at_most(size: tuple[int, int, bool]) ->
     inner = len(tree.parent) - blocks
     assert inner <= told.rows
     assert (told.rows, told.ops) == (inner, len(tree.parent) - 1 + inner) or irregular
-
-
-@pytest.mark.parametrize("blocks", [2, 3, 1012, 10**12])
-def test_binary_trees_have_an_inner_task_less_than_leaves(blocks: int) -> None:
-    assert tree_totals(blocks, 2).rows == blocks - 1

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from workload_setup import make
 
 from numasim.workload.graph import Loop, Mode, Op, Workload
 from numasim.workload.phases import steps
-from numasim.workload.registry import workload_spec
 
 PLANES = {"heat": 1, "sor": 1, "9p": 1}
 SOLIDS = {"6p": 1, "25p": 4}
@@ -112,26 +110,6 @@ def test_an_irregular_tree_has_the_same_leaves(name: str) -> None:
     assert regular.rows > irregular.rows
 
 
-def test_counts_of_a_binary_tree() -> None:
-    """8096 rows of 8 are 1012 leaves and 1011 inner tasks a sweep (LAWS, section 6)."""
-    work = make("heat", x=8096, y=1, sweeps=2)
-    assert work.facts["leaves_per_sweep"] == 1012
-    assert work.rows == work.tasks == 2 * (1012 + 1011)
-    assert np.count_nonzero(work.op_code == Op.RUN) == 2 * 1012
-    assert np.count_nonzero(work.op_code == Op.SPAWN) == 2 * 2 * 1011
-
-
-@pytest.mark.parametrize("name", HALO)
-def test_bytes_of_a_sweep(name: str) -> None:
-    """Of n leaves of at least a halo of rows all but the first and last read one to either side."""
-    work = program(name, 800, element_bytes=4)
-    row_bytes = 4 * 3 * (2 if name in SOLIDS else 1)
-    read, written = (800 + 2 * HALO[name] * 99) * row_bytes, 800 * row_bytes
-    assert (work.facts["read_bytes_per_sweep"], work.facts["written_bytes_per_sweep"]) == (read, written)
-    moved = work.accesses.row_bytes * work.accesses.rows
-    assert [int(moved[work.accesses.mode == mode].sum()) for mode in (Mode.READ, Mode.WRITE)] == [2 * read, 2 * written]
-
-
 class Counted:
     """A number that counts what is done with it."""
 
@@ -202,17 +180,3 @@ def test_sweeps_are_a_loop_over_two_and_an_odd_one_behind_it() -> None:
         half = program("sor", 40, sweeps=count)
         assert [half.phases[step.phase].name for step in steps(half.phases, half.loops)] == names["sor"] * count
     assert program("heat", 40, sweeps=7).loops == (Loop(0, 2, 3),)
-
-
-@pytest.mark.parametrize("name", [name + form for name in HALO for form in ("", "-ir")])
-def test_totals_hold_every_sweep(name: str) -> None:
-    """Of a regular tree whose leaves all have as many rows they are exact but for the halos at the borders."""
-    sizes = {"x": 320, "y": 5, "sweeps": 6, **({"z": 3} if name.removesuffix("-ir") in SOLIDS else {})}
-    spec, work = workload_spec(name, **sizes), make(name, **sizes)
-    told, passes = spec.totals(), sum(1 for _ in steps(work.phases, work.loops))
-    assert told.rows >= work.rows
-    assert told.rows == work.rows or name.endswith("-ir")
-    assert told.segments == work.segments == 2 * 40
-    assert told.accesses == passes * 40 * 2
-    work_ps = int(work.segment_compute_ps.sum()) * passes // 2
-    assert work_ps <= told.compute_ps <= work_ps * 8 // 7

@@ -45,26 +45,6 @@ def test_recycled_blocks_are_one_for_each_size_and_subtree(n: int) -> None:
     )
 
 
-def test_a_shared_heap_hands_out_its_blocks_in_turn() -> None:
-    found = blocks(make("strassen", n=1024, heap="shared"))[QUADRANT_BYTES[2048][4]]
-    in_turn = sorted(set(found.tolist()))
-    assert len(in_turn) == 32
-    assert sorted(found.tolist()) == sorted(in_turn[task % 32] for task in range(343))
-
-
-def test_tasks_take_the_block_of_their_subtree() -> None:
-    """Seven products of one parent follow each other, and so do the blocks of the subtrees that they are in."""
-    found = blocks(make("strassen", n=1024, heap="arenas"))[
-        QUADRANT_BYTES[2048][4]
-    ]  # 343 tasks of 128 x 128, 49 subtrees of 7
-    assert found.reshape(49, 7).tolist() == [[begin] * 7 for begin in sorted(set(found.tolist()))]
-
-
-def test_large_blocks_are_fresh_memory() -> None:
-    found = blocks(make("strassen", n=16384, cutoff=1024, heap="arenas"))[2 * 2048**2]  # of 88 MiB
-    assert len(set(found.tolist())) == 343
-
-
 def test_blocks_do_not_overlap() -> None:
     work = make("strassen", n=1024)
     spans = sorted({(int(begin), int(begin) + 11 * size) for size, begins in blocks(work).items() for begin in begins})

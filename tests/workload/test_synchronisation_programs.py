@@ -13,7 +13,6 @@ from numasim.api import run
 from numasim.errors import InputError
 from numasim.workload.families.syncbench import SyncbenchParameters
 from numasim.workload.graph import Deal, Kind, Op
-from numasim.workload.json_form.graph_io import read, write
 from numasim.workload.sync_parameters import Role
 
 BASE = {"machine": "xeon-e5-2620-2s", "seed": 1}
@@ -72,15 +71,6 @@ def test_spinlock_gives_table_6_2(mapping: str, access_ns: float) -> None:
     assert row["lock_handoffs_local"] + row["lock_handoffs_remote"] == 2 * rounds - 1
 
 
-@pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
-def test_two_lines_move_with_each_atomic_construct(mapping: str, access_ns: float) -> None:
-    """That of the lock that OMPi makes of it, and that of the variable."""
-    strategy = {"like": "randomized", "mapping": mapping, "locks": {"kind": "mcs"}}
-    row = counters(workload={"name": "syncbench", "construct": "atomic"}, strategy=strategy, workers=2)
-    first = 2 * 77.3  # the first access to either goes to memory
-    assert row["makespan_ps"] == round((first + (100 - 1) * 2 * access_ns) * 1000)
-
-
 def test_threads_default_to_the_workers_of_the_run() -> None:
     for workers in (1, 5):
         row = counters(workload={"name": "spinlock", "acquisitions": 7}, strategy="randomized", workers=workers)
@@ -106,32 +96,12 @@ def test_every_construct_ends_with_its_delays_done(construct: str, threads: int)
     assert arrivals % parties == 0
 
 
-def test_one_thread_has_no_partner_to_wait_for() -> None:
-    assert overhead_us("barrier", "oblivious-locks", workers=1) < 0.01
-
-
 AWARE = ("parallel", "parallel-for", "barrier", "critical", "lock", "atomic", "reduction")  # the rows of Table 6.4
 
 
 @pytest.mark.parametrize("construct", AWARE)
 def test_affinity_makes_every_construct_of_table_6_4_cheaper(construct: str) -> None:
     assert overhead_us(construct, "affinity-locks") < overhead_us(construct, "oblivious-locks")
-
-
-def test_affinity_makes_fewer_lines_cross_the_sockets() -> None:
-    """Table 6.5: 0.0772 GB against 0.0420 GB of remote volume, a line for each crossing, over all constructs."""
-    crossed = {}
-    for strategy in ("oblivious-locks", "affinity-locks"):
-        rows = [counters(workload=bench(construct), strategy=strategy, workers=24) for construct in AWARE]
-        crossed[strategy] = sum(row["lock_handoffs_remote"] for row in rows)
-    print({name: 64 * lines for name, lines in crossed.items()})
-    assert crossed["affinity-locks"] < 0.6 * crossed["oblivious-locks"]
-
-
-def test_synchronisation_objects_survive_the_way_through_a_file(tmp_path: Any) -> None:
-    work = make("syncbench", construct="reduction", threads=3, repetitions=2)
-    write(work, tmp_path / "work.json")
-    assert read(tmp_path / "work.json").digest() == work.digest()
 
 
 @pytest.mark.parametrize("construct", CONSTRUCTS)
@@ -142,11 +112,6 @@ def test_what_the_runtime_does_for_a_construct_adds_to_its_overhead(construct: s
         for ns in (0, 4000)
     )
     assert own - plain == pytest.approx(4, rel=0.02)
-
-
-def test_a_runtime_that_does_nothing_leaves_no_trace_in_the_program() -> None:
-    work = make("syncbench", construct="parallel", threads=3)
-    assert set(work.segment_kernel.tolist()) == {work.kernels.index(name) for name in ("delay", "serial")}
 
 
 @pytest.mark.parametrize("lines", [0, 3])

@@ -10,10 +10,9 @@ import pytest
 from workload_setup import make, program
 
 from numasim.draws import DrawClass, base, below, draw, stream_array
-from numasim.workload.algorithms.object_memories import running_weights
-from numasim.workload.families.skeletons.worklists import pareto, zipf
+from numasim.workload.families.worklists import pareto, zipf
 from numasim.workload.graph import Mode, Op
-from numasim.workload.sync_parameters import Role, SyncObject
+from numasim.workload.sync_parameters import Role, SyncObject, running_weights
 
 UNITS: dict[str, Any] = {"units": 40, "low_ns": 100, "high_ns": 10_000}
 DRAWS = stream_array(5, 40_000)

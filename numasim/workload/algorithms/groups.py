@@ -1,50 +1,26 @@
-"""Groups of tasks: which group each task belongs to, and the rule that groups stand in brackets (model 3.1).
+"""Groups of tasks: which group each task belongs to (model 3.1); cycles of tasks.
 
-A group has the tasks that its task spawns between `Op.GROUP` and the `Op.END_GROUP` that ends it, or that calls made
-there spawn, and all their descendants, but for those that belong to a group which was begun inside it. Who has begun
-such a group has waited for it before it finishes, so that the end of the outer group covers them.
+A task begins a group by `Op.GROUP` and ends the group by `Op.END_GROUP`. The group has the tasks that the task, or a
+call of the task, spawns between the two ops, and all descendants of these tasks. Descendants that belong to an inner
+group do not count: the task that has begun the inner group waits for the inner group before that task finishes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from numasim.errors import InputError
 from numasim.workload.graph import I64, Op, Workload
 
 NO_GROUP = -1
 
 
-def check_groups(workload: Workload) -> None:
-    """InputError for a task that ends a group which it has not begun, or that ends without ending one."""
-    if not workload.groups:
-        return
-    open_groups = _open_groups(workload)
-    row = np.repeat(np.arange(workload.rows), np.diff(workload.op_ptr))
-    for op in np.flatnonzero(open_groups < 0)[:1].tolist():
-        place = ("tasks", int(row[op]), "ops", int(op - workload.op_ptr[row[op]]))
-        raise InputError("no group is open that this op could end", path=place, expected='["group"] before it')
-    last = workload.op_ptr[1:][np.diff(workload.op_ptr) > 0] - 1  # of each row that has ops
-    for op in last[open_groups[last] > 0][:1].tolist():
-        path = ("tasks", int(row[op]), "ops")
-        raise InputError("the task ends inside a group", path=path, expected='["end_group"] in the same task')
-
-
-def _open_groups(workload: Workload) -> I64:
-    """[ops] how many groups the task is in behind each of its ops."""
-    begins, ends = workload.op_code == Op.GROUP, workload.op_code == Op.END_GROUP
-    running = np.cumsum(begins.astype(np.int64) - ends)
-    before = np.append(0, running)[workload.op_ptr[:-1]]
-    inside: I64 = running - np.repeat(before, np.diff(workload.op_ptr))
-    return inside
-
-
 class Groups:
     """The groups of a workload that is not folded, numbered in the order of their first ops.
 
-    ``of_op`` [ops] is the innermost group that its task is in at each op, of `Op.GROUP` and `Op.END_GROUP` their own;
-    ``of_task`` [rows] the one that counts a task, of a call that which counts the tasks that it spawns. Both are
-    `NO_GROUP` where there is none. ``owner`` [groups] is the task that begins and ends each.
+    ``of_op`` [ops] is the innermost group that the op's task is in at the op; for `Op.GROUP` and `Op.END_GROUP` the
+    group that the op begins or ends. ``of_task`` [rows] is the group that counts the task; for a call, the group that
+    counts the tasks that the call spawns. Both are `NO_GROUP` if there is no group. ``owner`` [groups] is the task that
+    begins and ends each group.
     """
 
     def __init__(self, workload: Workload) -> None:
@@ -73,9 +49,9 @@ class Groups:
 
 
 def cycle_of(source: I64, target: I64, tasks: int) -> list[int]:
-    """Tasks of which each waits for the next, and the last for the first; none where there is no cycle.
+    """Return tasks of which each waits for the next, and the last for the first; empty if there is no cycle.
 
-    ``target[i]`` waits for ``source[i]``; ``tasks`` is their number.
+    ``target[i]`` waits for ``source[i]``; ``tasks`` is the number of tasks.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

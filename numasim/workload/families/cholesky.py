@@ -3,13 +3,13 @@
 The right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear algebra
 algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of doubles
 in tiles. Step k factors tile (k, k) (potrf), divides the tiles below it (trsm), and updates every tile (i, j) right of
-column k: the diagonal ones with a product of a tile and its own transpose (syrk), the others with a product of two
-tiles (gemm). One task spawns all others in this order and then waits; each of them starts when the last earlier writer
-of every tile that it reads or writes has finished, as with OpenMP's ``depend`` clause. No tile is written after another
-task has read it, so there are no other dependences.
+column k: diagonal tiles with a product of a tile and the tile's transpose (syrk), other tiles with a product of two
+tiles (gemm). One task spawns all other tasks in this order and then waits. A spawned task starts when the last earlier
+writer of every tile that the task reads or writes has finished, as with OpenMP's ``depend`` clause. No tile is written
+after another task has read the tile, so there are no other dependences.
 
-A task is thus a triple ``0 <= k <= j <= i < tiles``: what step k does to tile (i, j). Only the tiles on and below the
-diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles even if it needs one triangle alone.
+A task is thus a triple ``0 <= k <= j <= i < tiles``: the work of step k on tile (i, j). Only the tiles on and below the
+diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles even if the kernel needs one triangle.
 """
 
 from __future__ import annotations
@@ -21,17 +21,15 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadParameters, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8
 KERNELS = ("potrf", "trsm", "syrk", "gemm")
 POTRF, TRSM, SYRK, GEMM = range(len(KERNELS))
 CREATOR = len(KERNELS)  # the shape of the task that spawns all others
-ACCESSES = (1, 2, 2, 3)  # of each kernel: the tiles that it reads, and the one that it updates
+ACCESSES = (1, 2, 2, 3)  # [kernels] the number of tiles that the kernel reads or updates
 
 
 class CholeskyParameters(WorkloadParameters):
@@ -51,7 +49,7 @@ class CholeskyParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Of the tasks of every kernel, and of the one that spawns them."""
+        """Return the totals of the tasks of every kernel, and of the task that spawns these tasks."""
         tiles, tile_bytes = self.tiles, _tile_bytes(self)
         pairs = tiles * (tiles - 1) // 2
         counts = (tiles, pairs, pairs, pairs * (tiles - 2) // 3)
@@ -77,15 +75,15 @@ class Steps(NamedTuple):
 
 
 def flops(kernel: int, size: int) -> int:
-    """Floating-point operations of one kernel on tiles of ``size`` x ``size``, as LAPACK Working Note 41 counts them.
+    """Return the floating-point operations of one kernel on ``size`` x ``size`` tiles, as in LAPACK Working Note 41.
 
-    Those of potrf on the whole matrix are the sum of those of all tasks.
+    The operations of potrf on the whole matrix are the sum of the operations of all tasks.
     """
     return (size * (size + 1) * (2 * size + 1) // 6, size**3, size**2 * (size + 1), 2 * size**3)[kernel]
 
 
 def cholesky(parameters: CholeskyParameters) -> Workload:
-    """One task that spawns a task for every operation on a tile, and the dependences among these."""
+    """Return a task that spawns a task for every operation on a tile, and the dependences among the spawned tasks."""
     steps = _steps(parameters.tiles)
     kernels = _kernels(steps)
     parent = np.zeros(1 + len(kernels), np.int64)
@@ -113,7 +111,7 @@ def cholesky(parameters: CholeskyParameters) -> Workload:
 
 
 def _steps(tiles: int) -> Steps:
-    """Step by step: the column of the step from the diagonal down, then the tiles right of it, row by row."""
+    """Return, step by step, the column from the diagonal down, then the tiles right of the column, row by row."""
     parts = []
     for k in range(tiles):
         column = np.arange(k, tiles)
@@ -129,12 +127,12 @@ def _kernels(steps: Steps) -> I64:
 
 
 def _edges(steps: Steps, tiles: int) -> tuple[I64, I64]:
-    """(predecessor, successor) of every task and the last earlier writer of each of its tiles."""
+    """Return (predecessor, successor): for every task the last earlier writer of each of the task's tiles."""
     number = np.zeros((tiles, tiles, tiles), np.int32)  # [i, j, k]
     number[steps] = np.arange(len(steps.k))
     i, j, k = steps
     writers = (
-        (k > 0, (i, j, k - 1)),  # of the tile that the task updates
+        (k > 0, (i, j, k - 1)),  # writer of the updated tile
         (i > j, (np.where(j > k, j, k), k, k)),  # potrf of the step for trsm; trsm of row j for gemm
         (j > k, (i, k, k)),  # trsm of row i
     )
@@ -144,7 +142,7 @@ def _edges(steps: Steps, tiles: int) -> tuple[I64, I64]:
 
 
 def _fill(draft: Draft, steps: Steps, parameters: CholeskyParameters) -> None:
-    """Times and accesses of every kernel: the tiles that it reads, then the one that it updates."""
+    """Set times and accesses of every kernel: the tiles that the kernel reads, then the updated tile."""
     for kernel, count in enumerate(ACCESSES):
         tasks = draft.tasks(kernel) - 1
         i, j, k = (column[tasks] for column in steps)

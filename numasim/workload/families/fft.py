@@ -1,8 +1,8 @@
 """BOTS FFT: the Cooley-Tukey transform of n = 2**k complex numbers with radices 8 and 16.
 
-First the roots of unity, then the transform. A transform of more than 32 numbers spawns the unshuffling of its input
-and waits, spawns a transform for every residue class and waits, spawns the butterflies with their twiddle factors and
-waits. Loops over more than 127 items are split into halves, two tasks each. Input and output swap roles at every
+The program computes the roots of unity, then the transform. A transform of more than 32 numbers spawns the unshuffling
+of its input and waits, spawns a transform for every residue class and waits, spawns the butterflies with their twiddle
+factors and waits. A loop over more than 127 items is split into halves, two tasks. Input and output swap roles at every
 level. A transform of m numbers counts 5 m log2 m operations, a twiddle factor 6, a root of unity 40 (a sine and a
 cosine).
 """
@@ -17,12 +17,10 @@ from pydantic import AfterValidator, Field
 
 from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime, power_of_two
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps, power_of_two
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 
 ELEMENT_BYTES = 16
@@ -50,7 +48,7 @@ class FftParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Of the loop over the roots, and of the transform with all that are in it."""
+        """Return the totals of the loop over the roots and of the transform with all transforms within."""
         rate, data_bytes = self.ps_per_1000_flops, self.n * ELEMENT_BYTES
 
         def root(length: int) -> Totals:
@@ -66,8 +64,8 @@ def _part(flops: int, rate: int, *accesses: Totals) -> Totals:
 
 
 def _loop_totals(length: int, part: Callable[[int], Totals], cutoff: int = LOOP_CUTOFF) -> Totals:
-    """A loop over ``length`` items, of which a task handles fewer than ``cutoff``: ``part`` of their number."""
-    whole = {length: 1}  # how many parts there are of each length
+    """Return the totals of a loop over ``length`` items; a task has fewer than ``cutoff`` items and takes ``part``."""
+    whole = {length: 1}  # the number of parts of each length
     found = NOTHING
     while whole:
         halves: dict[int, int] = {}
@@ -91,7 +89,7 @@ def _transform_totals(size: int, rate: int) -> Totals:
         return access(amount), access(amount, mode=Mode.WRITE)
 
     def twiddle(length: int) -> Totals:
-        roots = access(LINE_BYTES, length * (pieces - 1), pattern=Pattern.STRIDED)  # at most: dense ones are shorter
+        roots = access(LINE_BYTES, length * (pieces - 1), pattern=Pattern.STRIDED)  # at most: dense roots are shorter
         return _part(flops * length, rate, *moved(length), roots)
 
     unshuffled = _loop_totals(size // pieces, lambda length: _part(0, rate, *moved(length)))
@@ -114,8 +112,8 @@ SHAPES = (
 class Nodes(NamedTuple):
     """Tasks of the recursion; arrays are [tasks].
 
-    A transform or base case handles ``length`` numbers from ``first`` on. A loop handles ``length`` of its items from
-    ``first`` on; it belongs to the transform that begins at ``origin`` with ``radix`` classes of ``classes`` numbers.
+    A transform or base case handles ``length`` numbers from ``first`` on. A loop handles ``length`` items from
+    ``first`` on and belongs to the transform that begins at ``origin`` with ``radix`` classes of ``classes`` numbers.
     ``source`` is the region of the input.
     """
 
@@ -128,18 +126,18 @@ class Nodes(NamedTuple):
     source: I64
 
     def at(self, ids: I64) -> Nodes:
-        """Only the tasks ``ids``."""
+        """Return the tasks ``ids`` alone."""
         return Nodes(*(column[ids] for column in self))
 
     def shapes(self) -> I64:
-        """[tasks] the shape of each task."""
+        """Return [tasks] the shape of each task."""
         loop = (self.role == ROOTS_LOOP) | (self.role == UNSHUFFLE_LOOP) | (self.role == TWIDDLE_LOOP)
-        inclusive = self.role == ROOTS_LOOP  # the bounds of this loop are both included, so it compares one less
+        inclusive = self.role == ROOTS_LOOP  # this loop includes both bounds, so the loop compares one less
         return np.where(loop & (self.length - inclusive >= LOOP_CUTOFF), HALVES, self.role)
 
 
 def fft(parameters: FftParameters) -> Workload:
-    """The roots of unity in one phase, the transforms in the next."""
+    """Return the roots of unity in one phase and the transforms in the next phase."""
     nodes, parent = grow(parameters.n)
     draft = Draft(parent, nodes.shapes(), SHAPES)
     _fill_roots(draft, nodes, parameters)
@@ -165,7 +163,7 @@ def fft(parameters: FftParameters) -> Workload:
 
 
 def grow(n: int) -> tuple[Nodes, I64]:
-    """(tasks level by level, [tasks] parent); task 0 makes the roots, task 1 is the transform."""
+    """Return (tasks level by level, [tasks] parent); task 0 makes the roots, task 1 is the transform."""
     level = Nodes(*np.array([[ROOTS_LOOP, 0, n // 2 + 1, 0, 1, 1, IN], [_role(n), 0, n, 0, radix(n), 1, IN]]).T)
     found, parents, first = [level], [np.array([-1, -1])], 0
     while len(level.role):
@@ -181,7 +179,7 @@ def grow(n: int) -> tuple[Nodes, I64]:
 
 
 def radix(n: int) -> int:
-    """The radix by which BOTS divides a transform of ``n`` numbers, a power of two; base cases are not divided."""
+    """Return the radix by which BOTS divides a transform of ``n`` numbers, a power of two; 1 for base cases."""
     if n <= LARGEST_BASE:
         return 1
     return 8 if n in {64, 128, 256, 1024, 2048, 4096} else 16
@@ -192,7 +190,7 @@ def _role(n: int) -> int:
 
 
 def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
-    """Child ``number`` of each parent (one row a child): a half of a loop, or a part of a transform."""
+    """Return child ``number`` of each parent (a row for each child): half a loop, or a part of a transform."""
     parts = _parts(parent, number)
     lower = np.where(parent.role == ROOTS_LOOP, (parent.length + 1) // 2, parent.length // 2)
     upper = number == 1
@@ -203,7 +201,7 @@ def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
 
 
 def _parts(parent: Nodes, number: I64) -> Nodes:
-    """Part 0 of a transform unshuffles, the last part multiplies, the parts between transform the residue classes."""
+    """Return parts of transforms: part 0 unshuffles, the last multiplies, others transform a residue class."""
     classes = parent.length // parent.radix
     loop = (number == 0) | (number == parent.radix + 1)
     inner = [(_role(m), radix(m)) for m in np.unique(classes).tolist()] or [(BASE, 1)]
@@ -220,7 +218,7 @@ def _parts(parent: Nodes, number: I64) -> Nodes:
 
 
 def _fill_roots(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Root k and its conjugate n - k, for k up to n / 2."""
+    """Set the work on root k and its conjugate n - k, for k up to n / 2."""
     part = nodes.at(draft.tasks(ROOTS_LOOP))
     draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
     for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):
@@ -257,7 +255,7 @@ def _fill_bases(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
 
 
 def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Every item combines one number of each class; it takes a root for each class but the first."""
+    """Set the work on butterflies: an item combines a number of each class, and reads a root for each but the first."""
     part = nodes.at(draft.tasks(TWIDDLE_LOOP))
     flops = BUTTERFLY_FLOPS * part.radix * _log2(part.radix) + TWIDDLE_FLOPS * (part.radix - 1)
     draft.compute(TWIDDLE_LOOP, compute_ps(flops * part.length, parameters.ps_per_1000_flops))
@@ -280,7 +278,7 @@ def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> Non
 
 
 def _access_classes(draft: Draft, shape: int, number: int, part: Nodes, *, region: I64, mode: Mode) -> None:
-    """The items of a loop in every residue class: a piece a class."""
+    """Set the access to the items of a loop, a piece for each residue class."""
     draft.access(
         shape,
         number,

@@ -1,7 +1,7 @@
 """The recursive Fibonacci function, a task per call: the workload of the theory of fork and join.
 
 A call of n >= 2 spawns calls of n - 1 and n - 2, waits for both and adds. Parts that take no time have no segment. All
-calls of one argument are equal, and so are those of 0 and 1, so that ``n`` classes stand for all of them.
+calls of one argument are equal, and calls of 0 equal calls of 1, so that ``n`` classes stand for all calls.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from decimal import Decimal
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen, parameters_of
-from numasim.workload.family import Family
+from numasim.workload.builder import parameters_of, workload_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.unfold import unfolded
 
@@ -27,7 +25,7 @@ SPAWN, LEAF, JOIN = range(len(KERNELS))
 
 
 def fib_calls(n: int) -> tuple[int, int]:
-    """(number of calls, number of leaf calls) of the recursive Fibonacci function of ``n``."""
+    """Return (number of calls, number of leaf calls) of the recursive Fibonacci function of ``n``."""
     leaves, following = 1, 1
     for _ in range(n):
         leaves, following = following, leaves + following
@@ -37,7 +35,7 @@ def fib_calls(n: int) -> tuple[int, int]:
 class FibParameters(WorkloadParameters):
     """A task per call of the recursive Fibonacci function, with given times for its three parts.
 
-    Above 32 there are too many for the reference engine, which needs a row for each.
+    Calls of arguments above 32 are too many for the reference engine, which needs a row for each call.
     """
 
     name: Literal["fib"] = Field(description="The name of this workload.")
@@ -52,7 +50,7 @@ class FibParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Of a row for each argument, and the times of all calls."""
+        """Return the totals of a row for each argument, with the times of all calls."""
         calls, leaves = fib_calls(self.n)
         spawn_ps, leaf_ps, join_ps = ps(self.spawn_ns), ps(self.leaf_ns), ps(self.join_ns)
         folded = task(*[segment(0)] * 3, ops=3).times(max(1, self.n))
@@ -61,41 +59,33 @@ class FibParameters(WorkloadParameters):
 
 
 def fib(parameters: FibParameters) -> Workload:
-    """A task for every call that the recursion makes; an `InputError` if they do not fit in memory."""
+    """Return a task for every call of the recursion; raise `InputError` if the tasks do not fit in memory."""
     return unfolded(folded_fib(parameters))
 
 
 def folded_fib(parameters: FibParameters) -> Workload:
-    """A row for every argument: row r stands for the calls of n - r, the last row for those of 1 and 0."""
+    """Return a row for every argument: row r stands for the calls of n - r, the last row for the calls of 1 and 0."""
     times = np.array([ps(parameters.spawn_ns), ps(parameters.leaf_ns), ps(parameters.join_ns)], np.int64)
-    timed = np.flatnonzero(times)  # a kernel's segment is its place among those that take time
+    timed = np.flatnonzero(times)  # a kernel's segment is the kernel's place among the kernels that take time
     op_ptr, op_code, op_arg = _programs(max(1, parameters.n), timed)
     calls, leaves = fib_calls(parameters.n)
-    return Workload(
-        name="fib",
+    return workload_of(
+        "fib",
         parameters=parameters_of(parameters),
         kernels=KERNELS,
-        regions=(),
         phases=(Phase(roots=(0,)),),
-        ranges=(),
-        op_ptr=frozen(op_ptr),
-        op_code=frozen(op_code),
-        op_arg=frozen(op_arg),
-        kind=frozen(np.zeros(len(op_ptr) - 1, np.uint8)),
-        parent=frozen(np.full(len(op_ptr) - 1, -1, np.int64)),
-        segment_compute_ps=frozen(times[timed]),
-        segment_kernel=frozen(timed.astype(np.uint8)),
-        segment_accesses=frozen(np.zeros(len(timed) + 1, np.int64)),
-        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
-        successor_ptr=frozen(np.zeros(len(op_ptr), np.int64)),
-        successor=frozen(np.zeros(0, np.uint32)),
+        op_ptr=op_ptr,
+        op_code=op_code,
+        op_arg=op_arg,
+        compute_ps=times[timed],
+        kernel=timed,
         facts={"tasks": calls, "leaves": leaves},
         folded=True,
     )
 
 
-def _programs(rows: int, timed: I64) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-    """(op_ptr, op_code, op_arg) of ``rows`` arguments from the largest down to 1."""
+def _programs(rows: int, timed: I64) -> tuple[I64, I64, I64]:
+    """Return (op_ptr, op_code, op_arg) of ``rows`` arguments from the largest down to 1."""
     segment = {kernel: [(Op.RUN, at)] for at, kernel in enumerate(timed.tolist())}
     before, leaf, after = (segment.get(kernel, []) for kernel in (SPAWN, LEAF, JOIN))
     programs = [
@@ -105,7 +95,7 @@ def _programs(rows: int, timed: I64) -> tuple[I64, npt.NDArray[np.uint8], npt.ND
     programs.append(leaf)
     ops = np.array([op for program in programs for op in program], np.int64).reshape(-1, 2)
     op_ptr = offsets(np.array([len(program) for program in programs]))
-    return op_ptr, ops[:, 0].astype(np.uint8), ops[:, 1].astype(np.uint32)
+    return op_ptr, ops[:, 0], ops[:, 1]
 
 
 FAMILIES = (Family(FibParameters, fib, folded=folded_fib, small={"n": 6}, benchmark={"n": 18}),)

@@ -1,10 +1,10 @@
 """The island model of a genetic algorithm, a CPU-bound program of LAWS (Chen and Guo 2015, Table III).
 
-Every island has a population of its own in memory of its own. An iteration has two phases: the islands evolve, each by
-itself for a number of generations, then each takes copies of the first individuals of the island before it in the
-ring, in place of its own last ones. A tree of tasks divides the islands; a leaf is an island. Evolving takes a time for
-each gene of each individual and generation; the copies are a phase apart, so that all islands give what they have when
-all have evolved.
+Every island has a population in memory of its own. An iteration has two phases. In the first phase every island evolves
+for a number of generations. In the second phase every island replaces its last individuals by copies of the first
+individuals of the island before in the ring. A tree of tasks divides the islands; a leaf is an island. Evolving takes a
+time for each gene of each individual and generation. The copies are a phase of their own, so that islands give
+individuals after all islands have evolved.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from pydantic import Field, model_validator
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import planted, row_tree, tree_shapes, tree_totals
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Loop, Mode, Op, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 BRANCHING = 2
@@ -62,7 +60,7 @@ class GaParameters(WorkloadParameters):
         return int(compute_ps(self.island_bytes * self.generations, self.ps_per_1000_genes))
 
     def totals(self) -> Totals:
-        """Of both phases."""
+        """Return the totals of both phases."""
         taken = self.migrants * self.genes
         evolve = task(segment(self.evolve_ps, access(self.island_bytes, mode=Mode.READ_WRITE)))
         migrate = task(segment(0, access(taken), access(taken, mode=Mode.WRITE)))
@@ -72,7 +70,7 @@ class GaParameters(WorkloadParameters):
 
 
 def ga(parameters: GaParameters) -> Workload:
-    """A tree of the islands for evolving and one for migrating, in a loop."""
+    """Return a tree of the islands for evolving and a tree for migrating, in a loop."""
     trees, phase = planted([row_tree(parameters.islands, BRANCHING)] * len(KERNELS))
     shape, shapes = tree_shapes(trees, Shape((Op.RUN,), (EVOLVE,), (1,)))
     migrate = len(shapes)

@@ -1,13 +1,13 @@
 """Gaussian elimination, as in LAWS (Chen and Guo 2015, Table III): a tree of tasks over the rows below each pivot.
 
-Step k subtracts from every row below row k its multiple of row k, from column k on: a division for the factor, then an
-operation pair (a multiplication and a subtraction) for every column behind k; column k keeps the factor. There are no
-row exchanges. A leaf updates the rows of one block of the matrix, of which blocks before the pivot take no part, and
-reads the pivot's row.
+Step k subtracts a multiple of row k from every row below row k, from column k on. A row takes a division for the
+factor, then a multiplication and a subtraction for every column behind k; column k keeps the factor. Rows are not
+exchanged. A leaf updates the rows of one block of the matrix and reads the pivot's row. Blocks before the pivot have no
+leaf.
 
-``phase_steps`` steps in a row are passes of one phase, each of them the mean of these steps: in every block the bytes
-of a row, rounded to whole ones, and the time, rounded to a ps. What is kept is the number of steps, each with its tree
-and its wait for all leaves, and, of every block, the bytes and operations of all steps together.
+``phase_steps`` consecutive steps are passes of one phase. Every pass is the mean of these steps: in every block the
+bytes of a row are rounded to whole bytes, and the time is rounded to a ps. The number of steps stays, each with its
+tree and its wait for all leaves. The bytes and operations of a block, summed over all steps, stay as well.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes
 from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, memory
 
 LEAF = 0  # the shape of leaves
 
 
-class _Ge(WorkloadParameters):
-    """What the two trees of ge have in common."""
+class GeParameters(WorkloadParameters):
+    """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix: a tree of tasks over the rows below each pivot."""
 
     irregular: ClassVar[bool] = False
+    name: Literal["ge"] = Field(description="The name of this workload.")
     x: Annotated[Whole, Field(ge=2, le=2**16)] = Field(description="Rows and columns of the matrix.")
     leaf_rows: Size = Field(8, description="Rows of a leaf (LAWS, section 6.4).")
     phase_steps: Size = Field(
@@ -58,7 +57,7 @@ class _Ge(WorkloadParameters):
         return self.x * self.element_bytes
 
     def totals(self) -> Totals:
-        """At most: blocks as if every phase had one more, accesses as if each took a line and its rows a byte more."""
+        """Return upper bounds: a phase has one more block, an access one more line, a row one more byte."""
         phases = -(-(self.x - 1) // self.phase_steps)
         leaves = (phases * self.x - self.phase_steps * phases * (phases - 1) // 2) // self.leaf_rows + 2 * phases
         runs, rows = leaves * min(self.phase_steps, self.x), min(self.leaf_rows, self.x)
@@ -79,31 +78,25 @@ class _Ge(WorkloadParameters):
         ) + memory(self.x * self.row_bytes)
 
 
-class GeParameters(_Ge):
-    """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix: a tree of tasks over the rows below each pivot."""
-
-    name: Literal["ge"] = Field(description="The name of this workload.")
-
-
-class IrregularGeParameters(_Ge):
+class IrregularGeParameters(GeParameters):
     """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix, with irregular trees."""
 
     irregular: ClassVar[bool] = True
-    name: Literal["ge-ir"] = Field(description="The name of this workload.")
+    name: Literal["ge-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
 
 
 def elements(size: int) -> int:
-    """Elements that all steps update: r rows of r + 1 each, for r from 1 to ``size`` - 1."""
+    """Return the number of elements that all steps update: r rows of r + 1 elements, for r from 1 to ``size`` - 1."""
     return (size - 1) * size * (size + 1) // 3
 
 
 def operations(size: int, per_point: int) -> int:
-    """Operations of all steps: in r rows a division and ``per_point`` for each of r columns, r from 1 on."""
+    """Return the operations of all steps: in r rows a division and ``per_point`` for each of r columns, r from 1 on."""
     return per_point * (size - 1) * size * (2 * size - 1) // 6 + size * (size - 1) // 2
 
 
 class Leaves(NamedTuple):
-    """[leaves] the rows from ``first`` to ``end - 1`` that change, in ``steps`` steps from ``pivot`` on."""
+    """[leaves] the rows from ``first`` to ``end - 1`` of a leaf, which change in ``steps`` steps from ``pivot`` on."""
 
     first: I64
     end: I64
@@ -111,8 +104,8 @@ class Leaves(NamedTuple):
     steps: I64
 
 
-def gaussian_elimination(parameters: _Ge) -> Workload:
-    """A phase of one tree for every ``phase_steps`` steps."""
+def gaussian_elimination(parameters: GeParameters) -> Workload:
+    """Return the graph that has a phase of one tree for every ``phase_steps`` steps."""
     size, leaf_rows = parameters.x, parameters.leaf_rows
     pivots = np.arange(0, size - 1, parameters.phase_steps)
     before, blocks = (pivots + 1) // leaf_rows, -(-size // leaf_rows)
@@ -140,16 +133,16 @@ def gaussian_elimination(parameters: _Ge) -> Workload:
     )
 
 
-def _leaves(parameters: _Ge, trees: RowTree, ids: I64, before: I64, pivot: I64, steps: I64) -> Leaves:
-    """The leaves ``ids``; the other arrays are [tasks]: the blocks before the tree, its first pivot, its steps."""
+def _leaves(parameters: GeParameters, trees: RowTree, ids: I64, before: I64, pivot: I64, steps: I64) -> Leaves:
+    """Return the leaves ``ids``. [tasks] are the blocks ``before`` the tree, the tree's first pivot and its steps."""
     block = before[ids] + trees.first[ids]
     first = np.maximum(block * parameters.leaf_rows, pivot[ids] + 1)
     end = np.minimum((block + 1) * parameters.leaf_rows, parameters.x)
     return Leaves(first, end, pivot[ids], steps[ids])
 
 
-def _fill(draft: Draft, leaves: Leaves, parameters: _Ge) -> None:
-    """A mean step of every leaf: update its rows from the pivot's column on, read the row of the middle pivot."""
+def _fill(draft: Draft, leaves: Leaves, parameters: GeParameters) -> None:
+    """Set a mean step of every leaf: update the rows from the pivot's column on, read the row of the middle pivot."""
     size, element_bytes = parameters.x, parameters.element_bytes
     rows = leaves.end - leaves.first
     changed, pairs = _work(leaves, size)
@@ -174,8 +167,8 @@ def _fill(draft: Draft, leaves: Leaves, parameters: _Ge) -> None:
     access(1, leaves.pivot + leaves.steps // 2, 1, read, Mode.READ)
 
 
-def _step_ps(ops: I64, steps: I64, parameters: _Ge) -> I64:
-    """The time of a mean step, from the operations of all; in two parts, none of which leaves 63 bits."""
+def _step_ps(ops: I64, steps: I64, parameters: GeParameters) -> I64:
+    """Return the time of a mean step, given the operations of all steps, in two parts that each fit in 63 bits."""
     whole, rest = np.divmod(ops, steps)
     rate = parameters.ps_per_1000_ops
     found: I64 = (whole * rate + rest * rate // steps + 500) // 1000
@@ -183,15 +176,15 @@ def _step_ps(ops: I64, steps: I64, parameters: _Ge) -> I64:
 
 
 def _work(leaves: Leaves, size: int) -> tuple[I64, I64]:
-    """([leaves] elements that all steps of the phase update, pairs of a step and a row in which it does so).
+    """Return ([leaves] elements that all steps of the phase update, [leaves] pairs of a step and a row in the step).
 
-    Row i takes part in the first c = i - pivot steps, at most all of them. Together they update
-    (size - pivot) c - c (c - 1) / 2 elements of it.
+    Row i takes part in the first c = i - pivot steps, at most in all steps. These steps update
+    (size - pivot) c - c (c - 1) / 2 elements of the row.
     """
     widest, steps = size - leaves.pivot, leaves.steps
     last = np.minimum(leaves.end - 1 - leaves.pivot, steps)
     earlier = np.minimum(leaves.first - 1 - leaves.pivot, steps)
-    whole = leaves.end - leaves.first - (last - earlier)  # rows that take part in all steps and are not counted yet
+    whole = leaves.end - leaves.first - (last - earlier)  # rows in all steps, not counted yet
 
     def triangle(count: I64) -> I64:
         return count * (count + 1) // 2
@@ -205,7 +198,7 @@ def _work(leaves: Leaves, size: int) -> tuple[I64, I64]:
 
 
 def _mean(total: I64, count: I64) -> I64:
-    """``total`` over ``count``, rounded to the nearest."""
+    """Return ``total`` over ``count``, rounded to the nearest integer."""
     return (2 * total + count) // (2 * count)
 
 

@@ -1,9 +1,10 @@
 """Tasks that do nothing but refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
 
-One task for each core makes memory references to a region that no other task uses. Its caches serve a share of them,
-which the paper does not state (A-60); each of the others fetches the next line of the region from where that is at
-home, one at a time, since a task cannot go on without it. The regions lie one after the other, each from a multiple of
-64 KiB on if it has as many bytes, so that memory may be homed where it is used, on one node, or on all.
+One task for each core makes memory references to a region that no other task uses. The core's caches serve a share of
+the references, which the paper does not state (A-60). Every other reference fetches the next line of the region from
+the line's home. Lines are fetched one at a time, since a task cannot continue without the line. The regions lie one
+after the other; regions of 64 KiB begin at multiples of 64 KiB. Memory may thus be homed on the node that uses the
+memory, on one node, or on all nodes.
 """
 
 from __future__ import annotations
@@ -18,11 +19,9 @@ from pydantic import Field
 
 from numasim.parts.base import Bytes, Exact
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import TeamParameters, WorkTime
+from numasim.workload.parameters import Family, TeamParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 
@@ -46,22 +45,22 @@ class HomeTestParameters(TeamParameters):
 
     @property
     def references(self) -> int:
-        """References of a task: a line each for those that no cache serves."""
+        """Number of references of a task; every reference that no cache serves fetches a line."""
         return ceil(-(-self.bytes // LINE_BYTES) / (1 - Rational(self.hit_share)))
 
     @property
     def task_ps(self) -> int:
-        """Time of a task if every reference was served at once."""
+        """Time of a task if caches served every reference."""
         return int(compute_ps(self.references, self.ps_per_1000_references))
 
     def totals(self) -> Totals:
-        """Of a task for each thread."""
+        """Return the totals of a task for each thread."""
         fetched = access(self.bytes, pattern=Pattern.CHASE)
         return task(segment(self.task_ps, fetched)).times(self.team) + memory(self.team * self.bytes)
 
 
 def home_test(parameters: HomeTestParameters) -> Workload:
-    """A task for each thread, dealt one to each worker."""
+    """Return a task for each thread, dealt one to each worker."""
     threads = parameters.team
     draft = Draft(np.full(threads, -1), np.zeros(threads, np.int64), (Shape((Op.RUN,), (0,), (1,)),))
     draft.compute(0, parameters.task_ps)

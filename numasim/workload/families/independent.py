@@ -9,15 +9,14 @@ from pydantic import Field
 
 from numasim.parts.base import Whole, ps
 from numasim.schema.enumerations import MOST_ITEMS
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, parameters_of, range_workload
-from numasim.workload.family import Family
+from numasim.workload.builder import accesses_of, parameters_of, range_workload
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
-from numasim.workload.parameters import TimedParameters
+from numasim.workload.parameters import Family, TimedParameters
 from numasim.workload.size.totals import Totals
 
 
 class IndependentParameters(TimedParameters):
-    """``tasks`` tasks without accesses or dependences, dealt round robin; never materialised."""
+    """``tasks`` tasks without accesses or dependences, dealt round robin; the tasks are never listed one by one."""
 
     name: Literal["independent"] = Field(description="The name of this workload.")
     tasks: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(
@@ -25,25 +24,16 @@ class IndependentParameters(TimedParameters):
     )
 
     def totals(self) -> Totals:
-        """Of items that all take the longest time."""
+        """Return the totals of items that all take the longest time."""
         high_ps = ps(self.high_ns)
         return Totals(items=self.tasks, compute_ps=self.tasks * high_ps, segment_ps=high_ps)
 
 
 def independent(parameters: IndependentParameters) -> Workload:
-    """One implicit range without accesses."""
+    """Return one implicit range without accesses."""
     none = np.zeros(0, np.int64)
-    family = RangeFamily(
-        name="task",
-        count=parameters.tasks,
-        low_ps=ps(parameters.low_ns),
-        high_ps=ps(parameters.high_ns),
-        kernel=0,
-        accesses=accesses_of(**dict.fromkeys(ACCESS_TYPES, ())),
-        divisor=none,
-        step_div=none,
-        step_mod=none,
-    )
+    bounds = ps(parameters.low_ns), ps(parameters.high_ns)
+    family = RangeFamily("task", parameters.tasks, *bounds, 0, accesses_of(), none, none, none)
     return range_workload(
         name="independent",
         parameters=parameters_of(parameters),

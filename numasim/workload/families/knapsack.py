@@ -1,10 +1,11 @@
 """The 0-1 knapsack problem by branch and bound, as in the example of Cilk and in BOTS; a CPU-bound program of LAWS.
 
-Items stand in the order of their value per weight, the best first. A task decides on the next item: it spawns the
-search without it and the search with it, and waits. It ends at once if the weight is above the capacity, if no item or
-no capacity is left, or if even the rest of the capacity filled at the next item's value per weight would bring less
-than the best that has been found. What has been found then depends on the order of a parallel run; here it is what a
-serial run has found, which does the first spawned search before the second, so that the tree is always the same.
+Items stand in the order of value per weight, the best item first. A task decides on the next item: the task spawns the
+search without the item and the search with the item, and waits. The task ends at once if the weight is above the
+capacity, if no item or no capacity is left, or if the remaining capacity, filled at the next item's value per weight,
+would bring less than the best value found so far. In a parallel program the best value so far depends on the order of
+execution. Here a serial run, with the first spawned search before the second, gives the best value so far, so that the
+tree is always the same.
 
 Weights and values are drawn from 1 to 100 (class 8); the knapsack holds half of all weight.
 """
@@ -21,15 +22,14 @@ from pydantic import Field
 from numasim.draws import DrawClass, base_array, below_array, draw_array
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Op, Phase, Workload
-from numasim.workload.parameters import Size, WorkloadParameters
+from numasim.workload.parameters import Family, Size, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
 
 MOST_DRAWN = 100
 WEIGHT, VALUE = range(2)  # numbers of an item's own stream
 END, BRANCH = range(2)  # shapes
-SPAWNED = (False, True)  # the search without the item, and that with it
+SPAWNED = (False, True)  # whether the search takes the item
 
 
 class KnapsackParameters(WorkloadParameters):
@@ -52,34 +52,32 @@ class KnapsackParameters(WorkloadParameters):
         return min(self.items, self.cutoff or self.items)
 
     def totals(self) -> Totals:
-        """As if nothing was bounded."""
+        """Return the totals of a search without bounds."""
         node_ps, below = ps(self.node_ns), 2 ** (self.items - self.depth + 1) - 1
         tasks = task(segment(node_ps), ops=3).times(2**self.depth - 1)
         return (tasks + task(segment(node_ps * below)).times(2**self.depth)).repeated(self.iterations)
 
 
 class Item(NamedTuple):
-    """What one of the things weighs, and what it is worth."""
+    """The weight and the value of an item."""
 
     weight: int
     value: int
 
 
 class Search:
-    """A serial search, with the tasks that it finds in preorder."""
+    """A serial search, with the tasks of the search in preorder."""
 
     def __init__(self, items: list[Item], depth: int) -> None:
         """Search among ``items``, with a task for each of the first ``depth`` decisions."""
         self.best = 0
         self.parents: list[int] = []
         self.branches: list[bool] = []  # whether the task spawns
-        self.nodes: list[int] = []  # decisions that the task makes itself
+        self.nodes: list[int] = []  # the number of decisions within the task
         self._items, self._depth = items, depth
 
     def run(self, level: int, capacity: int, value: int, parent: int = -1) -> int:
-        """The best value below a decision after ``level`` others, with the ``capacity`` left and the ``value`` so far;
-        -1 where it weighs too much.
-        """
+        """Return the best value below decision ``level``, given ``capacity`` and ``value`` so far; -1 if too heavy."""
         task = parent
         if level <= self._depth:
             task = len(self.nodes)
@@ -103,7 +101,7 @@ class Search:
 
 
 def drawn_items(count: int, seed: int) -> list[Item]:
-    """The items in the order of their value per weight, the best first; equal ones as they are drawn."""
+    """Return the items in the order of value per weight, the best first; equal items as drawn."""
     streams = base_array(seed, DrawClass.ARRIVAL, np.arange(count))
     weights, values = (
         1 + below_array(draw_array(streams, number), MOST_DRAWN).astype(np.int64) for number in (WEIGHT, VALUE)
@@ -113,7 +111,7 @@ def drawn_items(count: int, seed: int) -> list[Item]:
 
 
 def knapsack(parameters: KnapsackParameters) -> Workload:
-    """The tree of a serial search down to the cut-off, with the searches below it as the work of its leaves."""
+    """Return the tree of a serial search down to the cut-off; the searches below are the work of leaves."""
     items = drawn_items(parameters.items, parameters.item_seed)
     search = Search(items, parameters.depth)
     best = search.run(0, sum(item.weight for item in items) // 2, 0)

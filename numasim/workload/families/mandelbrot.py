@@ -2,8 +2,8 @@
 
 A point c counts the steps of z := z^2 + c, from z = 0 on, until |z| > 2, at most ``most_steps``. The points are the
 centres of x by y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers in units of 2^-28 and
-products are rounded down, so that the counts are the same everywhere; rows above and below the real axis count alike.
-A tree of tasks divides the rows, and a leaf writes the counts of its own.
+products are rounded down, so that the counts are the same on all machines. Rows above and below the real axis have
+equal counts. A tree of tasks divides the rows, and a leaf writes the counts of its rows.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import row_tree, tree_shapes, tree_totals
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 LEAF = 0  # the shape of leaves
@@ -44,7 +42,7 @@ class MandelbrotParameters(WorkloadParameters):
     ps_per_1000_steps: WorkTime = Field(4_000_000, description="Time of 1,000 steps; the default is assumed.")
 
     def totals(self) -> Totals:
-        """As if all points were in the set."""
+        """Return the totals as if all points were in the set."""
         rows, blocks = min(self.leaf_rows, self.x), -(-self.x // self.leaf_rows)
         most_ps = compute_ps(rows * self.y * self.most_steps, self.ps_per_1000_steps)
         leaves = task(segment(most_ps, access(rows * self.y * COUNT_BYTES, mode=Mode.WRITE))).times(blocks)
@@ -53,7 +51,7 @@ class MandelbrotParameters(WorkloadParameters):
 
 
 def mandelbrot(parameters: MandelbrotParameters) -> Workload:
-    """The tree over the rows, as often as the picture is computed."""
+    """Return the tree over the rows, repeated as often as the picture is computed."""
     tree = row_tree(-(-parameters.x // parameters.leaf_rows), BRANCHING)
     shape, shapes = tree_shapes(tree, Shape((Op.RUN,), (0,), (1,)))
     draft = Draft(tree.parent, shape, shapes)
@@ -74,7 +72,7 @@ def mandelbrot(parameters: MandelbrotParameters) -> Workload:
 
 
 def row_steps(rows: int, columns: int, most: int) -> I64:
-    """[rows] the steps of all points of each row; the upper half, with the lower one as its mirror image."""
+    """Return [rows] the steps of all points of each row: the upper half, then its mirror image."""
     half = np.array([_steps(row, rows, columns, most) for row in range((rows + 1) // 2)], np.int64)
     return np.concatenate([half, half[: rows // 2][::-1]])
 

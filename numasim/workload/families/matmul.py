@@ -1,8 +1,8 @@
 """MATMUL (thesis, section 3.3.2): every element of C = A x B is one independent task, dealt round robin.
 
-The tasks are one implicit range. Item i computes C[i div n, i mod n]: a row of A in one piece, a column of B as n lines
-at a stride of one row. Each step down the column is a new line, and for n >= 512 a new page, so neither prefetches nor
-page walks overlap: the thesis' equation 4.3 has the intercept that one whole miss per step gives.
+The tasks are one implicit range. Item i computes C[i div n, i mod n]: item i reads a row of A in one piece, and a
+column of B as n lines at a stride of one row. Each step down the column is a new line, and for n >= 512 a new page, so
+neither prefetches nor page walks overlap. One whole miss a step gives the intercept of equation 4.3 of the thesis.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.builder import accesses_of, parameters_of, range_workload
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Mode, Pattern, Phase, RangeFamily, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
 from numasim.workload.one_worker import LINE_BYTES
-from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment
 
 ELEMENT_BYTES = 8
@@ -41,7 +39,7 @@ class MatmulParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Of an item for each element of C."""
+        """Return the totals of an item for each element of C."""
         n, row_bytes = self.n, ELEMENT_BYTES * self.n
         item = segment(
             compute_ps(2 * n, self.ps_per_1000_flops),
@@ -54,7 +52,7 @@ class MatmulParameters(WorkloadParameters):
 
 
 def matmul(parameters: MatmulParameters) -> Workload:
-    """The ``n * n`` tasks of a matrix product."""
+    """Return the ``n * n`` tasks of a matrix product."""
     n = parameters.n
     row_bytes = ELEMENT_BYTES * n
     dot_ps = int(compute_ps(2 * n, parameters.ps_per_1000_flops))

@@ -1,8 +1,9 @@
 """BOTS N-Queens: the number of ways to put n queens on a board so that none attacks another.
 
-A task tries one column of the next row: it copies the board, tests the new queen against all earlier ones, and if it
-stands, spawns a task for every column of the row after and waits for them. From row ``cutoff`` on, a task that stands
-searches the rest by itself. A tried column of row j costs (j + 1) times ``row_ns``.
+A task tries one column of the next row. The task copies the board and tests the new queen against all earlier queens.
+If the queen stands (no earlier queen attacks it), the task spawns a task for every column of the following row and
+waits. From row ``cutoff`` on, a task searches the remaining rows serially. A tried column of row j costs (j + 1) times
+``row_ns``.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Op, Phase, Workload
-from numasim.workload.parameters import Size, WorkloadParameters
+from numasim.workload.parameters import Family, Size, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
 
 PRUNED, STANDING, ROOT = range(3)
 Flags = npt.NDArray[np.bool_]
-BOARDS = (  # [n - 1][rows] the ways to put queens into all rows before one so that none attacks another
+BOARDS = (  # [n - 1][rows] the ways to put queens into all earlier rows so that no queen attacks another
     (1,),
     (1, 2),
     (1, 3, 2),
@@ -57,7 +57,7 @@ class NqueensParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Of the tries of every row: a task each above the cut-off, the work of one task below it."""
+        """Return the totals of all tries: a task each above the cut-off, the work of one task below the cut-off."""
         depth = min(self.n, self.cutoff or self.n)
         tries = [self.n * boards for boards in BOARDS[self.n - 1]]
         units = sum(count * (row + 1) for row, count in enumerate(tries))
@@ -68,16 +68,16 @@ class NqueensParameters(WorkloadParameters):
 
 
 class Boards(NamedTuple):
-    """Placements of queens in the first rows, none attacking another; bit c of a mask is column c of the next row."""
+    """Placements of queens in the first rows without attacks; bit c of a mask is column c of the next row."""
 
     columns: I64
     rising: I64
     falling: I64
-    origin: I64  # the try that began the serial search, or the try itself
+    origin: I64  # the try that began the serial search, else the latest try
 
 
 def nqueens(parameters: NqueensParameters) -> Workload:
-    """The search tree down to the cut-off, with the serial searches as the work of its leaves."""
+    """Return the search tree down to the cut-off; the serial searches are the work of leaves."""
     n = parameters.n
     depth = min(n, parameters.cutoff or n)
     parents, rows, stands = [np.array([-1])], [np.array([-1])], [np.array([True])]
@@ -99,7 +99,7 @@ def nqueens(parameters: NqueensParameters) -> Workload:
 
 
 def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
-    """A queen in every column of the next row of every board, and whether it stands."""
+    """Return a queen in every column of the next row of every board, and whether the queen stands."""
     queen = np.tile(1 << np.arange(n), len(boards.columns))
     old = Boards(*(np.repeat(mask, n) for mask in boards))
     free = (old.columns | old.rising | old.falling) & queen == 0
@@ -107,12 +107,12 @@ def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
 
 
 def _advance(tries: Boards, ok: Flags, origin: I64) -> Boards:
-    """The boards that stand, seen from the next row."""
+    """Return the boards whose last queen stands, with masks for the next row."""
     return Boards(tries.columns[ok], tries.rising[ok] << 1, tries.falling[ok] >> 1, origin[ok])
 
 
 def _search(boards: Boards, depth: int, n: int, tasks: int) -> tuple[I64, int]:
-    """([tasks] cost units of the serial searches by the task that does them, number of solutions)."""
+    """Return ([tasks] cost units of the serial search of each task, number of solutions)."""
     work = np.zeros(tasks, np.int64)
     for row in range(depth, n):
         work += np.bincount(boards.origin, minlength=tasks) * n * (row + 1)

@@ -13,9 +13,8 @@ from pydantic import Field
 from numasim.draws import DrawClass, U64Array, base_array, below, below_array, draw, draw_array
 from numasim.parts.base import Bytes, Seed, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
-from numasim.workload.parameters import Size, TaskCount, TimedParameters
+from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 
 STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers of a task's own stream

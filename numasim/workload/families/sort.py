@@ -1,11 +1,11 @@
 """BOTS Sort (thesis, section 3.6): a merge sort in four parts that merges in parallel.
 
-A task of n elements spawns the sorts of its quarters, waits, spawns the merges of the first and of the last two into
-the temporary array, waits, and calls the merge of the two halves back. Below the cut-off it sorts serially. The work
-of a serial sort of m elements is m ceil(log2 m) comparisons, that of a merge one comparison an element. The search
-for the point where a merge splits is some twenty comparisons and is left out.
+A task of n elements spawns the sorts of its quarters, waits, spawns the merges of the first two and of the last two
+quarters into the temporary array, waits, and calls the merge of the two halves back. A task below the cut-off sorts
+serially. A serial sort of m elements takes m ceil(log2 m) comparisons, a merge one comparison for each element. The
+search for the point at which a merge splits takes some twenty comparisons, which are left out.
 
-The keys are random: where each merge splits is drawn from its distribution, and nothing is sorted.
+The keys are random: the point at which a merge splits is drawn from its distribution, and nothing is sorted.
 """
 
 from __future__ import annotations
@@ -23,19 +23,17 @@ from numasim.draws import DrawClass, base_array
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.random_ranks import random_ranks
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 # ---- The merge recursion of BOTS Sort --------------------------------------------------------------------------------
 #
-# A merge of two sorted runs whose shorter one exceeds the cut-off takes the middle of the longer run, finds its place
-# in the shorter one by bisection, puts that element where it belongs and merges what is below and what is above as
-# two tasks. Where that place is depends on the values, and who asks for the recursion says it; all merges of one
-# depth are split at once.
+# A merge of two sorted runs splits if the shorter run exceeds the cut-off. The merge takes the middle element of the
+# longer run, finds the element's rank in the shorter run by bisection, puts the element in its final place, and merges
+# the elements below and the elements above as two tasks. The rank depends on the values; the caller of the recursion
+# gives the ranks. All merges of one depth are split at once.
 
 ARRAY, TEMPORARY = range(2)
 Flags = npt.NDArray[np.bool_]
@@ -44,7 +42,7 @@ Flags = npt.NDArray[np.bool_]
 class Runs(NamedTuple):
     """Merges of [low1, low1 + size1) with [low2, low2 + size2) into [target, ..); arrays are [merges], in elements.
 
-    The merges of one ``stage`` are those that find the whole array in runs of one kind; no element is in two of them.
+    The merges of one ``stage`` work on runs of one level of sorts; no element is in two merges of a stage.
     """
 
     low1: I64
@@ -55,7 +53,7 @@ class Runs(NamedTuple):
     stage: I64
 
     def ordered(self) -> Runs:
-        """The same merges with the longer run first."""
+        """Return the same merges with the longer run first."""
         swap = self.size2 > self.size1
         return Runs(
             np.where(swap, self.low2, self.low1),
@@ -67,9 +65,9 @@ class Runs(NamedTuple):
         )
 
     def halves(self, rank: I64) -> Runs:
-        """Below and above the middle of the first run, alternating; the middle itself is placed by the split.
+        """Return the two merges below and above the middle of the first run, alternating; the split places the middle.
 
-        Of the second run ``rank`` [merges] elements are below the middle.
+        ``rank`` [merges] elements of the second run are below the middle.
         """
         half = self.size1 // 2
         middle, target = self.low1 + half, self.target + half + rank + 1
@@ -78,20 +76,20 @@ class Runs(NamedTuple):
         return Runs(*(np.stack(pair, axis=1).ravel() for pair in zip(below, above, strict=True)))
 
 
-Ranks = Callable[[Runs], I64]  # [merges] how many elements of the second run the middle of the first one is behind
+Ranks = Callable[[Runs], I64]  # [merges] the number of elements of the second run below the middle of the first run
 
 
 @dataclass(frozen=True)
 class Merges:
-    """A forest of merges, numbered depth by depth; ``parent`` is the root's owner for roots, as ``-1 - owner``."""
+    """A forest of merges, numbered depth by depth; the ``parent`` of a root is ``-1 - owner``."""
 
     runs: Runs
     parent: I64
-    serial: Flags  # [merges] whether it merges serially instead of splitting
+    serial: Flags  # [merges] whether the merge is serial instead of split
 
 
 def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> Merges:
-    """All merges below ``roots`` [roots], which split where ``ranks`` says; ``owner`` [roots] are their tasks."""
+    """Return all merges below ``roots`` [roots], which split at ``ranks``; ``owner`` [roots] are the roots' sorts."""
     runs, parent = roots.ordered(), -1 - owner
     found: list[tuple[Runs, I64, Flags]] = []
     first = 0
@@ -111,7 +109,7 @@ def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> Merges:
     )
 
 
-INPUT = 1  # the seed of the keys, and of BOTS' own generator
+INPUT = 1  # the seed of the keys, as in the generator of BOTS
 QUICKSORT, MERGE = range(2)
 QUARTERS, HALVES = range(2)  # the stages of one level of sorts: even ones merge quarters, odd ones halves
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
@@ -153,7 +151,7 @@ class SortParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """At most: a merge ends where its longer side has half a cut-off, and every level of sorts merges twice."""
+        """Return upper bounds: a longer side of half a cut-off ends a merge, and every level of sorts merges twice."""
         n, levels, size = self.n, 0, self.n
         while size >= self.quicksort_cutoff:
             levels, size = levels + 1, size - 3 * (size // 4)
@@ -172,12 +170,12 @@ class SortParameters(WorkloadParameters):
 
 
 def sort(parameters: SortParameters) -> Workload:
-    """The task graph of one sort of random keys, the same ones for every run of the same ``n``."""
+    """Return the task graph of one sort of random keys; equal ``n`` give equal keys."""
     return sort_graph(parameters, *_recursion(parameters.n, parameters.quicksort_cutoff, parameters.merge_cutoff))
 
 
 def sort_graph(parameters: SortParameters, sorts: Sorts, graph: SortGraph) -> Workload:
-    """The task graph of the sort whose recursion is ``sorts`` and ``graph``."""
+    """Return the task graph of the sort whose recursion is ``sorts`` and ``graph``."""
     draft = Draft(graph.parent, graph.shape, SHAPES, graph.kind)
     _fill_sorts(draft, sorts, parameters)
     _fill_merges(draft, graph, parameters)
@@ -197,12 +195,12 @@ class Sorts(NamedTuple):
     low: I64
     size: I64
     parent: I64
-    split: I64  # whether it is cut into quarters
+    split: I64  # whether the sort is cut into quarters
     first: I64  # [levels + 1] the first sort of each level
 
 
 def sort_tree(n: int, cutoff: int) -> Sorts:
-    """Quarters of quarters, the last of which takes the remainder, down to sizes below ``cutoff``."""
+    """Return quarters of quarters down to sizes below ``cutoff``; the last quarter takes the remainder."""
     low, size, parent = np.array([0]), np.array([n]), np.array([-1])
     found, first = [], 0
     while len(low):
@@ -228,21 +226,22 @@ class SortGraph(NamedTuple):
 
 
 def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) -> tuple[Sorts, SortGraph]:
-    """All sorts and merges, which split where ``ranks`` says."""
+    """Return all sorts and merges; merges split at ``ranks``."""
     sorts = sort_tree(n, quicksort_cutoff)
     return sorts, _join(sorts, merge_forest(ranks, *_roots(sorts), merge_cutoff))
 
 
 @lru_cache(maxsize=1)
 def _recursion(n: int, quicksort_cutoff: int, merge_cutoff: int) -> tuple[Sorts, SortGraph]:
-    """The recursion on random keys. To find where merges split takes longer than all else, and no rate changes it."""
+    """Return the recursion on random keys, kept for the next graph: ranks are slow to draw and depend on no rate."""
     return recursion(n, quicksort_cutoff, merge_cutoff, lambda merges: drawn_ranks(merges, n))
 
 
 def drawn_ranks(merges: Runs, n: int) -> I64:
-    """[merges] where each merge of a sort of ``n`` random keys splits, drawn by the place of the element it places.
+    """Return [merges] the rank at which each merge of a sort of ``n`` random keys splits.
 
-    A stage places no element twice, so every split has a stream of its own, whatever the cut-offs are.
+    The position of the placed element selects the stream of the draw. A stage places no element twice, so every split
+    has a stream of its own for all cut-offs.
     """
     below = merges.size1 // 2
     streams = base_array(INPUT, DrawClass.RANK, merges.stage * n + merges.low1 + below)
@@ -250,7 +249,7 @@ def drawn_ranks(merges: Runs, n: int) -> I64:
 
 
 def _roots(sorts: Sorts) -> tuple[Runs, I64]:
-    """The merges that the sorts begin, as these order them, quarters before halves, and the sorts they belong to."""
+    """Return the merges that sorts begin, in the order of sorts, quarters before halves, and the merges' sorts."""
     ids = np.flatnonzero(sorts.split)
     low, half, size = sorts.low[ids], 2 * (sorts.size[ids] // 4), sorts.size[ids]
     stage = QUARTERS + 2 * (np.searchsorted(sorts.first, ids, side="right") - 1)
@@ -261,7 +260,7 @@ def _roots(sorts: Sorts) -> tuple[Runs, I64]:
 
 
 def _pairs(low: I64, half: I64, size: I64, stage: I64) -> Runs:
-    """The merges of the first two and of the last two quarters of each sort, alternating."""
+    """Return the merges of the first two and of the last two quarters of each sort, alternating."""
     quarter = half // 2
     first = (low, quarter, low + quarter, quarter, low, stage)
     last = (low + half, quarter, low + half + quarter, size - half - quarter, low + half, stage)
@@ -269,7 +268,7 @@ def _pairs(low: I64, half: I64, size: I64, stage: I64) -> Runs:
 
 
 def _join(sorts: Sorts, merges: Merges) -> SortGraph:
-    """Number the merges after the sorts."""
+    """Return the graph in which merges are numbered after the sorts."""
     roots, first = merges.parent < 0, len(sorts.low)
     called = roots & (merges.runs.stage % 2 == HALVES)
     serial = np.where(merges.runs.size2 == 0, MERGE_COPY, MERGE_SERIAL)
@@ -290,7 +289,7 @@ def _fill_sorts(draft: Draft, sorts: Sorts, parameters: SortParameters) -> None:
 
 
 def quicksort_comparisons(size: I64) -> I64:
-    """[sorts] ``m ceil(log2 m)`` for each size m."""
+    """Return [sorts] ``m ceil(log2 m)`` for each size m."""
     distinct, which = np.unique(size, return_inverse=True)
     return size * np.array([(m - 1).bit_length() for m in distinct.tolist()], np.int64)[which]
 

@@ -1,34 +1,90 @@
 """BOTS SparseLU (thesis, section 3.6): LU decomposition of a sparse matrix of blocks, in its two versions.
 
-`sparselu_single`: one task runs every lu0 itself and spawns all others, with a wait after the divisions and one after
-the updates of every step. `sparselu_for`: lu0 runs alone; the rows of a step are dealt to all threads in contiguous
-pieces, as a static loop deals them, and the thread that has a row spawns its tasks; a barrier ends each part. There,
-row i of the divisions spawns its fwd and its bdiv together, because the two loops have no barrier between them.
+`sparselu_single`: one task runs every lu0 and spawns all other tasks. The task waits after the divisions and after the
+updates of every step. `sparselu_for`: lu0 runs alone. The rows of a step are dealt to all threads in contiguous pieces,
+as in a static loop, and the thread of a row spawns the row's tasks. A barrier ends each part. Row i of the divisions
+spawns its fwd and its bdiv together, because no barrier lies between the two loops.
 
-Blocks that exist at the start lie in one region in row order, those that fill in lie in another in the order of a
-serial run.
+Blocks that exist at the start lie in one region in row order. Blocks that fill in later lie in another region, in the
+order of a serial run.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import AfterValidator, Field
 
 from numasim.parts.base import Bytes, Whole
-from numasim.workload.algorithms.elimination import Elimination, eliminate
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import WorkloadParameters, WorkTime, power_of_two
+from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps, power_of_two
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
+
+# ---- The elimination as a list of block operations, with the fill-in that it creates ---------------------------------
+#
+# Step k factors the diagonal block (lu0), divides the blocks right of the diagonal (fwd) and below (bdiv), and updates
+# a block for every pair of divided blocks (bmod). An update allocates an empty block.
+
+MATRIX, FILL = range(2)
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """``columns[k]`` and ``rows[k]`` are the blocks that step k divides; step k updates their product, row by row.
+
+    ``region`` and ``place`` [blocks, blocks] are the region of each block and the position there, -1 for a block that
+    stays empty.
+    """
+
+    columns: list[I64]
+    rows: list[I64]
+    region: I64
+    place: I64
+    initial_blocks: int
+    final_blocks: int
+
+
+def initial_pattern(blocks: int) -> npt.NDArray[np.bool_]:
+    """Return [blocks, blocks] whether the program fills a block at the start.
+
+    Three diagonals are full. Elsewhere a full block has an even row and an even column; right of the diagonal only
+    every third row, and below the diagonal only every third column, has full blocks.
+    """
+    row, column = np.indices((blocks, blocks))
+    even = (row % 2 == 0) & (column % 2 == 0)
+    thirds = np.minimum(row, column) % 3 == 0
+    pattern: npt.NDArray[np.bool_] = (np.abs(row - column) <= 1) | even & thirds
+    return pattern
+
+
+def eliminate(blocks: int) -> Elimination:
+    """Return the elimination of the initial pattern, without numbers."""
+    present = initial_pattern(blocks)
+    region = np.where(present, MATRIX, -1)
+    place = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)
+    initial = int(present.sum())
+    columns, rows, filled = [], [], 0
+    for k in range(blocks):
+        right = np.flatnonzero(present[k, k + 1 :]) + k + 1
+        below = np.flatnonzero(present[k + 1 :, k]) + k + 1
+        fresh = ~present[np.ix_(below, right)]
+        at = (below[:, None] * blocks + right)[fresh]
+        present.flat[at], region.flat[at] = True, FILL
+        place.flat[at] = filled + np.arange(len(at))
+        filled += len(at)
+        columns.append(right)
+        rows.append(below)
+    return Elimination(columns, rows, region, place, initial, initial + filled)
+
 
 KERNELS = ("lu0", "fwd", "bdiv", "bmod")
 LU0, FWD, BDIV, BMOD = range(4)
-ACCESSES = (1, 2, 2, 3)  # of each kernel: the blocks that it reads, and the one that it updates
+ACCESSES = (1, 2, 2, 3)  # [kernels] the number of blocks that the kernel reads or updates
 SHAPES = tuple(Shape((Op.RUN,), (kernel,), (count,)) for kernel, count in enumerate(ACCESSES))
 CREATOR = len(SHAPES)
 
@@ -75,7 +131,7 @@ class SparseLuParameters(WorkloadParameters):
         return -(-self.block_bytes // self.alignment) * self.alignment
 
     def totals(self) -> Totals:
-        """Of the calls of every kernel, and of as many bodies as there are rows in two loops of every step."""
+        """Return the totals of the calls of every kernel, and of a body for each row in the two loops of every step."""
         read, updated = access(self.block_bytes), access(self.block_bytes, mode=Mode.READ_WRITE)
         calls = (
             task(segment(_kernel_ps(kernel, self), *[read] * (used - 1), updated), ops=1).times(count)
@@ -98,7 +154,7 @@ class SparseLuForParameters(SparseLuParameters):
 
 
 class Calls(NamedTuple):
-    """Operations in the order of a serial run; each is a kernel on row ``i``, column ``j`` in step ``k``."""
+    """Operations in the order of a serial run: an operation is a kernel on row ``i``, column ``j`` in step ``k``."""
 
     kernel: I64
     i: I64
@@ -108,20 +164,20 @@ class Calls(NamedTuple):
 
 @cache
 def calls_of(blocks: int) -> tuple[int, int, int, int]:
-    """How often each kernel is called."""
+    """Return how often each kernel is called."""
     pattern = eliminate(blocks)
     right, below = [len(columns) for columns in pattern.columns], [len(rows) for rows in pattern.rows]
     return blocks, sum(right), sum(below), sum(a * b for a, b in zip(right, below, strict=True))
 
 
 def flops(kernel: int, size: int) -> int:
-    """Floating-point operations of one kernel on blocks of ``size`` x ``size``."""
+    """Return the floating-point operations of one kernel on blocks of ``size`` x ``size``."""
     divisions, updates = size * (size - 1) // 2, size * (size - 1) * (2 * size - 1) // 3
     return (divisions + updates, size**2 * (size - 1), size**3, 2 * size**3)[kernel]
 
 
 def sparselu_single(parameters: SparseLuParameters) -> Workload:
-    """The version in which one task creates all others."""
+    """Return the version in which one task creates all other tasks."""
     pattern = eliminate(parameters.blocks)
     divisions, updates = _divisions(pattern), _updates(pattern)
     calls = _concatenate([part for step in zip(divisions, updates, strict=True) for part in step])
@@ -137,7 +193,7 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
 
 
 def sparselu_for(parameters: SparseLuParameters) -> Workload:
-    """The version in which all threads create the tasks of their rows."""
+    """Return the version in which all threads create the tasks of their rows."""
     pattern = eliminate(parameters.blocks)
     graph = _Rows(parameters.blocks)
     for k, (divisions, updates) in enumerate(zip(_divisions(pattern), _updates(pattern), strict=True)):
@@ -163,12 +219,12 @@ class _Rows:
         self._phases: list[tuple[str, int, int]] = []
 
     def factor(self, k: int) -> None:
-        """The diagonal block, by the master alone."""
+        """Add the factorisation of the diagonal block, by the master alone."""
         self._phases.append((f"lu0 {k}", self.count, 1))
         self._add(np.array([-1]), np.array([LU0]), Kind.IMPLICIT, _calls(LU0, k, k, k))
 
     def deal(self, k: int, calls: Calls, row: I64, name: str) -> None:
-        """A loop over the rows below k; row r spawns the calls whose ``row`` is r, also when there are none."""
+        """Add a loop over the rows below k; the body of row r spawns the calls whose ``row`` is r, even if none is."""
         bodies, first = self.blocks - k - 1, self.count
         self._phases.append((f"{name} {k}", first, bodies))
         spawns = np.bincount(row - k - 1, minlength=bodies)
@@ -184,11 +240,11 @@ class _Rows:
         self.count += len(parent)
 
     def shapes(self) -> tuple[Shape, ...]:
-        """The kernels, and a body for every number of spawns: two divisions, or the updates of a row."""
+        """Return the kernels, and a body for every number of spawns: two divisions, or the updates of a row."""
         return (*SHAPES, *(Shape([Op.SPAWN] * spawns) for spawns in range(max(3, self.blocks))))
 
     def phases(self, draft: Draft) -> list[Phase]:
-        """Per step: the factorisation alone, then the two dealt loops."""
+        """Return for each step the phase of the factorisation, then the phases of the two dealt loops."""
         return [
             Phase(
                 roots=tuple(draft.position[first : first + bodies].tolist()),
@@ -210,7 +266,7 @@ def _concatenate(parts: list[Calls]) -> Calls:
 
 
 def _divisions(pattern: Elimination) -> list[Calls]:
-    """Per step: the blocks right of the diagonal, then those below it."""
+    """Return for each step the divisions of the blocks right of the diagonal, then of the blocks below."""
     return [
         _concatenate([_calls(FWD, k, columns, k), _calls(BDIV, rows, k, k)])
         for k, (columns, rows) in enumerate(zip(pattern.columns, pattern.rows, strict=True))
@@ -218,7 +274,7 @@ def _divisions(pattern: Elimination) -> list[Calls]:
 
 
 def _updates(pattern: Elimination) -> list[Calls]:
-    """Per step: every pair of a block below the diagonal and one right of it, row by row."""
+    """Return for each step the updates: a pair of a block below and a block right of the diagonal, row by row."""
     return [
         _calls(BMOD, np.repeat(rows, len(columns)), np.tile(columns, len(rows)), k)
         for k, (columns, rows) in enumerate(zip(pattern.columns, pattern.rows, strict=True))
@@ -226,7 +282,7 @@ def _updates(pattern: Elimination) -> list[Calls]:
 
 
 def _creator(divisions: list[Calls], updates: list[Calls]) -> Shape:
-    """The program of the one task that creates all others."""
+    """Return the program of the task that creates all other tasks."""
     ops: list[int] = []
     for divide, update in zip(divisions, updates, strict=True):
         ops += [Op.RUN, *[Op.SPAWN] * len(divide.k), Op.WAIT, *[Op.SPAWN] * len(update.k), Op.WAIT]
@@ -238,7 +294,7 @@ def _kernel_ps(kernel: int, parameters: SparseLuParameters) -> int:
 
 
 def _fill(draft: Draft, pattern: Elimination, calls: Calls, parameters: SparseLuParameters) -> None:
-    """Times and blocks of every kernel; ``calls`` goes with the draft's own numbering."""
+    """Set times and accesses of every kernel; ``calls`` is [tasks] in the numbering given to the draft."""
     read_blocks: dict[int, Any] = {
         LU0: lambda i, j, k: [],
         FWD: lambda i, j, k: [(k, k)],

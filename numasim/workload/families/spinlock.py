@@ -10,9 +10,8 @@ from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
-from numasim.workload.parameters import TaskCount, TeamParameters
+from numasim.workload.parameters import Family, TaskCount, TeamParameters
 from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.sync_parameters import Role, SyncObject
 
@@ -29,14 +28,14 @@ class SpinlockParameters(TeamParameters):
     think_ns: Nanoseconds = Field(Decimal(0), description="Time of a thread before it asks for the lock.")
 
     def totals(self) -> Totals:
-        """Of a body for each thread; a critical section counts as a row, since as many fit."""
+        """Return the totals of a body for each thread; a critical section counts as a row to limit the sections."""
         sections = self.team * self.acquisitions
         section = task(segment(ps(self.think_ns)), segment(ps(self.critical_ns)), ops=2)
         return section.times(sections)
 
 
 def spinlock(parameters: SpinlockParameters) -> Workload:
-    """A body for each thread, which thinks, takes the lock, works and lets it go, again and again."""
+    """Return a body for each thread, which repeatedly thinks, takes the lock, works and releases the lock."""
     threads, rounds = parameters.team, parameters.acquisitions
     think_ps, critical_ps = ps(parameters.think_ns), ps(parameters.critical_ns)
     ops = [*([Op.RUN] if think_ps else []), Op.LOCK, Op.RUN, Op.UNLOCK]

@@ -1,41 +1,49 @@
 """The stencils of LAWS (Chen and Guo 2015, Table III): heat, sor, 9p, 6p and 25p, each also with an irregular tree.
 
-A point of a sweep is computed from those around it. The operations of a point are the additions, subtractions and
-multiplications of its formula as written here, u the old values, n1 the sum of the nearest ones (up, down, left, right;
-in three dimensions also before and behind), n2 to n4 the sums of those two to four steps away along the axes:
+A sweep computes every point from the points around it. The operations of a point are the additions, subtractions and
+multiplications of the point's formula below. In the formulas, u is the old value, n1 the sum of the nearest values (up,
+down, left, right; in three dimensions also before and behind), and n2 to n4 the sums of the values two to four steps
+away along the axes:
 
 - heat, as in the example of Cilk: ``u + cx (up - 2 u + down) + cy (left - 2 u + right)``: 6 and 4.
-- sor: ``w/4 n1 + (1 - w) u``, with the factors known before: 4 and 2. Half sweeps do the red and the black points.
+- sor: ``w/4 n1 + (1 - w) u``, with both factors computed before: 4 and 2. Half sweeps update red and black points.
 - 9p: ``c0 u + c1 n1 + c2 (the sum of the four corners)``: 8 and 3.
 - 6p: ``n1 / 6``, as a product: 5 and 1.
 - 25p: ``c0 u + c1 n1 + c2 n2 + c3 n3 + c4 n4``: 24 and 5.
+
+A sweep needs ``halo`` rows to either side of a row. With two buffers a sweep reads one buffer and writes the other, and
+the next sweep goes back. With one buffer a sweep updates the array in place. The two sweeps have a tree of tasks each
+and are repeated as a loop; the last sweep of an odd number is a phase behind the loop, with the tree of the first. A
+leaf has one RUN: the leaf computes its rows, and accesses the rows and the rows of the halo that exist. No region is
+initialised before the program: the first sweep places the pages. A half sweep of a red-black order computes every other
+point and touches all rows nevertheless.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
-from numasim.workload.algorithms.stencil_sweeps import Sweeps, sweep_totals, sweep_workload
-from numasim.workload.builder import parameters_of
-from numasim.workload.family import Family, Sizes
-from numasim.workload.graph import Workload
-from numasim.workload.parameters import Size, WorkloadParameters, WorkTime
-from numasim.workload.size.totals import Totals
+from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes, tree_totals
+from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
+from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
+from numasim.workload.parameters import Family, Size, Sizes, WorkloadParameters, WorkTime, compute_ps
+from numasim.workload.size.totals import Totals, access, memory, segment, task
 
-BUFFERS_IN_TURN = ("a to b", "b to a")
-COLOURS = ("red", "black")
+LEAF = 0  # the shape of leaves
 Operations = Annotated[Whole, Field(ge=0, le=10**6)]
 
 
 class StencilParameters(WorkloadParameters):
     """A stencil over an array of ``x`` rows."""
 
-    halo: ClassVar[int] = 1
-    passes: ClassVar[int] = 1  # over the array in a sweep
+    halo: ClassVar[int] = 1  # rows to either side that a row needs
+    turns: ClassVar[tuple[str, str]] = ("a to b", "b to a")  # the names of the two sweeps that take turns
+    halved: ClassVar[bool] = False  # whether a sweep computes every other point
     irregular: ClassVar[bool] = False
     x: Size = Field(description="Rows of the array, by which tasks divide it.")
     y: Size = Field(description="Points along the second axis of the array: of a row in two dimensions.")
@@ -54,53 +62,74 @@ class StencilParameters(WorkloadParameters):
         """Points of a row."""
         return self.y
 
+    @property
+    def arrays(self) -> int:
+        """Number of buffers: 1 if sweeps update the array in place, 2 if sweeps go from one array to another."""
+        return 2
+
+    @property
+    def passes(self) -> int:
+        """Number of sweeps or half sweeps over the array in all."""
+        return self.sweeps * (1 + self.halved)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return self.row_points * self.element_bytes
+
+    @property
+    def array_bytes(self) -> int:
+        """Bytes of a buffer."""
+        return self.x * self.row_bytes
+
+    @property
+    def blocks(self) -> int:
+        """Number of leaves of a sweep."""
+        return -(-self.x // self.leaf_rows)
+
+    @property
+    def trees(self) -> int:
+        """Number of trees of tasks: a tree for each of the sweeps that take turns."""
+        return min(len(self.turns), self.passes)
+
     def totals(self) -> Totals:
-        """Of the trees of two sweeps, and of what all sweeps do."""
-        return sweep_totals(self.form())
-
-    def form(self) -> Sweeps:
-        """What the program does."""
-        return Sweeps(
-            name=self.name,
-            rows=self.x,
-            row_points=self.row_points,
-            element_bytes=self.element_bytes,
-            halo=self.halo,
-            count=self.passes * self.sweeps,
-            turns=BUFFERS_IN_TURN,
-            buffers=2,
-            halved=False,
-            leaf_rows=self.leaf_rows,
-            branching=self.branching,
-            irregular=self.irregular,
-            ops=self.ops_per_point,
-            rate=self.ps_per_1000_ops,
-        )
+        """Return the totals of all trees and sweeps, as if every leaf had a whole halo to either side."""
+        rows = min(self.x, self.leaf_rows)
+        points = -(-rows * self.row_points // 2) if self.halved else rows * self.row_points
+        work_ps = compute_ps(points * self.ops_per_point, self.ps_per_1000_ops)
+        if self.arrays == 1:
+            halo = access(min(self.halo, self.x) * self.row_bytes, 2)
+            moved = halo, access(rows * self.row_bytes, mode=Mode.READ_WRITE)
+        else:
+            read = min(self.x, rows + 2 * self.halo)
+            moved = access(read * self.row_bytes), access(rows * self.row_bytes, mode=Mode.WRITE)
+        leaves = task(segment(work_ps, *moved)).times(self.blocks)
+        again = leaves.times(self.passes - self.trees)
+        tree = tree_totals(self.blocks, self.branching, irregular=self.irregular)
+        repeats = Totals(compute_ps=again.compute_ps, lines=again.lines, accesses=again.accesses)
+        return (leaves + tree).times(self.trees) + repeats + memory(self.array_bytes)
 
 
-class _Heat(StencilParameters):
-    """What the two trees of heat have in common."""
-
-    ops_per_point: Operations = Field(10, description="Additions and multiplications for a point.")
-
-
-class HeatParameters(_Heat):
+class HeatParameters(StencilParameters):
     """Heat distribution of LAWS: a five-point stencil in two dimensions."""
 
     name: Literal["heat"] = Field(description="The name of this workload.")
+    ops_per_point: Operations = Field(10, description="Additions and multiplications for a point.")
 
 
-class IrregularHeatParameters(_Heat):
+class IrregularHeatParameters(HeatParameters):
     """Heat distribution of LAWS: a five-point stencil in two dimensions, with an irregular tree."""
 
     irregular: ClassVar[bool] = True
-    name: Literal["heat-ir"] = Field(description="The name of this workload.")
+    name: Literal["heat-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
 
 
-class _Sor(StencilParameters):
-    """What the two trees of sor have in common."""
+class SorParameters(StencilParameters):
+    """Successive over-relaxation of LAWS: half sweeps over red and black points in turn."""
 
-    passes: ClassVar[int] = 2
+    turns: ClassVar[tuple[str, str]] = ("red", "black")
+    halved: ClassVar[bool] = True
+    name: Literal["sor"] = Field(description="The name of this workload.")
     ops_per_point: Operations = Field(6, description="Additions and multiplications for a point.")
     buffers: Literal[1, 2] = Field(
         2,
@@ -108,41 +137,31 @@ class _Sor(StencilParameters):
         "array in place (A-57).",
     )
 
-    def form(self) -> Sweeps:
-        """Half sweeps over the red and over the black points take turns."""
-        return replace(super().form(), turns=COLOURS, buffers=self.buffers, halved=True)
+    @property
+    def arrays(self) -> int:
+        """Number of buffers, which the parameter ``buffers`` gives."""
+        return self.buffers
 
 
-class SorParameters(_Sor):
-    """Successive over-relaxation of LAWS: half sweeps over red and black points in turn."""
-
-    name: Literal["sor"] = Field(description="The name of this workload.")
-
-
-class IrregularSorParameters(_Sor):
+class IrregularSorParameters(SorParameters):
     """Successive over-relaxation of LAWS: half sweeps over red and black points in turn, with an irregular tree."""
 
     irregular: ClassVar[bool] = True
-    name: Literal["sor-ir"] = Field(description="The name of this workload.")
+    name: Literal["sor-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
 
 
-class _NinePoint(StencilParameters):
-    """What the two trees of 9p have in common."""
-
-    ops_per_point: Operations = Field(11, description="Additions and multiplications for a point.")
-
-
-class NinePointParameters(_NinePoint):
+class NinePointParameters(StencilParameters):
     """Nine-point stencil of LAWS in two dimensions."""
 
     name: Literal["9p"] = Field(description="The name of this workload.")
+    ops_per_point: Operations = Field(11, description="Additions and multiplications for a point.")
 
 
-class IrregularNinePointParameters(_NinePoint):
+class IrregularNinePointParameters(NinePointParameters):
     """Nine-point stencil of LAWS in two dimensions, with an irregular tree."""
 
     irregular: ClassVar[bool] = True
-    name: Literal["9p-ir"] = Field(description="The name of this workload.")
+    name: Literal["9p-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
 
 
 class SolidParameters(StencilParameters):
@@ -156,52 +175,143 @@ class SolidParameters(StencilParameters):
         return self.y * self.z
 
 
-class _SixPoint(SolidParameters):
-    """What the two trees of 6p have in common."""
-
-    ops_per_point: Operations = Field(6, description="Additions and multiplications for a point.")
-
-
-class SixPointParameters(_SixPoint):
+class SixPointParameters(SolidParameters):
     """Six-point stencil of LAWS in three dimensions."""
 
     name: Literal["6p"] = Field(description="The name of this workload.")
+    ops_per_point: Operations = Field(6, description="Additions and multiplications for a point.")
 
 
-class IrregularSixPointParameters(_SixPoint):
+class IrregularSixPointParameters(SixPointParameters):
     """Six-point stencil of LAWS in three dimensions, with an irregular tree."""
 
     irregular: ClassVar[bool] = True
-    name: Literal["6p-ir"] = Field(description="The name of this workload.")
+    name: Literal["6p-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
 
 
-class _TwentyFivePoint(SolidParameters):
-    """What the two trees of 25p have in common."""
+class TwentyFivePointParameters(SolidParameters):
+    """25-point stencil of LAWS in three dimensions."""
 
     halo: ClassVar[int] = 4
+    name: Literal["25p"] = Field(description="The name of this workload.")
     ops_per_point: Operations = Field(29, description="Additions and multiplications for a point.")
 
 
-class TwentyFivePointParameters(_TwentyFivePoint):
-    """25-point stencil of LAWS in three dimensions."""
-
-    name: Literal["25p"] = Field(description="The name of this workload.")
-
-
-class IrregularTwentyFivePointParameters(_TwentyFivePoint):
+class IrregularTwentyFivePointParameters(TwentyFivePointParameters):
     """25-point stencil of LAWS in three dimensions, with an irregular tree."""
 
     irregular: ClassVar[bool] = True
-    name: Literal["25p-ir"] = Field(description="The name of this workload.")
+    name: Literal["25p-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
+
+
+class Leaves(NamedTuple):
+    """[leaves] the rows of each leaf, from ``first`` to ``end - 1``, and the ``sweep`` of the two that has the leaf."""
+
+    first: I64
+    end: I64
+    sweep: I64
 
 
 def stencil(parameters: StencilParameters) -> Workload:
-    """The sweeps of a stencil program."""
-    return sweep_workload(parameters.form(), parameters_of(parameters))
+    """Return the trees of the sweeps that take turns, and the loop over the trees."""
+    tree = row_tree(parameters.blocks, parameters.branching, irregular=parameters.irregular)
+    trees, sweep = planted([tree] * parameters.trees)
+    halo = parameters.arrays == 2 or parameters.blocks > 1
+    shape, shapes = tree_shapes(trees, Shape((Op.RUN,), (0,), (1 + halo,)))
+    draft = Draft(trees.parent, shape, shapes)
+    leaves = _leaves(parameters, trees, sweep, draft.tasks(LEAF))
+    points = _points(parameters, leaves)
+    draft.compute(LEAF, compute_ps(points * parameters.ops_per_point, parameters.ps_per_1000_ops))
+    (_access_two if parameters.arrays == 2 else _access_one)(parameters, draft, leaves)
+    phases, loops = _phases(parameters, draft.position[trees.parent < 0].tolist())
+    return draft.finish(
+        name=parameters.name,
+        parameters=parameters_of(parameters),
+        kernels=("sweep",),
+        regions=[Region(name, parameters.array_bytes, False) for name in ("a", "b")[: parameters.arrays]],
+        phases=phases,
+        loops=loops,
+        facts=_facts(parameters),
+    )
+
+
+def _leaves(parameters: StencilParameters, trees: RowTree, sweep: I64, ids: I64) -> Leaves:
+    first = trees.first[ids] * parameters.leaf_rows
+    return Leaves(first, np.minimum(first + parameters.leaf_rows, parameters.x), sweep[ids])
+
+
+def _points(parameters: StencilParameters, leaves: Leaves) -> I64:
+    """Return [leaves] the points that each leaf computes; of an odd number, the first point's colour has one more."""
+    points = (leaves.end - leaves.first) * parameters.row_points
+    if not parameters.halved:
+        return points
+    return (points + (leaves.first + leaves.sweep + 1) % 2) // 2
+
+
+def _access_two(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> None:
+    """Read the rows and the halo in one buffer, write the rows in the other."""
+    low = np.maximum(leaves.first - parameters.halo, 0)
+    high = np.minimum(leaves.end + parameters.halo, parameters.x)
+    _access_rows(parameters, draft, 0, leaves.sweep, low, high, Mode.READ)
+    _access_rows(parameters, draft, 1, 1 - leaves.sweep, leaves.first, leaves.end, Mode.WRITE)
+
+
+def _access_one(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> None:
+    """Update the rows; read the row above and the row below. The first and the last leaf have only one of the two."""
+    _access_rows(parameters, draft, 0, 0, leaves.first, leaves.end, Mode.READ_WRITE)
+    if parameters.blocks > 1:
+        above, below = leaves.first > 0, leaves.end < parameters.x
+        draft.access(
+            LEAF,
+            1,
+            region=0,
+            offset=np.where(above, leaves.first - 1, leaves.end) * parameters.row_bytes,
+            row_bytes=parameters.row_bytes,
+            rows=above.astype(np.int64) + below,
+            stride=(leaves.end - leaves.first + 1) * parameters.row_bytes,
+            mode=Mode.READ,
+        )
+
+
+def _access_rows(
+    parameters: StencilParameters, draft: Draft, number: int, buffer: Numbers, first: I64, end: I64, mode: Mode
+) -> None:
+    draft.access(
+        LEAF,
+        number,
+        region=buffer,
+        offset=first * parameters.row_bytes,
+        row_bytes=(end - first) * parameters.row_bytes,
+        mode=mode,
+    )
+
+
+def _phases(parameters: StencilParameters, roots: Sequence[int]) -> tuple[list[Phase], list[Loop]]:
+    """Return the phases of the two sweeps and the loop over both; a sweep left over is one more phase."""
+    first = Phase(roots=(roots[0],), name=parameters.turns[0])
+    pairs, single = divmod(parameters.passes, len(parameters.turns))
+    if not pairs:
+        return [first], []
+    second = Phase(roots=(roots[1],), name=parameters.turns[1])
+    return [first, second, *[first] * single], [Loop(0, len(parameters.turns), pairs)]
+
+
+def _facts(parameters: StencilParameters) -> dict[str, int]:
+    """Return the leaves and the moved bytes of a sweep, the halo included, and the operations of all sweeps."""
+    first = np.arange(0, parameters.x, parameters.leaf_rows)
+    after = np.maximum(parameters.x - first - parameters.leaf_rows, 0)
+    borders = int(np.minimum(first, parameters.halo).sum() + np.minimum(after, parameters.halo).sum())
+    points = parameters.x * parameters.row_points * parameters.sweeps
+    return {
+        "leaves_per_sweep": parameters.blocks,
+        "read_bytes_per_sweep": (parameters.x + borders) * parameters.row_bytes,
+        "written_bytes_per_sweep": parameters.array_bytes,
+        "ops": points * parameters.ops_per_point,
+    }
 
 
 def _family(model: type[StencilParameters], small: Sizes, benchmark: Sizes) -> Family:
-    sweeps = 3 if model.passes == 1 else 2
+    sweeps = 2 if model.halved else 3
     return Family(model, stencil, small={**small, "sweeps": sweeps}, benchmark={**benchmark, "sweeps": 10})
 
 

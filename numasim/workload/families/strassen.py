@@ -1,16 +1,16 @@
 """BOTS Strassen (thesis, section 3.6): matrix product by seven half-size products, one task each.
 
-A task of size n allocates eleven quadrants, fills eight of them with sums of the quadrants of A and B, spawns seven
-products, waits, and adds up. C is written in place. Temporaries come from a heap: blocks of up to 32 MiB, the largest
-that the C library keeps when they are freed (glibc, DEFAULT_MMAP_THRESHOLD_MAX), are reused by later tasks of the same
-size. Their pages are then on the node of the task that touched them first and, after a short time, still in a cache.
-Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
+A task of size n allocates eleven quadrants, fills eight quadrants with sums of the quadrants of A and B, spawns seven
+products, waits, and adds up. C is written in place. Temporaries come from a heap. The C library keeps freed blocks of
+up to 32 MiB (glibc, DEFAULT_MMAP_THRESHOLD_MAX); later tasks of the same size reuse these blocks. The pages of a reused
+block are on the node of the first task that touched the block and, after a short time, still in a cache. Larger blocks
+are fresh memory each time. ``heap`` says which tasks reuse a block:
 
 - ``shared``: the next task, from one heap for all threads: 32 blocks of a size are taken in turn.
-- ``arenas``: tasks of the thread that freed it, as with glibc's heap for each thread. A worker executes a subtree depth
-  first and needs one block of each size at a time; so the tasks of one size share a block if they are in the same one
-  of the first 49 subtrees, which are enough for the threads of most machines.
-- ``fresh``: none; every block is fresh memory.
+- ``arenas``: tasks of the thread that freed the block, as with glibc's heap for each thread. A worker executes a
+  subtree depth first and needs one block of each size at a time. The tasks of one size therefore share a block if they
+  are in the same of the first 49 subtrees, which are enough for the threads of most machines.
+- ``fresh``: no task; every block is fresh memory.
 """
 
 from __future__ import annotations
@@ -24,19 +24,17 @@ from pydantic import Field
 from numasim.parts.base import Whole
 from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
-from numasim.workload.kernel_rates import compute_ps
-from numasim.workload.parameters import PowerOfTwo, WorkloadParameters, WorkTime
+from numasim.workload.parameters import Family, PowerOfTwo, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8
 CHILDREN = 7
 TEMPORARIES = 11
 LARGEST_RECYCLED_BYTES = 32 << 20
-THREADS = 32  # have blocks in use
-SUBTREES = CHILDREN**2  # the first level that has as many
+THREADS = 32  # number of threads that have blocks in use
+SUBTREES = CHILDREN**2  # tasks of the first level that has at least THREADS tasks
 A, B, C, HEAP = range(4)
 S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1 = range(TEMPORARIES)
 MULTIPLY, ADD = range(2)
@@ -95,7 +93,7 @@ class StrassenParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Of every level of the recursion, each part of a matrix in as many pieces as it has rows."""
+        """Return the totals of all levels of the recursion, as if every matrix lay in one piece."""
         depth = max(0, (self.n // self.cutoff).bit_length() - 1)
         sizes = [self.n >> level for level in range(depth + 1)]
         splits = (_split_totals(size, self.ps_per_1000_flops).times(7**level) for level, size in enumerate(sizes[:-1]))
@@ -105,14 +103,14 @@ class StrassenParameters(WorkloadParameters):
 
 
 class Place(NamedTuple):
-    """The offset of a square matrix of every task of a level, and the stride of its rows; arrays are [tasks]."""
+    """The region and offset of a square matrix of every task of a level, and the stride of rows; arrays are [tasks]."""
 
     region: I64
     offset: I64
     stride: I64
 
     def quadrant(self, row: int, column: int, size: int) -> Place:
-        """The quadrant (0 or 1, 0 or 1) of ``size`` x ``size`` elements."""
+        """Return the place of the quadrant (0 or 1, 0 or 1) of ``size`` x ``size`` elements."""
         return self._replace(offset=self.offset + row * size * self.stride + column * size * ELEMENT_BYTES)
 
 
@@ -130,7 +128,7 @@ def _split_totals(size: int, rate: int) -> Totals:
 
 
 def strassen(parameters: StrassenParameters) -> Workload:
-    """The task graph of one Strassen product."""
+    """Return the task graph of one Strassen product."""
     tree = _Tree(parameters)
     draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
     places = tree.places(draft)
@@ -173,7 +171,7 @@ class _Tree:
         self.heap_kind = parameters.heap
 
     def places(self, draft: Draft) -> tuple[Place, Place, Place]:
-        """The places of A, B and C of every task."""
+        """Return the places of A, B and C of every task."""
         self._lay_out_heap(draft)
         stride = np.array([ELEMENT_BYTES * self.level_size[0]])
         a, b, c = (Place(np.array([region]), np.array([0]), stride) for region in (A, B, C))
@@ -186,7 +184,7 @@ class _Tree:
         return a, b, c
 
     def _lay_out_heap(self, draft: Draft) -> None:
-        """Lay out, size by size, the blocks of the tasks of that size."""
+        """Lay out the blocks of temporaries, level by level."""
         for level in range(self.depth):
             tasks = np.arange(self.first[level], self.first[level + 1])
             block = int(self.heap_bytes[tasks[0]])
@@ -208,12 +206,12 @@ def _fresh(order: I64) -> I64:
     return order
 
 
-# [tasks of a size] the number of each one's block, from its place in a serial run
+# [tasks of a size] the number of each task's block, given the task's place in a serial run
 HEAPS: dict[str, Callable[[I64], I64]] = {"arenas": _arenas, "shared": _shared, "fresh": _fresh}
 
 
 def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place, Place, Place]:
-    """A, B and C of the seven products of every task of a level, in program order."""
+    """Return A, B and C of the seven products of every task of a level, in program order."""
 
     def temporary(slot: int) -> Place:
         offset = heap + slot * ELEMENT_BYTES * size**2
@@ -246,7 +244,7 @@ def _fill_leaves(draft: Draft, size: I64, places: tuple[Place, Place, Place], ra
 
 
 def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place], rate: int) -> None:
-    """Eight sums before the products, seven after them; temporaries that are used together lie together."""
+    """Set eight sums before the products and seven sums after; temporaries that are used together lie together."""
     ids = draft.tasks(shape)
     quadrant = (tree.size[ids] // 2) ** 2
     heap = tree.heap[ids]
@@ -261,7 +259,7 @@ def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Pla
 
 
 def _access_matrix(draft: Draft, shape: int, number: int, place: Place, size: I64, *, run: int = 0, mode: Mode) -> None:
-    """An access to a whole square matrix: one piece where its rows touch, a piece a row elsewhere."""
+    """Set the access to a whole square matrix: one piece if the matrix has no gaps, else a piece for each row."""
     ids = draft.tasks(shape)
     row_bytes = ELEMENT_BYTES * size[ids]
     whole = place.stride[ids] == row_bytes
@@ -279,7 +277,7 @@ def _access_matrix(draft: Draft, shape: int, number: int, place: Place, size: I6
 
 
 def _facts(tree: _Tree) -> dict[str, int]:
-    """Closed-form totals; traffic counts the read for ownership of what is written."""
+    """Return closed-form totals; ``bytes_streamed`` counts written bytes twice, because a write reads for ownership."""
     splits = [(count, size) for count, size in zip(tree.level_tasks[:-1], tree.level_size[:-1], strict=True)]
     leaf = tree.level_size[-1]
     return {

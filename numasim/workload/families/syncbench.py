@@ -1,23 +1,24 @@
 """Synchronisation constructs of OpenMP, again and again: EPCC syncbench (thesis section 6.4.1, Table 6.4; model 5.5).
 
-Every construct surrounds a delay. Its overhead is the time of the program less that of the delays on its critical path
-(the fact ``reference_ps``), over the number of constructs (the fact ``constructs``). What they are made of:
+Every construct surrounds a delay. The overhead of a construct is the time of the program less the time of the delays on
+the critical path (the fact ``reference_ps``), over the number of constructs (the fact ``constructs``). The constructs:
 
-- `parallel`: the master works alone for a while, so that the others fall asleep; it signals each of them on a condition
-  of its own, all run the delay and meet at a barrier;
-- `for`: every thread takes its chunk with an atomic operation, runs the delay, and all meet; `parallel-for` is both;
-- `barrier`: all meet behind the delay;
-- `single`: an atomic operation selects the thread that runs the delay (the master), and all meet;
-- `critical`, `lock`: the repetitions are divided among the threads, each is one critical section;
-- `atomic`: likewise; OMPi makes a lock of each (thesis section 6.4.1), held during the transfer of the variable's line;
-- `reduction`: `parallel` whose threads add their results to one variable, in a critical section each.
+- `parallel`: the master works alone for a while, so that the other threads fall asleep. The master signals each other
+  thread on a condition of that thread; all threads run the delay and meet at a barrier.
+- `for`: every thread takes a chunk with an atomic operation and runs the delay; all meet. `parallel-for` is both.
+- `barrier`: all threads meet behind the delay.
+- `single`: an atomic operation selects the thread that runs the delay (the master); all meet.
+- `critical`, `lock`: the repetitions are divided among the threads; a repetition is a critical section.
+- `atomic`: as `critical`. OMPi implements an atomic operation by a lock (thesis section 6.4.1), which is held during
+  the transfer of the variable's line.
+- `reduction`: `parallel` whose threads add their results to one variable, each in a critical section.
 
-The runtime's own work for a construct, besides locks and lines, takes ``construct_ns`` on the critical path: the master
-does it before it wakes the others, every thread before a construct for which all are awake, and the holder of a lock
-inside the section. There it also writes ``construct_lines`` lines of its own, which move from holder to holder with the
-lock: work that nearer lines shorten, as ``construct_ns`` is work that they do not.
+The work of the runtime for a construct, besides locks and lines, takes ``construct_ns`` on the critical path. The
+master does this work before waking other threads; every thread does the work before a construct for which all are
+awake; the holder of a lock does the work inside the section. The holder also writes ``construct_lines`` lines, which
+move from holder to holder with the lock. Nearer holders shorten the transfer of these lines, but not ``construct_ns``.
 
-A condition is owned by the thread that waits on it, every other object by the master.
+A condition is owned by the thread that waits on the condition, every other object by the master.
 """
 
 from __future__ import annotations
@@ -32,19 +33,18 @@ from pydantic import Field
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
-from numasim.workload.parameters import TaskCount, TeamParameters
+from numasim.workload.parameters import Family, TaskCount, TeamParameters
 from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.sync_parameters import Role, SyncObject
 
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
-Steps = list[tuple[Op, int]]  # ops with their synchronisation objects, a RUN with its kernel
-ALONE = (Op.RUN, 1)  # the master between two parallel regions
-OWN = (Op.RUN, 2)  # the runtime itself
+Steps = list[tuple[Op, int]]  # (op, its synchronisation object), or (RUN, kernel)
+ALONE = (Op.RUN, 1)  # the work of the master between two parallel regions
+OWN = (Op.RUN, 2)  # the work of the runtime
 DELAY: Steps = [(Op.RUN, 0)]
 MEET: Steps = [(Op.BARRIER, BARRIER)]
-COUNT: Steps = [(Op.ATOMIC, COUNTER)]  # the counter of chunks, or the variable to which all add
+COUNT: Steps = [(Op.ATOMIC, COUNTER)]  # the counter of chunks, or the variable to which all threads add
 SECTION: Steps = [(Op.LOCK, LOCK), OWN, (Op.RUN, 0), (Op.UNLOCK, LOCK)]
 ATOMIC: Steps = [(Op.LOCK, LOCK), OWN, *COUNT, (Op.UNLOCK, LOCK)]
 ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
@@ -97,9 +97,9 @@ class SyncbenchParameters(TeamParameters):
     )
 
     def totals(self) -> Totals:
-        """Of a body for each thread; what a thread does in a repetition counts as a row, since as many fit."""
+        """Return the totals of a body for each thread; a repetition of a thread counts as a row, which limits both."""
         delay_ps, serial_ps, own_ps = ps(self.delay_ns), ps(self.serial_ns), ps(self.construct_ns)
-        most = 5 + self.construct_lines  # ops, beside what the master does for each thread
+        most = 5 + self.construct_lines  # ops of a repetition, without the signals of the master
         once = task(segment(delay_ps), segment(own_ps), ops=most)
         master = segment(serial_ps).times(self.repetitions)
         return once.times(self.team * (self.repetitions + 1)) + master + Totals(ops=self.team * self.repetitions)
@@ -126,7 +126,7 @@ SHARED_OUT = ("critical", "lock", "atomic")
 
 
 def syncbench(parameters: SyncbenchParameters) -> Workload:
-    """A body for each thread that repeats the construct."""
+    """Return a body for each thread, which repeats the construct."""
     threads, construct = parameters.team, parameters.kind
     rounds = -(-parameters.repetitions // threads) if construct in SHARED_OUT else parameters.repetitions
     steps = [_steps(parameters, thread) for thread in range(threads)]

@@ -1,10 +1,10 @@
 """UTS, unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree generated during the search.
 
-The number of children of a node follows from the node's own random state: in a binomial tree the root has a given
-number and every other node m with probability q, else none; in a geometric tree it is geometric with a mean b(d) that
-depends on the depth d. A child's state is a hash of its parent's. The published trees hash with SHA-1; here states
-are class-8 streams, so trees have the published distribution, not the published sizes. A node hashes the states of
-its children.
+The number of children of a node follows from the node's random state. In a binomial tree the root has a given number of
+children; every other node has m children with probability q, else no children. In a geometric tree the number of
+children is geometric with a mean b(d) that depends on the depth d. The state of a child is a hash of the parent's
+state. The published trees hash with SHA-1. Here states are streams of class 8 (model 1.4), so trees have the published
+distribution, not the published sizes. A node hashes the states of its children.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from numasim.parts.base import Fraction as ShareSpec
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Workload
-from numasim.workload.parameters import WorkloadParameters
+from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.size.totals import MAX_TASKS, Totals, segment, task
 
-MAX_CHILDREN = 100  # of any node but a binomial root, as in UTS
+MAX_CHILDREN = 100  # the most children of any node but a binomial root, as in UTS
 ROUNDING = 10**9  # b(d) is rounded, because the last bits of a power depend on the machine
 
 
@@ -121,7 +120,7 @@ class UtsParameters(WorkloadParameters):
         return self
 
     def totals(self) -> Totals:
-        """Of a binomial tree that is as large as the mean of all such trees, of a geometric one of the root alone."""
+        """Return the totals of a binomial tree of the mean size; of a geometric tree, the totals of the root alone."""
         children = self.root_children or 1
         offspring = (self.children or 0) * Fraction(self.probability or 0)
         ends = self.tree == "binomial" and offspring < 1
@@ -130,7 +129,7 @@ class UtsParameters(WorkloadParameters):
 
 
 def uts(parameters: UtsParameters) -> Workload:
-    """The whole tree; an `InputError` if it has more nodes than fit."""
+    """Return the whole tree; raise `InputError` if the tree has more nodes than fit."""
     children, parent = grow(parameters)
     counts = np.unique(children)
     draft = Draft(parent, np.searchsorted(counts, children), [_shape(count) for count in counts.tolist()])
@@ -149,7 +148,7 @@ def _shape(children: int) -> Shape:
 
 
 def grow(parameters: UtsParameters) -> tuple[I64, I64]:
-    """([nodes] number of children, [nodes] parent) level by level."""
+    """Return ([nodes] number of children, [nodes] parent), level by level."""
     states = np.array([base(parameters.tree_seed, DrawClass.ARRIVAL, 0)], np.uint64)
     counts, parents = [], [np.array([-1])]
     depth = nodes = 0
@@ -169,7 +168,7 @@ def grow(parameters: UtsParameters) -> tuple[I64, I64]:
 
 
 def _child_states(states: U64Array, children: I64) -> U64Array:
-    """Child i of a node continues in number i + 1 of the node's stream; number 0 decided how many there are."""
+    """Return the states of children: number i + 1 of a node's stream is child i; number 0 gives how many children."""
     begin = offsets(children)
     number = np.arange(begin[-1]) - np.repeat(begin[:-1], children)
     return draws_array(np.repeat(states, children), number + 1)
@@ -183,7 +182,9 @@ def _binomial(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
 
 
 def _geometric(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
-    """At least c children with probability (b / (1 + b))^c, so c is the number of those thresholds below the draw."""
+    """Return [nodes] numbers of children: at least c children have probability (b / (1 + b))^c, and a draw exceeds
+    the threshold of every c up to the number.
+    """
     mean = Fraction(round(SHAPES[parameters.shape or "fixed"](parameters, depth) * ROUNDING), ROUNDING)
     more = mean / (1 + mean)
     bounds = [int(more**c * 2**64) for c in range(1, MAX_CHILDREN + 1)]

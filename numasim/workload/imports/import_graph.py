@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import numpy as np
 
 from numasim.errors import InputError
 from numasim.files.csv_cells import csv_text
-from numasim.workload.graph import I64, Workload
+from numasim.schema.enumerations import MOST_MOVED, Mode, Op
+from numasim.workload.algorithms.groups import cycle_of
+from numasim.workload.builder import workload_of
+from numasim.workload.forest_arrays import offsets, preorder
+from numasim.workload.graph import I64, U8, Phase, Region, Workload
 from numasim.workload.imports.formats_by_content import read_any
-from numasim.workload.imports.grain_workload import grain_workload
 from numasim.workload.imports.import_choices import Choices, whole_ps
-from numasim.workload.imports.plain_workload import plain_workload
-from numasim.workload.imports.read_graph import ReadGraph, shortened
-from numasim.workload.imports.readers.grain_graph import Grains
+from numasim.workload.imports.read_graph import ReadGraph, file_edges, shortened
+from numasim.workload.imports.readers.grain_graph import Grain, Grains
+from numasim.workload.json_form.graph_io import MOST_ENTRIES
 from numasim.workload.json_form.graph_models import MOST_KERNELS
 from numasim.workload.size.totals import MOST_PS
 
@@ -135,3 +139,203 @@ def _refuse_missing(graph: ReadGraph, missing: Sequence[int], some: bool) -> Non
     unit = "" if some else ", or --unit alone, of which each takes one"
     expected = f"a time for each task, or --usual with that of the tasks without one, such as --usual 1us{unit}"
     graph.refuse(problem, expected, graph.places[first])
+
+
+# ---- A graph becomes a workload: every task computes once, and accesses the memory behind its files ------------------
+
+MOST_SHOWN = 8  # tasks of a cycle that an error names
+TOGETHER = "files"  # the one region of a graph with more files than a graph may have regions
+
+
+def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
+    """The workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are edges alone.
+
+    InputError, with the names of its tasks, for a cycle.
+    """
+    count = len(graph.names)
+    successor_ptr, successor = _successors(graph)
+    kernels, kernel = kernels_of(graph.kinds)
+    regions, accesses = _memory(graph) if memory else ((), None)
+    return workload_of(
+        graph.name,
+        kernels=kernels,
+        regions=regions,
+        phases=(Phase(roots=roots) for roots in _phases(graph)),
+        op_ptr=np.arange(count + 1),
+        op_code=np.full(count, Op.RUN),
+        op_arg=np.arange(count),
+        compute_ps=times_ps,
+        kernel=kernel,
+        accesses=accesses,
+        successors=(successor_ptr, successor),
+    )
+
+
+def edges_of(graph: ReadGraph) -> tuple[I64, I64]:
+    """(sources, targets) of all dependences, each once, in ascending order; InputError for a cycle."""
+    count = len(graph.names)
+    pairs = np.array([*graph.edges, *file_edges(graph)], np.int64).reshape(-1, 2)
+    once = np.unique(pairs[:, 0] * count + pairs[:, 1])
+    source, target = once // count, once % count
+    refuse_cycles(graph, source, target)
+    return source, target
+
+
+def refuse_cycles(graph: ReadGraph, source: I64, target: I64) -> None:
+    """InputError with the names of the tasks of a cycle, if there is one."""
+    circle = cycle_of(source, target, len(graph.names))
+    if circle:
+        shown = [shortened(graph.names[task]) for task in circle[:MOST_SHOWN]]
+        more = [f"{len(circle) - MOST_SHOWN:,} others"] if len(circle) > MOST_SHOWN else []
+        text = " after ".join([*shown, *more, shown[0]])
+        graph.refuse(f"tasks wait for each other in a cycle: {text}", "a graph without cycles", graph.places[circle[0]])
+
+
+def _successors(graph: ReadGraph) -> tuple[I64, I64]:
+    source, target = edges_of(graph)
+    if graph.phases:
+        phase = np.array(graph.phases, np.int64)
+        within = phase[source] == phase[target]
+        source, target = source[within], target[within]
+    return offsets(np.bincount(source, minlength=len(graph.names))), target
+
+
+def _phases(graph: ReadGraph) -> Iterator[tuple[int, ...]]:
+    if not graph.phases:
+        yield tuple(range(len(graph.names)))
+        return
+    begins = [0, *(np.flatnonzero(np.diff(graph.phases)) + 1).tolist(), len(graph.names)]
+    for low, high in pairwise(begins):
+        yield tuple(range(low, high))
+
+
+def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:
+    """The kinds of work, and the number of each task's; one without a name where there are too many."""
+    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+    if len(numbers) > MOST_KERNELS:
+        return ("",), np.zeros(len(kinds), np.uint8)
+    return tuple(numbers), np.array([numbers[kind] for kind in kinds], np.uint8)
+
+
+def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], tuple[I64, dict[str, I64]]]:
+    """Return the regions, and the accesses of all tasks as `workload_of` takes them."""
+    files = [each for each in graph.files.values() if each.bytes > 0]
+    alone = len(files) <= MOST_ENTRIES
+    starts = [0] * len(files) if alone else offsets(np.array([each.bytes for each in files])).tolist()
+    rows: list[list[tuple[int, int, int, int]]] = [[] for _ in graph.names]
+    for number, each in enumerate(files):
+        modes: dict[int, int] = {}
+        for tasks, mode in ((each.writers, int(Mode.WRITE)), (each.readers, int(Mode.READ))):
+            for task in tasks:
+                modes[task] = modes.get(task, 0) | mode
+        for task, mode in modes.items():
+            for offset in range(0, each.bytes, MOST_MOVED):
+                size = min(MOST_MOVED, each.bytes - offset)
+                rows[task].append((number if alone else 0, starts[number] + offset, size, mode))
+    if alone:
+        regions = tuple(Region(each.name, each.bytes, initialised=False) for each in files)
+    else:
+        regions = (Region(TOGETHER, starts[-1], initialised=False),)
+    accesses = np.array([row for own in rows for row in own], np.int64).reshape(-1, 4)
+    columns = dict(zip(("region", "offset", "row_bytes", "mode"), accesses.T, strict=True))
+    return regions, (offsets(np.array([len(own) for own in rows])), columns)
+
+
+# ---- A table of grain graphs becomes a workload: tasks spawn their children and wait for them at their joins ---------
+
+WAIT = -1  # a step that is no child
+
+
+def grain_workload(found: Grains, times_ps: I64) -> Workload:
+    """The workload of ``found``, whose tasks work for ``times_ps``; InputError for a task below itself."""
+    graph, grains = found.graph, found.grains
+    parent = np.array([graph.numbers.get(grain.parent, -1) for grain in grains], np.int64)
+    below = np.flatnonzero(parent >= 0)
+    refuse_cycles(graph, parent[below], below)
+    order = preorder(parent)
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    kernels, kernel = kernels_of(graph.kinds)
+    codes: list[int] = []
+    arguments: list[int] = []
+    segments: list[int] = []
+    segment_kernel: list[int] = []
+    lengths: list[int] = []
+    for task in order.tolist():
+        before = len(codes)
+        for code, value in _program(grains, task, int(times_ps[task])):
+            codes.append(code)
+            if code == Op.RUN:
+                arguments.append(len(segments))
+                segments.append(value)
+                segment_kernel.append(int(kernel[task]))
+            else:
+                arguments.append(int(position[value]) if code == Op.SPAWN else value)
+        lengths.append(len(codes) - before)
+    return workload_of(
+        graph.name,
+        kernels=kernels,
+        phases=(Phase(roots=roots) for roots in _roots(graph.phases, parent, position)),
+        op_ptr=offsets(np.array(lengths)),
+        op_code=codes,
+        op_arg=arguments,
+        parent=np.where(parent < 0, -1, position[parent])[order],
+        compute_ps=segments,
+        kernel=np.array(segment_kernel),
+    )
+
+
+def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[int, ...]]:
+    """The tasks without a parent in the table, by their loops."""
+    roots = np.flatnonzero(parent < 0)
+    of_root = np.array(phases, np.int64)[roots]
+    for loop in np.unique(of_root).tolist():
+        yield tuple(np.sort(position[roots[of_root == loop]]).tolist())
+
+
+def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int, int]]:
+    """The ops of a task: it computes between its spawns and joins for as long as was recorded there."""
+    steps: list[int] = []
+    for _, joined in groupby(grains[task].children, key=lambda child: grains[child].join):
+        steps += [*joined, WAIT]
+    parts = _split(work_ps, _fragments(grains, task, steps), len(steps))
+    for step, part in zip((*steps, None), parts, strict=True):
+        if part or not (steps or part):
+            yield int(Op.RUN), part
+        if step is not None:
+            yield (int(Op.WAIT), 0) if step == WAIT else (int(Op.SPAWN), step)
+
+
+def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
+    """How many cycles were recorded before each step and after the last one; empty where that is not known.
+
+    The instant of a wait is that of its end, so that the piece before it holds what the task was not at work.
+    """
+    grain = grains[task]
+    waits = iter(grain.waits)
+    instants = [next(waits, None) if step == WAIT else grains[step].created for step in steps]
+    if grain.executed is None or any(instant is None for instant in instants):
+        return []
+    ends = [0, *(instant or 0 for instant in instants), max(grain.executed, 0)]
+    lengths = [after - before for before, after in pairwise(ends)]
+    if min(lengths) < 0:
+        return []
+    waited = [at for at, step in enumerate(steps) if step == WAIT]
+    idle = sum(lengths[at] for at in waited)
+    taken = min(grain.overhead, idle)
+    for at in waited:
+        lengths[at] -= taken * lengths[at] // max(idle, 1)
+    return lengths
+
+
+def _split(work_ps: int, lengths: list[int], steps: int) -> list[int]:
+    """``work_ps`` in proportion to ``lengths``; all of it first where nothing is known."""
+    total = sum(lengths)
+    if not total:
+        return [work_ps, *[0] * steps]
+    before, parts, done = 0, [], 0
+    for length in lengths:
+        before += length
+        parts.append(work_ps * before // total - done)
+        done += parts[-1]
+    return parts

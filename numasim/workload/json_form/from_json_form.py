@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,27 +10,37 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.schema.enumerations import MOST_SHARES
 from numasim.workload.amounts import Amounts
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen
+from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen, workload_of
 from numasim.workload.graph import (
     I64,
     Deal,
     Loop,
     Mode,
-    Op,
+    NodeAccess,
     Pattern,
     Phase,
     RangeFamily,
     Region,
     Workload,
     compute_bounds,
+    parents_of,
 )
-from numasim.workload.graph_rules import parents
-from numasim.workload.json_form.amount_models import AmountsEntry, amounts_of, node_access_of
-from numasim.workload.json_form.graph_models import MOST_PHASES, GraphFile, PhaseEntry, RangeEntry, member
-from numasim.workload.phases import places
+from numasim.workload.json_form.graph_models import (
+    MOST_PHASES,
+    MOST_WEIGHT,
+    AmountsEntry,
+    GraphFile,
+    NodeAccessEntry,
+    PhaseEntry,
+    RangeEntry,
+    member,
+)
 from numasim.workload.recording.recorded import Recorded
 from numasim.workload.sync_parameters import Role, SyncObject
+
+Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -50,39 +60,35 @@ class Columns:
     accesses: dict[str, npt.NDArray[Any]]
     regions: tuple[str, ...]
 
-    def path_of_access(self, access: int) -> tuple[str | int, ...]:
+    def path_of_access(self, access: int) -> Path:
         """Where an access stands in the file."""
         segment = int(np.searchsorted(self.access_ptr, access, side="right")) - 1
         return ("segments", segment, "accesses", access - int(self.access_ptr[segment]))
 
 
 def to_workload(file: GraphFile, columns: Columns) -> Workload:
-    """The arrays of a file whose tasks and segments are ``columns``; an `InputError` for unknown names and for tasks
-    that are not started exactly once.
-    """
+    """Return the arrays of a file whose tasks and segments are ``columns``; an `InputError` for unknown names."""
     op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
     phases, loops = _phases(file, columns)
-    _check_roots(phases, loops, len(columns.kind))
     regions = [region.name for region in file.regions]
-    return Workload(
-        name=file.name,
+    accesses = {**columns.accesses, "region": _regions_of_accesses(regions, columns)}
+    return workload_of(
+        file.name,
         parameters=file.parameters,
-        kernels=tuple(file.kernels),
-        regions=tuple(Region(entry.name, entry.bytes, entry.initialised) for entry in file.regions),
+        kernels=file.kernels,
+        regions=[Region(entry.name, entry.bytes, entry.initialised) for entry in file.regions],
         phases=phases,
         loops=loops,
         ranges=_ranges(file, regions),
-        op_ptr=frozen(op_ptr),
-        op_code=frozen(op_code),
-        op_arg=frozen(op_arg),
-        kind=frozen(columns.kind),
-        parent=frozen(parents(op_ptr, op_code, op_arg, _trees(phases))),
-        segment_compute_ps=frozen(columns.compute_ps),
-        segment_kernel=frozen(_segment_kernels(file, columns)),
-        segment_accesses=frozen(columns.access_ptr),
-        accesses=accesses_of(**{**columns.accesses, "region": _regions_of_accesses(regions, columns)}),
-        successor_ptr=frozen(columns.then_ptr),
-        successor=frozen(columns.successor),
+        op_ptr=op_ptr,
+        op_code=op_code,
+        op_arg=op_arg,
+        kind=columns.kind,
+        parent=parents_of(op_ptr, op_code, op_arg),
+        compute_ps=columns.compute_ps,
+        kernel=_segment_kernels(file, columns),
+        accesses=(columns.access_ptr, accesses),
+        successors=(columns.then_ptr, columns.successor),
         facts=file.facts,
         recorded=Recorded(**dict(file.recorded)) if file.recorded else None,
         words=tuple(
@@ -94,11 +100,8 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
 
 def _phases(file: GraphFile, columns: Columns) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
     if file.phases is None:
-        tasks = len(columns.kind)
-        spawned = columns.op_arg[(columns.op_code == Op.SPAWN) | (columns.op_code == Op.CALL)]
-        root = np.ones(tasks, np.bool_)
-        root[spawned[spawned < tasks]] = False
-        return (Phase(roots=tuple(np.flatnonzero(root).tolist())),), ()
+        parent = parents_of(columns.op_ptr, columns.op_code, columns.op_arg)
+        return (Phase(roots=tuple(np.flatnonzero(parent < 0).tolist())),), ()
     return flat_phases(file.phases)
 
 
@@ -114,9 +117,7 @@ def flat_phases(entries: Sequence[PhaseEntry]) -> tuple[tuple[Phase, ...], tuple
     return tuple(phases), tuple(loops)
 
 
-def _flatten(
-    entries: Sequence[PhaseEntry], path: tuple[str | int, ...], phases: list[Phase], loops: list[Loop]
-) -> None:
+def _flatten(entries: Sequence[PhaseEntry], path: Path, phases: list[Phase], loops: list[Loop]) -> None:
     for number, entry in enumerate(entries):
         if "loop" not in entry.model_fields_set:
             phases.append(_phase(entry))
@@ -128,7 +129,7 @@ def _flatten(
         loops[place] = Loop(first, len(phases), entry.repeat)
 
 
-def _check_loop(entry: PhaseEntry, path: tuple[str | int, ...]) -> None:
+def _check_loop(entry: PhaseEntry, path: Path) -> None:
     if not entry.loop:
         raise InputError("the loop is empty", path=(*path, "loop"), expected="phases, or loops over phases")
     for key in sorted(entry.model_fields_set - {"loop", "repeat"}):
@@ -146,19 +147,6 @@ def _phase(entry: PhaseEntry) -> Phase:
     )
 
 
-def _trees(phases: Iterable[Phase]) -> Sequence[int]:
-    """The roots of all phases, each once."""
-    return list(dict.fromkeys(root for phase in phases for root in phase.roots))
-
-
-def _check_roots(phases: Sequence[Phase], loops: Sequence[Loop], tasks: int) -> None:
-    for number, phase in enumerate(phases):
-        for place, root in enumerate(phase.roots):
-            if root >= tasks:
-                path = (*places(len(phases), loops)[number], "roots", place)
-                raise InputError(f"task {root} does not exist", path=path, expected=f"a task below {tasks}")
-
-
 def _ranges(file: GraphFile, regions: Sequence[str]) -> tuple[RangeFamily, ...]:
     places = {name: number for number, name in enumerate(regions)}
     return tuple(_range(file, number, regions, places) for number in range(len(file.ranges)))
@@ -166,7 +154,7 @@ def _ranges(file: GraphFile, regions: Sequence[str]) -> tuple[RangeFamily, ...]:
 
 def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[str, int]) -> RangeFamily:
     entry = file.ranges[number]
-    path: tuple[str | int, ...] = ("ranges", number)
+    path: Path = ("ranges", number)
     columns: dict[str, list[int]] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
     kernel = _position(entry.kernel, file.kernels, "kernel", path)
     columns["region"] = [
@@ -188,8 +176,8 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
             node_access_of(each, entry.count, (*path, "node_accesses", place))
             for place, each in enumerate(entry.node_accesses)
         ),
-        fresh=_page_amounts(entry.fresh, entry.count, (*path, "fresh")),
-        freed=_page_amounts(entry.freed, entry.count, (*path, "freed")),
+        fresh=entry.fresh and amounts_of(entry.fresh, entry.count, (*path, "fresh")),
+        freed=entry.freed and amounts_of(entry.freed, entry.count, (*path, "freed")),
         kernel=kernel,
         accesses=accesses_of(**columns),
         divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
@@ -198,11 +186,7 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
     )
 
 
-def _page_amounts(entry: AmountsEntry | None, count: int, path: tuple[str | int, ...]) -> Amounts | None:
-    return None if entry is None else amounts_of(entry, count, path)
-
-
-def _compute_times(entry: RangeEntry, path: tuple[str | int, ...]) -> tuple[int, int, Amounts | None]:
+def _compute_times(entry: RangeEntry, path: Path) -> tuple[int, int, Amounts | None]:
     """(lowest, highest, times that are not uniform between the two) of a range."""
     for key in ("low_ps", "high_ps"):
         if (getattr(entry, key) is None) == (entry.compute_ps is None):
@@ -238,8 +222,48 @@ def _positions(used: Sequence[str], number: I64, names: Sequence[str]) -> tuple[
     return found, np.flatnonzero(found < 0)[:1].tolist()
 
 
-def _position(name: str, names: Sequence[str], key: str, path: tuple[str | int, ...]) -> int:
+def _position(name: str, names: Sequence[str], key: str, path: Path) -> int:
     if name not in names:
         expected = f"one of {', '.join(map(repr, names))}" if names else f"a {key} that the file declares"
         raise InputError(f"there is no {key} {name!r}", path=(*path, key), expected=expected, value=name, known=names)
     return names.index(name)
+
+
+# ---- Amounts of range items, and accesses that name nodes -----------------------------------------------------------
+
+
+def amounts_of(entry: AmountsEntry, count: int, path: Path) -> Amounts:
+    """The amounts of ``count`` items; an `InputError` where there is not one for each, or a table has holes."""
+    if entry.items and entry.weight:
+        raise InputError("both numbers and a table are given", path=(*path, "weight"), expected="one of them")
+    if not entry.items and not entry.weight:
+        raise InputError("no numbers are given", path=(*path, "items"), expected=f"{count} numbers, or a table")
+    parts = len(entry.weight)
+    for key, right in (("items", 0 if parts else count), ("low", parts), ("high", parts)):
+        given = len(getattr(entry, key))
+        if given != right:
+            what = "one for each item" if key == "items" else "one for each weight"
+            raise InputError(f"there are {given} numbers", path=(*path, key), expected=f"{right}, {what}")
+    if sum(entry.weight) > MOST_WEIGHT:
+        problem = f"the weights add up to {sum(entry.weight):,}"
+        raise InputError(problem, path=(*path, "weight"), expected=f"at most {MOST_WEIGHT:,}")
+    for part, (low, high) in enumerate(zip(entry.low, entry.high, strict=True)):
+        if low > high:
+            raise InputError(f"the part ends at {high}", path=(*path, "high", part), expected=f"{low} or more")
+    return Amounts.of_items(entry.items) if entry.items else Amounts.of_table(entry.weight, entry.low, entry.high)
+
+
+def node_access_of(entry: NodeAccessEntry, count: int, path: Path) -> NodeAccess:
+    """The access of such an entry of ``count`` items."""
+    nodes, shares = tuple(entry.nodes), tuple(entry.shares) or (1,) * len(entry.nodes)
+    if len(shares) != len(nodes):
+        raise InputError(
+            f"there are {len(shares)} shares", path=(*path, "shares"), expected=f"{len(nodes)}, one for each node"
+        )
+    if sum(shares) > MOST_SHARES:
+        raise InputError(
+            f"the shares add up to {sum(shares):,}", path=(*path, "shares"), expected=f"at most {MOST_SHARES:,}"
+        )
+    amounts = amounts_of(entry.bytes, count, (*path, "bytes"))
+    mode, pattern = int(member(Mode, entry.mode)), int(member(Pattern, entry.pattern))
+    return NodeAccess(nodes, shares, mode, pattern, amounts, entry.returned_ppm)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from annotated_types import Ge, Le, Lt
 
 from numasim.files.walked_json import Batch
 from numasim.parts.base import Model
@@ -27,13 +26,12 @@ from numasim.workload.json_form.graph_models import (
     AccessEntry,
     SegmentEntry,
     TaskEntry,
-    member,
+    bounds_of,
+    member_name,
 )
 
 CODES = {**OPS, **{name: op for op, [name] in PLAIN_OPS.items()}}
-KINDS = {name: member(Kind, name) for name in ("task", "call", "implicit")}
-MODES = {name: member(Mode, name) for name in ("read", "write", "read-write")}
-PATTERNS = {name: member(Pattern, name) for name in ("sequential", "strided", "random", "chase")}
+KINDS, MODES, PATTERNS = ({member_name(each): int(each) for each in kind} for kind in (Kind, Mode, Pattern))
 INDEX = (0, 2**32 - 1)
 NOTHING: list[Any] = []
 Array = npt.NDArray[Any]
@@ -258,17 +256,4 @@ def _numbers(entries: list[Any], keys: set[str], model: type[Model], name: str, 
             raise UnusualError
         return np.full(len(entries), 0 if field.is_required() else field.default, kind)
     values = [entry[name] for entry in entries] if field.is_required() else _values(entries, keys, name, field.default)
-    return whole_numbers(values, _bounds(field.metadata), kind)
-
-
-def _bounds(constraints: Iterable[Any]) -> tuple[int, int]:
-    """The least and the largest whole number that a field may have."""
-    low, high = -(2**63), 2**63 - 1
-    for one in constraints:
-        if isinstance(one, Ge):
-            low = max(low, int(one.ge))  # type: ignore[call-overload]
-        elif isinstance(one, Le):
-            high = min(high, int(one.le))  # type: ignore[call-overload]
-        elif isinstance(one, Lt):
-            high = min(high, int(one.lt) - 1)  # type: ignore[call-overload]
-    return low, high
+    return whole_numbers(values, bounds_of(field), kind)

@@ -26,7 +26,7 @@ from numasim.files.walked_json import WINDOW, Batch, JsonWalk, LongValueError
 from numasim.files.writer import write_text
 from numasim.parts.base import Model
 from numasim.parts.yaml.nodes import FieldPath, shown
-from numasim.workload.graph import Kind, Workload
+from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.from_json_form import Columns, to_workload
 from numasim.workload.json_form.graph_columns import (
@@ -40,18 +40,17 @@ from numasim.workload.json_form.graph_columns import (
     task_entry,
 )
 from numasim.workload.json_form.graph_models import (
-    ARGUMENT_OPS,
     ENTRIES,
-    PLAIN_OPS,
     GraphFile,
     Index,
     OpEntry,
     PhaseEntry,
     SegmentEntry,
     TaskEntry,
-    member_name,
 )
-from numasim.workload.json_form.to_json_form import access_entries, around_tasks
+from numasim.workload.json_form.to_json_form import text_of
+
+__all__ = ["of_text", "parsed", "read", "text_of", "unchecked", "write"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Model)
@@ -62,16 +61,6 @@ PLAIN: dict[Any, Callable[[list[Any]], Any]] = {Index: indices, OpEntry: op_colu
 def write(workload: Workload, path: Path) -> None:
     """Write ``workload`` to ``path``; an `InputError` if that cannot be done."""
     write_text(path, text_of(workload))
-
-
-def text_of(workload: Workload) -> str:
-    """The text of the file of ``workload``, which is that of its document: equal workloads have the same."""
-    long = {"tasks": _task_texts, "segments": _segment_texts}
-    members = (
-        f"{_dumped(key)}:[{','.join(long[key](workload))}]" if key in long else f"{_dumped(key)}:{_dumped(value)}"
-        for key, value in around_tasks(workload).items()
-    )
-    return "{" + ",".join(members) + "}\n"
 
 
 def read(path: Path) -> Workload:
@@ -256,32 +245,3 @@ def _first(problem: ValidationError, path: FieldPath) -> InputError:
         return InputError("this key is missing", path=path, expected="a value for it")
     message = error["msg"].removeprefix("Value error, ")
     return InputError(f"{message[0].lower()}{message[1:]}, not {shown(error['input'])}", path=path)
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _task_texts(workload: Workload) -> Iterator[str]:
-    begins = {int(code): f'["{name}",' for code, name in ARGUMENT_OPS.items()}
-    plain = {int(code): _dumped(words) for code, words in PLAIN_OPS.items()}
-    ops = [
-        plain.get(code) or f"{begins[code]}{argument}]"
-        for code, argument in zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True)
-    ]
-    then = list(map(str, workload.successor.tolist()))
-    kinds = {int(kind): member_name(kind) for kind in Kind}
-    op_ptr, then_ptr = workload.op_ptr.tolist(), workload.successor_ptr.tolist()
-    for task, kind in enumerate(workload.kind.tolist()):
-        own, waiting = ops[op_ptr[task] : op_ptr[task + 1]], then[then_ptr[task] : then_ptr[task + 1]]
-        yield f'{{"kind":"{kinds[kind]}","ops":[{",".join(own)}],"then":[{",".join(waiting)}]}}'
-
-
-def _segment_texts(workload: Workload) -> Iterator[str]:
-    accesses = [_dumped(entry) for entry in access_entries(workload, workload.accesses)]
-    kernels = [_dumped(name) for name in workload.kernels]
-    first = workload.segment_accesses.tolist()
-    columns = zip(workload.segment_compute_ps.tolist(), workload.segment_kernel.tolist(), strict=True)
-    for segment, (compute, kernel) in enumerate(columns):
-        own = ",".join(accesses[first[segment] : first[segment + 1]])
-        yield f'{{"compute_ps":{compute},"kernel":{kernels[kernel]},"accesses":[{own}]}}'

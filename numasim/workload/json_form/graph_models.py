@@ -6,35 +6,29 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Le, Lt
 from pydantic import BeforeValidator, Field
+from pydantic.fields import FieldInfo
 
 from numasim.parts.base import Model
 from numasim.parts.choices import Choices
-from numasim.parts.unit_factors import MOST_STEPS_PER_S
+from numasim.parts.unit_factors import MILLION, MOST_STEPS_PER_S
 from numasim.schema.enumerations import (
     LONGEST_PS,
     MOST_ACCESS_ROWS,
     MOST_BYTES,
     MOST_COST_PS,
     MOST_ITEMS,
+    MOST_NODES,
+    MOST_SHARES,
     MOST_STRIDE,
 )
-from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM
 from numasim.workload.graph import (
     SHARED,
     WITHOUT_ARGUMENT,
     Op,
 )
-from numasim.workload.json_form.amount_models import (
-    MODE_MEANS,
-    PATTERN_MEANS,
-    AmountsEntry,
-    ModeName,
-    NodeAccessEntry,
-    PatternName,
-    whole,
-)
-from numasim.workload.sync_parameters import MAX_PARTIES
+from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM
 
 FORMAT = "numasim task graph 1"
 ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op not in WITHOUT_ARGUMENT}
@@ -42,6 +36,79 @@ OPS = {name: code for code, name in ARGUMENT_OPS.items()}
 PLAIN_OPS: dict[Op, list[str]] = {op: [op.name.lower()] for op in WITHOUT_ARGUMENT}
 MOST_PHASES = 100_000
 MOST_KERNELS = 256  # a segment names its own in 8 bits
+
+
+ModeName = Annotated[
+    Literal["read", "write", "read-write"],
+    Choices(
+        {
+            "read": "They are read.",
+            "write": "They are fetched for ownership and written back.",
+            "read-write": "They are read and written back.",
+        }
+    ),
+]
+PatternName = Annotated[
+    Literal["sequential", "strided", "random", "chase"],
+    Choices(
+        {
+            "sequential": "One after the other: ten misses at once (assumed).",
+            "strided": "At equal distances: four misses at once (assumed).",
+            "random": "Anywhere: three misses at once (assumed).",
+            "chase": "Each address depends on the load before: one miss at once.",
+        }
+    ),
+]
+MODE_MEANS = "Whether the bytes are read, written or both."
+PATTERN_MEANS = "The order of the accesses, which says how many misses are under way at once (model 2.3)."
+MOST_PARTS = 65_536
+MOST_WEIGHT = 2**62  # of all parts of a table together
+
+
+def whole(value: Any) -> Any:
+    """Refuse what is no whole number, such as 1.0 and true."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a whole number is needed here")
+    return value
+
+
+Amount = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]  # checked without Python: there may be millions
+Weight = Annotated[int, Field(strict=True, ge=1, le=MOST_WEIGHT)]
+Node = Annotated[int, BeforeValidator(whole), Field(ge=0, lt=MOST_NODES)]
+Share = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MOST_SHARES)]
+Part = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MILLION)]
+
+
+class AmountsEntry(Model):
+    """A whole number for each item: ``items``, or a table to draw them from, whose parts have equally many columns."""
+
+    items: list[Amount] = Field(default_factory=list, description="The numbers, one for each item.")
+    weight: Annotated[list[Weight], Field(max_length=MOST_PARTS)] = Field(
+        default_factory=list,
+        description="Of a table, in place of `items`: how often each part is drawn, relative to the others.",
+    )
+    low: list[Amount] = Field(default_factory=list, description="The lowest number of each part.")
+    high: list[Amount] = Field(
+        default_factory=list,
+        description="The highest number of each part; all from the lowest to the highest are equally likely.",
+    )
+
+
+class NodeAccessEntry(Model):
+    """Bytes of every item that are at home on given nodes."""
+
+    nodes: Annotated[list[Node], Field(min_length=1)] = Field(description="The nodes.")
+    shares: list[Share] = Field(
+        default_factory=list,
+        description="What part of an item's bytes each of them has, relative to the others. Default: equal parts.",
+    )
+    mode: ModeName = Field("read", description=MODE_MEANS)
+    pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
+    bytes: AmountsEntry = Field(description="How many bytes each item accesses on all of these nodes together.")
+    returned_ppm: Part = Field(
+        0,
+        description="The part of the memory of these bytes, in millionths, that the item gives back where it is.",
+    )
 
 
 def _op(value: Any) -> Any:
@@ -379,10 +446,24 @@ ENTRIES: dict[tuple[str, ...], type[Model]] = {
 
 
 def member(kind: Any, name: str) -> Any:
-    """The member of an enumeration whose name in a file is ``name``."""
+    """Return the member of an enumeration whose name in a file is ``name``."""
     return kind[name.upper().replace("-", "_")]
 
 
 def member_name(member: IntEnum) -> str:
-    """The name of a member of an enumeration in a file."""
-    return member.name.lower().replace("_", "-")
+    """Return the name of a member of an enumeration in a file. Names of ops have underscores, other names hyphens."""
+    name = member.name.lower()
+    return name if isinstance(member, Op) else name.replace("_", "-")
+
+
+def bounds_of(field: FieldInfo) -> tuple[int, int]:
+    """Return the least and the largest whole number that a field of a model may have."""
+    low, high = -(2**63), 2**63 - 1
+    for one in field.metadata:
+        if isinstance(one, Ge):
+            low = max(low, int(one.ge))  # type: ignore[call-overload]
+        elif isinstance(one, Le):
+            high = min(high, int(one.le))  # type: ignore[call-overload]
+        elif isinstance(one, Lt):
+            high = min(high, int(one.lt) - 1)  # type: ignore[call-overload]
+    return low, high

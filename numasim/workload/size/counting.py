@@ -1,4 +1,4 @@
-"""The totals of a program that has been read or grown, where nothing else tells them: sums of its arrays, exactly."""
+"""The totals of a program that has been read or grown, as exact sums over its arrays."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numasim.workload.graph import I64, Accesses, NodeAccess, Pattern, Phase, Ra
 from numasim.workload.one_worker import LINE_BYTES, by_task, traffic_bytes
 from numasim.workload.size.totals import Totals, together
 
-HALF_BITS = 31  # sums of so many bits of times fit in 63 bits for all tasks that fit in memory
+HALF_BITS = 31  # the sum of 31-bit halves of times fits in 63 bits for all tasks that fit in memory
 
 
 def totals_of(work: Workload) -> Totals:
-    """What ``work``, which is not folded, has and takes; phases count as often as they run."""
+    """Return the totals of ``work``, which is not folded; phases count as often as they run."""
     waits = [_by_segment(work, lines) for lines in _lines_by_pattern(work.accesses)]
     compute = work.segment_compute_ps
     low, high = (work.below(by_task(work, part)) for part in (compute & ((1 << HALF_BITS) - 1), compute >> HALF_BITS))
@@ -46,7 +46,7 @@ def totals_of(work: Workload) -> Totals:
 
 
 def range_totals(family: RangeFamily) -> Totals:
-    """Of the items of a range; where their times or bytes are drawn, all have the highest."""
+    """Return the totals of the items of a range; drawn times and bytes count as the highest."""
     given = family.compute
     return Totals(
         items=family.count,
@@ -59,7 +59,7 @@ def range_totals(family: RangeFamily) -> Totals:
 
 
 def _on_nodes(items: int, access: NodeAccess) -> Totals:
-    """Of a node access of so many items, each of which may leave a line of every node unfilled."""
+    """Return the totals of a node access of ``items`` items; each item may fill one line of every node only partly."""
     amounts, factor = access.amounts, access.factor
     lines = factor * amounts.most_of(items) // LINE_BYTES + items * len(access.nodes)
     return Totals(
@@ -83,5 +83,5 @@ def _lines_by_pattern(accesses: Accesses) -> list[I64]:
 
 
 def _by_segment(work: Workload, values: I64) -> I64:
-    """[segments] the sums of what their accesses have."""
+    """Return [segments] the sums of ``values`` [accesses] over the accesses of each segment."""
     return np.diff(offsets(values)[work.segment_accesses])

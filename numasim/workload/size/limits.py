@@ -11,22 +11,22 @@ from numasim.parts.base import Model
 from numasim.parts.unit_factors import PS_PER_NS
 from numasim.workload.size.totals import NOTHING, Totals, excess
 
-Excess = Callable[[Totals], str | None]  # what of a program does not fit, as the part of a sentence
+Excess = Callable[[Totals], str | None]  # the part of a sentence that says which number of a program does not fit
 
 
 class SizedParameters(Model):
-    """Parameters that say how large what they describe will be; those of something too large are refused.
+    """Parameters with the totals of what they describe; parameters whose totals are too large are refused.
 
-    ``powers_of_two`` names the parameters that are such.
+    ``powers_of_two`` names the parameters that are powers of two.
     """
 
     powers_of_two: ClassVar[tuple[str, ...]] = ()
     name: str = Field(description="The name of what the parameters describe.")
 
     def totals(self) -> Totals:
-        """What the program will have; where that depends on draws or on data, at most or, of a tree, at least so much.
+        """Return the totals of the program, which are upper bounds if they depend on draws.
 
-        It grows with every size and every time.
+        The totals of a drawn tree are lower bounds. Totals grow with every size and every time.
         """
         return NOTHING
 
@@ -38,19 +38,21 @@ class SizedParameters(Model):
 
 
 class Refusal(NamedTuple):
-    """Why parameters are refused, and the key that is to blame: None where no single one is."""
+    """Why parameters are refused, and the key with a value that is too large; None if no single key is the reason."""
 
     key: str | None
     sentence: str
 
     def __str__(self) -> str:
-        """The sentence behind its key, from which its place in a document is found."""
+        """Return the sentence behind its key, which leads to the place in a document."""
         return f"{self.key}: {self.sentence}" if self.key else self.sentence
 
 
 def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[str]) -> Refusal | None:
-    """Why ``parameters`` are refused, with the largest value that would fit of the first key that has one, those that
-    were ``given`` before the others; None where everything fits.
+    """Return why ``parameters`` are refused; None if everything fits.
+
+    The refusal has the largest fitting value of the first key that has such a value; keys that were ``given`` are tried
+    before the other keys.
     """
     problem = problem_of(parameters.totals())
     if problem is None:
@@ -64,9 +66,9 @@ def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[s
 
 
 def largest(parameters: SizedParameters, key: str, problem_of: Excess) -> int | Decimal | None:
-    """The largest smaller value of ``key`` with which the program fits; None where there is none, or it is no number.
+    """Return the largest smaller value of ``key`` with which the program fits; None if there is none, or no number.
 
-    What a program has grows with each of its sizes and times, so that the value is found by bisection.
+    Totals grow with each size and time: bisection finds the value.
     """
     value, field = getattr(parameters, key), type(parameters).model_fields[key]
     if not isinstance(value, int | Decimal) or get_origin(field.annotation) is Literal:
@@ -90,7 +92,7 @@ def _plain(number: int | Decimal) -> str:
 
 
 class _Scale(NamedTuple):
-    """The values that a key may have, numbered in ascending order from ``first`` to that of the given one."""
+    """The values that a key may have, numbered in ascending order; ``last`` is the number of the given value."""
 
     first: int
     last: int

@@ -1,8 +1,8 @@
-"""What a program will have, counted before it is built, and how much of each fits.
+"""The size of a program, counted before the program is built, and the limits of each number.
 
-A family of workloads says in exact integers what its parameters lead to (`WorkloadParameters.totals`); the limits
-follow from the widths of a plan's fields, which `numasim.schema` declares. So a program that is too large is refused
-where it is specified, and nothing wraps around while it is built.
+A family of workloads counts the program that its parameters describe in exact integers (`WorkloadParameters.totals`).
+The limits follow from the widths of a plan's fields, which `numasim.schema` declares. A program that is too large is
+refused when it is specified, and no number wraps around while a program is built.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ THOUSAND = 1000  # misses under way at once are counted in thousandths
 class Totals:
     """Numbers of rows and of entries of arrays; the largest sizes and times; the time of everything together.
 
-    ``items`` are those of the largest range, ``access_bytes`` what one access walks, ``segment_ps`` the computing of
-    one segment or item, ``compute_ps`` of all of them. ``lines`` are the cache lines that all accesses move, by
-    `Pattern`, ``access_lines`` those of the largest access.
+    ``items`` are the items of the largest range, ``access_bytes`` the bytes of the largest access, ``segment_ps`` the
+    compute time of the longest segment or item, ``compute_ps`` the compute time of all. ``lines`` are the cache lines
+    that all accesses move, by `Pattern`; ``access_lines`` are the lines of the largest access.
     """
 
     rows: int = 0
@@ -43,28 +43,28 @@ class Totals:
     segment_ps: int = 0
 
     def __add__(self, other: Totals) -> Totals:
-        """Both programs: sums of what adds up, and the larger of what does not."""
+        """Return the totals of both programs: the sums of `SUMS` and ``lines``, and the larger of each of `MAXIMA`."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in SUMS}
         maxima = {name: max(getattr(self, name), getattr(other, name)) for name in MAXIMA}
         return Totals(lines=tuple(a + b for a, b in zip(self.lines, other.lines, strict=True)), **sums, **maxima)
 
     def repeated(self, times: int) -> Totals:
-        """The same program run so often: what it computes and moves adds up, what is written down stays as it is."""
+        """Return the totals of the program run ``times`` times: compute times and accesses add up, rows do not."""
         again = self.times(times)
         return replace(self, compute_ps=again.compute_ps, lines=again.lines, accesses=again.accesses)
 
     def times(self, count: int) -> Totals:
-        """The same ``count`` times."""
+        """Return the totals of ``count`` such programs."""
         if not count:
             return NOTHING
         sums = {name: count * getattr(self, name) for name in SUMS}
         return replace(self, lines=tuple(count * lines for lines in self.lines), **sums)
 
     def serial_ps(self, latency_ps: int, nodes: int = 1, mlp_ppm: int = MILLION) -> int:
-        """At most this long does one worker take if a miss takes ``latency_ps``, in ps.
+        """Return an upper bound of one worker's time in ps if a miss takes ``latency_ps``.
 
-        The bytes of an access may be on all of ``nodes``, each part with a line that it does not fill. Misses under way
-        at once are those of the patterns, times ``mlp_ppm`` / 10^6.
+        The bytes of an access may be on all of ``nodes``, with a partly filled line on each node. The number of misses
+        under way at once is the number of the access's pattern, times ``mlp_ppm`` / 10^6.
         """
         waits = [(lines, MLP[pattern]) for pattern, lines in zip(Pattern, self.lines, strict=True)]
         waits.append((self.accesses * (nodes - 1), min(MLP.values())))
@@ -93,7 +93,7 @@ LIMITS: dict[str, tuple[int, str]] = {  # of each total: the most that fits, and
 
 
 def excess(totals: Totals) -> str | None:
-    """What of ``totals`` does not fit, as the part of a sentence; None where everything fits."""
+    """Return which number of ``totals`` does not fit, as the part of a sentence; None if all numbers fit."""
     for name, (most, what) in LIMITS.items():
         found = getattr(totals, name)
         if found > most:
@@ -102,12 +102,12 @@ def excess(totals: Totals) -> str | None:
 
 
 def together(parts: Iterable[Totals]) -> Totals:
-    """The sum of ``parts``."""
+    """Return the sum of ``parts``."""
     return reduce(Totals.__add__, parts, NOTHING)
 
 
 def access(row_bytes: int, rows: int = 1, mode: Mode = Mode.READ, pattern: Pattern = Pattern.SEQUENTIAL) -> Totals:
-    """One access of ``rows`` pieces of ``row_bytes`` bytes; what is written moves twice."""
+    """Return one access of ``rows`` pieces of ``row_bytes`` bytes; written bytes move twice."""
     moved = row_bytes * rows * (1 if mode == Mode.READ else 2)
     lines = -(-moved // LINE_BYTES)
     by_pattern = tuple(lines if each == pattern else 0 for each in Pattern)
@@ -115,15 +115,15 @@ def access(row_bytes: int, rows: int = 1, mode: Mode = Mode.READ, pattern: Patte
 
 
 def segment(compute_ps: int, *accesses: Totals) -> Totals:
-    """One step that computes for so long and makes these accesses."""
+    """Return one segment that computes for ``compute_ps`` and makes these accesses."""
     return Totals(ops=1, segments=1, compute_ps=compute_ps, segment_ps=compute_ps) + together(accesses)
 
 
 def memory(size: int) -> Totals:
-    """A piece of memory of ``size`` bytes."""
+    """Return a region of ``size`` bytes."""
     return Totals(region_bytes=size)
 
 
 def task(*segments: Totals, ops: int = 0) -> Totals:
-    """A task of these segments and of ``ops`` other steps."""
+    """Return a task of these segments and of ``ops`` other ops."""
     return Totals(rows=1, ops=ops) + together(segments)

@@ -18,7 +18,6 @@ from numasim.workload.graph import Mode, Op, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.import_graph import Imported, imported
-from numasim.workload.json_form.graph_io import read, write
 
 
 def read_text(text: str | bytes, folder: Path, name: str = "given", **choices: Any) -> Imported:
@@ -164,15 +163,6 @@ def test_a_legend_is_no_task_and_points_of_synchronisation_take_no_time(tmp_path
     assert read_text(points, tmp_path, unit="1us").workload.segment_compute_ps.tolist() == [10**6, 0, 10**6]
 
 
-def test_a_single_node_of_text_is_told_in_the_singular(tmp_path: Path) -> None:
-    found = read_text("digraph { a -> b; note [shape=none] }", tmp_path, unit="1us", usual="1us")
-    assert "1 node is a legend or text and leads to no task: it is left out" in found.remarks
-
-
-def test_a_graph_of_text_alone_is_a_graph(tmp_path: Path) -> None:
-    assert read_text("digraph { node [shape=plaintext]; a -> b; c }", tmp_path, unit="1us").names == ["a", "b", "c"]
-
-
 def test_times_are_given_by_name_label_or_kernel(tmp_path: Path) -> None:
     text = (
         'digraph { t1 [label="potrf 1"]; t2 [label="trsm 2"]; t3 [label="trsm 3"]; t1 -> t2; t1 -> t3; t4 [kernel=x] }'
@@ -287,20 +277,6 @@ def test_latin_1_is_read_where_it_is_declared(tmp_path: Path) -> None:
     assert read_text(xml, tmp_path).names == ["b\xfcro"]
 
 
-def test_what_was_imported_is_written_and_read_again(tmp_path: Path) -> None:
-    work = read_text(TEXTS["WfFormat 1.4"][0], tmp_path).workload
-    write(work, tmp_path / "graph.json")
-    assert read(tmp_path / "graph.json").digest() == work.digest()
-    again = imported(tmp_path / "graph.json", Choices())
-    assert (again.workload.digest(), again.foreign) == (work.digest(), False)
-
-
-def test_python_imports_with_names(tmp_path: Path) -> None:
-    (tmp_path / "four.stg").write_text(STG)
-    graph = ns.Graph.imported(tmp_path / "four.stg", unit="1us")
-    assert (graph.name, graph.names, graph.edges, graph.work_ns) == ("four", ("0", "1", "2", "3"), 4, 10_000)
-
-
 @settings(max_examples=25)
 @given(st.integers(1, 12), st.sets(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30))
 def test_random_graphs_are_those_that_networkx_writes(
@@ -313,3 +289,9 @@ def test_random_graphs_are_those_that_networkx_writes(
     found = read_text(text, tmp_path_factory.mktemp("random"), unit="1us").workload
     assert found.segment_compute_ps.tolist() == [node * 10**6 + 500_000 for node in range(count)]
     assert edges(found) == set(graph.edges)
+
+
+def test_python_imports_with_names(tmp_path: Path) -> None:
+    (tmp_path / "four.stg").write_text(STG)
+    graph = ns.Graph.imported(tmp_path / "four.stg", unit="1us")
+    assert (graph.name, graph.names, graph.edges, graph.work_ns) == ("four", ("0", "1", "2", "3"), 4, 10_000)

@@ -29,7 +29,6 @@ from numasim.workload.algorithms.emitted_keys import (
 )
 from numasim.workload.amounts import Amounts
 from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, range_workload
-from numasim.workload.family import Family
 from numasim.workload.graph import (
     I64,
     Deal,
@@ -43,8 +42,8 @@ from numasim.workload.graph import (
     Region,
     Workload,
 )
-from numasim.workload.json_form.amount_models import PatternName
-from numasim.workload.parameters import ColumnParameters, NodeNumber
+from numasim.workload.json_form.graph_models import PatternName
+from numasim.workload.parameters import ColumnParameters, Family, NodeNumber
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 PATTERNS = {each.name.lower(): each for each in Pattern}

@@ -1,9 +1,9 @@
 """Units of work in a worklist, as plain work or as transactions (Goes et al. 2014, section 3).
 
-A unit looks up records of shared data, by keys that are drawn, and computes for a time that is drawn; some units are
-added by others, and what they work on is written by the unit that adds them. A unit of `transactions` does a part of
-that in a transaction (model 4.11): it reads, loads what it has to, stores, and writes at its end. An iteration may
-begin with a part that one thread does alone.
+A unit looks up records of shared data by drawn keys and computes for a drawn time. Some units are added by other units;
+the adding unit writes the data of the added unit. A unit of `transactions` does a part of this work in a transaction
+(model 4.11): the transaction reads, loads objects, stores objects, and writes at its end. An iteration may begin with
+work that one thread does alone.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_arr
 from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
 from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.unit_factors import MILLION
-from numasim.workload.algorithms.object_memories import MOST_SKEW_PPM, running_weights
 from numasim.workload.builder import Draft, Shape, parameters_of
-from numasim.workload.family import Family
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.parameters import Size, TaskCount, TimedParameters
+from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
-from numasim.workload.sync_parameters import MAX_PARTIES, Role, SyncObject
+from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM, Role, SyncObject, running_weights
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Draws by laws with heavy tails: Pareto's of lengths, Zipf's of keys, from class-8 streams (model 1.4 and 9.7).
+# Draws by laws with heavy tails: lengths by Pareto's law, keys by Zipf's law, from class-8 streams (model 1.4 and 9.7).
 
 _UNIT = 2.0**-64
 
 
 def pareto(draws: U64Array, low: int, high: int, tail: Decimal) -> I64:
-    """[draws] integers from ``low`` to ``high`` by Pareto's law of exponent ``tail``, cut off at both ends; with 0 the
-    logarithm is uniform.
+    """Return [draws] integers from ``low`` to ``high`` by Pareto's law of exponent ``tail``, cut off at both ends.
+
+    The logarithm is uniform if ``tail`` is 0.
     """
     first, share, exponent = max(low, 1), draws * _UNIT, float(tail)
     if high <= first:
@@ -48,7 +47,7 @@ def pareto(draws: U64Array, low: int, high: int, tail: Decimal) -> I64:
 
 
 def zipf(draws: U64Array, count: int, skew: Decimal) -> I64:
-    """[draws] numbers below ``count`` by Zipf's law of exponent ``skew``, as transactions draw objects (model 4.11)."""
+    """Return [draws] numbers below ``count`` by Zipf's law of exponent ``skew`` (model 4.11)."""
     sums = running_weights(count, round(skew * MILLION))
     if not len(sums):
         return below_array(draws, count).astype(np.int64)
@@ -59,14 +58,14 @@ def zipf(draws: U64Array, count: int, skew: Decimal) -> I64:
 KERNELS = ("alone", "process")
 ALONE, PROCESS = range(len(KERNELS))
 DATA, ADDED = range(2)  # regions
-PARENT, LENGTH, PLACE, FIRST_KEY = range(4)  # numbers of a unit's, or a record's, own stream
+PARENT, LENGTH, PLACE, FIRST_KEY = range(4)  # numbers in the stream of a unit or of a record
 
 Few = Annotated[Whole, Field(ge=0, le=1000)]
 Skew = Annotated[Exact, Field(ge=0, le=MOST_SKEW_PPM // MILLION)]
 
 
 class UnitParameters(TimedParameters):
-    """Units of work, their data, and who adds them."""
+    """Units of work, their data, and the share of added units."""
 
     units: TaskCount = Field(description="Units of work, those that others add included.")
     tail: Annotated[Exact, Field(ge=0, le=8)] = Field(
@@ -91,7 +90,7 @@ class UnitParameters(TimedParameters):
 
     @property
     def seeds(self) -> int:
-        """Units that are in the worklist from the beginning, at least one."""
+        """Number of units that are in the worklist from the beginning, at least one."""
         return max(1, self.units - int(self.units * self.added))
 
     @property
@@ -101,15 +100,15 @@ class UnitParameters(TimedParameters):
 
     @property
     def written_share(self) -> Decimal:
-        """The share of what its last part looks up that a unit writes, too."""
+        """The share of the lookups of the last part that a unit also writes."""
         return Decimal(0)
 
     def program(self) -> tuple[list[int], int]:
-        """The ops of a unit that adds none, and how many of them use the memory of objects."""
+        """Return the ops of a unit that adds no unit, and the number of ops that use the memory of objects."""
         return [Op.RUN], 0
 
     def totals(self) -> Totals:
-        """Of units that all take the longest time and write all that they look up."""
+        """Return the totals of units that all take the longest time and write every record they look up."""
         ops, _ = self.program()
         found = [access(self.record_bytes, mode=Mode.READ_WRITE, pattern=Pattern.RANDOM)] * self.lookups
         rest = Totals(ops=len(ops) - 1, segments=len(self.parts) - 1)
@@ -155,24 +154,24 @@ class TransactionsParameters(UnitParameters):
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
-        """What is done before the transaction, up to its loads, and behind each of its stores."""
+        """The shares of work before the transaction, of work up to the loads, and of work behind each store."""
         inside = (1 - self.outside) / (self.stores + 1)
         return (*([self.outside] if self.outside else []), *[inside] * (self.stores + 1))
 
     @property
     def written_share(self) -> Decimal:
-        """What a memory writes back at the commit; nothing where all is one part."""
+        """The share of lookups that a transaction writes at the commit; 0 if the unit has one part."""
         return self.written if len(self.parts) > 1 else Decimal(0)
 
     def program(self) -> tuple[list[int], int]:
-        """Plain work, then the transaction."""
+        """Return the ops of plain work, then of the transaction."""
         before = [Op.RUN] if self.outside else []
         inside = [Op.BEGIN, Op.RUN, *[Op.LOAD] * self.loads, *[Op.STORE, Op.RUN] * self.stores, Op.COMMIT]
         return [*before, *inside], 2 + self.loads + self.stores
 
 
 def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Workload:
-    """Units that are there from the beginning, dealt in turn; units that are added are children of those that add."""
+    """Return units that are dealt in turn at the beginning; an added unit is a child of the unit that adds it."""
     units, seeds, alone = parameters.units, parameters.seeds, int(parameters.alone_ns > 0)
     streams = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(units))
     parent = _parents(streams, seeds)
@@ -208,21 +207,21 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
 
 
 def transactions(parameters: TransactionsParameters) -> Workload:
-    """A worklist whose units open objects of one memory."""
+    """Return a worklist whose units open objects of one memory."""
     skew_ppm, undo_ps = round(parameters.object_skew * MILLION), ps(parameters.undo_ns)
     objects = SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps, parameters.same)
     return worklist(parameters, [objects])
 
 
 def _parents(streams: U64Array, seeds: int) -> I64:
-    """Who adds each unit: of those before it one that is drawn; -1 for those that nobody adds."""
+    """Return [units] the unit that adds each unit, drawn from all earlier units; -1 for units that no unit adds."""
     later = np.arange(seeds, len(streams))
     drawn = below_array(draw_array(streams[seeds:], PARENT), later.astype(np.uint64))
     return np.concatenate([np.full(seeds, -1), drawn.astype(np.int64)])
 
 
 def _shape(parameters: UnitParameters, children: int, is_added: int) -> Shape:
-    """A unit that adds so many."""
+    """Return the shape of a unit that adds ``children`` units."""
     ops, uses = parameters.program()
     handed = int(parameters.added_bytes > 0)
     accesses = np.diff(_first_lookups(parameters))
@@ -232,18 +231,18 @@ def _shape(parameters: UnitParameters, children: int, is_added: int) -> Shape:
 
 
 def _done(parameters: UnitParameters) -> npt.NDArray[np.float64]:
-    """[parts + 1] the share of a unit that is done before each of its parts, and in the end."""
+    """Return [parts + 1] the share of a unit that is done before each part, and 1 at the end."""
     return np.array([0.0, *np.cumsum([float(part) for part in parameters.parts[:-1]]), 1.0])
 
 
 def _first_lookups(parameters: UnitParameters) -> I64:
-    """[parts + 1] the first lookup of each part of a unit, and the number of all."""
+    """Return [parts + 1] the first lookup of each part of a unit, and the number of lookups at the end."""
     found: I64 = np.rint(parameters.lookups * _done(parameters)).astype(np.int64)
     return found
 
 
 def _fill(draft: Draft, shape: int, parameters: UnitParameters, streams: U64Array, times_ps: I64) -> None:
-    """Compute times and lookups of the units of a shape."""
+    """Set compute times and lookups of the units of a shape."""
     units = draft.tasks(shape)
     first, parts = _first_lookups(parameters), len(parameters.parts)
     ends_ps = np.rint(times_ps[units][:, None] * _done(parameters)).astype(np.int64)
@@ -267,13 +266,13 @@ def _fill(draft: Draft, shape: int, parameters: UnitParameters, streams: U64Arra
 
 
 def _places(parameters: UnitParameters) -> I64:
-    """[records] where the record of each key lies: hashed, so that keys that are in demand lie apart."""
+    """Return [keys] the position of each key's record, in drawn order, so that popular records lie apart."""
     records = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(parameters.records))
     return np.argsort(draw_array(records, PLACE), kind="stable")
 
 
 def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64, children: int, is_added: int) -> None:
-    """A unit that was added reads what the one that added it has written for it."""
+    """Set that an added unit reads the data that the adding unit has written."""
     if not parameters.added_bytes:
         return
     units, first, parts = draft.tasks(shape), _first_lookups(parameters), len(parameters.parts)
@@ -290,7 +289,7 @@ def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64
 
 
 def _regions(parameters: UnitParameters) -> tuple[Region, ...]:
-    """The shared data, written before the program begins to work in parallel, and what units hand over."""
+    """Return the region of shared data, initialised before the program, and the region of data for added units."""
     data = Region("data", parameters.records * parameters.record_bytes, True)
     handed = (parameters.units - parameters.seeds) * parameters.added_bytes
     return (data, Region("added", handed, False)) if handed else (data,)

@@ -1,20 +1,30 @@
-"""The arrays of an npz file become a task graph; each number is checked, and an error names its array and position."""
+"""Task graphs in npz: read, checked number by number, and written. An error names its array and position."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import nlargest
+from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
 
 from numasim.errors import InputError
-from numasim.files.packed_arrays import Array, read_arrays
-from numasim.workload.binary_form.array_table import EXECUTED, FIELDS, VERSION, ArrayField, is_list, name_of, with_lists
+from numasim.files.packed_arrays import Array, read_arrays, write_arrays
+from numasim.files.writer import writing
+from numasim.parts.base import Model
+from numasim.schema.enumerations import LONGEST_PS
+from numasim.workload.binary_form.array_table import ACCESSES, EXECUTED, FIELDS, MOST_INDEX, VERSION, ArrayField
 from numasim.workload.builder import ACCESS_TYPES
+from numasim.workload.export.executed import Executed
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.from_json_form import Columns, to_workload
 from numasim.workload.json_form.graph_io import parsed
 from numasim.workload.json_form.graph_models import GraphFile
+from numasim.workload.json_form.to_json_form import around_tasks
 
 Path = tuple[str | int, ...]
 
@@ -196,3 +206,138 @@ def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array
         case (*places, int(number)) if name_of(tuple(places)) in lists:
             path = (name_of(tuple(places)), number)
     return path
+
+
+# ---- Writing ---------------------------------------------------------------------------------------------------------
+
+
+def write(workload: Workload, path: FilePath) -> None:
+    """Write ``workload`` to ``path``; equal workloads give equal files. An `InputError` if that cannot be done."""
+    _write(to_arrays(workload), path)
+
+
+def write_executed(workload: Workload, executed: Executed, path: FilePath) -> None:
+    """`write`, with what workers did in a run."""
+    columns = {
+        "executed_task": executed.task,
+        "executed_segment": executed.segment,
+        "executed_worker": executed.worker,
+        "executed_begin_ps": executed.begin_ps,
+        "executed_end_ps": executed.end_ps,
+        "worker_node": executed.node,
+    }
+    _write(to_arrays(workload) | {each.name: np.asarray(columns[each.name], each.kind) for each in EXECUTED}, path)
+
+
+def _write(arrays: dict[str, Array], path: FilePath) -> None:
+    with writing(path) as file:
+        write_arrays(file, arrays)
+
+
+def to_arrays(workload: Workload) -> dict[str, Array]:
+    """The arrays of ``workload`` by their names, in the order of the table."""
+    document = around_tasks(workload)
+    del document["tasks"], document["segments"]
+    lists = taken_out(document)
+    text = json.dumps(document, separators=(",", ":")).encode()
+    columns: dict[str, Any] = {
+        "version": [VERSION],
+        "document": np.frombuffer(text, np.uint8),
+        "op_ptr": workload.op_ptr,
+        "op_code": workload.op_code,
+        "op_arg": workload.op_arg,
+        "task_kind": workload.kind,
+        "then_ptr": workload.successor_ptr,
+        "then": workload.successor,
+        "segment_compute_ps": workload.segment_compute_ps,
+        "segment_kernel": workload.segment_kernel,
+        "access_ptr": workload.segment_accesses,
+    }
+    for each in ACCESSES[1:]:
+        columns[each.name] = getattr(workload.accesses, each.name.removeprefix("access_"))
+    return {name: _written(each, columns[name]) for name, each in FIELDS.items() if name in columns} | lists
+
+
+def _written(described: ArrayField, values: Any) -> Array:
+    """``values`` in the type of the file, numbers of names as the file's codes."""
+    if not described.codes:
+        return np.asarray(values, described.kind)
+    codes = np.zeros(256, np.uint8)
+    codes[described.numbers] = np.arange(len(described.codes))
+    found: Array = codes[values]
+    return found
+
+
+# ---- Long lists of the document of a task graph in npz, each of which is an array of its own -------------------------
+#
+# The array has the name of the list's place in the document: ``phases.0.roots`` is the list ``phases[0].roots``. Two
+# kinds of lists may be given so: the roots of phases, and the items of amounts.
+
+LONG = 64  # numbers that stand in the document rather than in an array
+MOST_LISTS = 1_000  # that numasim takes out of the document
+_NUMBER = r"(?:0|[1-9][0-9]{0,5})"
+ROOTS = re.compile(rf"phases\.{_NUMBER}(?:\.loop\.{_NUMBER})*\.roots")
+ITEMS = re.compile(rf"ranges\.{_NUMBER}\.(?:compute_ps|node_accesses\.{_NUMBER}\.bytes)\.items")
+
+
+def taken_out(document: dict[str, Any]) -> dict[str, Array]:
+    """The longest lists of ``document`` as arrays by their names; they are empty in ``document`` afterwards."""
+    found = {}
+    for path, numbers in nlargest(MOST_LISTS, _lists(document, ()), key=lambda each: len(each[1])):
+        if len(numbers) > LONG:
+            found[name_of(path)] = np.array(numbers, "<u4" if path[-1] == "roots" else "<i8")
+            numbers.clear()
+    return found
+
+
+def name_of(path: Path) -> str:
+    """The name of the array of the list at ``path``."""
+    return ".".join(map(str, path))
+
+
+def _lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
+    """The lists in ``value`` that may be arrays, each with its path."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key in ("roots", "items"):
+                yield (*path, key), each
+            elif key in ("phases", "loop", "ranges", "node_accesses", "compute_ps", "bytes"):
+                yield from _lists(each, (*path, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _lists(each, (*path, number))
+
+
+def is_list(name: str) -> bool:
+    """Whether an array of this name is a list of the document."""
+    return bool(ROOTS.fullmatch(name) or ITEMS.fullmatch(name))
+
+
+def with_lists(file: GraphFile, lists: Mapping[str, Array]) -> GraphFile:
+    """``file`` with ``lists`` at their places; an `InputError` for a place that is not there or has numbers already."""
+    for name, numbers in lists.items():
+        path = tuple(int(part) if part.isdecimal() else part for part in name.split("."))
+        _check_bounds(name, numbers, MOST_INDEX if path[-1] == "roots" else LONGEST_PS)
+        file = _with(file, path, numbers.tolist(), name)
+    return file
+
+
+def _check_bounds(name: str, numbers: Array, most: int) -> None:
+    for place in np.flatnonzero((numbers < 0) | (numbers > most))[:1].tolist():
+        raise InputError(f"the number is {numbers[place]}", path=(name, place), expected=f"0 to {most}")
+
+
+def _with(value: Any, path: Sequence[str | int], numbers: list[int], name: str) -> Any:
+    """``value`` with ``numbers`` at ``path`` in it."""
+    if not path:
+        if value:
+            raise InputError("the document has numbers for this list, too", path=(name,), expected="them in one place")
+        return numbers
+    part, rest = path[0], path[1:]
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        value[part] = _with(value[part], rest, numbers, name)
+        return value
+    inner = getattr(value, part, None) if isinstance(value, Model) and isinstance(part, str) else None
+    if inner is None:
+        raise InputError("the document has no such list", path=(name,), expected="the entry that it belongs to")
+    return value.model_copy(update={part: _with(inner, rest, numbers, name)})

@@ -18,15 +18,15 @@ from pydantic import Field
 from numasim.parts.base import ps
 from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
 from numasim.workload.builder import parameters_of, range_workload
-from numasim.workload.families.skeletons.reductions import (
+from numasim.workload.families.reductions import (
     KERNELS,
     SMALL,
     ContainerParameters,
     facts_of,
     row_family,
 )
-from numasim.workload.family import Family
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
+from numasim.workload.parameters import Family
 from numasim.workload.size.totals import Totals
 
 

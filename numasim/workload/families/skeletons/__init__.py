@@ -1,1 +1,0 @@
-"""Programs that follow an algorithmic skeleton; each module defines `FAMILIES`."""
