@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
-from numasim.report.figures.byte_kinds import KINDS, byte_kinds
+from numasim.report.figures.heatmaps import KINDS, byte_kinds
 
 KIND_GB = {"bytes_read": 4, "bytes_ownership": 3, "bytes_written": 2, "bytes_cache": 1}
 
@@ -40,7 +40,7 @@ def heights(axes: Axes) -> list[list[float]]:
 
 def test_heights_are_means_over_the_repeats_within_and_between_nodes(frame: pd.DataFrame, pairs: pd.DataFrame) -> None:
     plain, bound = byte_kinds(frame, pairs).axes
-    expected = [[4.0 * KIND_GB[kind.column], 2.0 * KIND_GB[kind.column]] for kind in KINDS]
+    expected = [[4.0 * KIND_GB[kind], 2.0 * KIND_GB[kind]] for kind in KINDS]
     assert heights(plain) == expected
     assert heights(bound) == [[3 * value for value in line] for line in expected]
     tops = [patch.get_y() + patch.get_height() for patch in bound.patches]  # type: ignore[attr-defined]
@@ -49,6 +49,6 @@ def test_heights_are_means_over_the_repeats_within_and_between_nodes(frame: pd.D
 
 def test_only_kinds_that_are_known(frame: pd.DataFrame, pairs: pd.DataFrame) -> None:
     figure = byte_kinds(frame, pairs.drop(columns=["bytes_cache"]))
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [kind.label for kind in KINDS[:3]]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [label for label, _ in KINDS.values()][:3]
     unknown = byte_kinds(frame, pairs[["run_id", "node_from", "node_to"]])
     assert "not known" in unknown.texts[0].get_text()

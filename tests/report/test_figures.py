@@ -14,16 +14,14 @@ from matplotlib.figure import Figure
 
 from numasim.engine.result import TIME
 from numasim.errors import InputError
-from numasim.report.components import COMPONENTS
+from numasim.report.components import COMPONENTS, LINE_COLOURS
 from numasim.report.figures.axis_figure import column
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
-from numasim.report.figures.embedded import svg_text
 from numasim.report.figures.grid import PANEL_LIMIT
 from numasim.report.figures.heatmaps import node_bytes, node_steals
-from numasim.report.figures.plots import PLOTS, Tables, drawn, plot, save, save_all
+from numasim.report.figures.plots import PLOTS, Tables, drawn, plot, save, save_all, svg_text
 from numasim.report.figures.style import line_colour, marker
-from numasim.report.line_colours import LINE_COLOURS
 
 COUNTS = list(range(2, 25, 2))
 
@@ -98,11 +96,6 @@ def test_expected_remote_share_of_uniform_victims_on_two_nodes(tables):
     x, y = lines(remote_steal_ratio(tables.frame, tables.workers).axes[0])["randomized, expected"]
     np.testing.assert_array_equal(x, [4, 8])
     np.testing.assert_allclose(y, (x / 2) / (x - 1))
-
-
-@pytest.mark.parametrize("workers", [2, 12, 24])
-def test_expected_share_is_half_over_all_but_one(workers):
-    assert expected_remote_share(np.arange(workers) % 2) == pytest.approx((workers / 2) / (workers - 1))
 
 
 @pytest.mark.parametrize("nodes", [[0, 0, 0, 1], [0, 1, 2, 3, 3], [5, 5], [0, 2, 2, 2, 4, 4]])
