@@ -198,7 +198,6 @@ SLOW = (  # modules, tests of a module, or some parameters of a test: whatever b
     "sweep/test_cluster_sweep.py::test_a_",
     "sweep/test_cluster_sweep.py::test_an",
     "sweep/test_cluster_sweep.py::test_nobody",
-    "sweep/test_cluster_sweep.py::test_processes",
     "sweep/test_cluster_sweep.py::test_the_bytes",
     "sweep/test_failing_files.py",
     "sweep/test_killed_sweep.py::test_an_interrupt",

@@ -190,7 +190,7 @@ def sweep_toy(
 
 def main(directory: str, workers: str, runner: str, repeat: str) -> None:
     """Sweep in a process of its own, for tests that kill it; ``workers`` is a number of jobs, or a cluster."""
-    from patience import be_patient
+    from waiting import be_patient
 
     be_patient()
     chosen: Callable[..., Result] = globals()[runner]
