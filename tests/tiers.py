@@ -89,8 +89,6 @@ MODULES = {
     "package/test_metadata.py": "unit",
     "package/test_named_files.py": "unit",
     "record/test_recorded_programs.py": "system",
-    "report/test_byte_kinds.py": "system",
-    "report/test_column_figure.py": "system",
     "report/test_compare_command.py": "system",
     "report/test_contrasts.py": "system",
     "report/test_figures.py": "system",
