@@ -1,4 +1,4 @@
-"""Sweep axes as columns of the results table: numbers stay numbers, every other value is a distinct text."""
+"""Sweep axes as columns of the results table: numbers stay numbers, and every other value has a text of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numasim.sweep.planned_runs import PlannedRow
 
 
 def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
-    """Build the column of ``axis``, null in cells that do not set it."""
+    """Return the column of ``axis``; null for a cell that does not set the axis."""
     values = [row.cell.axes.get(axis) for row in rows]
     given = {type(value) for value in values if value is not None}
     if given <= {bool}:
@@ -31,11 +31,11 @@ def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
 
 
 def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
-    """Name each cell's machine, workload or strategy.
+    """Return the name of each cell's machine, workload or strategy.
 
-    If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the values'
-    labels instead, so that they stay distinct. So has it for a variant without a name of its own, which is not what the
-    name stands for.
+    If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the labels
+    of the values instead, which differ. A variant without a name of its own also has its label, because the name stands
+    for the original.
     """
     values = [row.cell.axes.get(part) for row in rows]
     names = [_name(getattr(row.cell.spec, part)) for row in rows]
@@ -43,23 +43,19 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
     distinct = [name if text is None else text for name, text in zip(names, labelled, strict=True)]
     if len(set(distinct)) > len(set(names)):
         return distinct
-    each = zip(values, names, distinct, strict=True)
-    return [text if _is_unnamed_variant(value) else name for value, name, text in each]
-
-
-def _is_unnamed_variant(value: Any) -> bool:
-    return isinstance(value, Mapping) and "like" in value and "name" not in value
+    unnamed = [isinstance(value, Mapping) and "like" in value and "name" not in value for value in values]
+    return [text if variant else name for variant, name, text in zip(unnamed, names, distinct, strict=True)]
 
 
 def _name(part: Any) -> str:
-    """Return the name of a part; a task graph that was read from a file has that file's."""
+    """Return the name of a part; a task graph that was read from a file has the name of the file."""
     return str(part.name) if hasattr(part, "name") else Path(part.file).stem
 
 
 def labels(values: Sequence[Any]) -> list[str | None]:
-    """Convert axis values to short texts, unlike values to unlike ones; ``None`` stays.
+    """Return axis values as short texts that differ for different values; ``None`` stays.
 
-    Of objects that have one name the second is numbered.
+    If several objects have one name, the second is numbered.
     """
     of_value: dict[str, str] = {}
     taken: set[str] = set()
@@ -76,37 +72,31 @@ def labels(values: Sequence[Any]) -> list[str | None]:
 
 
 def label(value: Any) -> str:
-    """Convert an axis value to a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``, an object its name."""
+    """Return an axis value as a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``, an object has its name."""
     if isinstance(value, Held):
         return value.name
     if isinstance(value, dict):
-        return _labelled(value)
+        name = [str(value["name"])] if "name" in value else []
+        return " ".join(name + [f"{key}={_nested(part)}" for key, part in value.items() if key != "name"])
     if isinstance(value, list | tuple):
         return f"[{', '.join(_nested(part) for part in value)}]"
     return str(value) if isinstance(value, str | Decimal) else json.dumps(value)
-
-
-def _labelled(mapping: Mapping[str, Any]) -> str:
-    name = [str(mapping["name"])] if "name" in mapping else []
-    return " ".join(name + [f"{key}={_nested(part)}" for key, part in mapping.items() if key != "name"])
 
 
 def _nested(part: Any) -> str:
     return f"{{{label(part)}}}" if isinstance(part, dict) else label(part)
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Columns that the results table of recorded programs has beside all others: where they were recorded, on what cores.
+# ---- Two columns of recorded programs, which tables of other programs lack -------------------------------------------
 #
-# ``time_factor``: what compute times were multiplied by on the machine; null where the rate of a core is not known
-# there or where the program was recorded. ``recording``: sentences about the recording, one a line. Tables of other
-# programs have neither.
+# ``time_factor`` is the factor of compute times on the machine. It is null if the rate of a core is not known there, or
+# not known for the machine of the recording. ``recording`` has sentences about the recording, one on each line.
 
 TIME_FACTOR, RECORDING = "time_factor", "recording"
 
 
 def recording_columns(rows: Sequence[PlannedRow], workloads: Sequence[str]) -> dict[str, pa.Array]:
-    """The columns of ``rows``, whose workloads have these names; none where no program was recorded."""
+    """Return the columns of ``rows``, whose ``workloads`` have these names; none if no program was recorded."""
     found = {id(row.cell.spec.workload): row.cell.spec.workload for row in rows}
     recordings = {key: recording_of(workload) for key, workload in found.items()}
     by_row = [recordings[id(row.cell.spec.workload)] for row in rows]

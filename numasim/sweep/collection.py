@@ -16,8 +16,7 @@ import pyarrow as pa
 from numasim.spec.identity import MODEL_VERSION
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.planned_runs import PlannedRun
-from numasim.sweep.pool import chosen_workers
-from numasim.sweep.run_sweep import do_missing
+from numasim.sweep.run_sweep import chosen_workers, do_missing
 from numasim.sweep.store.parquet import COUNTERS, RUN, read_shards
 from numasim.sweep.store.results_store import Identity, Store, open_store
 from numasim.sweep.store.results_tables import PAIRS, rows_of_runs

@@ -45,23 +45,6 @@ class Workers(Protocol):
         """Raise `InputError` if no worker is left and none can join."""
 
 
-@contextmanager
-def chosen_workers(jobs: int | None, cluster: str | None, engine: str) -> Iterator[Workers]:
-    """Yield ``jobs`` processes of this machine (by default one for each core), or the workers of a ``cluster``.
-
-    Raises `InputError` if both are given, and if the cluster cannot be used to simulate with ``engine``.
-    """
-    if cluster is None:
-        yield LocalWorkers(default_jobs() if jobs is None else jobs)
-        return
-    if jobs is not None:
-        raise InputError("jobs and cluster are both given", expected="one of them: a cluster counts its own workers")
-    from numasim.sweep.dask_cluster import cluster_workers
-
-    with cluster_workers(cluster, engine) as workers:
-        yield workers
-
-
 def default_jobs() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -6,18 +6,19 @@ do not change a byte of the tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numasim.errors import when_interrupted
+from numasim.errors import InputError, when_interrupted
 from numasim.plan.build_plan import built_workload
 from numasim.plan.tuning import controller_of
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Dispatch, Runner, Task
 from numasim.sweep.planned_runs import PlannedRun, by_plan, missing_runs, plan_rows
-from numasim.sweep.pool import Workers, chosen_workers
+from numasim.sweep.pool import LocalWorkers, Workers, default_jobs
 from numasim.sweep.progress import progress_bar
 from numasim.sweep.store.results_store import Identity, Store, open_store
 from numasim.sweep.store.results_tables import write_tables
@@ -67,6 +68,23 @@ def run_sweep(
             if complete:
                 write_tables(store, rows, sweep.axes, identity.spec_hash)
     return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, complete)
+
+
+@contextmanager
+def chosen_workers(jobs: int | None, cluster: str | None, engine: str) -> Iterator[Workers]:
+    """Yield ``jobs`` processes of this machine (by default one for each core), or the workers of a ``cluster``.
+
+    Raises `InputError` if both are given, and if the cluster cannot be used to simulate with ``engine``.
+    """
+    if cluster is None:
+        yield LocalWorkers(default_jobs() if jobs is None else jobs)
+        return
+    if jobs is not None:
+        raise InputError("jobs and cluster are both given", expected="one of them: a cluster counts its own workers")
+    from numasim.sweep.dask_cluster import cluster_workers
+
+    with cluster_workers(cluster, engine) as workers:
+        yield workers
 
 
 def _require_sound_files(sweep: SweepSpec) -> None:

@@ -31,7 +31,7 @@ PS_PER_S = 10**12
 GATHERED_ROWS = 65_536  # that are sorted together
 CHUNK_ROWS = 1024  # that are converted to Python objects at one time
 KINDS = (*STRETCHES, Watched.STEAL)
-GONE = -1  # the kind of the stretch from the end of a producer's work to the end of the run
+GONE = -1  # the kind of a stretch in which a producer has nothing to do, and which no row reports
 
 
 class State(NamedTuple):
@@ -65,6 +65,7 @@ class OrderedTrace:
     def __init__(self, plan: Plan, file: IO[str]) -> None:
         self._file = file
         self._nodes = plan.workers.node.tolist()
+        self._workers = len(self._nodes)  # the actor of this number is a producer, if there is one
         self._names = [f"worker {worker}" for worker in range(len(self._nodes))]
         if plan.producer == "extra" and plan.workload.ranges:
             self._nodes.append(self._nodes[0])
@@ -77,6 +78,7 @@ class OrderedTrace:
     def __call__(self, rows: I64) -> None:
         """Gather rows, and write the rows that no later row precedes."""
         rows = rows[np.isin(rows[:, KIND], KINDS)]
+        rows = np.concatenate([self._absences(rows), rows])
         np.maximum.at(self._begun, rows[:, ACTOR], rows[:, BEGIN])
         np.maximum.at(self._until, rows[:, ACTOR], rows[:, END])
         rows = rows[(rows[:, END] > rows[:, BEGIN]) | (rows[:, KIND] == Watched.STEAL)]
@@ -89,11 +91,16 @@ class OrderedTrace:
         """Write the rest and the end of the file."""
         end_ps = int(self._until.max())  # the makespan
         early = np.flatnonzero(self._until < end_ps)
-        gone = np.zeros((len(early), COLUMNS), np.int64)
-        gone[:, KIND], gone[:, ACTOR], gone[:, BEGIN], gone[:, END] = GONE, early, self._until[early], end_ps
-        self._waiting.append(gone)
+        self._waiting.append(_gone(early, self._until[early], np.full(len(early), end_ps)))
         self._write_before(end_ps + 1)
         self._end(end_ps)
+
+    def _absences(self, rows: I64) -> I64:
+        """Return the stretches before ``rows`` of a producer and between them, such as a serial phase at the start."""
+        mine = rows[rows[:, ACTOR] == self._workers]
+        ends = np.append(self._until[self._workers :], mine[:-1, END])[: len(mine)]
+        late = mine[:, BEGIN] > ends
+        return _gone(mine[late, ACTOR], ends[late], mine[late, BEGIN])
 
     def _write_before(self, until_ps: int) -> None:
         rows = np.concatenate([np.zeros((0, COLUMNS), np.int64), *self._waiting])
@@ -120,6 +127,12 @@ class OrderedTrace:
     def _end(self, end_ps: int) -> None:
         """Write the end of the file; ``end_ps`` is the makespan."""
         raise NotImplementedError
+
+
+def _gone(actors: I64, begin_ps: I64, end_ps: I64) -> I64:
+    rows = np.zeros((len(actors), COLUMNS), np.int64)
+    rows[:, KIND], rows[:, ACTOR], rows[:, BEGIN], rows[:, END] = GONE, actors, begin_ps, end_ps
+    return rows
 
 
 # ---- Paje ------------------------------------------------------------------------------------------------------------
