@@ -6,8 +6,8 @@ Modules of tables and figures are imported inside functions, so that a run that 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,20 +113,17 @@ def save_column_figure(
     return save(column_figure(load(results), column, x=x, colour=colour, facet=facet), file)
 
 
-@contextmanager
-def run_figures_folder(output: Path | None, over_time: bool) -> Iterator[OwnedFolder | None]:
-    """Yield the folder for the figures of a run, with figures ``over_time`` among them; None without an ``output``.
+def run_figures_folder(output: Path | None, over_time: bool) -> AbstractContextManager[OwnedFolder | None]:
+    """Return the folder for the figures of a run, with figures ``over_time`` among them; None without an ``output``.
 
     Before the run, raises `InputError` if the folder cannot be written or the user changed a figure.
     """
     if output is None:
-        yield None
-        return
+        return nullcontext()
     from numasim.files.owned_folder import owned_folder
     from numasim.report.figures.plots import PLOTS, RUN_FIGURES, RUN_PLOTS, files_of
 
-    with owned_folder(output, RUN_FIGURES, files_of([*PLOTS, *(RUN_PLOTS if over_time else ())])) as folder:
-        yield folder
+    return owned_folder(output, RUN_FIGURES, files_of([*PLOTS, *(RUN_PLOTS if over_time else ())]))
 
 
 def save_figures(result: Result, folder: OwnedFolder) -> list[Path]:

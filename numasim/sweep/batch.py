@@ -18,13 +18,16 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numasim.engine.result import Result
 from numasim.errors import NumasimError
 from numasim.sweep.planned_runs import PlannedRun
-from numasim.sweep.pool import Workers
+from numasim.sweep.pool import LocalWorkers
 from numasim.sweep.store.parquet import EndedRun, failed, finished, rows_of, shard_bytes, write_shard
+
+if TYPE_CHECKING:
+    from numasim.sweep.dask_cluster import ClusterWorkers
 
 TARGET_S = 1.0
 LONGEST_S = 2 * TARGET_S  # after this time a batch starts no further run
@@ -123,7 +126,14 @@ class BatchSize:
 class Dispatch:
     """The progress of a sweep: the number of ended runs, and the messages of failed runs."""
 
-    def __init__(self, task: Task, workers: Workers, shards: Path, number: int, advance: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        task: Task,
+        workers: LocalWorkers | ClusterWorkers,
+        shards: Path,
+        number: int,
+        advance: Callable[[int], None],
+    ) -> None:
         """Shards go to the folder ``shards``, from ``number`` on; ``advance`` gets the number of newly ended runs."""
         self.executed = 0
         self.failures: dict[str, str] = {}

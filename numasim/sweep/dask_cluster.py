@@ -76,13 +76,19 @@ class ClusterWorkers:
         """Return the number of threads. Workers should have one thread each, because Python runs one at a time."""
         return self._threads() or 1
 
-    def executor(self, runs: int) -> AbstractContextManager[Executor]:
-        """Return an executor on all workers."""
-        return self._executor()
+    @contextmanager
+    def executor(self, runs: int) -> Iterator[Executor]:
+        """Yield an executor on all workers."""
+        self._current = ClusterExecutor(self._client, self._scheduler)
+        try:
+            yield self._current
+        finally:
+            self._current.shutdown()
+            self._current = None
 
     def alone(self) -> AbstractContextManager[Executor]:
         """Return an executor on all workers: the scheduler reports which batch killed its worker."""
-        return self._executor()
+        return self.executor(1)
 
     def require_any(self) -> None:
         """Raise `InputError` if there has been no worker for a long time, or if no worker can join any more."""
@@ -114,15 +120,6 @@ class ClusterWorkers:
         if threads:
             self._last_seen_s = time.monotonic()
         return threads
-
-    @contextmanager
-    def _executor(self) -> Iterator[Executor]:
-        self._current = ClusterExecutor(self._client, self._scheduler)
-        try:
-            yield self._current
-        finally:
-            self._current.shutdown()
-            self._current = None
 
 
 class ClusterExecutor(Executor):

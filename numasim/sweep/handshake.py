@@ -78,20 +78,17 @@ def require_scheduler(address: str) -> None:
 
 
 async def _kind(address: str) -> str:
-    return str((await asyncio.wait_for(_identity(address), ANSWER_S))["type"])
-
-
-async def _identity(address: str) -> dict[str, Any]:
+    """Return the type of the process of Dask that answers at ``address``."""
     from distributed.comm import connect
     from distributed.security import Security
 
-    comm = await connect(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
-    try:
-        await comm.write({"op": "identity", "reply": True})
-        answer: dict[str, Any] = await comm.read()
-        return answer
-    finally:
-        comm.abort()
+    async with asyncio.timeout(ANSWER_S):
+        comm = await connect(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
+        try:
+            await comm.write({"op": "identity", "reply": True})
+            return str((await comm.read())["type"])
+        finally:
+            comm.abort()
 
 
 def _refusal(address: str) -> str | None:

@@ -6,7 +6,7 @@ same simulation share one run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,11 +47,6 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
     return [
         PlannedRow(cell, repeat, repeated(cell.spec, repeat)) for cell in sweep.cells for repeat in range(sweep.repeat)
     ]
-
-
-def missing_runs(runs: Iterable[PlannedRun], finished: Collection[str]) -> list[PlannedRun]:
-    """Return the missing runs, each once, in their order."""
-    return list({run.run_id: run for run in runs if run.run_id not in finished}.values())
 
 
 def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:

@@ -1,4 +1,4 @@
-"""The workers of a sweep: this process, other processes of this machine, or the workers of a cluster.
+"""The local workers of a sweep: this process, or other processes of this machine.
 
 Worker processes start afresh (spawn) and never import the caller's main module. Therefore they start quickly, and a
 script without a main guard does not run itself again. Worker processes end when their parent ends. An interrupt from
@@ -18,31 +18,12 @@ from dataclasses import dataclass
 from multiprocessing import connection, parent_process, process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numasim.errors import InputError
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class Workers(Protocol):
-    """The workers of a sweep. The futures of an executor raise `BrokenExecutor` if a worker died with its batch.
-
-    A batch is pickled by name: the worker must be able to import its functions and classes.
-    """
-
-    def slots(self) -> int:
-        """Return the number of batches that can run at once at present."""
-
-    def executor(self, runs: int) -> AbstractContextManager[Executor]:
-        """Return an executor for at most ``runs`` runs. On an error the running batches are abandoned."""
-
-    def alone(self) -> AbstractContextManager[Executor]:
-        """Return an executor that does one run at a time, so that the run that kills a worker is known."""
-
-    def require_any(self) -> None:
-        """Raise `InputError` if no worker is left and none can join."""
 
 
 def default_jobs() -> int:
@@ -79,7 +60,7 @@ class LocalWorkers:
         return InProcess() if self.jobs == 1 else processes(min(self.jobs, runs))
 
     def alone(self) -> AbstractContextManager[Executor]:
-        """Return an executor of one process other than this process."""
+        """Return an executor of one process other than this process, for runs that may kill their process."""
         return processes(1)
 
     def require_any(self) -> None:

@@ -17,8 +17,8 @@ from numasim.plan.build_plan import built_workload
 from numasim.plan.tuning import controller_of
 from numasim.spec.identity import MODEL_VERSION, spec_hash
 from numasim.sweep.batch import Dispatch, Runner, Task
-from numasim.sweep.planned_runs import PlannedRun, by_plan, missing_runs, plan_rows
-from numasim.sweep.pool import LocalWorkers, Workers, default_jobs
+from numasim.sweep.planned_runs import PlannedRun, by_plan, plan_rows
+from numasim.sweep.pool import LocalWorkers, default_jobs
 from numasim.sweep.progress import progress_bar
 from numasim.sweep.store.results_store import Identity, Store, open_store
 from numasim.sweep.store.results_tables import write_tables
@@ -26,6 +26,7 @@ from numasim.workload.parameters import WorkloadFile
 
 if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
+    from numasim.sweep.dask_cluster import ClusterWorkers
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def run_sweep(
 
 
 @contextmanager
-def chosen_workers(jobs: int | None, cluster: str | None, engine: str) -> Iterator[Workers]:
+def chosen_workers(jobs: int | None, cluster: str | None, engine: str) -> Iterator[LocalWorkers | ClusterWorkers]:
     """Yield ``jobs`` processes of this machine (by default one for each core), or the workers of a ``cluster``.
 
     Raises `InputError` if both are given, and if the cluster cannot be used to simulate with ``engine``.
@@ -101,11 +102,12 @@ def _require_sound_files(sweep: SweepSpec) -> None:
 
 
 def do_missing(
-    runs: Sequence[PlannedRun], store: Store, task: Task, workers: Workers, progress: bool
+    runs: Sequence[PlannedRun], store: Store, task: Task, workers: LocalWorkers | ClusterWorkers, progress: bool
 ) -> tuple[Dispatch, bool]:
     """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all of them have ended."""
-    missing = by_plan(missing_runs(runs, store.finished()))
-    count = len({run.run_id for run in runs})
+    wanted, finished = {run.run_id: run for run in runs}, store.finished()
+    missing = by_plan([run for run_id, run in wanted.items() if run_id not in finished])
+    count = len(wanted)
 
     def kept() -> str:
         done = count - len(missing) + dispatch.executed

@@ -21,7 +21,7 @@ from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.grid import PANEL_LIMIT
 from numasim.report.figures.heatmaps import KINDS, byte_kinds, node_bytes, node_steals
-from numasim.report.figures.plots import PLOTS, Tables, as_files, drawn, files_of, plot, save, save_all, svg_text
+from numasim.report.figures.plots import PLOTS, Tables, as_files, drawn, files_of, save, save_all, svg_text
 from numasim.report.figures.style import line_colour, marker
 
 COUNTS = list(range(2, 25, 2))
@@ -169,7 +169,7 @@ def test_a_strategy_without_steals_is_blank_among_others(tables):
 
 @pytest.mark.parametrize("name", list(PLOTS))
 def test_every_figure_names_its_axes_and_units(tables, name):
-    figure = plot(name, tables)
+    figure = PLOTS[name](tables)
     labels = {text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text}
     assert len(labels) >= 2
     assert any(word in label for label in labels for word in ("%", "ratio", "share", "speedup"))
@@ -180,7 +180,7 @@ def test_no_title_leaves_the_figure_or_touches_another(tables, name):
     frame = tables.frame[tables.frame.strategy != "threshold"].assign(**{"runtime.costs.push_ns": 7})
     frame.loc[frame["repeat"] == 1, "runtime.costs.push_ns"] = 8
     frame["strategy"] += ", as the runtime library that everybody uses has it"
-    figure = plot(name, Tables(frame, tables.workers, tables.node_pairs))
+    figure = PLOTS[name](Tables(frame, tables.workers, tables.node_pairs))
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw_without_rendering()
     titles = [text for axes in figure.axes for text in [axes._left_title] if text.get_text()]
@@ -197,9 +197,9 @@ def test_no_title_leaves_the_figure_or_touches_another(tables, name):
 def test_figures_of_one_repeat_and_of_nothing(frame_maker, workers_maker, node_pairs_maker, name):
     frame = frame_maker(workers=[8], repeats=1)
     one = Tables(frame, workers_maker(frame), node_pairs_maker(frame))
-    plot(name, one).draw_without_rendering()
+    PLOTS[name](one).draw_without_rendering()
     nothing = Tables(*(table.iloc[:0] for table in (one.frame, one.workers, one.node_pairs)))
-    empty = plot(name, nothing)
+    empty = PLOTS[name](nothing)
     assert not empty.axes
     assert empty.texts[0].get_text().startswith("no ")
 
@@ -208,11 +208,11 @@ def test_figures_of_one_repeat_and_of_nothing(frame_maker, workers_maker, node_p
 def test_a_figure_is_drawn_once_for_each_file(tables, name, monkeypatch):
     draw, files = Figure.draw, []
     monkeypatch.setattr(Figure, "draw", lambda self, renderer: files.append(renderer) or draw(self, renderer))
-    figure = plot(name, tables)
+    figure = PLOTS[name](tables)
     written = [drawn(figure, kind) for kind in ("png", "svg")]
     assert len(files) == 2
     assert [drawn(figure, kind) for kind in ("png", "svg")] == written
-    svg_text(plot(name, tables))
+    svg_text(PLOTS[name](tables))
     assert len(files) == 5
 
 
@@ -283,8 +283,7 @@ def test_files_have_the_same_bytes_every_time_and_no_date(tables, tmp_path):
 def test_wrong_names_are_refused(tables, tmp_path):
     (tmp_path / "taken").write_text("")
     for refused, problem in {
-        lambda: plot("sppedup", tables): "did you mean 'speedup'",
-        lambda: save(plot("speedup", tables), tmp_path / "figure.gif"): r"\.png, \.svg or \.pdf",
+        lambda: save(speedup(tables.frame), tmp_path / "figure.gif"): r"\.png, \.svg or \.pdf",
         lambda: save_all(tables.frame, tables.workers, tables.node_pairs, tmp_path / "taken"): "taken",
         lambda: column(tables.frame, "makespan"): "did you mean 'makespan_ps'",
         lambda: column(tables.frame, "strategy"): "'strategy' is no column of numbers",

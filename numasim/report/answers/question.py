@@ -125,19 +125,43 @@ class Comparison:
     def rows(self) -> list[TextRow]:
         """Return the rows of the table as text, each with the numbers behind the text."""
         records: Any = self.table.to_dict("records")
-        return [
-            TextRow(self, row, value, causes)
-            for row, value, causes in zip(records, self.values, self.causes, strict=True)
-        ]
+        rows = []
+        for row, value, causes in zip(records, self.values, self.causes, strict=True):
+            relative = not pd.isna(row["percent"])
+            size = row["percent" if relative else "difference"]
+            text, low, high = effect_texts(self.column, row)
+            word = f", {self.words[size < 0]}" if size and not pd.isna(size) else ""
+            rows.append(
+                TextRow(
+                    setting=tuple(value_text(row[name]) for name in self.varying),
+                    value=value,
+                    medians=(column_text(self.column, row["baseline_median"]), column_text(self.column, row["median"])),
+                    effect=text + "%" * relative + ("" if low == MISSING else f" ({low} {high})"),
+                    difference=text + " %" * relative + word,
+                    interval=MISSING if low == MISSING else f"{low} to {high}" + " %" * relative,
+                    numbers=row,
+                    causes=causes,
+                )
+            )
+        return rows
 
 
 @dataclass(frozen=True)
 class TextRow:
-    """A row of a comparison as text, for terminals, notebooks and pages."""
+    """A row of a comparison as text, for terminals, notebooks and pages, with the numbers and causes behind the text.
 
-    comparison: Comparison
-    numbers: Mapping[str, Any]
+    ``setting`` has the values of the columns of the setting that vary, ``medians`` are those of the baseline and of the
+    value. ``difference`` has a word for its direction: ``-9.0 %, faster``. ``effect`` is the difference with its
+    interval in one narrow column: ``-9.0% (-11.2 -6.7)``.
+    """
+
+    setting: tuple[str, ...]
     value: str
+    medians: tuple[str, str]
+    effect: str
+    difference: str
+    interval: str
+    numbers: Mapping[str, Any]
     causes: tuple[PartChange, ...]
 
     @property
@@ -146,37 +170,10 @@ class TextRow:
         return bool(self.numbers["sure"])
 
     @property
-    def setting(self) -> tuple[str, ...]:
-        """The values of the columns of the setting that vary."""
-        return tuple(value_text(self.numbers[name]) for name in self.comparison.varying)
-
-    @property
-    def medians(self) -> tuple[str, str]:
-        """The median of the baseline, and the median of the value."""
-        column = self.comparison.column
-        return column_text(column, self.numbers["baseline_median"]), column_text(column, self.numbers["median"])
-
-    @property
-    def effect(self) -> str:
-        """The difference with its interval, in one narrow column: ``-9.0% (-11.2 -6.7)``."""
-        value, low, high = effect_texts(self.comparison.column, self.numbers)
-        unit = "%" * (not pd.isna(self.numbers["percent"]))
-        return value + unit + ("" if low == MISSING else f" ({low} {high})")
-
-    @property
-    def difference(self) -> str:
-        """The difference, and its direction in a word: ``-9.0 %, faster``."""
-        value = self.numbers["difference"]
-        unit = " %" * (not pd.isna(self.numbers["percent"]))
-        word = f", {self.comparison.words[value < 0]}" if value and not pd.isna(value) else ""
-        return effect_texts(self.comparison.column, self.numbers)[0] + unit + word
-
-    @property
     def cells(self) -> tuple[str, ...]:
         """The whole row, below `Comparison.heads`."""
-        _, low, high = effect_texts(self.comparison.column, self.numbers)
-        interval = MISSING if low == MISSING else f"{low} to {high}" + " %" * (not pd.isna(self.numbers["percent"]))
-        return (*self.setting, self.value, *self.medians, self.difference, interval, self.numbers["because"] or "")
+        because = self.numbers["because"] or ""
+        return (*self.setting, self.value, *self.medians, self.difference, self.interval, because)
 
 
 def compare(

@@ -31,7 +31,7 @@ from numasim.report.answers.statistics import FAMILY_ERROR, holm, sign_p
 from numasim.report.answers.varying_axes import Axis, Contrast
 from numasim.report.comparison_cells import finished, numbers
 from numasim.report.components import value_text
-from numasim.sweep.axis_columns import RECORDING, TIME_FACTOR
+from numasim.sweep.store.results_tables import RECORDING, TIME_FACTOR
 from numasim.workload.recording.recorded import scaled_on
 
 CAUSE_ERROR = 0.001  # with a probability of 95 %, 45 questions about equal runs have no cause at all

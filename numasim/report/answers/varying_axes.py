@@ -20,7 +20,7 @@ import pandas as pd
 from numasim.errors import InputError
 from numasim.parts.yaml.nodes import Held
 from numasim.report.comparison_cells import cell_columns, groups
-from numasim.sweep.axis_columns import label as axis_label
+from numasim.sweep.store.results_tables import label as axis_label
 
 NULL = "null"  # the text of a value that a cell does not set
 NUMBERED = re.compile(r" \(\d+\)$")  # the number by which different values of one name are told apart

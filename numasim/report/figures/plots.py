@@ -57,13 +57,6 @@ PLOTS: dict[str, Callable[[Tables], Figure]] = {
 }
 
 
-def plot(name: str, tables: Tables) -> Figure:
-    """Draw the figure called ``name``; an unknown name is an `InputError`."""
-    if name not in PLOTS:
-        raise InputError(f"no figure is called {name!r}", expected=", ".join(PLOTS), value=name, known=PLOTS)
-    return PLOTS[name](tables)
-
-
 def save(figure: Figure, path: str | Path) -> Path:
     """Write ``figure`` to ``path``, a .png, .svg or .pdf, without a date; `InputError` if that is impossible."""
     return write_bytes(Path(path), drawn(figure, kind_of(Path(path))))
@@ -103,7 +96,9 @@ def save_all(
 
 def standard_figures(tables: Tables, kinds: Sequence[str] = STANDARD_KINDS) -> dict[str, bytes]:
     """Return every standard figure in each of the ``kinds``, by the name of its file; none without a finished run."""
-    return {} if finished(tables.frame).empty else as_files(((name, plot(name, tables)) for name in PLOTS), kinds)
+    return (
+        {} if finished(tables.frame).empty else as_files(((name, draw(tables)) for name, draw in PLOTS.items()), kinds)
+    )
 
 
 def files_of(names: Iterable[str], kinds: Sequence[str] = STANDARD_KINDS) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,16 +21,8 @@ KINDS = ("read", "ownership", "written", "cache")  # of bytes
 MOST_NODES = 64  # a larger machine would fill a page
 
 
-@dataclass(frozen=True)
-class PagePicture:
-    """A drawing as SVG text, and its caption."""
-
-    caption: str
-    svg: str
-
-
-def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[PagePicture]:
-    """Draw the traffic of one or two runs on one scale of colours.
+def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[tuple[str, str]]:
+    """Return the traffic of one or two runs, drawn on one scale of colours: captions, and drawings as SVG text.
 
     No picture is drawn if the machine is not known or is large, or if nothing moved.
     """
@@ -44,7 +35,7 @@ def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpe
     from numasim.report.figures.traffic import loads_of, node_traffic
 
     most = max(loads_of(machine, moved).largest_percent for _, machine, moved in drawn)
-    return [PagePicture(caption, svg_text(node_traffic(machine, moved, most))) for caption, machine, moved in drawn]
+    return [(caption, svg_text(node_traffic(machine, moved, most))) for caption, machine, moved in drawn]
 
 
 def _places(frame: pd.DataFrame) -> list[int]:

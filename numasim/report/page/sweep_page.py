@@ -78,7 +78,7 @@ def sweep_page(
             questions=questions,
             notices=[*stated, *free, *left_out, *not_asked],
             failures=_failures(frame),
-            pictures=[(picture.caption, embedded(picture.svg)) for picture in page_pictures(frame, node_pairs, sweep)],
+            pictures=[(caption, embedded(svg)) for caption, svg in page_pictures(frame, node_pairs, sweep)],
             spec=spec_text if len(spec_text) <= MOST_SPEC else rest,
             provenance=provenance,
             scripts=scripts,

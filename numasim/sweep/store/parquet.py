@@ -65,15 +65,6 @@ class EndedRun:
     row: dict[str, Any]
     nested: dict[str, Columns] = field(default_factory=dict)
 
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """The names and kinds of all nested columns, which are equal for runs in one table."""
-        return tuple(
-            (table, name, values.dtype.kind)
-            for table, columns in self.nested.items()
-            for name, values in columns.items()
-        )
-
 
 def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun:
     """Record a run that succeeded; ``workers`` is the number of workers without producers.
@@ -98,8 +89,15 @@ def failed(run_id: str, engine: str, message: str) -> EndedRun:
 
 def rows_of(runs: Sequence[EndedRun]) -> pa.Table:
     """Return a table with one row for each run, in order."""
+
+    def shape(run: EndedRun) -> list[tuple[str, str, str]]:
+        """Return the names and kinds of all nested columns, which are equal for runs in one table."""
+        return [
+            (table, name, each.dtype.kind) for table, columns in run.nested.items() for name, each in columns.items()
+        ]
+
     tables = []
-    for _, group in groupby(runs, key=lambda run: run.shape):
+    for _, group in groupby(runs, key=shape):
         like = list(group)
         table = pa.Table.from_pylist([run.row for run in like], schema=RUN)
         for name in like[0].nested:
