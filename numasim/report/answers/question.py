@@ -126,7 +126,7 @@ class Comparison:
         """Return the rows of the table as text, each with the numbers behind the text."""
         records: Any = self.table.to_dict("records")
         rows = []
-        for row, value, causes in zip(records, self.values, self.causes, strict=True):
+        for row, value, explained in zip(records, self.values, self.causes, strict=True):
             relative = not pd.isna(row["percent"])
             size = row["percent" if relative else "difference"]
             text, low, high = effect_texts(self.column, row)
@@ -140,7 +140,7 @@ class Comparison:
                     difference=text + " %" * relative + word,
                     interval=MISSING if low == MISSING else f"{low} to {high}" + " %" * relative,
                     numbers=row,
-                    causes=causes,
+                    causes=explained,
                 )
             )
         return rows
