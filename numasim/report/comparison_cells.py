@@ -31,7 +31,8 @@ DRAWN_COLUMNS = tuple(  # the columns of numbers, which have a median
 )
 
 FloatArray = npt.NDArray[np.float64]
-Group = tuple[tuple[Any, ...], npt.NDArray[np.intp]]  # the values of the columns; the positions of the rows
+Rows = npt.NDArray[np.intp]
+Group = tuple[tuple[Any, ...], Rows]  # the values of the columns; the positions of the rows
 
 
 class HasFrame(Protocol):
@@ -91,11 +92,16 @@ def failed(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["error"].notna()] if "error" in frame else frame.iloc[:0]
 
 
+def codes(frame: pd.DataFrame, columns: Sequence[str]) -> Rows:
+    """Return for each row the number of its group: rows that agree in ``columns`` have one number, from 0."""
+    return np.asarray(frame.groupby(list(columns), sort=False, dropna=False, observed=True).ngroup(), np.intp)
+
+
 def groups(frame: pd.DataFrame, columns: Sequence[str]) -> list[Group]:
     """Return the groups of rows that agree in ``columns``, in order of appearance. No columns give one group."""
     if not columns or frame.empty:
         return [((), np.arange(len(frame)))] if len(frame) else []
-    numbered = frame.groupby(list(columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    numbered = codes(frame, columns)
     order = np.argsort(numbered, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(numbered[order])) + 1)
     heads = frame.iloc[[rows[0] for rows in members]][list(columns)]
@@ -164,7 +170,7 @@ def estimate(runs: pd.DataFrame, column: str) -> Estimate:
     return median_estimate(numbers(runs, column))
 
 
-def median_estimates(values: FloatArray, cell_of: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def median_estimates(values: FloatArray, cell_of: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the `median_estimate` of many cells at once: medians [cells], and the ends of their intervals.
 
     ``cell_of`` [runs] is the number, from 0, of the cell that each of ``values`` [runs] belongs to. A cell without a
@@ -176,7 +182,7 @@ def median_estimates(values: FloatArray, cell_of: npt.NDArray[np.intp]) -> tuple
     start = np.cumsum(counts) - counts
     ends = np.array([bounds(count) if count else (0, 0) for count in counts.tolist()], np.intp)
 
-    def at(place: npt.NDArray[np.intp], fewest: int) -> FloatArray:
+    def at(place: Rows, fewest: int) -> FloatArray:
         found = np.full(len(counts), np.nan)
         has = counts >= fewest
         found[has] = ordered[(start + place)[has]]

@@ -14,18 +14,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from numasim.errors import InputError
 from numasim.parts.yaml.nodes import Held
-from numasim.report.comparison_cells import cell_columns, groups
+from numasim.report.comparison_cells import Rows, cell_columns, codes, groups
 from numasim.sweep.store.results_tables import label as axis_label
 
 NULL = "null"  # the text of a value that a cell does not set
 NUMBERED = re.compile(r" \(\d+\)$")  # the number by which different values of one name are told apart
-
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ def varying_axes(frame: pd.DataFrame) -> list[Axis]:
     several_seeds = pairs > max(frame["seed"].nunique(), frame["repeat"].nunique())
     together: dict[bytes, list[str]] = {}
     for name in [*cell_columns(frame), *(["seed"] if several_seeds else [])]:
-        codes = _codes(frame, [name])
-        if codes.any():  # columns that divide the rows in the same way have the same codes
-            together.setdefault(codes.tobytes(), []).append(name)
+        number = codes(frame, [name])
+        if number.any():  # columns that divide the rows in the same way have the same codes
+            together.setdefault(number.tobytes(), []).append(name)
     return [_axis(frame, columns) for columns in sorted(together.values(), key=_place)]
 
 
@@ -130,18 +127,13 @@ def _listed(texts: list[str]) -> str:
     return f"one of {shown}" + (f" and {len(texts) - 12} others" if len(texts) > 12 else "")
 
 
-def _codes(frame: pd.DataFrame, columns: list[str]) -> Rows:
-    """Return the number of the group that each row belongs to: rows of one group agree in ``columns``."""
-    return np.asarray(frame.groupby(columns, sort=False, dropna=False, observed=True).ngroup(), np.intp)
-
-
 def _axis(frame: pd.DataFrame, columns: list[str]) -> Axis:
     """Return the axis of ``columns``: a part stands before its own fields, and before the workers."""
     order = ("machine", "workload", "strategy")
     columns = sorted(columns, key=lambda name: (order.index(name) if name in order else len(order), name == "workers"))
-    codes = _codes(frame, columns[:1])
-    _, first = np.unique(codes, return_index=True)
-    return Axis(tuple(columns), tuple(frame.iloc[first][columns].itertuples(index=False, name=None)), codes)
+    number = codes(frame, columns[:1])
+    _, first = np.unique(number, return_index=True)
+    return Axis(tuple(columns), tuple(frame.iloc[first][columns].itertuples(index=False, name=None)), number)
 
 
 def _place(columns: list[str]) -> int:
@@ -179,15 +171,15 @@ def contrasts(frame: pd.DataFrame, axis: Axis, baseline: int) -> list[Contrast]:
 
     Runs with an error are left out. A setting without a run of the baseline has no contrast.
     """
-    pair = _codes(frame, ["repeat"] if "seed" in axis.columns else ["seed", "repeat"])
+    pair = codes(frame, ["repeat"] if "seed" in axis.columns else ["seed", "repeat"])
     done = frame["error"].isna().to_numpy() if "error" in frame else np.ones(len(frame), bool)
     found = []
     for setting, rows in groups(frame, setting_columns_of(frame, axis)):
-        codes = axis.codes[rows]
-        first = rows[codes == baseline]
-        for value in dict.fromkeys(codes.tolist()):
+        of_row = axis.codes[rows]
+        first = rows[of_row == baseline]
+        for value in dict.fromkeys(of_row.tolist()):
             if value != baseline and len(first):
-                sides = [side[done[side]] for side in (first, rows[codes == value])]
+                sides = [side[done[side]] for side in (first, rows[of_row == value])]
                 _, *places = np.intersect1d(*(pair[side] for side in sides), return_indices=True)
                 found.append(Contrast(setting, value, *(side[at] for side, at in zip(sides, places, strict=True))))
     return found

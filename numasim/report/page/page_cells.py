@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from numasim.engine.columns import DESCRIBED, Column
@@ -23,7 +22,9 @@ from numasim.report.comparison_cells import (
     DRAWN_COLUMNS,
     ITERATION,
     ITERATION_COLUMNS,
+    Rows,
     by_iteration,
+    codes,
     finished,
     median_estimates,
     numbers,
@@ -36,8 +37,6 @@ MOST_NUMBERS = 120_000  # about a megabyte of page
 MOST_BY_ITERATION = 50_000  # of the plot over iterations
 FEWEST_VALUES = 3  # that an axis keeps
 DIGITS = 7  # of a number; more digits would be finer than any interval
-
-Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -104,9 +103,9 @@ def _plot(runs: pd.DataFrame, columns: Sequence[Column], axes: Sequence[str], x:
     }
 
 
-def _cells(runs: pd.DataFrame, names: Sequence[str]) -> tuple[Codes, Codes]:
+def _cells(runs: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, Rows]:
     """Return the position of the first run of each cell [cells], and the cell of each run [runs]."""
-    cell_of = np.asarray(runs.groupby(list(names), sort=False, dropna=False, observed=True).ngroup(), np.intp)
+    cell_of = codes(runs, names)
     return np.unique(cell_of, return_index=True)[1], cell_of
 
 
@@ -156,7 +155,7 @@ def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
     }
 
 
-def _column(runs: pd.DataFrame, described: Column, cell_of: Codes) -> dict[str, Any]:
+def _column(runs: pd.DataFrame, described: Column, cell_of: Rows) -> dict[str, Any]:
     value, low, high = median_estimates(numbers(runs, described.name), cell_of)
     return {
         "name": described.name,
