@@ -1,12 +1,14 @@
-"""Pieces of HTML that stand alone in a notebook: all text escaped, each style on its element, equal bytes each time.
+"""Pieces of HTML for notebooks, and the templates of pages that are files.
 
-There is no style sheet: notebooks take those out of outputs that they do not trust, and what is styled on its element
-cannot change the page around it. Text and lines have the colours of the notebook, so they read on dark and on light.
+All text in a piece is escaped, each style is on its element, and equal contents give equal bytes. There is no style
+sheet, because notebooks remove style sheets from outputs that they do not trust, and because a style on an element
+cannot change the page around it. Text and lines have the colours of the notebook, dark or light.
 """
 
 from __future__ import annotations
 
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -26,13 +28,13 @@ CELL = "padding: 1px 12px 1px 0; border: none; background: none; white-space: no
 
 
 class Html(str):
-    """Text that is HTML already, which no piece escapes again."""
+    """Text that is HTML already and is not escaped again."""
 
     __slots__ = ()
 
 
 def text(content: object) -> Html:
-    """Escape ``content`` for a text or an attribute; characters that cannot be printed give way to a sign."""
+    """Return ``content`` escaped for a text or an attribute; a sign replaces each character that cannot be printed."""
     if isinstance(content, Html):
         return content
     shown = "".join(c if c.isprintable() or c in "\n\t" else NOT_PRINTABLE for c in str(content))
@@ -40,7 +42,7 @@ def text(content: object) -> Html:
 
 
 def element(name: str, *children: object, style: str = "", title: str = "") -> Html:
-    """One element with its children, those escaped that are not `Html`; ``title`` is what hovering over it says."""
+    """Return an element with its children, escaped unless they are `Html`; ``title`` is shown on hovering."""
     attributes = "".join(
         f' {attribute}="{text(value)}"' for attribute, value in (("style", style), ("title", title)) if value
     )
@@ -48,40 +50,40 @@ def element(name: str, *children: object, style: str = "", title: str = "") -> H
 
 
 def joined(*children: object) -> Html:
-    """Children one behind the other."""
+    """Return children one behind the other."""
     return Html("".join(text(child) for child in children))
 
 
 def panel(heading: object, *children: object) -> Html:
-    """What a notebook shows of one object: a bold heading and what stands below it."""
+    """Return what a notebook shows of one object: a bold heading, and children below the heading."""
     first = element("div", heading, style="font-weight: bold; font-size: 14px")
     return element("div", first, *children, style=PANEL)
 
 
 def section(heading: object, *children: object) -> Html:
-    """A part of a panel under a small heading."""
+    """Return a part of a panel under a small heading."""
     first = element("div", heading, style=f"font-weight: bold; border-bottom: {LINE}; margin-bottom: 2px")
     return element("div", first, *children, style="margin-top: 8px")
 
 
 def paragraph(*children: object) -> Html:
-    """A line of text."""
+    """Return a line of text."""
     return element("div", *children)
 
 
 def note(*children: object) -> Html:
-    """A sentence that nobody should miss."""
+    """Return a sentence that stands out."""
     style = f"border-left: 4px solid {NOTE_COLOUR}; padding-left: 8px; margin: 6px 0"
     return element("div", *children, style=style)
 
 
 def side_by_side(*children: object) -> Html:
-    """Children beside each other, in as many rows as the width needs."""
+    """Return children beside each other, in as many rows as the width needs."""
     return element("div", *children, style="display: flex; flex-wrap: wrap; gap: 0 28px; align-items: flex-start")
 
 
 def names_and_values(rows: Sequence[tuple[object, object, str]]) -> Html:
-    """A table of names with their values to the right; the third entry is what hovering over a name says."""
+    """Return a table of names, values, and texts that are shown on hovering over a name."""
     lines = (
         element(
             "tr",
@@ -96,7 +98,10 @@ def names_and_values(rows: Sequence[tuple[object, object, str]]) -> Html:
 def table(
     head: Sequence[object], rows: Sequence[Sequence[object]], left: int = 1, ends_with_text: bool = False
 ) -> Html:
-    """A table with a line below its head; the first ``left`` columns, and the last if asked, are text, not numbers."""
+    """Return a table with a line below its head.
+
+    The first ``left`` columns, and the last column if it ``ends_with_text``, are text; the others are numbers.
+    """
     sides = ["left"] * left + ["right"] * (len(head) - left - ends_with_text) + ["left"] * ends_with_text
     top = "".join(
         element("th", cell, style=f"{CELL}; text-align: {side}; border-bottom: {LINE}")
@@ -110,7 +115,7 @@ def table(
 
 
 def shaded_table(corner: object, names: Sequence[object], values: Sequence[Sequence[tuple[object, float]]]) -> Html:
-    """A square table with equal names of rows and columns; each value is a text and a shade from 0 to 1."""
+    """Return a square table with equal names of rows and columns; each value is a text and a shade from 0 to 1."""
     head = element("tr", *(element("th", name, style=f"{CELL}; text-align: right") for name in (corner, *names)))
     lines = (
         element("tr", element("th", name, style=f"{CELL}; text-align: right"), *(_shaded(*cell) for cell in row))
@@ -121,7 +126,7 @@ def shaded_table(corner: object, names: Sequence[object], values: Sequence[Seque
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a bar; its share is of the whole, from 0 to 1, and negative where something is gained."""
+    """A part of a bar with its share of the whole, from 0 to 1; a gain has a negative share."""
 
     label: str
     share: float
@@ -129,7 +134,7 @@ class Part:
 
 
 def bar(parts: Sequence[Part], height: int = 16) -> Html:
-    """A bar of parts, each of which tells its name and its share when hovered over; negative ones are left out."""
+    """Return a bar of parts, whose names and shares are shown on hovering; parts with a negative share are left out."""
     whole = max(1.0, sum(part.share for part in parts if part.share > 0))
     shown = (
         element(
@@ -144,7 +149,7 @@ def bar(parts: Sequence[Part], height: int = 16) -> Html:
 
 
 def legend(parts: Sequence[Part]) -> Html:
-    """The parts that occur, each with its colour and its share."""
+    """Return the colours, names and shares of all parts that occur."""
     square = "display: inline-block; width: 10px; height: 10px; margin-right: 5px; background-color: "
     entries = (
         element(
@@ -160,12 +165,12 @@ def legend(parts: Sequence[Part]) -> Html:
 
 
 def listed(items: Sequence[object]) -> Html:
-    """A list with a dot before each item."""
+    """Return a list with a dot before each item."""
     return element("ul", *(element("li", item) for item in items), style="margin: 2px 0; padding-left: 20px")
 
 
 def folded(summary: object, *children: object) -> Html:
-    """Children behind a line that opens when it is clicked."""
+    """Return children behind a line that opens when it is clicked."""
     return element("details", element("summary", summary, style="cursor: pointer"), *children)
 
 
@@ -174,50 +179,53 @@ def _table(*lines: Html) -> Html:
 
 
 def _shaded(content: object, shade: float) -> Html:
-    """A cell whose colour lets the text of a dark and of a light notebook be read."""
     style = "padding: 2px 8px; border: none; text-align: right; white-space: nowrap"
-    return element("td", content, style=f"{style}; background-color: rgba({SHADE}, {0.6 * shade:.3f})")
+    return element("td", content, style=f"{style}; background-color: rgba({SHADE}, {0.6 * shade:.3f})")  # translucent
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# What notebooks show of objects whose page is written further up: the Python interface enters it when it starts.
+# ---- What notebooks show of objects: modules further up enter the view of a class ------------------------------------
 
 _VIEWS: dict[type, Callable[[Any], str]] = {}
 
 
 def show_as(kind: type, view: Callable[[Any], str]) -> None:
-    """Let notebooks show objects of the class ``kind`` as the HTML that ``view`` makes of them."""
+    """Let notebooks show objects of the class ``kind`` as the HTML that ``view`` returns."""
     _VIEWS[kind] = view
 
 
 class Shown:
-    """An object that notebooks show as HTML once its view is known, and as text before."""
+    """An object that notebooks show as HTML if the view of its class is known, and else as text."""
 
     def _repr_html_(self) -> str | None:
-        """Return the HTML, or None, on which a notebook shows the text."""
+        """Return the HTML, or None, for which a notebook shows the text."""
         view = _VIEWS.get(type(self))
         return None if view is None else view(self)
 
 
 def notebook_shell() -> Any:
-    """IPython's shell if this process is the kernel of a notebook, else None."""
+    """Return IPython's shell if this process is the kernel of a notebook, else None."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return shell if hasattr(shell, "kernel") else None
 
 
-# ---- Pages as files: templates, and the one style sheet that all pages share -----------------------------------------
+def embedded(picture: str) -> str:
+    """Return the text of an SVG as a data URI, for pages that need no other file."""
+    return f"data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}"
+
+
+# ---- Pages as files --------------------------------------------------------------------------------------------------
 
 SHARED = Path(__file__).parent
 
 
 def page_environment(templates: Path, *, escaped: bool = True) -> Environment:
-    """The templates of a folder, which may include those of `SHARED`; what they are given is text, unless not escaped.
+    """Return the templates of a folder, which may include the style sheet in `SHARED`.
 
-    A name that is not given is an error.
+    Arguments of templates are escaped by default. A name that a template does not get is an error.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

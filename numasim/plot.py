@@ -1,19 +1,17 @@
-"""The standard figures for notebooks: each returns a matplotlib Figure.
+"""The standard figures for notebooks: each function returns a matplotlib Figure.
 
-Those of a sweep take tables of results as DataFrames, that of iterations what ``ns.sweep`` or ``ns.run`` returned;
-those of one run take ``result.over_time``, or the machine and the result.
+Figures of a sweep take tables of results as DataFrames. The figure of iterations takes the return value of ``ns.sweep``
+or ``ns.run``. Figures of one run take ``result.over_time``, or the machine and the result.
 """
 
-from numasim.report.figures.axis_figure import column
+from numasim.report.figures.axis_figure import column, iterations
 from numasim.report.figures.bars import time_split, worker_time_split
-from numasim.report.figures.byte_kinds import byte_kinds
 from numasim.report.figures.curves import miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
-from numasim.report.figures.heatmaps import node_bytes, node_steals
+from numasim.report.figures.heatmaps import byte_kinds, node_bytes, node_steals
 from numasim.report.figures.plots import PLOTS, RUN_PLOTS, save, save_all
 from numasim.report.figures.traffic import node_traffic
-from numasim.report.iteration_figure import iterations
 
 __all__ = [
     "PLOTS",

@@ -30,9 +30,9 @@ import numpy.typing as npt
 from scipy import stats
 
 import numasim as ns
-from numasim.report.answers.contrasts import Contrast
 from numasim.report.answers.estimated_effects import Effect, effects
 from numasim.report.answers.statistics import FAMILY_ERROR, FEWEST, Estimate, median_estimate
+from numasim.report.answers.varying_axes import Contrast
 
 LEAST = 0.93
 ITEMS, WORKERS = 96, 12

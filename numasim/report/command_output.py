@@ -1,13 +1,13 @@
-"""What the commands `run`, `sweep` and `plot` print and draw.
+"""The output of the commands `run`, `sweep` and `plot`: printed tables and figures.
 
-Tables and figures are imported where they are drawn: a run that only prints its counters must not wait for them.
+Modules of tables and figures are imported inside functions, so that a run that only prints its counters starts quickly.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_run(result: Result, as_json: bool) -> None:
-    """Print one run: a summary for people, or one JSON object of its columns and the engine's wall-clock time."""
+    """Print one run: a summary, or one JSON object with its columns and the wall-clock time of the engine."""
     row = result.row()
     if as_json:
         print(json.dumps({**row, "engine_s": round(result.engine_s, 6), "remarks": result.remarks}))
@@ -37,7 +37,7 @@ def print_run(result: Result, as_json: bool) -> None:
 
 
 def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunSpec] = ()) -> None:
-    """Print the answer of a finished sweep, whose cells were ``specs``, and where its tables are."""
+    """Print the answer of a finished sweep, whose cells were ``specs``, and the paths of its tables."""
     from rich.console import Console
 
     from numasim.engine.remarks import free_operations
@@ -60,7 +60,7 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunS
 
 
 def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
-    """What a user should know of the runs of a sweep: how many have a remark, and that of the first one."""
+    """Return how many runs of a sweep have a remark, and the remark of the first of them; nothing without remarks."""
     from numasim.engine.remarks import remarks
 
     done: Any = frame[frame["error"].isna()].to_dict("records")
@@ -73,7 +73,7 @@ def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
 
 
 def _without_memory(frame: pd.DataFrame, specs: Collection[RunSpec]) -> list[str]:
-    """Which of the graphs in files move no bytes in any run."""
+    """Return a remark for each task graph in a file that moves no bytes in any run."""
     from numasim.engine.remarks import without_memory
     from numasim.workload.parameters import WorkloadFile
 
@@ -84,7 +84,7 @@ def _without_memory(frame: pd.DataFrame, specs: Collection[RunSpec]) -> list[str
 
 
 def require_plots(results: Path) -> None:
-    """Raise `InputError` before a sweep if its figures will not be written."""
+    """Raise `InputError` before a sweep if its figures cannot be written."""
     from numasim.files.owned_folder import require_free
     from numasim.report.figures.plots import FIGURES, PLOTS, USUAL_FOLDER, files_of
 
@@ -92,7 +92,7 @@ def require_plots(results: Path) -> None:
 
 
 def save_sweep_plots(results: Path, output: Path, pdf: bool = False) -> list[Path]:
-    """Draw the standard figures of a results directory, as PDF too if that is wanted."""
+    """Draw the standard figures of a results directory, with ``pdf`` also as PDF, and return their paths."""
     from numasim.report.figures.plots import save_all
     from numasim.sweep.store.frame import load, load_table
     from numasim.sweep.store.results_store import NODE_PAIRS, WORKERS
@@ -104,7 +104,7 @@ def save_sweep_plots(results: Path, output: Path, pdf: bool = False) -> list[Pat
 def save_column_figure(
     results: Path, file: Path, column: str, *, x: str | None, colour: str | None, facet: str | None
 ) -> Path:
-    """Draw a column of a results directory over the axes given, and return the file."""
+    """Draw a column of a results directory over the given axes, and return the file."""
     from numasim.report.figures.axis_figure import column as column_figure
     from numasim.report.figures.plots import kind_of, save
     from numasim.sweep.store.frame import load
@@ -113,23 +113,21 @@ def save_column_figure(
     return save(column_figure(load(results), column, x=x, colour=colour, facet=facet), file)
 
 
-@contextmanager
-def run_figures_folder(output: Path | None, over_time: bool) -> Iterator[OwnedFolder | None]:
-    """The folder that figures of a run are written to, those ``over_time`` among them, refused before the run if that
-    cannot be or the user changed one of them; None where there is none to write.
+def run_figures_folder(output: Path | None, over_time: bool) -> AbstractContextManager[OwnedFolder | None]:
+    """Return the folder for the figures of a run, with figures ``over_time`` among them; None without an ``output``.
+
+    Before the run, raises `InputError` if the folder cannot be written or the user changed a figure.
     """
     if output is None:
-        yield None
-        return
+        return nullcontext()
     from numasim.files.owned_folder import owned_folder
     from numasim.report.figures.plots import PLOTS, RUN_FIGURES, RUN_PLOTS, files_of
 
-    with owned_folder(output, RUN_FIGURES, files_of([*PLOTS, *(RUN_PLOTS if over_time else ())])) as folder:
-        yield folder
+    return owned_folder(output, RUN_FIGURES, files_of([*PLOTS, *(RUN_PLOTS if over_time else ())]))
 
 
 def save_figures(result: Result, folder: OwnedFolder) -> list[Path]:
-    """Draw the standard figures of a single run and, of a watched run, the figures over time."""
+    """Draw the standard figures of a single run, with figures over time if the run was watched; return their paths."""
     from numasim.report.figures.plots import Tables, run_figures, standard_figures
 
     figures = standard_figures(Tables(result.to_frame(), result.workers, result.node_pairs))

@@ -1,15 +1,15 @@
-"""The division of a results table into cells, contenders and facets.
+"""The results table as answers, figures and pages use it: its cells and contenders, values as text, and medians.
 
-A *cell* is everything but the repeat. Its *contender* is the strategy (and any axis inside it), which is what a reader
-compares; its *facet* is what else varies except the number of workers: machine, workload and the other axes.
+A *cell* is everything but the repeat. The *contender* of a cell is the strategy with all axes inside of it: readers
+compare contenders. The *facet* of a cell is all else that varies, without the number of workers: machine, workload and
+the other axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,36 +17,52 @@ import pandas as pd
 
 from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.engine.columns import DESCRIBED, Column
+from numasim.engine.phase_rows import SUMS
 from numasim.engine.result import COLUMNS
-from numasim.engine.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
+from numasim.errors import InputError
 from numasim.report.answers.statistics import Estimate, bounds, median_estimate
 
 NOT_AXES = frozenset({*COLUMNS, "error", "cell", ASSUMED})
 ITERATION = "iteration"  # the axis of tables with a row for each iteration of a run
-FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed", ITERATION})  # that axes
-# begin with
-NOT_SET = "not set"  # where a cell has no value of an axis that others have
+FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed", ITERATION})
+NOT_SET = "not set"  # the text of an axis that a cell does not set
+DRAWN_COLUMNS = tuple(  # the columns of numbers, which have a median
+    name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity"
+)
+
+FloatArray = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+Group = tuple[tuple[Any, ...], Rows]  # the values of the columns; the positions of the rows
 
 
-@dataclass(frozen=True)
-class Panel:
-    """The runs that one panel of a figure shows, and its titles."""
+class HasFrame(Protocol):
+    """Results that have a table, such as those of `numasim.sweep` and `numasim.run`."""
 
-    title: str  # the contender
-    subtitle: str  # the facet, empty where the whole figure has one
-    runs: pd.DataFrame
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each run."""
 
 
-Group = tuple[tuple[Any, ...], npt.NDArray[np.intp]]  # the values of the columns; the positions of the rows
+def table_of(results: HasFrame | pd.DataFrame) -> pd.DataFrame:
+    """Return the results as a table with one row for each run; `InputError` for anything else."""
+    if isinstance(results, pd.DataFrame):
+        return results
+    to_frame: Any = getattr(results, "to_frame", None)
+    frame = to_frame() if to_frame is not None else None
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"got {results!r}", expected="what ns.sweep or ns.run returned, or its to_frame()")
+    return frame
+
+
+# ---- Columns and groups ----------------------------------------------------------------------------------------------
 
 
 def contender_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that distinguish contenders: ``strategy`` and the axes inside it."""
+    """Return the columns that distinguish contenders: ``strategy`` and the axes inside of it."""
     return ["strategy", *(name for name in _axes(frame) if name.startswith("strategy."))]
 
 
 def setting_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that two runs must share to be compared, the number of workers last."""
+    """Return the columns in which compared runs agree, the number of workers last."""
     others = [name for name in _axes(frame) if not name.startswith("strategy.")]
     return ["machine", "workload", *others, "workers"]
 
@@ -57,8 +73,13 @@ def cell_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def facet_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns of the setting, without the number of workers, that take more than one value."""
+    """Return the columns of the setting, without the number of workers, that have more than one value."""
     return [name for name in setting_columns(frame)[:-1] if frame[name].nunique(dropna=False) > 1]
+
+
+def _axes(frame: pd.DataFrame) -> list[str]:
+    """Return the columns of fields of a specification, without columns that a user added."""
+    return [str(name) for name in frame.columns if name not in NOT_AXES and str(name).partition(".")[0] in FIELDS]
 
 
 def finished(frame: pd.DataFrame) -> pd.DataFrame:
@@ -71,21 +92,35 @@ def failed(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["error"].notna()] if "error" in frame else frame.iloc[:0]
 
 
+def codes(frame: pd.DataFrame, columns: Sequence[str]) -> Rows:
+    """Return for each row the number of its group: rows that agree in ``columns`` have one number, from 0."""
+    return np.asarray(frame.groupby(list(columns), sort=False, dropna=False, observed=True).ngroup(), np.intp)
+
+
 def groups(frame: pd.DataFrame, columns: Sequence[str]) -> list[Group]:
-    """Group the rows that agree in ``columns``, in order of first appearance; no columns give one group of all rows."""
+    """Return the groups of rows that agree in ``columns``, in order of appearance. No columns give one group."""
     if not columns or frame.empty:
         return [((), np.arange(len(frame)))] if len(frame) else []
-    numbered = frame.groupby(list(columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    numbered = codes(frame, columns)
     order = np.argsort(numbered, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(numbered[order])) + 1)
     heads = frame.iloc[[rows[0] for rows in members]][list(columns)]
     return list(zip(heads.itertuples(index=False, name=None), members, strict=True))
 
 
+@dataclass(frozen=True)
+class Panel:
+    """The runs that one panel of a figure shows, and the titles of the panel."""
+
+    title: str  # the contender
+    subtitle: str  # the facet; empty if the whole figure has one facet
+    runs: pd.DataFrame
+
+
 def panels(
     runs: pd.DataFrame, facet: Sequence[str] | None = None, contender: Sequence[str] | None = None
 ) -> list[Panel]:
-    """Return the runs of every facet and contender, facet by facet; the columns of both are found if not given."""
+    """Return the runs of every facet and contender, facet by facet. By default the columns of both are found."""
     facet = facet_columns(runs) if facet is None else facet
     contender = contender_columns(runs) if contender is None else contender
     return [
@@ -97,72 +132,37 @@ def panels(
 
 def largest_panels(runs: pd.DataFrame) -> list[Panel]:
     """Return `panels`, each with the runs at its largest number of workers, which the subtitle names."""
-    return [_largest(panel) for panel in panels(runs)]
-
-
-def _largest(panel: Panel) -> Panel:
-    most = panel.runs["workers"].max()
-    subtitle = ", ".join(part for part in (panel.subtitle, f"{most:.0f} workers") if part)
-    return Panel(panel.title, subtitle, panel.runs[panel.runs["workers"] == most])
+    largest = []
+    for panel in panels(runs):
+        most = panel.runs["workers"].max()
+        subtitle = ", ".join(part for part in (panel.subtitle, f"{most:.0f} workers") if part)
+        largest.append(Panel(panel.title, subtitle, panel.runs[panel.runs["workers"] == most]))
+    return largest
 
 
 def label(columns: Iterable[str], values: Iterable[Any]) -> str:
-    """Describe the values: ``matmul, n=256, 24 workers``; an identity column as its value, an axis as name and value.
-
-    An axis that a cell does not set is left out.
-    """
-    given = [(column, value) for column, value in zip(columns, values, strict=True) if not pd.isna(value)]
-    return ", ".join(_described(column, plain_value(value)) for column, value in given)
-
-
-def _described(column: str, value: str) -> str:
-    if column == "workers":
-        return f"{value} workers"
-    return value if column in COLUMNS else f"{column.rpartition('.')[2]}={value}"
+    """Describe the values of columns: ``matmul, n=256, 24 workers``. A value that is not set is left out."""
+    texts = []
+    for column, value in zip(columns, values, strict=True):
+        if not pd.isna(value):
+            name = "" if column in COLUMNS else f"{column.rpartition('.')[2]}="
+            texts.append(f"{name}{plain_value(value)}" + " workers" * (column == "workers"))
+    return ", ".join(texts)
 
 
 def plain_value(value: Any) -> str:
-    """Write the value of an axis: a whole number without a fraction, also where a column with nulls stores a float."""
+    """Return the value of an axis as text: a whole number without a fraction, also if a column of floats has it."""
     if isinstance(value, float) and value.is_integer():
         return f"{value:.0f}"
     return NOT_SET if pd.isna(value) else str(value)
 
 
-def numbers(frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
+# ---- Numbers, and their medians over the repeats of a cell -----------------------------------------------------------
+
+
+def numbers(frame: pd.DataFrame, column: str) -> FloatArray:
     """Return a column as floats, null as NaN."""
     return np.asarray(frame[column].to_numpy(dtype=np.float64, na_value=np.nan), np.float64)
-
-
-def _axes(frame: pd.DataFrame) -> list[str]:
-    """Columns of fields of a specification, not what a user added."""
-    return [str(name) for name in frame.columns if name not in NOT_AXES and str(name).partition(".")[0] in FIELDS]
-
-
-# ---- Values of a results table as short text, each in the unit that its column has -----------------------------------
-
-WRITERS: Mapping[str, Any] = MappingProxyType({"ps": time_text, "B": bytes_text})
-
-
-def value_text(name: str, value: Any) -> str:
-    """Write ``value`` of the column ``name``; ``-`` where it is missing. Columns of axes are written as they are."""
-    if value is None or isinstance(value, str) or name not in DESCRIBED:
-        return MISSING if value is None else str(value)
-    return _written(DESCRIBED[name], value)
-
-
-def _written(column: Column, value: Any) -> str:
-    if column.unit in WRITERS:
-        return str(WRITERS[column.unit](value))
-    return ratio_text(value) if column.kind == "ratio" else count_text(value)
-
-
-# ---- The estimate of any column over the repeats of a cell: the same in every table, figure and page -----------------
-
-FloatArray = npt.NDArray[np.float64]
-
-DRAWN_COLUMNS = tuple(  # what has a median
-    name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity"
-)
 
 
 def estimate(runs: pd.DataFrame, column: str) -> Estimate:
@@ -170,10 +170,11 @@ def estimate(runs: pd.DataFrame, column: str) -> Estimate:
     return median_estimate(numbers(runs, column))
 
 
-def median_estimates(values: FloatArray, cell_of: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """[cells] Medians of ``values`` [runs], and the ends of their intervals, as `median_estimate` has them of one cell.
+def median_estimates(values: FloatArray, cell_of: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the `median_estimate` of many cells at once: medians [cells], and the ends of their intervals.
 
-    ``cell_of`` [runs] numbers the cells from 0. NaN where a cell has no value, ends also where it has one alone.
+    ``cell_of`` [runs] is the number, from 0, of the cell that each of ``values`` [runs] belongs to. A cell without a
+    value has NaN, and a cell with a single value has NaN for the ends.
     """
     known = ~np.isnan(values)
     counts = np.bincount(cell_of[known], minlength=int(cell_of.max()) + 1)
@@ -181,7 +182,7 @@ def median_estimates(values: FloatArray, cell_of: npt.NDArray[np.intp]) -> tuple
     start = np.cumsum(counts) - counts
     ends = np.array([bounds(count) if count else (0, 0) for count in counts.tolist()], np.intp)
 
-    def at(place: npt.NDArray[np.intp], fewest: int) -> FloatArray:
+    def at(place: Rows, fewest: int) -> FloatArray:
         found = np.full(len(counts), np.nan)
         has = counts >= fewest
         found[has] = ordered[(start + place)[has]]
@@ -189,3 +190,26 @@ def median_estimates(values: FloatArray, cell_of: npt.NDArray[np.intp]) -> tuple
 
     median = (at((counts - 1) // 2, 1) + at(counts // 2, 1)) / 2
     return median, at(ends[:, 0], 2), at(ends[:, 1], 2)
+
+
+# ---- Iterations of a program's loops, as a table that figures are drawn from -----------------------------------------
+
+TIME = "time_ps"
+ITERATION_COLUMNS = {
+    TIME: Column(TIME, "iterations", "time of an iteration", "ps", "How long all phases of it took together."),
+    **{name: replace(DESCRIBED[name], label=f"{DESCRIBED[name].label} of an iteration") for name in SUMS},
+}
+
+
+def by_iteration(frame: pd.DataFrame, iterations: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each finished run of a results table and each of its iterations, with the axes of the run.
+
+    ``iterations`` has a row for each run of a phase (`SweepResult.iterations`). The rows of one iteration are added up;
+    if a program has several loops, the iterations of one number are added up. If a program has a loop, phases that run
+    only once are left out, such as a phase that initialises.
+    """
+    runs = finished(frame)
+    axes = [name for name in ("run_id", "repeat", *cell_columns(runs)) if name in runs]
+    turns = iterations.groupby(["run_id", "phase"])["turn"].transform("max")
+    summed = iterations[turns > 0].groupby(["run_id", ITERATION], sort=False)[[*ITERATION_COLUMNS]].sum()
+    return runs[axes].merge(summed.reset_index(), on="run_id")

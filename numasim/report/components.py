@@ -1,31 +1,35 @@
-"""The components of the time split (model 6): colour and text glyph for every report; order and label as of columns.
+"""What all reports share: the components of the time split (model 6), colours, and values as text.
 
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), with two greys for waiting without work
-and black for work in vain.
+Colours are those of Okabe and Ito, "Color Universal Design" (2008), which readers with any colour vision tell apart.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from numasim.engine.columns import DESCRIBED
+from numasim.engine.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
+
+# of contenders: without the yellow, which is hardly visible on white
+LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
 @dataclass(frozen=True)
 class Component:
-    """One part of a worker's time; ``column`` is its name in the results table, in picoseconds."""
+    """One component of a worker's time; ``column`` is its name in the results table, in picoseconds."""
 
     column: str
     colour: str
-    glyph: str
+    glyph: str  # in text
 
     @property
     def label(self) -> str:
-        """Its name in legends and sentences."""
+        """The name in legends and sentences."""
         return DESCRIBED[self.column].label
 
 
-COMPONENTS = (
+COMPONENTS = (  # two greys for waiting without work, black for work in vain
     Component("work_local_ps", "#009E73", "█"),
     Component("inflation_numa_ps", "#D55E00", "▓"),
     Component("inflation_contention_ps", "#E69F00", "▒"),
@@ -37,3 +41,18 @@ COMPONENTS = (
     Component("parked_ps", "#D9D9D9", "."),
     Component("wasted_ps", "#000000", "x"),
 )
+
+
+def value_text(name: str, value: Any) -> str:
+    """Return ``value`` of the column ``name`` in the unit of the column; `MISSING` for None.
+
+    A value of a column that is not described, such as an axis, is written as it is.
+    """
+    if value is None or isinstance(value, str) or name not in DESCRIBED:
+        return MISSING if value is None else str(value)
+    column = DESCRIBED[name]
+    if column.unit == "ps":
+        return time_text(value)
+    if column.unit == "B":
+        return bytes_text(value)
+    return ratio_text(value) if column.kind == "ratio" else count_text(value)

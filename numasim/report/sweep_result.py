@@ -1,32 +1,39 @@
-"""The results of a sweep: its tables, and the answers that they give."""
+"""The results of a sweep: its tables, the answers to questions, and the files that follow from the tables.
+
+answers.csv   every axis against its first value, in every setting, for a set of columns
+index.html    the page: sentences, an interactive plot, tables, the machine's traffic, the specification
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from numasim.files.reader import is_there
+from numasim.errors import InputError, when_interrupted
+from numasim.files.owned_folder import owned_folder
+from numasim.files.reader import YAML, is_there, read_text
+from numasim.files.writer import reading_errors
+from numasim.sweep.run_sweep import SweepOutcome, run_sweep
 from numasim.sweep.store.frame import load, load_table
 from numasim.sweep.store.parquet import ITERATIONS_TABLE
-from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, TIMING, WORKERS
+from numasim.sweep.store.results_store import (
+    ANSWERS,
+    ITERATIONS,
+    NODE_PAIRS,
+    PAGE,
+    REPORT,
+    RESULTS,
+    SPEC,
+    SWEEP,
+    TIMING,
+    WORKERS,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from numasim.report.answers.question import Comparison
-
-
-from typing import TYPE_CHECKING, Any
-
-from numasim.errors import InputError, when_interrupted
-from numasim.files.owned_folder import owned_folder
-from numasim.files.reader import YAML, read_text
-from numasim.files.writer import reading_errors
-from numasim.sweep.run_sweep import SweepOutcome, run_sweep
-from numasim.sweep.store.results_store import ANSWERS, PAGE, REPORT, RESULTS, SPEC, SWEEP
-
-if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
 
 
@@ -37,27 +44,28 @@ class SweepResult:
     directory: Path
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each cell and repeat: the columns of a result, the sweep axes, the error."""
+        """Return one row for each cell and repeat: the columns of a result, the sweep axes, the error."""
         return load(self.directory)
 
     def workers(self) -> pd.DataFrame:
-        """One row for each run and worker; producers follow the workers."""
+        """Return one row for each run and worker; producers follow the workers."""
         return load_table(self.directory, WORKERS)
 
     def node_pairs(self) -> pd.DataFrame:
-        """One row for each run and ordered pair of nodes: steals from thief to victim, bytes from accessor to home."""
+        """Return one row for each run and ordered pair of nodes: steals by thief and victim, bytes by core and home."""
         return load_table(self.directory, NODE_PAIRS)
 
     def iterations(self) -> pd.DataFrame:
-        """One row for each run of a phase, of the runs that have more than one: when it began, how long it took, and
-        what was counted in it (`Result.iterations`).
+        """Return one row for each run of a phase, of the runs that have more than one.
+
+        The columns are begin, duration and counters of the phase (`Result.iterations`).
         """
-        if not is_there(self.directory / ITERATIONS):  # left by a version without them
+        if not is_there(self.directory / ITERATIONS):  # left by a version without this table
             return self.workers().iloc[:0][["run_id"]].reindex(columns=ITERATIONS_TABLE.names)
         return load_table(self.directory, ITERATIONS)
 
     def timing(self) -> pd.DataFrame:
-        """One row for each run: the wall-clock time of its engine in seconds."""
+        """Return one row for each run: the wall-clock time of its engine in seconds."""
         return load_table(self.directory, TIMING)
 
     def compare(self, axis: str | None = None, baseline: object = None, column: str = "makespan_ps") -> Comparison:
@@ -67,21 +75,14 @@ class SweepResult:
         return compare(self, axis, baseline, column)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what was swept, what came out, where the files are."""
+        """Return what a notebook shows: the axes, the answer, and the files."""
         from numasim.report.notebooks.sweep_html import sweep_html
 
         return sweep_html(self.to_frame(), self.directory)
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# A sweep and what it leaves when every run has ended: files that follow from its tables, for people and programs.
-#
-# answers.csv   every axis against its first value, in every setting, for a set of columns
-# index.html    the page: sentences, an interactive plot, tables, the machine's traffic, the specification
-
-
 def reported_sweep(sweep: SweepSpec, directory: str | Path, **options: Any) -> SweepOutcome:
-    """`run_sweep` with the same ``options``; a complete sweep leaves its report beside the tables."""
+    """Call `run_sweep` with the same ``options``; a complete sweep leaves its report beside the tables."""
     outcome = run_sweep(sweep, directory, **options)
     if outcome.complete:
         kept = f"all runs are kept in {outcome.directory}; the same command writes the report"
@@ -91,44 +92,35 @@ def reported_sweep(sweep: SweepSpec, directory: str | Path, **options: Any) -> S
 
 
 def leave_report(directory: Path, sweep: SweepSpec | None) -> None:
-    """Write the files that follow from the tables of a results directory: equal tables leave equal bytes.
+    """Write the files that follow from the tables of a results directory. Equal tables give equal bytes.
 
-    ``sweep`` is what was run there, if it is known; the page then has the machine with its traffic.
+    ``sweep`` is the specification of the runs, if it is known: the page then has pictures of the machine.
     """
-    files = report_files(SweepResult(directory), sweep)
+    from numasim.report.answers.answers_file import answers_csv
+    from numasim.report.page.sweep_page import sweep_page
+
+    result = SweepResult(directory)
+    frame = result.to_frame()
+    page = sweep_page(frame, result.node_pairs(), read_text(directory / SPEC, YAML), sweep, result.iterations())
+    files = {ANSWERS: answers_csv(frame), PAGE: page.encode()}
     with owned_folder(directory, SWEEP, REPORT) as folder:
         folder.write(files)
 
 
-def report_files(result: SweepResult, sweep: SweepSpec | None) -> dict[str, bytes]:
-    """The files by name."""
-    from numasim.report.answers.answers_file import answers_csv
-    from numasim.report.page.sweep_page import sweep_page
-
-    frame = result.to_frame()
-    spec = read_text(result.directory / SPEC, YAML)
-    page = sweep_page(frame, result.node_pairs(), spec, sweep, result.iterations())
-    return {ANSWERS: answers_csv(frame), PAGE: page.encode()}
-
-
 def current_page(directory: Path) -> Path:
-    """The page of a results directory, written anew where it is missing or older than the results.
+    """Return the page of a results directory. A page that is missing or older than the results is written anew.
 
-    Raises `InputError` where no sweep has ended, or the page is a file of the user's.
+    Raises `InputError` if no sweep has ended there, and if the page is a file of the user's.
     """
-    page, results = directory / PAGE, directory / RESULTS
-    load(directory)  # InputError where no sweep has ended
-    with reading_errors(page):
-        if not page.is_file() or page.stat().st_mtime_ns < results.stat().st_mtime_ns:
-            leave_report(directory, _sweep_of(directory))
-    return page
-
-
-def _sweep_of(directory: Path) -> SweepSpec | None:
-    """The sweep that a results directory keeps; None where its files are elsewhere, so that it cannot be read."""
     from numasim.spec.sweep_spec import load_sweep
 
-    try:
-        return load_sweep(directory / SPEC)
-    except InputError:
-        return None
+    page, results = directory / PAGE, directory / RESULTS
+    load(directory)  # InputError if no sweep has ended
+    with reading_errors(page):
+        if not page.is_file() or page.stat().st_mtime_ns < results.stat().st_mtime_ns:
+            try:
+                sweep = load_sweep(directory / SPEC)
+            except InputError:  # the specification refers to files that are elsewhere
+                sweep = None
+            leave_report(directory, sweep)
+    return page

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numasim
 from numasim.files.owned_folder import owned_folder
-from numasim.html import page_environment
-from numasim.report.figures.embedded import embedded, svg_text
+from numasim.html import embedded, page_environment
+from numasim.report.figures.plots import svg_text
 from numasim.reproduce import text
 from numasim.reproduce.csv_files import scores_csv, table_csv
 from numasim.reproduce.figures.chain_figure import chain_figure, chains

@@ -1,26 +1,41 @@
-"""A batch: about a second's worth of runs, simulated by one process and stored as one shard.
+"""Batches of runs: simulated in one process each, dispatched to the workers of a sweep, and stored as shards.
 
-Each run depends on its own specification and seed alone, so the division into batches changes no result. The process of
-a batch needs no results directory: it returns the bytes of the shard to the sweep, which writes them.
+A batch has about a second's worth of runs. Each run depends on its own specification and seed alone, so that the
+division into batches changes no result. The process of a batch needs no results directory: the process returns the
+bytes of a shard to the sweep, and the sweep writes them.
+
+If a worker process dies, it is unknown which run of its batch killed the process. The runs of a lost batch are
+therefore simulated again one at a time. A run that kills its process again is recorded as failed; the others are not
+affected.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from numasim.engine.result import Result
 from numasim.errors import NumasimError
 from numasim.sweep.planned_runs import PlannedRun
-from numasim.sweep.store.parquet import EndedRun, failed, finished, rows_of, shard_bytes
+from numasim.sweep.pool import LocalWorkers
+from numasim.sweep.store.parquet import EndedRun, failed, finished, rows_of, shard_bytes, write_shard
+
+if TYPE_CHECKING:
+    from numasim.sweep.dask_cluster import ClusterWorkers
 
 TARGET_S = 1.0
 LONGEST_S = 2 * TARGET_S  # after this time a batch starts no further run
-LEAST_S = TARGET_S / 20  # a shorter batch is not worth its shard, which costs some milliseconds to write and to read
+LEAST_S = TARGET_S / 20  # a shorter batch is not worth its shard, which takes milliseconds to write and to read
 GROWTH = 32  # largest ratio of a batch's size to the largest size so far
 MINIMUM_S = 1e-6  # least estimate of a run's duration
+DIED = "the process died during this run: it was killed, or ran out of memory"
+PATIENCE_S = 5.0  # between two checks if any worker is left
 Runner = Callable[[Any, int, str, bool], Result]  # (spec, seed, engine, check)
 
 
@@ -35,18 +50,11 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Some runs to simulate one after the other."""
-
-    runs: tuple[PlannedRun, ...]
-
-
-@dataclass(frozen=True)
 class BatchOutcome:
-    """The outcome of a batch: its first ``done`` runs have ended, there was no time for the others.
+    """The outcome of a batch: its first ``done`` runs have ended, and there was no time for the others.
 
-    ``shard`` has the runs' rows as Parquet; ``failures`` the message of each that failed, by run_id; ``interruption``
-    is the exception that ended the batch and must end the sweep after the shard is written.
+    ``shard`` has the rows of the runs as Parquet. ``failures`` has the message of each failed run, by run_id.
+    ``interruption`` is the exception that ended the batch and must end the sweep after the shard is written.
     """
 
     done: int
@@ -56,18 +64,18 @@ class BatchOutcome:
     interruption: BaseException | None = None
 
 
-def execute(batch: Batch, task: Task) -> BatchOutcome:
-    """Simulate the runs of ``batch`` while there is time; finished runs are kept even after an interrupt."""
+def execute(runs: Sequence[PlannedRun], task: Task) -> BatchOutcome:
+    """Simulate the runs of a batch while there is time, and return the outcome, also after an interrupt."""
     start = time.perf_counter()
     ended: list[EndedRun] = []
     failures: dict[str, str] = {}
     interruption = None
     try:
-        for run in batch.runs:
+        for run in runs:
             ended.append(_attempt(run, task, failures))
             if (failures and task.fail_fast) or time.perf_counter() - start > LONGEST_S:
                 break
-    except BaseException as error:  # an interrupt: it is raised again after the shard has been written
+    except BaseException as error:  # an interrupt: the sweep raises the error again after it has written the shard
         interruption = error
     elapsed_s = time.perf_counter() - start
     return BatchOutcome(len(ended), elapsed_s, failures, shard_bytes(rows_of(ended)), interruption)
@@ -79,17 +87,15 @@ def _attempt(run: PlannedRun, task: Task, failures: dict[str, str]) -> EndedRun:
         result = task.runner(run.spec, run.seed, task.engine, task.check)
         return finished(run.run_id, task.engine, result, run.spec.workers)
     except Exception as error:
-        failures[run.run_id] = _message(error)
-        return failed(run.run_id, task.engine, failures[run.run_id])
-
-
-def _message(error: Exception) -> str:
-    return str(error) if isinstance(error, NumasimError) else f"{type(error).__name__}: {error}"
+        message = str(error) if isinstance(error, NumasimError) else f"{type(error).__name__}: {error}"
+        failures[run.run_id] = message
+        return failed(run.run_id, task.engine, message)
 
 
 class BatchSize:
-    """The size of the next batch: a second's worth by the speed of the last batches, with limited growth; at the end of
-    a sweep less, down to `LEAST_S`, so that all processes end together.
+    """The size of the next batch: a second's worth by the speed of the last batches, with limited growth.
+
+    At the end of a sweep batches are smaller, down to `LEAST_S`, so that all processes end together.
     """
 
     def __init__(self) -> None:
@@ -98,18 +104,116 @@ class BatchSize:
         self._runs = 0.0
 
     def learn(self, outcome: BatchOutcome) -> None:
-        """Update the estimate with a finished batch: the mean of all runs so far, of which each batch halves the weight
-        of those before it. So a process' first run, which prepares what all share, soon counts for little.
+        """Update the estimate with a finished batch.
+
+        The estimate is the mean over all runs so far. Each batch halves the weight of the batches before it, so that
+        the first run of a process, which prepares what all runs share, soon counts for little.
         """
         self._elapsed_s = self._elapsed_s / 2 + outcome.elapsed_s
         self._runs = self._runs / 2 + max(1, outcome.done)
         self._largest = max(self._largest, outcome.done)
 
     def next(self, left: int, slots: int) -> int:
-        """Size the next batch of ``left`` runs; the last runs are divided among ``slots`` processes."""
+        """Return the size of the next batch of ``left`` runs; the last runs are divided among ``slots`` processes."""
         share = -(-left // max(1, slots))
         by_time, least = self._runs_of(TARGET_S), self._runs_of(LEAST_S)
         return max(1, min(by_time, GROWTH * max(1, self._largest), left, max(share, least)))
 
     def _runs_of(self, duration_s: float) -> int:
         return int(duration_s / max(MINIMUM_S, self._elapsed_s / self._runs)) if self._runs else 1
+
+
+class Dispatch:
+    """The progress of a sweep: the number of ended runs, and the messages of failed runs."""
+
+    def __init__(
+        self,
+        task: Task,
+        workers: LocalWorkers | ClusterWorkers,
+        shards: Path,
+        number: int,
+        advance: Callable[[int], None],
+    ) -> None:
+        """Shards go to the folder ``shards``, from ``number`` on; ``advance`` gets the number of newly ended runs."""
+        self.executed = 0
+        self.failures: dict[str, str] = {}
+        self._task = task
+        self._workers = workers
+        self._shards = shards
+        self._number = number
+        self._advance = advance
+        self._queue: deque[PlannedRun] = deque()
+        self._flying: dict[Future[BatchOutcome], tuple[PlannedRun, ...]] = {}  # batches that run
+
+    def do(self, runs: Iterable[PlannedRun]) -> None:
+        """Simulate ``runs``; stop at the first failure if the task requires it."""
+        self._queue.extend(runs)
+        while self._queue and not self._stopped():
+            suspects = self._deal()
+            while suspects and not self._stopped():
+                self._do_alone(suspects)
+
+    def _deal(self) -> deque[PlannedRun]:
+        """Process the queue until it is empty or no worker is left; return the runs that were lost with a worker."""
+        size = BatchSize()
+        self._flying = {}
+        suspects: deque[PlannedRun] = deque()
+        with self._workers.executor(len(self._queue)) as executor:
+            while self._launch(executor, size):
+                for future in self._landed(self._flying):
+                    runs = self._flying.pop(future)
+                    try:
+                        outcome = future.result()
+                    except BrokenExecutor:
+                        suspects.extend(runs)
+                        continue
+                    size.learn(outcome)
+                    self._keep(outcome)
+                    self._queue.extendleft(reversed(runs[outcome.done :]))
+        return suspects
+
+    def _launch(self, executor: Executor, size: BatchSize) -> bool:
+        """Submit a batch for every slot and one more, so that no slot is idle; return whether any batch is running."""
+        slots = self._workers.slots()
+        ahead = slots + 1 if slots > 1 else 1
+        while self._queue and len(self._flying) < ahead and not self._stopped():
+            runs = tuple(islice(self._queue, size.next(len(self._queue), slots)))
+            try:
+                self._flying[executor.submit(execute, runs, self._task)] = runs
+            except BrokenExecutor:  # the runs stay in the queue, for other workers
+                break
+            for _ in runs:
+                self._queue.popleft()
+        return bool(self._flying)
+
+    def _landed(self, flying: Iterable[Future[BatchOutcome]]) -> set[Future[BatchOutcome]]:
+        """Wait until a running batch has ended, and return the ended batches; InputError if no worker is left."""
+        while not (done := wait(flying, PATIENCE_S, FIRST_COMPLETED).done):
+            self._workers.require_any()
+        return done
+
+    def _do_alone(self, suspects: deque[PlannedRun]) -> None:
+        """Simulate ``suspects`` one at a time until a run kills the process."""
+        with self._workers.alone() as executor:
+            while suspects and not self._stopped():
+                run = suspects.popleft()
+                (future,) = self._landed([executor.submit(execute, (run,), self._task)])
+                try:
+                    self._keep(future.result())
+                except BrokenExecutor:
+                    shard = shard_bytes(rows_of([failed(run.run_id, self._task.engine, DIED)]))
+                    self._keep(BatchOutcome(1, 0.0, {run.run_id: DIED}, shard))
+                    return
+
+    def _keep(self, outcome: BatchOutcome) -> None:
+        if outcome.done:
+            write_shard(self._shards, self._number, outcome.shard)
+            self._number += 1
+        self.executed += outcome.done
+        self.failures |= outcome.failures
+        self._advance(outcome.done)
+        if outcome.interruption:
+            raise outcome.interruption
+
+    def _stopped(self) -> bool:
+        return self._task.fail_fast and bool(self.failures)

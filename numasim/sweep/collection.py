@@ -1,7 +1,7 @@
-"""Runs of many specifications, collected in one directory: each is simulated once, by the first call that needs it.
+"""Runs of many specifications, collected in one directory: each run is simulated once, by the first call that needs it.
 
-The directory is a results directory without tables. It belongs to no single specification, so any later call may add to
-it; a call returns the runs that it requested, including those of earlier calls.
+The directory is a results directory without tables. The directory belongs to no single specification, so that any later
+call may add runs. A call returns the runs that it requested, including runs of earlier calls.
 """
 
 from __future__ import annotations
@@ -16,21 +16,19 @@ import pyarrow as pa
 from numasim.spec.identity import MODEL_VERSION
 from numasim.sweep.batch import Runner, Task
 from numasim.sweep.planned_runs import PlannedRun
-from numasim.sweep.run_sweep import do_missing
-from numasim.sweep.store.parquet import COUNTERS, RUN
+from numasim.sweep.run_sweep import chosen_workers, do_missing
+from numasim.sweep.store.parquet import COUNTERS, RUN, read_shards
 from numasim.sweep.store.results_store import Identity, Store, open_store
 from numasim.sweep.store.results_tables import PAIRS, rows_of_runs
-from numasim.sweep.store.shard import read_shards
-from numasim.sweep.workers import chosen_workers
 
 MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specifications\n")
 
 
 @dataclass(frozen=True)
 class Collected:
-    """Runs by their id: the counters of those that succeeded, the message of each that failed.
+    """Runs by their id: the counters of each run that succeeded, and the message of each run that failed.
 
-    ``pairs`` has the rows of the table of node pairs of each that succeeded, where they were asked for.
+    ``pairs`` has the rows of the table of node pairs of each run that succeeded, if the call asked for pairs.
     """
 
     counters: Mapping[str, Mapping[str, Any]]
@@ -49,9 +47,9 @@ def collect_runs(
     check: bool = False,
     pairs: bool = False,
 ) -> Collected:
-    """Simulate those of ``runs`` that ``directory`` lacks and return all of them, with their node pairs if asked for.
+    """Simulate those of ``runs`` that ``directory`` lacks, and return all runs, with their node pairs if asked for.
 
-    A run that failed is tried again by the next call; an interrupt or a kill leaves a directory from which the next
+    A run that failed is tried again by the next call. An interrupt or a kill leaves a directory from which the next
     call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.
     """
     with chosen_workers(jobs, None, engine) as workers, open_store(Path(directory), MANY) as store:

@@ -1,4 +1,4 @@
-"""The runs of a sweep, listed before any is started: every cell with every repeat.
+"""The runs of a sweep, listed before any run is started: every cell with every repeat.
 
 Repeat r of every cell has the same seed (model 1.3), so that strategies are compared in pairs. Cells that describe the
 same simulation share one run.
@@ -6,7 +6,7 @@ same simulation share one run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,19 +36,23 @@ class PlannedRow:
     run: PlannedRun
 
 
+def repeated(spec: RunSpec, repeat: int) -> PlannedRun:
+    """Return the run of one repeat of a specification, counted from zero."""
+    seed = repeat_seed(spec.seed, repeat)
+    return PlannedRun(run_id(spec, seed), spec, seed)
+
+
 def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
-    """List the rows of the results table in their order: by cell, then by repeat."""
-    return [_row(cell, repeat) for cell in sweep.cells for repeat in range(sweep.repeat)]
-
-
-def missing_runs(runs: Iterable[PlannedRun], finished: Collection[str]) -> list[PlannedRun]:
-    """List the missing runs, each once, in their order."""
-    return list({run.run_id: run for run in runs if run.run_id not in finished}.values())
+    """Return the rows of the results table in their order: by cell, then by repeat."""
+    return [
+        PlannedRow(cell, repeat, repeated(cell.spec, repeat)) for cell in sweep.cells for repeat in range(sweep.repeat)
+    ]
 
 
 def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """``runs`` in an order in which those of one program on one machine follow each other, and among them those of one
-    plan, so that each is prepared once; otherwise in their order.
+    """Return ``runs`` in an order in which each program on a machine, and each plan, has to be prepared only once.
+
+    Runs of one program on one machine follow each other, and among them runs of one plan. Otherwise the order is kept.
     """
     programs: dict[Hashable, int] = {}
     plans: dict[Hashable, int] = {}
@@ -60,13 +64,3 @@ def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
         return programs.setdefault(program, len(programs)), plans.setdefault(plan, len(plans))
 
     return sorted(runs, key=place)
-
-
-def repeated(spec: RunSpec, repeat: int) -> PlannedRun:
-    """The run of one repeat of a specification, counted from zero."""
-    seed = repeat_seed(spec.seed, repeat)
-    return PlannedRun(run_id(spec, seed), spec, seed)
-
-
-def _row(cell: Cell, repeat: int) -> PlannedRow:
-    return PlannedRow(cell, repeat, repeated(cell.spec, repeat))

@@ -1,7 +1,8 @@
-"""The executors of a sweep's batches: this process, or worker processes that end when their parent does.
+"""The local workers of a sweep: this process, or other processes of this machine.
 
-Processes start afresh (spawn) and never import the caller's main module: they start quickly, and a script without a
-main guard does not run itself again. An interrupt from the terminal is the parent's business alone.
+Worker processes start afresh (spawn) and never import the caller's main module. Therefore they start quickly, and a
+script without a main guard does not run itself again. Worker processes end when their parent ends. An interrupt from
+the terminal concerns the parent alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from multiprocessing import connection, parent_process, process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numasim.errors import InputError
 
@@ -25,28 +26,23 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Workers(Protocol):
-    """The workers of a sweep. An executor's futures raise `BrokenExecutor` for a batch that was lost with its worker.
+def default_jobs() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-    A batch is pickled by name: its functions and classes must be importable by the worker.
+
+def same_imports() -> dict[str, str]:
+    """Return an environment in which a child process imports the same modules as this process, in any folder.
+
+    Without this environment, ``python -m`` prefers the sources of a checkout in the working directory to the installed
+    package.
     """
-
-    def slots(self) -> int:
-        """The number of batches that can run at once at present."""
-
-    def executor(self, runs: int) -> AbstractContextManager[Executor]:
-        """Give an executor for no more than ``runs`` runs; on an error the running batches are abandoned."""
-
-    def alone(self) -> AbstractContextManager[Executor]:
-        """Give an executor that does one run at a time, so that the run that kills a worker is known."""
-
-    def require_any(self) -> None:
-        """Raise `InputError` if no worker is left and none can join."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
 
 
 @dataclass(frozen=True)
 class LocalWorkers:
-    """Processes of this machine; one job is this very process."""
+    """Processes of this machine. A single job is done by this process."""
 
     jobs: int
 
@@ -56,26 +52,26 @@ class LocalWorkers:
             raise InputError(f"jobs is {self.jobs}", expected="at least one process")
 
     def slots(self) -> int:
-        """One batch a process."""
+        """Return the number of processes."""
         return self.jobs
 
     def executor(self, runs: int) -> AbstractContextManager[Executor]:
-        """Give an executor of as many processes as there are jobs, or runs where these are fewer."""
-        return in_process() if self.jobs == 1 else processes(min(self.jobs, runs))
+        """Return an executor of as many processes as there are jobs, or runs if there are fewer runs."""
+        return InProcess() if self.jobs == 1 else processes(min(self.jobs, runs))
 
     def alone(self) -> AbstractContextManager[Executor]:
-        """Give an executor of one process that is not this one."""
+        """Return an executor of one process other than this process, for runs that may kill their process."""
         return processes(1)
 
     def require_any(self) -> None:
-        """Nothing to do: a pool whose process died raises an error itself."""
+        """Do nothing: the futures of a pool raise an error if a process dies."""
 
 
 class InProcess(Executor):
     """Runs a submitted call immediately, in the calling thread."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run ``fn`` and return a finished future; an interrupt is raised here."""
+        """Run ``fn`` and return a finished future. An interrupt is raised here."""
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -85,14 +81,8 @@ class InProcess(Executor):
 
 
 @contextmanager
-def in_process() -> Iterator[Executor]:
-    """Give an executor of this very process, for which no process has to be started."""
-    yield InProcess()
-
-
-@contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """Give an executor of ``count`` processes; on an error or an interrupt they are killed, not waited for."""
+    """Yield an executor of ``count`` processes. On an error or an interrupt the processes are killed."""
     context = _MainlessContext()
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
     try:
@@ -107,13 +97,14 @@ def processes(count: int) -> Iterator[Executor]:
 
 class _MainlessProcess(SpawnProcess):
     def start(self) -> None:
-        """Start with an empty module in place of the main one, so that the child does not import the caller's, and
-        without interrupts, which would otherwise meet the child in the middle of its imports.
+        """Start with an empty main module, so that the child does not import the caller's, and with interrupts blocked.
+
+        An interrupt could otherwise meet the child in the middle of its imports.
         """
-        resource_tracker.ensure_running()  # here, because starting it would let interrupts through
+        resource_tracker.ensure_running()  # here, because the start of the tracker would let interrupts through
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, which the child inherits
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread; the child inherits the mask
         try:
             super().start()
         finally:
@@ -127,7 +118,7 @@ class _MainlessContext(SpawnContext):
         self.children: list[process.BaseProcess] = []
 
     def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """Create a process and keep it, so that it can be killed."""
+        """Return a new process, and keep it in ``children``."""
         child = _MainlessProcess(*args, **kwargs)
         self.children.append(child)
         return child

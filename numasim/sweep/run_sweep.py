@@ -1,32 +1,32 @@
-"""Runs a sweep: one process or several simulate the runs missing in the results directory and store them in batches.
+"""Runs a sweep: one process or several simulate the missing runs of a results directory and store them in batches.
 
-The tables are a function of the sweep alone: the number of processes, the batches, and a kill and restart at any time
-do not change a byte of them.
+The tables are a function of the sweep alone. The number of processes, the batches, and a kill and restart at any time
+do not change a byte of the tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numasim.errors import when_interrupted
+from numasim.errors import InputError, when_interrupted
 from numasim.plan.build_plan import built_workload
 from numasim.plan.tuning import controller_of
 from numasim.spec.identity import MODEL_VERSION, spec_hash
-from numasim.sweep.batch import Runner, Task
-from numasim.sweep.batch_dispatch import Dispatch
-from numasim.sweep.planned_runs import PlannedRun, by_plan, missing_runs, plan_rows
-from numasim.sweep.pool import Workers
+from numasim.sweep.batch import Dispatch, Runner, Task
+from numasim.sweep.planned_runs import PlannedRun, by_plan, plan_rows
+from numasim.sweep.pool import LocalWorkers, default_jobs
 from numasim.sweep.progress import progress_bar
 from numasim.sweep.store.results_store import Identity, Store, open_store
 from numasim.sweep.store.results_tables import write_tables
-from numasim.sweep.workers import chosen_workers
 from numasim.workload.parameters import WorkloadFile
 
 if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
+    from numasim.sweep.dask_cluster import ClusterWorkers
 
 
 @dataclass(frozen=True)
@@ -55,56 +55,66 @@ def run_sweep(
     """Simulate the runs of ``sweep`` that ``directory`` lacks and write its tables.
 
     ``runner(spec, seed, engine, check)`` does one run and must be importable by name. A run that fails is recorded with
-    its message and tried again by the next call; with ``fail_fast`` the first failure ends the sweep as soon as the
+    its message and tried again by the next call. With ``fail_fast`` the first failure ends the sweep as soon as the
     running batches are written. The tables are written when every run has ended. An interrupt leaves a directory from
-    which the next call continues. Raises `InputError` if ``directory`` cannot be written or is not this sweep's.
+    which the next call continues. Raises `InputError` if ``directory`` cannot be written or belongs to another sweep.
     """
     with chosen_workers(jobs, cluster, engine) as workers:
+        _require_sound_files(sweep)
+        rows = plan_rows(sweep)
+        identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text, sweep.files)
         task = Task(runner, engine, check, fail_fast)
-        return _sweep_by(workers, task, sweep, Path(directory), progress)
-
-
-def _sweep_by(workers: Workers, task: Task, sweep: SweepSpec, directory: Path, progress: bool) -> SweepOutcome:
-    _check_graphs(sweep)
-    _check_controllers(sweep)
-    rows = plan_rows(sweep)
-    identity = Identity(spec_hash(sweep), MODEL_VERSION, sweep.text, sweep.files)
-    with open_store(directory, identity) as store:
-        dispatch, complete = do_missing([row.run for row in rows], store, task, workers, progress)
-        if complete:
-            write_tables(store, rows, sweep.axes, identity.spec_hash)
+        with open_store(Path(directory), identity) as store:
+            dispatch, complete = do_missing([row.run for row in rows], store, task, workers, progress)
+            if complete:
+                write_tables(store, rows, sweep.axes, identity.spec_hash)
     return SweepOutcome(store.directory, len(rows), dispatch.executed, dispatch.failures, complete)
 
 
-def _check_graphs(sweep: SweepSpec) -> None:
-    """InputError for a task graph that is wrong: each is read before anything is written, and once by each process that
-    has runs of it.
+@contextmanager
+def chosen_workers(jobs: int | None, cluster: str | None, engine: str) -> Iterator[LocalWorkers | ClusterWorkers]:
+    """Yield ``jobs`` processes of this machine (by default one for each core), or the workers of a ``cluster``.
+
+    Raises `InputError` if both are given, and if the cluster cannot be used to simulate with ``engine``.
+    """
+    if cluster is None:
+        yield LocalWorkers(default_jobs() if jobs is None else jobs)
+        return
+    if jobs is not None:
+        raise InputError("jobs and cluster are both given", expected="one of them: a cluster counts its own workers")
+    from numasim.sweep.dask_cluster import cluster_workers
+
+    with cluster_workers(cluster, engine) as workers:
+        yield workers
+
+
+def _require_sound_files(sweep: SweepSpec) -> None:
+    """Raise InputError for a wrong task graph, and for a user's controller that cannot be executed.
+
+    Every graph is read, and every controller is loaded, before anything is written.
     """
     workloads = (cell.spec.workload for cell in sweep.cells)
     for file in dict.fromkeys(workload.file for workload in workloads if isinstance(workload, WorkloadFile)):
         built_workload(WorkloadFile(file=file))
-
-
-def _check_controllers(sweep: SweepSpec) -> None:
-    """InputError for a user's controller that cannot be executed: each is loaded before anything is written."""
-    strategies = {id(cell.spec.strategy): cell.spec.strategy for cell in sweep.cells}
-    for strategy in strategies.values():
+    for strategy in {id(cell.spec.strategy): cell.spec.strategy for cell in sweep.cells}.values():
         if strategy.tune is not None:
             controller_of(strategy.tune)
 
 
-def _kept(directory: Path, count: int, missing: int) -> str:
-    return f"{count - missing:,} of {count:,} runs are kept in {directory}; the same command continues"
-
-
 def do_missing(
-    runs: Sequence[PlannedRun], store: Store, task: Task, workers: Workers, progress: bool
+    runs: Sequence[PlannedRun], store: Store, task: Task, workers: LocalWorkers | ClusterWorkers, progress: bool
 ) -> tuple[Dispatch, bool]:
     """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all of them have ended."""
-    missing = by_plan(missing_runs(runs, store.finished()))
-    count = len({run.run_id for run in runs})
+    wanted, finished = {run.run_id: run for run in runs}, store.finished()
+    missing = by_plan([run for run_id, run in wanted.items() if run_id not in finished])
+    count = len(wanted)
+
+    def kept() -> str:
+        done = count - len(missing) + dispatch.executed
+        return f"{done:,} of {count:,} runs are kept in {store.directory}; the same command continues"
+
     with progress_bar(len(missing), progress) as advance:
         dispatch = Dispatch(task, workers, store.shards, store.next_number(), advance)
-        with when_interrupted(lambda: _kept(store.directory, count, len(missing) - dispatch.executed)):
+        with when_interrupted(kept):
             dispatch.do(missing)
     return dispatch, dispatch.executed == len(missing)

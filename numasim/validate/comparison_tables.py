@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from numasim.files.owned_folder import owned_folder
-from numasim.html import page_environment
+from numasim.html import embedded, page_environment
 from numasim.report.answers.statistics import Estimate
-from numasim.report.figures.embedded import embedded, svg_text
+from numasim.report.figures.plots import svg_text
 from numasim.reproduce.csv_files import plain_csv
 from numasim.validate import verdict_text
 from numasim.validate.comparison import Verdict

@@ -153,7 +153,7 @@ def test_a_file_that_the_user_changed_is_seen_before_anything_is_done(
     assert main([*COMMANDS[command], "out"]) == OK
     path = here / "out" / CHANGED[command]
     path.write_bytes(b"mine")
-    monkeypatch.setattr("numasim.report.figures.plots.plot", never)
+    monkeypatch.setattr("numasim.report.figures.plots.drawn", never)
     monkeypatch.setattr("numasim.engine.simulate.simulate_spec", never)
     monkeypatch.setattr("numasim.api.run_spec", never)
     sentence = refused(command, "out", here, capsys)

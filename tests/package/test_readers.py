@@ -29,7 +29,7 @@ OTHERS = {
     ("schema/generate_c.py", "read_text"): "its own output, when the package is built",
     ("validate/run_store.py", "read_bytes"): "the compiled program, for its digest",
     ("sweep/store/frame.py", "ParquetFile"): "Parquet, after the reader has found a regular file",
-    ("sweep/store/shard.py", "ParquetFile"): "Parquet whose bytes have the hash in its name",
+    ("sweep/store/parquet.py", "ParquetFile"): "Parquet whose bytes have the hash in its name",
 }
 
 

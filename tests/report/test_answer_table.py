@@ -6,8 +6,7 @@ import pytest
 from hand_made import REPEATS, always, busy, cell, table
 from rich.console import Console
 
-from numasim.report.answers.answer_table import render, render_comparison
-from numasim.report.answers.effect_table import ROW_LIMIT
+from numasim.report.answers.answer_table import ROW_LIMIT, render, render_comparison
 from numasim.report.answers.question import compare
 
 POLLS = "runtime.backoff.first_ns"

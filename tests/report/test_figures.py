@@ -14,16 +14,15 @@ from matplotlib.figure import Figure
 
 from numasim.engine.result import TIME
 from numasim.errors import InputError
-from numasim.report.components import COMPONENTS
+from numasim.report.answers.statistics import median_estimate
+from numasim.report.components import COMPONENTS, LINE_COLOURS
 from numasim.report.figures.axis_figure import column
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.curves import expected_remote_share, miss_ratio, remote_steal_ratio, speedup
-from numasim.report.figures.embedded import svg_text
 from numasim.report.figures.grid import PANEL_LIMIT
-from numasim.report.figures.heatmaps import node_bytes, node_steals
-from numasim.report.figures.plots import PLOTS, Tables, drawn, plot, save, save_all
+from numasim.report.figures.heatmaps import KINDS, byte_kinds, node_bytes, node_steals
+from numasim.report.figures.plots import PLOTS, Tables, as_files, drawn, files_of, save, save_all, svg_text
 from numasim.report.figures.style import line_colour, marker
-from numasim.report.line_colours import LINE_COLOURS
 
 COUNTS = list(range(2, 25, 2))
 
@@ -45,10 +44,6 @@ def lines(axes):
 def bars(axes):
     """[components, bars] heights in drawing order."""
     return np.array([[np.ptp(bar.vertices[:, 1]) for bar in part.get_paths()] for part in axes.collections])
-
-
-def relative_luminance(colour):
-    return np.dot([0.2126, 0.7152, 0.0722], to_rgb(colour))
 
 
 def test_miss_ratio_plots_the_median_of_every_cell(frame):
@@ -98,11 +93,6 @@ def test_expected_remote_share_of_uniform_victims_on_two_nodes(tables):
     x, y = lines(remote_steal_ratio(tables.frame, tables.workers).axes[0])["randomized, expected"]
     np.testing.assert_array_equal(x, [4, 8])
     np.testing.assert_allclose(y, (x / 2) / (x - 1))
-
-
-@pytest.mark.parametrize("workers", [2, 12, 24])
-def test_expected_share_is_half_over_all_but_one(workers):
-    assert expected_remote_share(np.arange(workers) % 2) == pytest.approx((workers / 2) / (workers - 1))
 
 
 @pytest.mark.parametrize("nodes", [[0, 0, 0, 1], [0, 1, 2, 3, 3], [5, 5], [0, 2, 2, 2, 4, 4]])
@@ -179,7 +169,7 @@ def test_a_strategy_without_steals_is_blank_among_others(tables):
 
 @pytest.mark.parametrize("name", list(PLOTS))
 def test_every_figure_names_its_axes_and_units(tables, name):
-    figure = plot(name, tables)
+    figure = PLOTS[name](tables)
     labels = {text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text}
     assert len(labels) >= 2
     assert any(word in label for label in labels for word in ("%", "ratio", "share", "speedup"))
@@ -190,7 +180,7 @@ def test_no_title_leaves_the_figure_or_touches_another(tables, name):
     frame = tables.frame[tables.frame.strategy != "threshold"].assign(**{"runtime.costs.push_ns": 7})
     frame.loc[frame["repeat"] == 1, "runtime.costs.push_ns"] = 8
     frame["strategy"] += ", as the runtime library that everybody uses has it"
-    figure = plot(name, Tables(frame, tables.workers, tables.node_pairs))
+    figure = PLOTS[name](Tables(frame, tables.workers, tables.node_pairs))
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw_without_rendering()
     titles = [text for axes in figure.axes for text in [axes._left_title] if text.get_text()]
@@ -207,9 +197,9 @@ def test_no_title_leaves_the_figure_or_touches_another(tables, name):
 def test_figures_of_one_repeat_and_of_nothing(frame_maker, workers_maker, node_pairs_maker, name):
     frame = frame_maker(workers=[8], repeats=1)
     one = Tables(frame, workers_maker(frame), node_pairs_maker(frame))
-    plot(name, one).draw_without_rendering()
+    PLOTS[name](one).draw_without_rendering()
     nothing = Tables(*(table.iloc[:0] for table in (one.frame, one.workers, one.node_pairs)))
-    empty = plot(name, nothing)
+    empty = PLOTS[name](nothing)
     assert not empty.axes
     assert empty.texts[0].get_text().startswith("no ")
 
@@ -218,11 +208,11 @@ def test_figures_of_one_repeat_and_of_nothing(frame_maker, workers_maker, node_p
 def test_a_figure_is_drawn_once_for_each_file(tables, name, monkeypatch):
     draw, files = Figure.draw, []
     monkeypatch.setattr(Figure, "draw", lambda self, renderer: files.append(renderer) or draw(self, renderer))
-    figure = plot(name, tables)
+    figure = PLOTS[name](tables)
     written = [drawn(figure, kind) for kind in ("png", "svg")]
     assert len(files) == 2
     assert [drawn(figure, kind) for kind in ("png", "svg")] == written
-    svg_text(plot(name, tables))
+    svg_text(PLOTS[name](tables))
     assert len(files) == 5
 
 
@@ -261,21 +251,6 @@ def test_a_strategy_keeps_its_colour_where_others_are_missing(frame):
     assert colours[0] == colours[1]
 
 
-def test_contenders_are_told_apart_by_colour_and_marker():
-    looks = [(line_colour(index), marker(index)) for index in range(56)]
-    assert len(set(looks)) == 56
-    assert len({line_colour(index) for index in range(7)}) == len({marker(index) for index in range(7)}) == 7
-
-
-def test_lines_stand_out_from_white():
-    assert all(relative_luminance(colour) < 0.7 for colour in LINE_COLOURS)
-
-
-def test_components_have_colours_of_their_own_and_are_those_of_the_results():
-    assert len({to_hex(component.colour) for component in COMPONENTS}) == len(COMPONENTS)
-    assert tuple(component.column for component in COMPONENTS) == TIME
-
-
 def test_the_readers_settings_are_neither_used_nor_changed(small):
     with matplotlib.rc_context({"font.size": 30, "axes.grid": False}):
         size = miss_ratio(small).axes[0].xaxis.label.get_fontsize()
@@ -283,34 +258,173 @@ def test_the_readers_settings_are_neither_used_nor_changed(small):
     assert size == 10.5
 
 
-def test_save_all_writes_the_same_bytes_twice(tables, tmp_path):
+def test_contenders_and_components_are_told_apart_and_stand_out_from_white():
+    looks = [(line_colour(index), marker(index)) for index in range(56)]
+    assert len(set(looks)) == 56
+    assert len({line_colour(index) for index in range(7)}) == len({marker(index) for index in range(7)}) == 7
+    assert all(np.dot([0.2126, 0.7152, 0.0722], to_rgb(colour)) < 0.7 for colour in LINE_COLOURS)
+    assert len({to_hex(component.colour) for component in COMPONENTS}) == len(COMPONENTS)
+    assert tuple(component.column for component in COMPONENTS) == TIME
+
+
+def test_files_have_the_same_bytes_every_time_and_no_date(tables, tmp_path):
     frame = tables.frame[(tables.frame.workers == 8) & (tables.frame.workload == "matmul n=256")]
-    paths = save_all(frame, tables.workers, tables.node_pairs, tmp_path / "figures")
-    assert [path.name for path in paths] == [f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg")]
+    paths = save_all(frame, tables.workers, tables.node_pairs, tmp_path / "figures", pdf=True)
+    assert [path.name for path in paths] == files_of(PLOTS, ("png", "svg", "pdf"))
     assert all(path.stat().st_size > 1000 for path in paths)
-    for kind in ("png", "svg"):
-        again = save(speedup(frame), tmp_path / f"again.{kind}").read_bytes()
+    for kind in ("png", "svg", "pdf"):
+        again = save(speedup(frame), str(tmp_path / f"again.{kind}")).read_bytes()
         assert again == (tmp_path / "figures" / f"speedup.{kind}").read_bytes()
-    assert b"<dc:date>" not in (tmp_path / "again.svg").read_bytes()
+        assert not any(word in again for word in (b"<dc:date>", b"CreationDate", b"Software\0Matplotlib"))
+    assert save_all(frame.assign(error="x"), tables.workers, tables.node_pairs, tmp_path / "none") == []
+    assert not (tmp_path / "none").exists()
 
 
-def test_nothing_is_written_without_a_finished_run(tables, tmp_path):
-    broken = tables.frame.assign(error="x")
-    assert save_all(broken, tables.workers, tables.node_pairs, tmp_path / "figures") == []
-    assert not (tmp_path / "figures").exists()
-
-
-def test_a_directory_that_is_a_file_is_an_input_error(tables, tmp_path):
+def test_wrong_names_are_refused(tables, tmp_path):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(InputError, match="taken"):
-        save_all(tables.frame, tables.workers, tables.node_pairs, tmp_path / "taken")
+    for refused, problem in {
+        lambda: save(speedup(tables.frame), tmp_path / "figure.gif"): r"\.png, \.svg or \.pdf",
+        lambda: save_all(tables.frame, tables.workers, tables.node_pairs, tmp_path / "taken"): "taken",
+        lambda: column(tables.frame, "makespan"): "did you mean 'makespan_ps'",
+        lambda: column(tables.frame, "strategy"): "'strategy' is no column of numbers",
+    }.items():
+        with pytest.raises(InputError, match=problem):
+            refused()
 
 
-def test_an_unknown_figure_proposes_the_nearest(tables):
-    with pytest.raises(InputError, match="did you mean 'speedup'"):
-        plot("sppedup", tables)
+# ---- any column over any axis ----------------------------------------------------------------------------------------
+
+FIRST_NS = "runtime.backoff.first_ns"
+VALUES = [0, 100, 1000, 10000]
 
 
-def test_an_unknown_kind_of_file_is_an_input_error(tables, tmp_path):
-    with pytest.raises(InputError, match=r"\.png, \.svg or \.pdf"):
-        save(plot("speedup", tables), tmp_path / "figure.gif")
+@pytest.fixture(scope="module")
+def backoff(frame_maker):
+    """One machine, program, strategy and number of workers; the wait after a failed round varies."""
+    frame = frame_maker(programs=["matmul n=256"], strategies=["randomized"], workers=[8], repeats=20)
+    return frame.assign(**{FIRST_NS: [VALUES[at % len(VALUES)] for at in range(len(frame))]})
+
+
+def heading(figure):
+    return " ".join(figure.get_suptitle().split())
+
+
+def test_a_varying_back_off_is_one_line_with_a_band_and_not_panels_of_a_dot(backoff):
+    (axes,) = column(backoff, "makespan_ps").axes
+    (line,) = axes.lines
+    assert list(line.get_xdata()) == VALUES
+    assert axes.get_xlabel() == FIRST_NS
+    assert axes.get_ylabel() == "makespan (ms)"
+    for value, low_high, median in zip(VALUES, axes.collections[1].get_segments(), line.get_ydata(), strict=True):
+        expected = median_estimate(backoff.makespan_ps[backoff[FIRST_NS] == value].to_numpy(float) / 1e9)
+        assert median == pytest.approx(expected.value)
+        assert low_high[:, 1] == pytest.approx([expected.low, expected.high])
+
+
+def test_the_standard_figures_take_the_axis_that_varies_too(backoff):
+    (axes,) = miss_ratio(backoff).axes
+    assert list(axes.lines[0].get_xdata()) == VALUES
+    (axes,) = time_split(backoff).axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == [str(value) for value in VALUES]
+    assert axes.get_xlabel() == FIRST_NS
+
+
+def test_names_are_dots_beside_each_other_with_their_intervals(frame):
+    figure = column(frame, "steal_miss_ratio", x="strategy", colour="workers", facet="workload")
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["randomized", "threshold", "topology-aware"]
+    assert all(line.get_linestyle() == "None" for line in axes.lines)
+    assert len({round(float(line.get_xdata()[0]), 6) for line in axes.lines}) == frame.workers.nunique()
+    runs = frame[(frame.workload == "matmul n=256") & (frame.workers == 24) & (frame.strategy == "threshold")]
+    line = next(line for line in axes.lines if line.get_label() == "24 workers")
+    assert line.get_ydata()[1] == runs.steal_miss_ratio.median()
+
+
+def test_machine_program_and_what_the_bands_are_stand_on_the_figure(backoff, frame):
+    assert heading(column(backoff)) == (
+        "xeon-e5-2620-2s, matmul n=256, 8 workers, randomized"
+        " medians of 5 repeats with the range of 5, which covers 94 %"
+    )
+    assert "xeon-e5-2620-2s; medians of 10 repeats with 95 % intervals" in heading(column(frame))
+    alone = frame[frame["repeat"] == 0]
+    assert "one run of each, no intervals" in heading(column(alone))
+
+
+def test_a_cell_without_a_value_of_x_is_not_drawn_and_a_wide_span_is_logarithmic(backoff):
+    frame = backoff[backoff[FIRST_NS] > 0].astype({FIRST_NS: float})
+    frame.loc[frame[FIRST_NS] == 1000, FIRST_NS] = math.nan
+    (axes,) = column(frame, "speedup").axes
+    assert list(axes.lines[0].get_xdata()) == [100, 10000]
+    assert column(backoff, "speedup").axes[0].get_xscale() == "symlog"
+
+
+def test_small_differences_far_from_zero_are_seen(backoff):
+    near = backoff.assign(makespan_ps=np.where(backoff[FIRST_NS] == 0, 100, 101) * 10**9)
+    assert column(near).axes[0].get_ylim()[0] > 99
+    far = backoff.assign(makespan_ps=np.where(backoff[FIRST_NS] == 0, 10, 101) * 10**9)
+    assert column(far).axes[0].get_ylim()[0] == 0
+
+
+def test_figures_take_the_results_of_a_sweep_as_comparisons_do(backoff):
+    class Swept:
+        def to_frame(self):
+            return backoff
+
+    for draw in (column, miss_ratio, time_split):
+        assert as_files([("a", draw(Swept()))], ["svg"]) == as_files([("a", draw(backoff))], ["svg"])
+    with pytest.raises(InputError, match=r"got 3; expected what ns.sweep or ns.run returned"):
+        column(3)
+
+
+def test_a_column_without_a_value_and_runs_that_failed_have_no_figure(backoff):
+    assert column(backoff.assign(imc_busy_max=math.nan), "imc_busy_max").texts[0].get_text() == (
+        "no run has a value of imc_busy_max"
+    )
+    assert column(backoff.assign(error="x")).texts[0].get_text() == "no finished runs"
+
+
+# ---- bytes by kind ---------------------------------------------------------------------------------------------------
+
+KIND_GB = {"bytes_read": 4, "bytes_ownership": 3, "bytes_written": 2, "bytes_cache": 1}
+
+
+@pytest.fixture
+def kind_runs():
+    runs = [("plain", "a"), ("plain", "b"), ("bound", "c")]
+    return pd.DataFrame(
+        {"run_id": run, "strategy": name, "machine": "m", "workload": "w", "workers": 4, "error": None}
+        for name, run in runs
+    )
+
+
+@pytest.fixture
+def kind_pairs(kind_runs):
+    """Within a node twice what goes between nodes; run c moves three times as much as the others."""
+    rows = []
+    for run in kind_runs["run_id"]:
+        for source, target in np.ndindex(2, 2):
+            scale = (2 if source == target else 1) * (3 if run == "c" else 1) * 10**9
+            moved = {kind: scale * gigabytes for kind, gigabytes in KIND_GB.items()}
+            rows.append({"run_id": run, "node_from": source, "node_to": target, **moved})
+    return pd.DataFrame(rows)
+
+
+def heights(axes):
+    bars = [float(patch.get_height()) for patch in axes.patches]
+    return [bars[start : start + 2] for start in range(0, len(bars), 2)]
+
+
+def test_heights_are_means_over_the_repeats_within_and_between_nodes(kind_runs, kind_pairs):
+    plain, bound = byte_kinds(kind_runs, kind_pairs).axes
+    expected = [[4.0 * KIND_GB[kind], 2.0 * KIND_GB[kind]] for kind in KINDS]
+    assert heights(plain) == expected
+    assert heights(bound) == [[3 * value for value in line] for line in expected]
+    tops = [patch.get_y() + patch.get_height() for patch in bound.patches]
+    assert max(tops) == 120 < bound.get_ylim()[1]
+
+
+def test_only_kinds_that_are_known(kind_runs, kind_pairs):
+    figure = byte_kinds(kind_runs, kind_pairs.drop(columns=["bytes_cache"]))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [label for label, _ in KINDS.values()][:3]
+    unknown = byte_kinds(kind_runs, kind_pairs[["run_id", "node_from", "node_to"]])
+    assert "not known" in unknown.texts[0].get_text()

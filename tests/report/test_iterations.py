@@ -11,7 +11,7 @@ import pytest
 import numasim as ns
 from numasim.engine.phase_rows import SUMS
 from numasim.errors import InputError
-from numasim.report.iteration_table import by_iteration
+from numasim.report.comparison_cells import by_iteration
 from numasim.report.page.page_cells import page_iterations
 
 

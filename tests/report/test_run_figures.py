@@ -22,11 +22,18 @@ from numasim.engine.observe.over_time import MOST_STEALS, STATES, OverTime
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.resources import ResourceKind
-from numasim.report.figures.developments import queue_lengths, utilisation
+from numasim.report.figures.developments import (
+    BUSIEST,
+    POINTS,
+    TITLES,
+    curve,
+    queue_lengths,
+    resource_loads,
+    utilisation,
+)
+from numasim.report.figures.developments import MOST_LINES as MOST_LINES_OF_LOADS
 from numasim.report.figures.gantt import LABELS, MOST_LINES, rows_by_node, timeline
-from numasim.report.figures.load_panels import BUSIEST, POINTS, TITLES, curve, load_panels
-from numasim.report.figures.load_panels import MOST_LINES as MOST_LINES_OF_LOADS
-from numasim.report.figures.plots import RUN_PLOTS, save_run_plots
+from numasim.report.figures.plots import RUN_PLOTS, run_figures
 from numasim.report.figures.traffic import loads_of, node_traffic
 
 SPECS: dict[str, dict[str, Any]] = {
@@ -51,11 +58,10 @@ def texts(figure: Figure) -> str:
 
 
 @pytest.mark.parametrize("name", ["one worker", "no queues"])
-def test_every_figure_is_written(name: str, tmp_path: Path) -> None:
-    result, over_time = watched(name)
-    paths = save_run_plots(result, over_time, tmp_path)
-    assert [path.name for path in paths] == [f"{plot}.{kind}" for plot in RUN_PLOTS for kind in ("png", "svg")]
-    assert all(path.stat().st_size > 2000 for path in paths)
+def test_every_figure_is_drawn(name: str) -> None:
+    files = run_figures(*watched(name))
+    assert list(files) == [f"{plot}.{kind}" for plot in RUN_PLOTS for kind in ("png", "svg")]
+    assert all(len(content) > 2000 for content in files.values())
 
 
 def test_a_figure_is_the_same_every_time(tmp_path: Path) -> None:
@@ -168,7 +174,7 @@ def test_each_kind_of_resource_in_use_has_a_panel_in_percent_of_capacity(name: s
 
 def test_of_many_links_the_busiest_are_drawn_and_the_mean_of_the_others() -> None:
     _, over_time = watched("a mesh")
-    panel = next(panel for panel in load_panels(over_time) if panel.title == TITLES[ResourceKind.LINK])
+    lines = resource_loads(over_time)[TITLES[ResourceKind.LINK]]
     load = over_time.resource_load
     links = [at for at, resource in enumerate(over_time.resources) if resource.kind == ResourceKind.LINK]
     assert len(links) > MOST_LINES_OF_LOADS
@@ -177,15 +183,16 @@ def test_of_many_links_the_busiest_are_drawn_and_the_mean_of_the_others() -> Non
         for at in links
     }
     busiest = sorted(share, key=lambda name: -share[name])[:BUSIEST]
-    assert {line.label for line in panel.lines[:-1]} == set(busiest)
-    assert panel.lines[-1].label == f"mean of {len(links) - BUSIEST} others"
+    *named, others = lines
+    assert set(named) == set(busiest)
+    assert others == f"mean of {len(links) - BUSIEST} others"
     rest = sum(value for name, value in share.items() if name not in busiest) / (len(links) - BUSIEST)
-    assert panel.lines[-1].percent @ np.diff(over_time.edges_ps) == pytest.approx(100 * rest)
+    assert lines[others] @ np.diff(over_time.edges_ps) == pytest.approx(100 * rest)
 
 
 @pytest.mark.parametrize("name", ["one worker", "no queues"])
 def test_nothing_is_said_of_loads_where_nothing_is_moved(name: str) -> None:
-    assert load_panels(watched(name)[1]) == []
+    assert resource_loads(watched(name)[1]) == {}
 
 
 @pytest.mark.parametrize("name", ["two nodes", "four nodes"])

@@ -98,7 +98,7 @@ def test_a_sweep_that_is_not_the_one_of_the_table_has_no_picture(results):
 
     sweep = load_sweep(results / "spec.yaml")
     frame, pairs = tables(results)
-    assert page_pictures(frame, pairs, sweep)[0].caption == "cholesky, randomized, 8 workers, repeat 0"
+    assert page_pictures(frame, pairs, sweep)[0][0] == "cholesky, randomized, 8 workers, repeat 0"
     assert page_pictures(frame.iloc[1:], pairs, sweep) == []
     assert page_pictures(frame, pairs.iloc[:0], sweep) == []
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 
 from numasim.engine.unit_text import time_text
 from numasim.report.comparison_cells import DRAWN_COLUMNS, estimate
-from numasim.report.line_colours import LINE_COLOURS
+from numasim.report.components import LINE_COLOURS
 from numasim.report.page.sweep_page import sweep_page
 
 HOSTILE = "<img src=x onerror=alert(1)> $$x$$ @{cell}"

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from toy_sweep import Part, ToyCell, toy_spec
 
-from numasim.sweep.axis_columns import axis_column, label, named_column
 from numasim.sweep.planned_runs import PlannedRow, PlannedRun
+from numasim.sweep.store.results_tables import axis_column, label, named_column
 
 
 def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:

@@ -7,7 +7,7 @@ from toy_sweep import ToySpec, run_toy, toy_spec
 
 from numasim.engine.result import Result
 from numasim.sweep import batch
-from numasim.sweep.batch import GROWTH, LEAST_S, TARGET_S, Batch, BatchOutcome, BatchSize, Task, execute
+from numasim.sweep.batch import GROWTH, LEAST_S, TARGET_S, BatchOutcome, BatchSize, Task, execute
 from numasim.sweep.planned_runs import PlannedRun
 
 
@@ -76,5 +76,5 @@ def test_no_run_of_a_batch_begins_after_its_time(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(batch.time, "perf_counter", lambda: now_s)
     monkeypatch.setattr(batch, "LONGEST_S", 2.5)
     runs = tuple(PlannedRun(str(seed), toy_spec(1), seed) for seed in range(9))  # type: ignore[arg-type]
-    outcome = execute(Batch(runs), Task(take_a_second, "reference", check=False, fail_fast=False))
+    outcome = execute(runs, Task(take_a_second, "reference", check=False, fail_fast=False))
     assert (outcome.done, outcome.elapsed_s) == (3, 3.0)

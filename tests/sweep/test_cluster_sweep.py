@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 from dask_cluster import DaskCluster, dask_cluster
-from patience import be_patient
 from test_killed_sweep import alive, descendants, shards
 from test_run_sweep import same_tables
 from toy_sweep import (
@@ -30,13 +29,13 @@ from toy_sweep import (
     sweep_toy,
     toy_sweep,
 )
-from waiting import WAIT_S, wait_until
+from waiting import WAIT_S, be_patient, wait_until
 
 from numasim import cli
 from numasim.errors import InputError
-from numasim.sweep.batch_dispatch import DIED
-from numasim.sweep.cluster import dask_cluster as cluster
-from numasim.sweep.cluster import handshake, local_cluster
+from numasim.sweep import dask_cluster as cluster
+from numasim.sweep import handshake, local_cluster
+from numasim.sweep.batch import DIED
 from numasim.sweep.run_sweep import SweepOutcome
 from numasim.sweep.store.results_tables import RESULTS
 
@@ -330,25 +329,11 @@ def test_a_local_cluster_whose_workers_are_all_killed_is_given_up(tmp_path: Path
     assert "all workers of this cluster have died; expected the same command again" in said.splitlines()[-1]
 
 
-def test_processes_of_a_local_cluster_do_not_watch_themselves() -> None:
-    from distributed import Client
+def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themselves() -> None:
+    """A stranger who could speak with the scheduler or a worker could let them execute code as the user.
 
-    wanted = {"distributed.admin.tick.interval": "1s", "distributed.worker.profile.enabled": False}
-    assert wanted.items() <= local_cluster.SETTINGS.items()
-    with (
-        local_cluster.local_cluster(1) as (address, security, _),
-        Client(address, set_as_default=False, security=security) as client,
-    ):
-        client.wait_for_workers(1, timeout=WAIT_S)
-        (found,) = client.run(settings, list(local_cluster.SETTINGS)).values()
-        tick = client.run_on_scheduler(ticks_apart)
-    assert found == local_cluster.SETTINGS
-    assert tick == 1000
-
-
-def test_a_local_cluster_refuses_strangers() -> None:
-    """Whoever could speak with the scheduler or a worker could let them execute code as the user. Plain connections and
-    those with another certificate are refused at every port that listens, and the certificate is no one else's to read.
+    Plain connections and those with another certificate are refused at every port that listens, and only the user can
+    read the certificate.
     """
     from distributed import Client, Security
 
@@ -357,6 +342,8 @@ def test_a_local_cluster_refuses_strangers() -> None:
         Client(address, set_as_default=False, security=security) as client,
     ):
         client.wait_for_workers(1, timeout=WAIT_S)
+        assert list(client.run(settings, list(local_cluster.SETTINGS)).values()) == [local_cluster.SETTINGS]
+        assert client.run_on_scheduler(ticks_apart) == 1000
         ((worker, about),) = client.scheduler_info()["workers"].items()
         for port in (address, worker, about["nanny"]):
             assert port.startswith("tls://")

@@ -12,8 +12,7 @@ from numasim.errors import InputError
 from numasim.files.owned_folder import MANIFEST, locked
 from numasim.spec import identity
 from numasim.sweep import run_sweep
-from numasim.sweep.store.provenance import FILE
-from numasim.sweep.store.results_store import SHARDS, SPEC
+from numasim.sweep.store.results_store import PROVENANCE, SHARDS, SPEC
 from numasim.sweep.store.results_tables import RESULTS
 
 
@@ -24,38 +23,22 @@ def contents(directory: Path) -> dict[str, bytes | None]:
     }
 
 
-def test_a_file_in_the_place_of_the_directory(tmp_path: Path) -> None:
-    (tmp_path / "results").write_text("mine")
-    before = contents(tmp_path)
-    with pytest.raises(InputError, match=r"results: is a file; expected a new or empty folder"):
-        sweep_toy(toy_sweep(), tmp_path / "results", refuse)
-    assert contents(tmp_path) == before
-
-
-def test_a_directory_below_a_file_cannot_be_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("file", r"file: is a file; expected a new or empty folder"),
+        ("file/results", r"file/results: cannot be written \(Not a directory\)"),
+        ("/proc/results", r"/proc/results: cannot be written"),
+        ("n" * 300, r"cannot be written \(File name too long\)"),
+        (".", r"holds files that `numasim sweep` did not write, .* expected a new or empty"),
+    ],
+)
+def test_a_place_where_no_directory_can_be(tmp_path: Path, place: str, problem: str) -> None:
     (tmp_path / "file").write_text("mine")
-    before = contents(tmp_path)
-    with pytest.raises(InputError, match=r"file/results: cannot be written \(Not a directory\)"):
-        sweep_toy(toy_sweep(), tmp_path / "file" / "results", refuse)
-    assert contents(tmp_path) == before
-
-
-def test_a_directory_that_cannot_be_written() -> None:
-    with pytest.raises(InputError, match=r"/proc/results: cannot be written"):
-        sweep_toy(toy_sweep(), "/proc/results", refuse)
-
-
-def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot be written \(File name too long\)"):
-        sweep_toy(toy_sweep(), tmp_path / ("n" * 300), refuse)
-    assert contents(tmp_path) == {}
-
-
-def test_a_directory_with_other_files(tmp_path: Path) -> None:
     (tmp_path / SPEC).write_text("seed: 7")
     before = contents(tmp_path)
-    with pytest.raises(InputError, match=r"holds files that `numasim sweep` did not write, .* expected a new or empty"):
-        sweep_toy(toy_sweep(), tmp_path, refuse)
+    with pytest.raises(InputError, match=problem):
+        sweep_toy(toy_sweep(), tmp_path / place, refuse)
     assert contents(tmp_path) == before
 
 
@@ -81,7 +64,7 @@ def test_results_of_another_model_version(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"spec_hash": "x", "history": 3}', "\xff"])
 def test_a_damaged_provenance(tmp_path: Path, text: str) -> None:
     sweep_toy(toy_sweep(), tmp_path)
-    (tmp_path / FILE).write_bytes(text.encode("latin-1"))
+    (tmp_path / PROVENANCE).write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError, match=r"provenance.json\S*: .*; expected the file that a sweep wrote"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
 
@@ -98,7 +81,7 @@ def test_a_new_directory_is_made_with_its_parents_and_holds_no_leftovers(tmp_pat
     results = tmp_path / "a" / "b"
     sweep_toy(toy_sweep(), results)
     tables = {f"{name}.parquet" for name in ("workers", "node_pairs", "iterations", "timing")}
-    names = {MANIFEST, SPEC, FILE, SHARDS, RESULTS, *tables}
+    names = {MANIFEST, SPEC, PROVENANCE, SHARDS, RESULTS, *tables}
     assert {path.name for path in results.iterdir()} == names
     assert (results / SPEC).read_text() == toy_sweep().text
 
@@ -106,32 +89,25 @@ def test_a_new_directory_is_made_with_its_parents_and_holds_no_leftovers(tmp_pat
 def test_provenance_says_what_wrote_here_once_per_kind_of_process(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     sweep_toy(toy_sweep(), tmp_path)
-    provenance = json.loads((tmp_path / FILE).read_text())
+    provenance = json.loads((tmp_path / PROVENANCE).read_text())
     (entry,) = provenance["history"]
     assert {"command", "numasim", "model_version", "python", "platform", "dependencies"} == set(entry)
 
 
-def cut(shard: Path) -> None:
-    shard.write_bytes(shard.read_bytes()[:-100])
+DAMAGE = {
+    "cut": lambda content: content[:-100],
+    "empty": lambda content: b"",
+    "altered": lambda content: content[:50] + bytes([content[50] ^ 1]) + content[51:],
+}
 
 
-def empty(shard: Path) -> None:
-    shard.write_bytes(b"")
-
-
-def alter(shard: Path) -> None:
-    content = bytearray(shard.read_bytes())
-    content[len(content) // 2] ^= 1
-    shard.write_bytes(content)
-
-
-@pytest.mark.parametrize("damage", [cut, empty, alter])
-def test_a_damaged_shard_is_refused_and_its_runs_are_done_anew_without_it(tmp_path: Path, damage: object) -> None:
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_shard_is_refused_and_its_runs_are_done_anew_without_it(tmp_path: Path, damage: str) -> None:
     sweep_toy(toy_sweep(repeat=1), tmp_path)
     sweep_toy(toy_sweep(repeat=2), tmp_path)
     before = (tmp_path / RESULTS).read_bytes()
     shard = min((tmp_path / SHARDS).iterdir())
-    damage(shard)  # type: ignore[operator]
+    shard.write_bytes(DAMAGE[damage](shard.read_bytes()))
     with pytest.raises(InputError, match=rf"{shard.name}: is damaged.*delete it and run the sweep again"):
         sweep_toy(toy_sweep(repeat=2), tmp_path, refuse)
     shard.unlink()

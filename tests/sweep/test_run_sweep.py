@@ -24,11 +24,10 @@ from numasim.draws import repeat_seed
 from numasim.engine.result import COLUMNS, RATIOS, TEXT
 from numasim.errors import InputError
 from numasim.sweep import batch
-from numasim.sweep.batch_dispatch import DIED
-from numasim.sweep.store.parquet import failed, rows_of, shard_bytes
+from numasim.sweep.batch import DIED
+from numasim.sweep.store.parquet import failed, rows_of, shard_bytes, write_shard
 from numasim.sweep.store.results_store import SHARDS
 from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
-from numasim.sweep.store.shard import write_shard
 
 TABLES = (RESULTS, WORKERS, NODE_PAIRS)
 
@@ -69,11 +68,6 @@ def test_the_schema_is_that_of_a_result_with_nothing_of_pandas(tmp_path: Path) -
         assert str(schema.field(name).type) == kind, name
 
 
-def test_a_ratio_of_nothing_is_null(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(), tmp_path)
-    assert pq.read_table(tmp_path / RESULTS)["steal_miss_ratio"].null_count == 12
-
-
 def test_an_axis_that_is_no_column_of_a_result_gets_its_own(tmp_path: Path) -> None:
     sweep = toy_sweep(workers=(1, 2), strategies=("a",), repeat=1)
     cells = [replace(cell, axes={"workload.n": 2**cell.index}) for cell in sweep.cells]
@@ -93,11 +87,6 @@ def test_the_number_of_processes_changes_no_byte(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(repeat=9), tmp_path / "many", jobs=2)
     assert len(list((tmp_path / "many" / SHARDS).iterdir())) > 2
     assert same_tables(tmp_path / "one", tmp_path / "many")
-
-
-def test_what_has_ended_is_never_run_again(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(), tmp_path)
-    assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
 
 
 def test_more_repeats_and_more_cells_extend_and_end_like_one_sweep(tmp_path: Path) -> None:
@@ -121,13 +110,6 @@ def test_equal_cells_share_a_run_and_each_has_its_row(tmp_path: Path) -> None:
     outcome = sweep_toy(twice, tmp_path)
     assert (outcome.rows, outcome.executed) == (4, 2)
     assert pq.read_table(tmp_path / WORKERS).num_rows == 2 * 2
-
-
-def test_repeats_have_equal_seeds_in_every_cell(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(repeat=3), tmp_path)
-    table = pq.read_table(tmp_path / RESULTS)
-    seeds = set(zip(table["repeat"].to_pylist(), table["trace_hash"].to_pylist(), strict=True))
-    assert seeds == {(repeat, f"{repeat_seed(7, repeat):016x}") for repeat in range(3)}
 
 
 def test_the_long_tables_have_a_row_for_each_worker_and_node_pair(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from numasim.sweep.pool import InProcess, processes
+import numasim
+from numasim.sweep.pool import InProcess, processes, same_imports
 
 
 def interrupted_by_terminal() -> str:
@@ -45,3 +48,13 @@ def test_in_process_an_error_waits_in_the_future_and_an_interrupt_does_not() -> 
 
 def interrupt() -> None:
     raise KeyboardInterrupt
+
+
+def test_sources_in_the_working_directory_do_not_hide_the_package(tmp_path: Path) -> None:
+    decoy = tmp_path / "numasim"
+    decoy.mkdir()
+    (decoy / "__init__.py").write_text("raise ImportError('the decoy')\n")
+    program = "import numasim, sys; sys.stdout.write(numasim.__file__)"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=same_imports(), capture_output=True, text=True, check=True)
+    assert Path(done.stdout) == Path(numasim.__file__)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -127,52 +128,48 @@ def stalled(directory: Path) -> list[int]:
     return [int(mark.read_text()) for mark in directory.glob("*.stalls")]
 
 
-def stall_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    if spec.workers == 2:
+def stall_once() -> None:
+    """Stall in the first process that comes here."""
+    with suppress(FileExistsError):
+        Path("taken").touch(exist_ok=False)
         stall()
+
+
+def fail() -> None:
+    raise InputError("two is too many", path=("workers",))
+
+
+def divide_by_zero() -> None:
+    _ = 1 // 0
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def acting(act: Callable[[], None], workers: int, spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
+    """Do ``act`` in a run with that number of workers; else, and afterwards, run as `run_toy` does."""
+    if spec.workers == workers:
+        act()
     return run_toy(spec, seed, engine, check)
 
 
-def stall_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    if spec.workers == 3:
-        stall()
-    return run_toy(spec, seed, engine, check)
+stall_at_two_workers = partial(acting, stall, 2)
+stall_at_three_workers = partial(acting, stall, 3)
+stall_once_at_three_workers = partial(acting, stall_once, 3)
+fail_at_two_workers = partial(acting, fail, 2)
+divide_by_zero_at_two_workers = partial(acting, divide_by_zero, 2)
+die_at_two_workers = partial(acting, die, 2)
+interrupt_at_three_workers = partial(acting, interrupt, 3)
 
 
 def stall_at_strategy_b(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
     if spec.strategy.name == "b":
         stall()
-    return run_toy(spec, seed, engine, check)
-
-
-def stall_once_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    """Stall in the first process that comes here."""
-    if spec.workers == 3:
-        with suppress(FileExistsError):
-            Path("taken").touch(exist_ok=False)
-            stall()
-    return run_toy(spec, seed, engine, check)
-
-
-def fail_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    if spec.workers == 2:
-        raise InputError("two is too many", path=("workers",))
-    return run_toy(spec, seed, engine, check)
-
-
-def divide_by_zero_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    return run_toy(spec, seed // (2 - spec.workers) if spec.workers <= 2 else seed, engine, check)
-
-
-def die_at_two_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    if spec.workers == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return run_toy(spec, seed, engine, check)
-
-
-def interrupt_at_three_workers(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    if spec.workers == 3:
-        raise KeyboardInterrupt
     return run_toy(spec, seed, engine, check)
 
 
@@ -190,7 +187,7 @@ def sweep_toy(
 
 def main(directory: str, workers: str, runner: str, repeat: str) -> None:
     """Sweep in a process of its own, for tests that kill it; ``workers`` is a number of jobs, or a cluster."""
-    from patience import be_patient
+    from waiting import be_patient
 
     be_patient()
     chosen: Callable[..., Result] = globals()[runner]

@@ -5,35 +5,65 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from numasim.engine.unit_text import ratio_text, time_text
-from numasim.report.answers.effect_sentences import label_of
-from numasim.report.answers.effect_table import ROW_LIMIT, Line, Row, print_effects
+from numasim.engine.unit_text import MISSING, ratio_text, time_text
+from numasim.report.answers.effect_sentences import label_of, span_text
 from numasim.report.answers.estimated_effects import cell_estimates
-from numasim.report.answers.part_details import stated_inputs
-from numasim.report.answers.question import Comparison, compare
+from numasim.report.answers.question import Comparison, TextRow, compare
 from numasim.report.answers.statistics import FEWEST, interval_name
 from numasim.report.answers.summary import WIDTH
-from numasim.report.answers.time_parts import PartChange
+from numasim.report.answers.time_parts import stated_inputs
 from numasim.report.answers.varying_axes import value_text, varying_axes
 from numasim.report.comparison_cells import cell_columns, failed, groups, label
-from numasim.report.comparison_cells import value_text as column_text
 
 HEADINGS = ("makespan", "miss ratio", "remote share")
-SENTENCE_LIMIT = 8  # printed; more values than that have the table
+SENTENCE_LIMIT = 8  # printed; the table has the other values
 FAILURE_LIMIT = 10  # different messages printed
+VALUE_WIDTH = 14  # characters of the column of the axis, at the least, however narrow the terminal
+MOST_WIDTH = 40
+ROW_LIMIT = 120  # lines printed; a longer table is cut
+FEW_ROWS = 12  # so few rows are all printed, with an effect or without
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: a setting, a value of the axis, estimates, and the row of the comparison.
+
+    A baseline has no row of the comparison.
+    """
+
+    setting: tuple[str, ...]
+    value: str
+    estimates: tuple[str, ...]
+    row: TextRow | None
+
+    @property
+    def folds(self) -> bool:
+        """Whether all that the line says is that no difference is sure."""
+        return self.row is not None and not self.row.sure and self.row.numbers["pairs"] > 1
+
+    @property
+    def effect(self) -> Text:
+        """The difference, green if it surely falls and red if it surely rises."""
+        if self.row is None or not self.row.numbers["pairs"]:
+            return Text(MISSING)
+        style = ("green" if self.row.numbers["difference"] < 0 else "red") if self.row.sure else "dim"
+        return Text(self.row.effect, style=style if self.row.numbers["pairs"] > 1 else "")
 
 
 def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> None:
-    """Print what a sweep found: the answer to its natural question, every cell with an effect, and the failed runs.
+    """Print the answer to the natural question of a sweep, every cell with an effect, and the failed runs.
 
-    ``folder`` is where its results are, for other questions.
-    On a console that is not a terminal, such as a file, the table is as wide as it needs to be.
+    ``folder`` has the results; the hint at other questions names the folder. On a console that is not a terminal, such
+    as a file, the table is as wide as its contents.
     """
     with _wide_enough(console):
         cells = cell_estimates(frame)
@@ -46,7 +76,7 @@ def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> No
             _print_cells(cells, frame, console)
         else:
             _print_sentences(comparison, console)
-            print_effects(_lines_of_cells(cells, frame, comparison), HEADINGS, comparison, console)
+            _print_effects(_lines_of_cells(cells, frame, comparison), HEADINGS, comparison, console)
             others = [name for name in axes if name != comparison.axis]
             more = [f"other questions: numasim compare {folder} --axis {' or '.join(others)}"] if others else []
             _print_notes([_interval_note(cells), *comparison.notes, *more], console)
@@ -57,93 +87,110 @@ def render_comparison(comparison: Comparison, console: Console) -> None:
     """Print the answer to one question."""
     with _wide_enough(console):
         _print_sentences(comparison, console)
-        column = comparison.column
-        lines = [
-            Line(
-                tuple(value_text(row[name]) for name in comparison.varying),
-                value,
-                (column_text(column, row["baseline_median"]), column_text(column, row["median"])),
-                row,
-                causes,
-            )
-            for value, causes, row in _rows(comparison)
-        ]
-        described = label_of(column)
-        print_effects(lines, (f"{described}, {comparison.baseline}", described), comparison, console)
+        lines = [Line(row.setting, row.value, row.medians, row) for row in comparison.rows()]
+        described = label_of(comparison.column)
+        _print_effects(lines, (f"{described}, {comparison.baseline}", described), comparison, console)
         _print_notes(comparison.notes, console)
 
 
 def _lines_of_cells(cells: pd.DataFrame, frame: pd.DataFrame, comparison: Comparison) -> list[Line]:
-    """A line for each cell; those that are compared follow each other, and settings with few workers come first."""
+    """Return a line for each cell. Compared cells follow each other, and settings with few workers come first."""
     columns, axis = cell_columns(frame), comparison.axis.split("+")
-    rows = {_key(row, columns): (row, causes) for _, causes, row in _rows(comparison)}
-    others = [name for name in columns if name not in axis and name != "workers"]
+
+    def key(row: Any) -> tuple[str, ...]:
+        return tuple(value_text(row[name]) for name in columns)
+
+    rows = {key(row.numbers): row for row in comparison.rows()}
     lines = []
-    for _, members in groups(cells, others):
+    for _, members in groups(cells, [name for name in columns if name not in axis and name != "workers"]):
         for cell in cells.iloc[members].sort_values("workers", kind="stable").to_dict("records"):
             setting = tuple(value_text(cell[name]) for name in comparison.varying)
             value = " + ".join(value_text(cell[name]) for name in axis)
-            failures = f" ({cell['failed']} failed)" if cell["failed"] else ""
-            row, causes = rows.get(_key(cell, columns), (None, ()))
-            lines.append(Line(setting, value + failures, _estimates(cell), row, causes))
+            lines.append(Line(setting, value + _failures_of(cell), _estimates(cell), rows.get(key(cell))))
     return lines
 
 
-def _rows(comparison: Comparison) -> Iterator[tuple[str, tuple[PartChange, ...], Row]]:
-    """The value, the causes and the numbers of each row of a comparison."""
-    yield from zip(comparison.values, comparison.causes, comparison.table.to_dict("records"), strict=True)
+def _print_effects(lines: list[Line], estimates: Sequence[str], comparison: Comparison, console: Console) -> None:
+    """Print a line for each cell, with columns for the setting, the axis and ``estimates``.
+
+    If there are more than `FEW_ROWS` lines, all cells without a sure difference are one line together, and the baseline
+    of a setting in which no other line is left is not printed.
+    """
+    folded = [line for line in lines if line.folds] if len(lines) > FEW_ROWS else []
+    settings = {line.setting for line in lines if line.row is not None and line not in folded}
+    shown = [line for line in lines if line not in folded and line.setting in settings]
+    explained = any(line.row and line.row.causes for line in shown)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in comparison.varying:
+        table.add_column(name, justify="right" if name == "workers" else "left", overflow="fold")
+    width = min(MOST_WIDTH, max(VALUE_WIDTH, len(comparison.axis)))
+    table.add_column(comparison.axis, overflow="fold", min_width=width)
+    against = f"vs {comparison.baseline} (+: {comparison.words[0]})"
+    for heading in (*estimates, against, *["because, %"] * explained):
+        table.add_column(heading, overflow="fold")
+    previous: tuple[str, ...] = ()
+    for line in shown[:ROW_LIMIT]:
+        setting = ("",) * len(line.setting) if line.setting == previous else line.setting
+        causes = line.row.causes if line.row else ()
+        because = [", ".join(f"{each.part.label} {each.percent:+.1f}" for each in causes)] * explained
+        table.add_row(*setting, line.value, *line.estimates, line.effect, *because)
+        previous = line.setting
+    if shown:
+        console.print(table, width=WIDTH)
+    if folded:
+        rows = [line.row.numbers for line in folded if line.row]
+        relative = all(not math.isnan(row["percent"]) for row in rows)
+        span = span_text(comparison.column, [row["percent" if relative else "difference"] for row in rows], relative)
+        note = f"no sure difference in {len(folded)} of {len(comparison.table)} cells: {span}"
+        console.print(note, width=WIDTH, highlight=False)
+    if len(shown) > ROW_LIMIT:
+        note = f"{len(shown) - ROW_LIMIT} more lines; the results table has all cells"
+        console.print(note, width=WIDTH, highlight=False)
 
 
 def _print_cells(cells: pd.DataFrame, frame: pd.DataFrame, console: Console) -> None:
-    """Print cells that nothing is compared with."""
+    """Print cells that are not compared."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("cell", *HEADINGS):
         table.add_column(heading, overflow="fold")
     columns = cell_columns(frame)
     for cell in cells.head(ROW_LIMIT).to_dict("records"):
-        failures = f" ({cell['failed']} failed)" if cell["failed"] else ""
-        where = label(columns, [cell[name] for name in columns])
-        table.add_row(f"{where}{failures}", *_estimates(cell))
+        table.add_row(label(columns, [cell[name] for name in columns]) + _failures_of(cell), *_estimates(cell))
     console.print(table, width=WIDTH)
     _print_notes([_interval_note(cells), *stated_inputs(frame)], console)
 
 
 def _interval_note(cells: pd.DataFrame) -> str:
-    """How to read the estimates of cells."""
+    """Return how to read the estimates of cells."""
     runs = cells["runs"][cells["runs"] > 1]
     return f"medians over the repeats, ± the wider side of {interval_name(int(runs.min()) if len(runs) else FEWEST)}"
 
 
-def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
-    return tuple(value_text(row[name]) for name in columns)
+def _failures_of(cell: Any) -> str:
+    return f" ({cell['failed']} failed)" if cell["failed"] else ""
 
 
-def _estimates(cell: Row) -> tuple[str, str, str]:
-    return _makespan_text(cell), _ratio_range(cell, "steal_miss_ratio"), _ratio_range(cell, "steal_remote_ratio")
-
-
-def _makespan_text(cell: Row) -> str:
-    median, margin = cell["makespan_ps"], _margin(cell, "makespan_ps")
-    return time_text(median) + ("" if math.isnan(margin) or not median else f" ±{100 * margin / median:.1f}%")
-
-
-def _ratio_range(cell: Row, name: str) -> str:
-    value, margin = cell[name], _margin(cell, name)
-    return ratio_text(value) + ("" if math.isnan(margin) else f" ±{margin:.3f}")
-
-
-def _margin(cell: Row, name: str) -> float:
-    """The wider side of an interval."""
-    return float(max(cell[f"{name}_high"] - cell[name], cell[name] - cell[f"{name}_low"]))
+def _estimates(cell: Any) -> tuple[str, ...]:
+    """Return the texts below `HEADINGS`: each a median, and the wider side of its interval."""
+    margins = {
+        name: float(max(cell[f"{name}_high"] - cell[name], cell[name] - cell[f"{name}_low"]))
+        for name in ("makespan_ps", "steal_miss_ratio", "steal_remote_ratio")
+    }
+    makespan, *ratios = margins
+    median, margin = cell[makespan], margins[makespan]
+    percent = "" if math.isnan(margin) or not median else f" ±{100 * margin / median:.1f}%"
+    texts = (
+        ratio_text(cell[name]) + ("" if math.isnan(margins[name]) else f" ±{margins[name]:.3f}") for name in ratios
+    )
+    return (time_text(median) + percent, *texts)
 
 
 def _print_sentences(comparison: Comparison, console: Console) -> None:
     for sentence in comparison.sentences[:SENTENCE_LIMIT]:
         console.print(sentence, width=WIDTH, highlight=False, markup=False)
-    if len(comparison.sentences) > SENTENCE_LIMIT:
-        console.print(
-            f"And {len(comparison.sentences) - SENTENCE_LIMIT} other values of {comparison.axis}.", width=WIDTH
-        )
+    more = len(comparison.sentences) - SENTENCE_LIMIT
+    if more > 0:
+        console.print(f"And {more} other values of {comparison.axis}.", width=WIDTH)
 
 
 def _print_notes(notes: Sequence[str], console: Console) -> None:
@@ -152,15 +199,14 @@ def _print_notes(notes: Sequence[str], console: Console) -> None:
 
 
 def _print_failures(broken: pd.DataFrame, columns: Sequence[str], console: Console) -> None:
-    """Count the failed runs and list their messages, each with the first cell in which it occurred."""
+    """Print the number of failed runs and their messages, each with the first cell in which the message occurred."""
     if broken.empty:
         return
     console.print(f"failed runs: {len(broken)}", style="bold red", highlight=False)
     messages = groups(broken, ["error"])
     cells = list(broken[list(columns)].itertuples(index=False, name=None))
     for (message,), rows in messages[:FAILURE_LIMIT]:
-        first = label(columns, cells[rows[0]])
-        text = f"  {len(rows)} x {message} (first: {first})"
+        text = f"  {len(rows)} x {message} (first: {label(columns, cells[rows[0]])})"
         console.print(text, width=WIDTH, markup=False, highlight=False)
     if len(messages) > FAILURE_LIMIT:
         console.print(f"  and {len(messages) - FAILURE_LIMIT} other messages", highlight=False)

@@ -31,16 +31,16 @@ ANSWERED = (
 )
 PLACE = ("machine", "workload", "strategy", "workers")
 DIGITS = 12
-MOST_ROWS = 100_000  # of the file, some 17 MB; of a larger sweep the last columns of ANSWERED are left out
+MOST_ROWS = 100_000  # some 17 MB; the answers of a larger sweep lack the last columns of ANSWERED
 
 
-def _column(name: str, meaning: str, unit: str = "", label: str = "", kind: Any = "ratio") -> Column:
-    return Column(name, "answers", label or name.replace("_", " "), unit, meaning, kind)
+def _column(name: str, meaning: str, unit: str = "", kind: Any = "ratio") -> Column:
+    return Column(name, "answers", name.replace("_", " "), unit, meaning, kind)
 
 
 ANSWER_COLUMNS: tuple[Column, ...] = (
-    _column("axis", "The axis along which runs are compared; a plus joins those that move together.", kind="text"),
-    _column("baseline", "The value of the axis that others are compared with: its first one.", kind="text"),
+    _column("axis", "The axis along which runs are compared; a plus joins axes that move together.", kind="text"),
+    _column("baseline", "The value of the axis that the other values are compared with: the first value.", kind="text"),
     _column("value", "The value of the axis that is compared.", kind="text"),
     *(DESCRIBED[name] for name in PLACE),
     _column("fields", "The other axes of the sweep and their values in the runs of the value.", kind="text"),
@@ -51,17 +51,17 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
     _column("difference", "The median of the differences in pairs, value minus baseline."),
     _column(
         "difference_low",
-        "The lower end of its interval, which covers the true median with at least 95 %; with fewer than 6 pairs the"
-        " least of them; empty with one pair.",
+        "The lower end of the interval of the difference, which covers the true median with at least 95 %; with fewer"
+        " than 6 pairs the least difference; empty with one pair.",
     ),
     _column("difference_high", "The upper end of that interval."),
     _column(
         "percent",
-        "The median of the differences in percent of the baseline in the same pair; empty for ratios, and where the"
+        "The median of the differences in percent of the baseline in the same pair; empty for ratios, and if the"
         " baseline is not positive.",
         "%",
     ),
-    _column("percent_low", "The lower end of its interval, as of the difference.", "%"),
+    _column("percent_low", "The lower end of the interval of the percentage, as for the difference.", "%"),
     _column("percent_high", "The upper end of that interval.", "%"),
     _column("correlation", "Spearman's rank correlation of the values in pairs; empty with fewer than 6 pairs."),
     _column(
@@ -70,13 +70,15 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
         " pairs.",
     ),
     _column("holm_p", "The same after Holm's correction over all rows of the axis and the column."),
-    _column("sure", "1 where `holm_p` is below 0.05; the interval then excludes zero. Else 0.", kind="integer"),
-    _column("because", "The parts of the makespan that explain a sure difference of it; else empty.", kind="text"),
+    _column("sure", "1 if `holm_p` is below 0.05; the interval then excludes zero. Else 0.", kind="integer"),
+    _column(
+        "because", "The parts of the makespan that explain a sure difference of the makespan; else empty.", kind="text"
+    ),
     *(
         _column(
             f"part_{part.name}",
-            f"The change of {part.label}, in percent of the baseline's makespan; the parts add up to `percent`. Only of"
-            " the makespan.",
+            f"The change of {part.label} in percent of the baseline's makespan, only for the makespan; the parts add up"
+            " to `percent`.",
             "%",
         )
         for part in PARTS
@@ -85,7 +87,10 @@ ANSWER_COLUMNS: tuple[Column, ...] = (
 
 
 def answers_csv(frame: pd.DataFrame) -> bytes:
-    """The answers of a results table, a row for each axis, value, setting and column; equal rows give equal bytes."""
+    """Return the answers of a results table: a row for each axis, value, setting and column.
+
+    Equal tables give equal bytes.
+    """
     fields = [name for name in cell_columns(frame) if name not in PLACE] if len(frame) else []
     found = all_comparisons(frame, ANSWERED, MOST_ROWS) if len(frame) else ()
     rows = chain.from_iterable(_rows(comparison, fields) for comparison in found)

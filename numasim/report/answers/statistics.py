@@ -2,14 +2,15 @@
 
 Answers, tables, figures and pages estimate medians. The interval of a median is that of its order statistics, and the
 test of a paired difference is the sign test (Conover, Practical Nonparametric Statistics, 1999, sections 3.2 and 3.4).
-Both hold for every distribution, for skewed ones and for those that take few values too: of n independent observations,
-the number above the median is binomial. No interval of fewer than `FEWEST` observations covers the median with 95 %.
+Both hold for every distribution, also for skewed distributions and for distributions of few values: of n independent
+observations, the number above the median is binomial. No interval of fewer than `FEWEST` observations covers the median
+with 95 %.
 
 Studies and validation compare means with published means. A mean has a Student t interval. A ratio of sums (misses over
-attempts) has a bootstrap interval over the repeats, part and whole resampled together from an explicit seed; its
-percentiles are widened to the t quantile, because the plain percentile bootstrap is too narrow for few repeats
-(Hesterberg, The American Statistician 69, 2015). With fewer than `FEWEST` repeats the t interval of the linearised
-ratio takes its place (Cochran, Sampling Techniques, 1977). Both cover less than 95 % under a heavy tail.
+attempts) has a bootstrap interval over the repeats: part and whole are resampled together from an explicit seed, and
+the percentiles are widened to the t quantile, because the plain percentile bootstrap is too narrow for few repeats
+(Hesterberg, The American Statistician 69, 2015). With fewer than `FEWEST` repeats, a ratio has the t interval of the
+linearised ratio (Cochran, Sampling Techniques, 1977). Both intervals cover less than 95 % under a heavy tail.
 """
 
 from __future__ import annotations
@@ -33,19 +34,26 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval from ``count`` observations; NaN where they do not determine a number."""
+    """A value with its interval from ``count`` observations. NaN stands for a number that cannot be determined."""
 
     value: float
     low: float
     high: float
     count: int
 
+    def columns(self, name: str) -> dict[str, float]:
+        """Return the value and the ends of the interval as columns of a table: NAME, NAME_low and NAME_high."""
+        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+
 
 NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
 
 
 def mean_interval(sample: FloatArray) -> Estimate:
-    """Mean and Student t interval of ``sample`` [observations]; NaN entries do not count, one alone has no interval."""
+    """Return the mean of ``sample`` [observations] with its Student t interval, which a single observation lacks.
+
+    NaN entries do not count.
+    """
     kept = sample[~np.isnan(sample)]
     count = len(kept)
     if count == 0:
@@ -58,10 +66,10 @@ def mean_interval(sample: FloatArray) -> Estimate:
 
 
 def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP_SEED) -> Estimate:
-    """``sum(part) / sum(whole)`` with its paired bootstrap interval.
+    """Return ``sum(part) / sum(whole)`` with its paired bootstrap interval; NaN if the sum of the wholes is zero.
 
-    ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. NaN where the wholes add up to zero. With
-    fewer than `FEWEST` observations the interval is that of the linearised ratio.
+    ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. With fewer than `FEWEST` observations the
+    interval is that of the linearised ratio.
     """
     kept = ~(np.isnan(part) | np.isnan(whole))
     part, whole = part[kept], whole[kept]
@@ -76,19 +84,16 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
 
 
 def median_interval(sample: FloatArray) -> Estimate:
-    """Median of ``sample`` [observations] with the interval of its order statistics: no distribution is assumed.
-
-    NaN entries do not count. Fewer than six observations have no interval that covers the median with 95 %: NaN.
-    """
+    """Return `median_estimate` of ``sample``, with NaN in place of the range of fewer than six observations."""
     found = median_estimate(sample)
     return found if found.count >= FEWEST else Estimate(found.value, math.nan, math.nan, found.count)
 
 
 def median_estimate(sample: FloatArray) -> Estimate:
-    """Median of ``sample`` [observations] with the interval of its order statistics; NaN entries do not count.
+    """Return the median of ``sample`` [observations] with the interval of its order statistics.
 
-    Fewer than six observations have their range in place of an interval: `range_coverage` says how often that covers
-    the median. One alone has no interval.
+    NaN entries do not count. Fewer than six observations have their range in place of an interval: `range_coverage`
+    returns how often the range covers the median. A single observation has no interval.
     """
     kept = np.sort(sample[~np.isnan(sample)])
     count = len(kept)
@@ -100,39 +105,34 @@ def median_estimate(sample: FloatArray) -> Estimate:
 
 @lru_cache(maxsize=1024)
 def bounds(count: int) -> tuple[int, int]:
-    """The places of both ends of an interval of the median among ``count`` sorted observations, from 0.
+    """Return the places, from 0, of the ends of an interval of the median among ``count`` sorted observations.
 
-    They are as narrow as covers the median with 95 %, or the first and the last place.
+    The interval is the narrowest that covers the median with 95 %, or goes from the first to the last place.
     """
-    rank, below, more = (
-        0,
-        0,
-        1,
-    )  # of the 2**count sign patterns those with fewer than ``rank`` below the median; with it
-    while 2 * (below + more) * 20 <= 1 << count:  # 5 % of them
+    # ``below`` of the 2**count sign patterns have fewer than ``rank`` observations below the median, ``more`` have rank
+    rank, below, more = 0, 0, 1
+    while 2 * (below + more) * 20 <= 1 << count:  # 5 % of all patterns
         rank, below, more = rank + 1, below + more, more * (count - rank) // (rank + 1)
     return max(rank - 1, 0), count - max(rank, 1)
 
 
 def range_coverage(count: int) -> float:
-    """How often the range of ``count`` observations covers the median: not if all are on one side of it."""
+    """Return how often the range of ``count`` observations covers the median: unless all are on one side of it."""
     return 1 - 2.0 ** (1 - count)
 
 
 def interval_name(count: int) -> str:
-    """What the interval of the median of ``count`` observations, two or more, is called."""
-    return (
-        "95 % intervals"
-        if count >= FEWEST
-        else f"the range of {count}, which covers {100 * range_coverage(count):.0f} %"
-    )
+    """Return the name of the interval of the median of ``count`` observations, two or more."""
+    if count >= FEWEST:
+        return "95 % intervals"
+    return f"the range of {count}, which covers {100 * range_coverage(count):.0f} %"
 
 
 def sign_p(change: FloatArray) -> float:
-    """Two-sided p-value of the sign test that the median of ``change`` [pairs] is zero; NaN with fewer than six pairs.
+    """Return the two-sided p-value of the sign test that the median of ``change`` [pairs] is zero.
 
-    A change of zero counts as one in the less frequent direction. The value is thus at most 0.05 exactly where the
-    interval of the median excludes zero. With fewer than six pairs no value is.
+    A change of zero counts as a change in the less frequent direction. The p-value is then at most 0.05 exactly if the
+    interval of the median excludes zero. NaN with fewer than six pairs, of which no p-value is that small.
     """
     from scipy.special import bdtr  # scipy.stats would cost a second to import
 
@@ -144,12 +144,12 @@ def sign_p(change: FloatArray) -> float:
 
 
 def pairs_needed(tests: int) -> int:
-    """The fewest pairs, all of one sign, with which one of ``tests`` differences is sure after Holm's correction."""
+    """Return the fewest pairs, all of one sign, with which one of ``tests`` differences can be sure after `holm`."""
     return max(FEWEST, math.floor(1 + math.log2(tests / FAMILY_ERROR)) + 1)
 
 
 def rank_correlation(first: FloatArray, other: FloatArray) -> float:
-    """Spearman's correlation of the values in pairs, -1 to 1; NaN with fewer than six, or a constant side."""
+    """Return Spearman's correlation of the values in pairs, -1 to 1; NaN with fewer than six, or a constant side."""
     ranks = [_ranks(side) for side in (first, other)]
     spread = [float(each.std()) for each in ranks] if len(first) >= FEWEST else [0.0]
     if not all(spread):
@@ -158,16 +158,16 @@ def rank_correlation(first: FloatArray, other: FloatArray) -> float:
 
 
 def _ranks(values: FloatArray) -> FloatArray:
-    """The ranks of ``values``, equal ones with the mean of theirs: as scipy.stats.rankdata, without that import."""
+    """Return ranks, for equal ``values`` the mean of their ranks: scipy.stats.rankdata takes a second to import."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], np.float64)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct the p-values of a family of tests, so that the smallest is that of the family.
+    """Return the p-values of a family of tests after Holm's correction (Scandinavian Journal of Statistics 6, 1979).
 
-    A corrected value below alpha keeps the probability of any error among all of them below alpha, however they depend
-    on each other (Holm, Scandinavian Journal of Statistics 6, 1979). NaN stays NaN, and does not count.
+    If values below alpha are called sure, the probability of any error in the family is below alpha, however the tests
+    depend on each other. NaN stays NaN, and does not count.
     """
     values = np.asarray(p_values, np.float64)
     corrected = np.full(len(values), math.nan)
@@ -194,22 +194,13 @@ def _bootstrap_bounds(part: FloatArray, whole: FloatArray, seed: int) -> tuple[f
     counts = resample_counts(len(part), seed)
     wholes = counts @ whole
     drawn = wholes != 0  # a resample without a single attempt has no ratio
-    ratios = np.sort((counts @ part)[drawn] / wholes[drawn])
     tail = expanded_tail(len(part))
-    return quantile_of_sorted(ratios, tail), quantile_of_sorted(ratios, 1 - tail)
-
-
-def quantile_of_sorted(values: FloatArray, fraction: float) -> float:
-    """`numpy.quantile` of sorted values, to the bit: sorting them takes a tenth of what that function does."""
-    place = fraction * (len(values) - 1)
-    below = int(place)
-    beyond = place - below
-    low, high = float(values[below]), float(values[min(below + 1, len(values) - 1)])
-    return high - (high - low) * (1 - beyond) if beyond >= 0.5 else low + (high - low) * beyond
+    low, high = np.quantile((counts @ part)[drawn] / wholes[drawn], (tail, 1 - tail))
+    return float(low), float(high)
 
 
 def expanded_tail(count: int) -> float:
-    """Return the percentile, as a fraction, that a bootstrap of ``count`` observations takes for its lower bound."""
+    """Return the percentile, as a fraction, of the lower bound of a bootstrap of ``count`` observations."""
     from scipy.special import ndtr
 
     return float(ndtr(-math.sqrt(count / (count - 1)) * _t_quantile(count)))
@@ -217,6 +208,6 @@ def expanded_tail(count: int) -> float:
 
 @lru_cache(maxsize=16)
 def resample_counts(count: int, seed: int) -> FloatArray:
-    """Return [resamples, count]: how often each observation occurs in each resample."""
+    """Return how often each observation occurs in each resample [resamples, count]."""
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
     return drawn.astype(np.float64)

@@ -1,8 +1,8 @@
-"""The axes along which the runs of a sweep can be compared, and how their values are named.
+"""The axes along which the runs of a sweep can be compared, the names of their values, and the pairs of compared runs.
 
-An axis is a column that identifies cells and takes more than one value: an identity column (machine, workload,
-strategy, workers), a field that the sweep varied, or the seed. Columns that always change together, as those of a
-``zip:`` do, form one axis, such as ``workload+runtime``.
+An axis is a column that identifies cells and has more than one value: an identity column (machine, workload, strategy,
+workers), a field that the sweep varied, or the seed. Columns that always change together, such as those of a ``zip:``,
+form one axis, such as ``workload+runtime``.
 """
 
 from __future__ import annotations
@@ -14,28 +14,24 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from numasim.errors import InputError
 from numasim.parts.yaml.nodes import Held
-from numasim.report.comparison_cells import cell_columns
-from numasim.sweep.axis_columns import label as axis_label
+from numasim.report.comparison_cells import Rows, cell_columns, codes, groups
+from numasim.sweep.store.results_tables import label as axis_label
 
-NULL = "null"  # a value that a cell does not set
-
-NUMBERED = re.compile(r" \(\d+\)$")  # what tells unlike values of one name apart
-
-Codes = npt.NDArray[np.intp]  # of the rows of a table: the number of the value that each has
+NULL = "null"  # the text of a value that a cell does not set
+NUMBERED = re.compile(r" \(\d+\)$")  # the number by which different values of one name are told apart
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Columns that change together; the values are in the order in which they appear, ``codes`` [rows] count them."""
+    """Columns that change together. The values are in order of appearance; ``codes`` [rows] number each row's value."""
 
     columns: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
-    codes: Codes
+    codes: Rows
 
     @property
     def name(self) -> str:
@@ -49,34 +45,33 @@ class Axis:
 
 
 def varying_axes(frame: pd.DataFrame) -> list[Axis]:
-    """The axes of a results table in the order in which one asks about them: strategies first, workers and seeds last.
+    """Return the axes of a results table: strategies first, then other fields, machines, workloads, workers, seeds.
 
-    Raises `InputError` where the table lacks a column that identifies runs.
+    Raises `InputError` if the table lacks a column that identifies runs.
     """
     required = ("machine", "workload", "strategy", "workers", "seed", "repeat")
     absent = [name for name in required if name not in frame]
     if absent:
         raise InputError(f"the table has no column {absent[0]}", expected="a results table of a sweep")
+    pairs = frame.groupby(["seed", "repeat"], dropna=False).ngroups
+    several_seeds = pairs > max(frame["seed"].nunique(), frame["repeat"].nunique())
     together: dict[bytes, list[str]] = {}
-    for name in _possible_columns(frame):
-        codes = _codes(frame, name)
-        if codes.any():
-            together.setdefault(codes.tobytes(), []).append(name)
-    return [_axis(frame, _in_order(columns)) for columns in sorted(together.values(), key=_place)]
+    for name in [*cell_columns(frame), *(["seed"] if several_seeds else [])]:
+        number = codes(frame, [name])
+        if number.any():  # columns that divide the rows in the same way have the same codes
+            together.setdefault(number.tobytes(), []).append(name)
+    return [_axis(frame, columns) for columns in sorted(together.values(), key=_place)]
 
 
-def natural_axis(axes: list[Axis]) -> Axis:
-    """The axis that a sweep is about: strategies if they vary, else the first axis that does; workers if no other.
+def find_axis(axes: list[Axis], name: str | None) -> Axis:
+    """Return the axis with the ``name``, or with a column of that name; None asks for the first axis.
 
-    Raises `InputError` where nothing varies.
+    Raises `InputError` for an unknown name, and if no axis has two values.
     """
-    if not axes:
-        raise InputError("nothing can be compared: no axis has two values", expected="a sweep with an axis")
-    return axes[0]
-
-
-def find_axis(axes: list[Axis], name: str) -> Axis:
-    """The axis called ``name``, or that one of its columns is; `InputError` for an unknown one."""
+    if name is None:
+        if not axes:
+            raise InputError("nothing can be compared: no axis has two values", expected="a sweep with an axis")
+        return axes[0]
     asked = set(name.replace(" ", "").split("+"))
     for axis in axes:
         if asked <= set(axis.columns):
@@ -87,32 +82,28 @@ def find_axis(axes: list[Axis], name: str) -> Axis:
 
 
 def find_value(axis: Axis, given: object) -> int:
-    """The place of a value of ``axis``, given as it is in the table, as text, as a mapping, or one for each column.
+    """Return the place of a value of ``axis``: given as in the table, as text, as a mapping, or as one for each column.
 
-    A machine, strategy or graph stands for its name. Raises `InputError` for a value that the axis does not take, and
-    for an object whose name several values have.
+    A machine, strategy or graph stands for its name. Raises `InputError` for a value that the axis does not have, and
+    for an object if several values have its name.
     """
     texts = axis.texts
-    wanted = _given_texts(axis, given)
+    wanted = _given_text(axis, given)
     if isinstance(given, Held):
         alike = [text for text in texts if NUMBERED.sub("", text) == given.name]
         if len(alike) > 1:
             raise InputError(f"{axis.name} has {len(alike)} values called {given.name!r}", expected=_listed(alike))
-    for place, text in enumerate(texts):
-        if text in wanted:
-            return place
-    parts = [[value_text(part) for part in value] for value in axis.values]
-    found = [place for place, each in enumerate(parts) if wanted & set(each)]
+    if wanted in texts:
+        return texts.index(wanted)
+    found = [place for place, value in enumerate(axis.values) if wanted in map(value_text, value)]
     if len(found) == 1:
         return found[0]
-    shown = next(iter(wanted))
-    raise InputError(
-        f"{axis.name} does not take the value {shown!r}", expected=_listed(texts), value=shown, known=texts
-    )
+    problem = f"{axis.name} does not take the value {wanted!r}"
+    raise InputError(problem, expected=_listed(texts), value=wanted, known=texts)
 
 
 def value_text(value: Any) -> str:
-    """A value of one column as text: a whole number without a fraction, a value that a cell does not set as null."""
+    """Return a value of one column as text: a whole number without a fraction, `NULL` for a value that is not set."""
     if isinstance(value, Held):
         return value.name
     if pd.isna(value):
@@ -122,13 +113,13 @@ def value_text(value: Any) -> str:
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _given_texts(axis: Axis, given: object) -> set[str]:
+def _given_text(axis: Axis, given: object) -> str:
     if isinstance(given, Mapping):
-        return {axis_label(dict(given))}
+        return axis_label(dict(given))
     if isinstance(given, list | tuple):
         each = (axis_label(dict(part)) if isinstance(part, Mapping) else value_text(part) for part in given)
-        return {" + ".join(each)} if len(axis.columns) > 1 else {axis_label(list(given))}
-    return {value_text(given)}
+        return " + ".join(each) if len(axis.columns) > 1 else axis_label(list(given))
+    return value_text(given)
 
 
 def _listed(texts: list[str]) -> str:
@@ -136,32 +127,59 @@ def _listed(texts: list[str]) -> str:
     return f"one of {shown}" + (f" and {len(texts) - 12} others" if len(texts) > 12 else "")
 
 
-def _possible_columns(frame: pd.DataFrame) -> list[str]:
-    pairs = frame.groupby(["seed", "repeat"], dropna=False).ngroups
-    several_seeds = pairs > max(frame["seed"].nunique(), frame["repeat"].nunique())
-    return [*cell_columns(frame), *(["seed"] if several_seeds else [])]
-
-
-def _codes(frame: pd.DataFrame, column: str) -> Codes:
-    """Equal for columns that divide the rows in the same way."""
-    return np.asarray(frame.groupby(column, sort=False, dropna=False, observed=True).ngroup(), np.intp)
-
-
 def _axis(frame: pd.DataFrame, columns: list[str]) -> Axis:
-    codes = _codes(frame, columns[0])
-    _, first = np.unique(codes, return_index=True)
-    values = tuple(frame.iloc[np.sort(first)][columns].itertuples(index=False, name=None))
-    return Axis(tuple(columns), values, codes)
-
-
-def _in_order(columns: list[str]) -> list[str]:
-    """Workload before the runtime that belongs to it; a part before its own fields."""
+    """Return the axis of ``columns``: a part stands before its own fields, and before the workers."""
     order = ("machine", "workload", "strategy")
-    return sorted(columns, key=lambda name: (order.index(name) if name in order else len(order), name == "workers"))
+    columns = sorted(columns, key=lambda name: (order.index(name) if name in order else len(order), name == "workers"))
+    number = codes(frame, columns[:1])
+    _, first = np.unique(number, return_index=True)
+    return Axis(tuple(columns), tuple(frame.iloc[first][columns].itertuples(index=False, name=None)), number)
 
 
 def _place(columns: list[str]) -> int:
-    """Strategies and what is in them come first, then other fields, what runs where, workers, seeds."""
+    """Return the sort key of an axis: 0 for strategies and their fields, 4 for seeds."""
     last = {"machine": 2, "workload": 2, "workers": 3, "seed": 4}
     places = [0 if name.partition(".")[0] == "strategy" else last.get(name, 1) for name in columns]
     return max(places) if all(places) else 0
+
+
+# ---- Contrasts: the pairs of runs of two values of an axis -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One value of an axis against the baseline in one setting: all other columns of the cells are equal.
+
+    ``value`` is the place of the value in the axis. ``first`` and ``other`` [pairs] are the rows of baseline and value.
+    The runs of a pair share the seed and the repeat, and therefore the draws that do not depend on the axis (model
+    1.4). If the seed is the axis, the runs of a pair share the repeat.
+    """
+
+    setting: tuple[Any, ...]
+    value: int
+    first: Rows
+    other: Rows
+
+
+def setting_columns_of(frame: pd.DataFrame, axis: Axis) -> list[str]:
+    """Return the columns in which compared runs agree."""
+    return [name for name in cell_columns(frame) if name not in axis.columns]
+
+
+def contrasts(frame: pd.DataFrame, axis: Axis, baseline: int) -> list[Contrast]:
+    """Return the contrast of every value with the baseline in every setting, in order of appearance.
+
+    Runs with an error are left out. A setting without a run of the baseline has no contrast.
+    """
+    pair = codes(frame, ["repeat"] if "seed" in axis.columns else ["seed", "repeat"])
+    done = frame["error"].isna().to_numpy() if "error" in frame else np.ones(len(frame), bool)
+    found = []
+    for setting, rows in groups(frame, setting_columns_of(frame, axis)):
+        of_row = axis.codes[rows]
+        first = rows[of_row == baseline]
+        for value in dict.fromkeys(of_row.tolist()):
+            if value != baseline and len(first):
+                sides = [side[done[side]] for side in (first, rows[of_row == value])]
+                _, *places = np.intersect1d(*(pair[side] for side in sides), return_indices=True)
+                found.append(Contrast(setting, value, *(side[at] for side, at in zip(sides, places, strict=True))))
+    return found

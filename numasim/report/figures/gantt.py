@@ -1,4 +1,4 @@
-"""What every worker did from the beginning to the end of a run, and who stole from whom (a Gantt chart by node)."""
+"""The activities of every worker in the course of a run, and all steals: a Gantt chart, grouped by node."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LABELS = {
 }
 NEAR, FAR = "#000000", "#D55E00"
 NODE_GAP = 0.6  # rows between the workers of two nodes
-NAMED_ROWS = 32  # more numbers would touch each other
+NAMED_ROWS = 32  # with a number each; more numbers would touch each other
 ROW_INCHES, MOST_INCHES = 0.17, 8.0
 WIDTH_INCHES = 10.0
 PIXELS = 10  # height of a row, including the thin line below it
@@ -45,8 +45,10 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rows:
-    """The layout of rows that are grouped by node: ``order`` lists them from the top, ``place`` is the centre of each
-    row and ``thickness`` its height, ``node_place`` the centre of each group, ``height`` that of the whole layout.
+    """The layout of rows that are grouped by node.
+
+    ``order`` has the rows from top to bottom, ``place`` the centre of each row, ``thickness`` is the height of a row.
+    ``node_place`` has the centre of each group of ``nodes``. ``height`` is the height of the whole layout.
     """
 
     order: npt.NDArray[np.int64]
@@ -58,7 +60,7 @@ class Rows:
 
 
 def rows_by_node(node: npt.NDArray[np.int64]) -> Rows:
-    """Lay out rows, whose nodes are ``node`` [rows], below one another and grouped by node."""
+    """Return a layout of rows, whose nodes are ``node`` [rows], below one another and grouped by node."""
     order = np.argsort(node, kind="stable")
     nodes, group = np.unique(node, return_inverse=True)
     place = np.empty(len(node))
@@ -70,7 +72,7 @@ def rows_by_node(node: npt.NDArray[np.int64]) -> Rows:
 
 @styled
 def timeline(over_time: OverTime) -> Figure:
-    """Draw the time of every worker by what it does, steals as marks on the thieves' rows, and steals over time."""
+    """Draw every worker's activities over time, steals as marks in the rows of thieves, and the number of steals."""
     require_over_time(over_time)
     node = over_time.plan.workers.node.astype(np.int64)
     rows = rows_by_node(node)
@@ -89,18 +91,18 @@ def timeline(over_time: OverTime) -> Figure:
 
 
 def require_over_time(given: Any) -> None:
-    """Raise `InputError` for what is not a run over time, such as that of a run which was not asked for it."""
+    """Raise `InputError` if ``given`` is no run over time: a run without ``over_time=True`` has None."""
     if not isinstance(given, OverTime):
         raise InputError(f"got {given!r}", expected="result.over_time of ns.run(..., over_time=True)")
 
 
 def time_scale(over_time: OverTime) -> tuple[int, str]:
-    """The unit, in picoseconds and by name, in which the times of the run are drawn."""
+    """Return the unit in which the times of the run are drawn: in picoseconds, and its name."""
     return next((item for item in TIME_UNITS if over_time.makespan_ps >= item[0]), TIME_UNITS[-1])
 
 
 def paint_rows(axes: Axes, over_time: OverTime, rows: Rows, values: F64, scale: int, **colours: Any) -> AxesImage:
-    """Paint ``values`` [rows, bins] or colours [rows, bins, 3], each row in its place, as a single image."""
+    """Paint ``values`` [rows, bins], or colours [rows, bins, 3], as one image in which each row has its place."""
     grid = np.full((round(rows.height * PIXELS), *values.shape[1:]), np.nan)
     for thing, place in enumerate(rows.place):
         first = round(place * PIXELS)
@@ -114,7 +116,7 @@ def paint_rows(axes: Axes, over_time: OverTime, rows: Rows, values: F64, scale: 
 
 
 def label_rows(axes: Axes, rows: Rows, what: str) -> None:
-    """Number the rows where there is room, and name the nodes at the right."""
+    """Number the rows, as many as there is room for, and name the nodes at the right."""
     count = len(rows.order)
     axes.set_ylim(rows.height - 0.5, -0.5)
     axes.grid(visible=False)
@@ -134,7 +136,7 @@ def _title(over_time: OverTime) -> str:
 
 
 def _draw_states(axes: Axes, over_time: OverTime, rows: Rows, scale: int) -> None:
-    """Paint every bin of every worker in the mean colour of what it did in it."""
+    """Paint every bin of every worker in the mean colour of the activities in the bin."""
     workers = len(rows.order)
     shares = over_time.stretches_ps[:workers] / np.maximum(1, np.diff(over_time.edges_ps))
     colours = np.array([to_rgb(LABELS[state][1]) for state in STATES.values()])
@@ -143,7 +145,7 @@ def _draw_states(axes: Axes, over_time: OverTime, rows: Rows, scale: int) -> Non
 
 
 def _draw_steals(axes: Axes, over_time: OverTime, rows: Rows, scale: int) -> None:
-    """Mark steals in the row of the thief, and where they are few, draw lines there from the rows of their victims."""
+    """Mark steals in the row of the thief. If there are few steals, draw lines from the rows of their victims."""
     node = over_time.plan.workers.node
     steals = over_time.steals[over_time.steals[:, SECOND] != NOBODY]
     for colour, far in ((NEAR, False), (FAR, True)):
@@ -156,7 +158,7 @@ def _draw_steals(axes: Axes, over_time: OverTime, rows: Rows, scale: int) -> Non
 
 
 def _draw_counts(axes: Axes, over_time: OverTime, scale: int) -> None:
-    """Draw the number of steals in each stretch of the run."""
+    """Draw the number of steals in each section of the run."""
     pieces = -(-(len(over_time.edges_ps) - 1) // COUNTED_BARS)
     begins = over_time.edges_ps[:-1:pieces] / scale
     near, far = (np.add.reduceat(made, np.arange(0, len(made), pieces)) for made in over_time.steals_made)
@@ -169,9 +171,15 @@ def _draw_counts(axes: Axes, over_time: OverTime, scale: int) -> None:
 
 
 def _legend(over_time: OverTime) -> list[Patch | Line2D]:
+    steals = (("steal inside a node", NEAR), ("steal from another node", FAR))
+    marks = (
+        Line2D([], [], color=colour, marker="o", markersize=4, linewidth=1, label=label) for label, colour in steals
+    )
+    return [*state_patches(over_time), *marks]
+
+
+def state_patches(over_time: OverTime) -> list[Patch]:
+    """Return an entry of the legend for each activity that any worker has."""
     seen = over_time.stretches_ps[: over_time.plan.workers.workers].sum(axis=(0, 2))
-    states = [LABELS[state] for state, total in zip(STATES.values(), seen, strict=True) if total]
-    marks: list[Patch | Line2D] = [Patch(color=colour, label=label) for label, colour in states]
-    for label, colour in (("steal inside a node", NEAR), ("steal from another node", FAR)):
-        marks.append(Line2D([], [], color=colour, marker="o", markersize=4, linewidth=1, label=label))
-    return marks
+    shown = [LABELS[state] for state, total in zip(STATES.values(), seen, strict=True) if total]
+    return [Patch(color=colour, label=label) for label, colour in shown]

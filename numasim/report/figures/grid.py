@@ -1,4 +1,4 @@
-"""Small multiples: panels of one size in a grid, axis labels on its rim, one legend below."""
+"""Small multiples: panels of one size in a grid, axis labels on the rim of the grid, one legend below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-PANEL_LIMIT = 24  # more would not be readable on one page
+PANEL_LIMIT = 24  # more panels would not be readable on one page
 CHARACTER_INCHES = 0.078  # of legend text
 BOLD_CHARACTER_INCHES = 0.095  # of a panel's title
 SMALL_CHARACTER_INCHES = 0.07  # of its subtitle
@@ -37,8 +37,8 @@ def panel_grid(
 ) -> tuple[Figure, list[Axes]]:
     """Make a figure of ``len(titles)`` panels (at most `PANEL_LIMIT`), each of ``width`` x ``height`` inches.
 
-    The height comes on top of that of the titles and of the ``heading`` above all panels. A figure whose panels do not
-    all fit says so below them; the returned panels are those that fit.
+    Titles and the ``heading`` above all panels need height of their own. If there are too many panels, a line below the
+    panels says so, and the returned panels are those that fit.
     """
     shown = [_wrapped(title, width) for title in titles[:PANEL_LIMIT]]
     columns = min(columns, len(shown))
@@ -65,35 +65,30 @@ def panel_grid(
 
 
 def contender_grid_columns(titles: Sequence[Title]) -> int:
-    """Return the number of columns that puts each facet on a row of its own where its contenders fit on one."""
+    """Return the number of columns with which each facet has a row of its own, if its contenders fit on a row."""
     contenders = len({title for title, _ in titles})
     return contenders if 2 <= contenders <= 4 else 3
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
-    """Put one legend under the panels, in as many columns as fit the figure's width."""
+    """Put one legend under the panels, in as many columns as the figure has room for."""
     widths = [len(str(handle.get_label())) * CHARACTER_INCHES + HANDLE_INCHES for handle in handles]
-    fitting = (
-        columns for columns in range(len(widths), 0, -1) if _legend_width(widths, columns) < figure.get_figwidth()
-    )
+    columns = len(widths)  # a legend is filled column by column, the first columns longer
+    while columns > 1 and sum(each.max() for each in np.array_split(widths, columns)) >= figure.get_figwidth():
+        columns -= 1
     figure.legend(
-        handles=list(handles), loc="outside lower center", ncols=next(fitting, 1), columnspacing=1.6, handlelength=1.8
+        handles=list(handles), loc="outside lower center", ncols=max(1, columns), columnspacing=1.6, handlelength=1.8
     )
-
-
-def _legend_width(widths: Sequence[float], columns: int) -> float:
-    """Add up the widest entries of the columns; a legend is filled column by column, the first ones longer."""
-    return sum(float(column.max()) for column in np.array_split(widths, columns))
 
 
 def _heading_lines(heading: str, characters: int) -> list[str]:
-    """Break a heading that is too long for one line, first of all at its semicolon."""
+    """Return the lines of a heading. A heading that is too long for one line is first broken at its semicolon."""
     parts = [heading] if len(heading) <= characters else heading.split("; ")
     return [line for part in parts for line in textwrap.wrap(part, characters)]
 
 
 def _wrapped(title: Title, width: float) -> tuple[list[str], list[str]]:
-    """Break title and subtitle into lines that fit a panel of ``width`` inches."""
+    """Return the lines of title and subtitle in a panel of ``width`` inches."""
     room = width - MARGIN_INCHES
     above, below = title
     return textwrap.wrap(above, int(room / BOLD_CHARACTER_INCHES)), textwrap.wrap(
@@ -110,21 +105,18 @@ def _write_title(axes: Axes, above: list[str], below: list[str]) -> None:
 
 
 def empty_figure(message: str) -> Figure:
-    """Return a figure that says why there is nothing to show."""
+    """Return a figure with the ``message`` why there is nothing to show."""
     figure = Figure(figsize=(5.5, 1.5), layout="constrained")
     figure.text(0.5, 0.5, message, ha="center", va="center", color="#595959")
     return figure
 
 
-# ---- The layout of a figure, computed once for all files that are written of it --------------------------------------
-
-
 def fix_layout(figure: Figure) -> None:
-    """Lay ``figure`` out where its engine does that, and leave it without one.
+    """Lay ``figure`` out with its layout engine, and remove the engine, so that all files have the same layout.
 
-    A second write would start where the first one, at another resolution, left it; and with any engine, even one that
-    does nothing, a figure is drawn twice for each file. To be called within `numasim.report.figures.style.rules`,
-    which name no engine for figures that have none.
+    With an engine, a second write would start from the layout of the first write, at another resolution, and a figure
+    would be drawn twice for each file. Call this function within `numasim.report.figures.style.rules`, which give no
+    engine to figures without one.
     """
     engine = figure.get_layout_engine()
     if figure.axes and engine is not None:

@@ -57,15 +57,8 @@ PLOTS: dict[str, Callable[[Tables], Figure]] = {
 }
 
 
-def plot(name: str, tables: Tables) -> Figure:
-    """Draw the figure called ``name``; an unknown name is an `InputError`."""
-    if name not in PLOTS:
-        raise InputError(f"no figure is called {name!r}", expected=", ".join(PLOTS), value=name, known=PLOTS)
-    return PLOTS[name](tables)
-
-
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write ``figure`` to ``path``, a .png, .svg or .pdf, without a date; an `InputError` where that cannot be done."""
+    """Write ``figure`` to ``path``, a .png, .svg or .pdf, without a date; `InputError` if that is impossible."""
     return write_bytes(Path(path), drawn(figure, kind_of(Path(path))))
 
 
@@ -79,7 +72,7 @@ def drawn(figure: Figure, kind: str) -> bytes:
 
 
 def kind_of(path: Path) -> str:
-    """Return png, svg or pdf, the suffix of ``path``; `InputError` for another one, or where no file can be written."""
+    """Return png, svg or pdf, the suffix of ``path``; `InputError` for another suffix, or if it cannot be written."""
     if path.suffix[1:] not in NO_METADATA:
         raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png, .svg or .pdf")
     require_writable(path)
@@ -89,10 +82,10 @@ def kind_of(path: Path) -> str:
 def save_all(
     frame: pd.DataFrame, workers: pd.DataFrame, node_pairs: pd.DataFrame, directory: Path, *, pdf: bool = False
 ) -> list[Path]:
-    """Write every standard figure as PNG and SVG, and PDF if that is wanted, to ``directory``, made if missing.
+    """Write every standard figure as PNG and SVG, and with ``pdf`` as PDF, to ``directory``, which is made if missing.
 
-    Returns the paths. A table without a finished run has no figures. Raises `InputError` before anything is drawn for a
-    folder that holds other files, or a figure that the user changed.
+    Returns the paths. A table without a finished run has no figures. Before anything is drawn, raises `InputError` for
+    a folder that holds other files, and for a figure that the user changed.
     """
     if finished(frame).empty:
         return []
@@ -102,29 +95,36 @@ def save_all(
 
 
 def standard_figures(tables: Tables, kinds: Sequence[str] = STANDARD_KINDS) -> dict[str, bytes]:
-    """Return every standard figure by the name of its file, in each of the ``kinds``; none without a finished run."""
-    return {} if finished(tables.frame).empty else as_files(((name, plot(name, tables)) for name in PLOTS), kinds)
+    """Return every standard figure in each of the ``kinds``, by the name of its file; none without a finished run."""
+    return (
+        {} if finished(tables.frame).empty else as_files(((name, draw(tables)) for name, draw in PLOTS.items()), kinds)
+    )
 
 
 def files_of(names: Iterable[str], kinds: Sequence[str] = STANDARD_KINDS) -> list[str]:
-    """Return the names of the files of figures by their ``names``."""
+    """Return the names of the files of figures."""
     return [f"{name}.{kind}" for name in names for kind in kinds]
 
 
 def as_files(figures: Iterable[tuple[str, Figure]], kinds: Sequence[str] = STANDARD_KINDS) -> dict[str, bytes]:
-    """Return figures by name in each of the ``kinds`` by the names of their files."""
+    """Return named figures in each of the ``kinds``, by the names of their files."""
     return {f"{name}.{kind}": drawn(figure, kind) for name, figure in figures for kind in kinds}
 
 
+def svg_text(figure: Figure) -> str:
+    """Return ``figure`` as the text of an SVG, without a date."""
+    return drawn(figure, "svg").decode()
+
+
 def _earlier(directory: Path) -> tuple[str, ...] | None:
-    """The figures of a sweep by a version without manifests: in their usual place in its results directory."""
+    """Return the figures of a version without manifests, in their usual place in a results directory."""
     if directory.name != USUAL_FOLDER or not (directory.parent / "provenance.json").is_file():
         return None
     return tuple(name for name in files_of(PLOTS) if _is_drawn_here(directory / name)) or None
 
 
 def _is_drawn_here(path: Path) -> bool:
-    """Whether a figure lacks what matplotlib writes by itself, and `NO_METADATA` leaves out."""
+    """Return whether a figure lacks the metadata that matplotlib writes by default."""
     content = read_bytes(path, OWN) if path.is_file() else b""
     return bool(content) and b"Software\0Matplotlib" not in content and b"<dc:date>" not in content
 
@@ -132,8 +132,9 @@ def _is_drawn_here(path: Path) -> bool:
 FIGURES = FolderKind("numasim plot", earlier=_earlier)
 
 
-# ---- The figures of a single run that was watched, by name, and all of them written to a directory -------------------
+# ---- The figures of a single run that was watched --------------------------------------------------------------------
 
+RUN_FIGURES = FolderKind("numasim run --plot")
 RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
     "timeline": lambda _, over_time: timeline(over_time),
     "utilisation": lambda _, over_time: utilisation(over_time),
@@ -142,18 +143,6 @@ RUN_PLOTS: dict[str, Callable[[Result, OverTime], Figure]] = {
 }
 
 
-def save_run_plots(result: Result, over_time: OverTime, directory: Path) -> list[Path]:
-    """Write every figure as PNG and SVG to ``directory``, made if missing, and return the paths.
-
-    Raises `InputError` before anything is drawn for a folder that holds other files, or a figure that the user changed.
-    """
-    with owned_folder(directory, RUN_FIGURES, files_of(RUN_PLOTS)) as folder:
-        return folder.write_only(run_figures(result, over_time))
-
-
 def run_figures(result: Result, over_time: OverTime) -> dict[str, bytes]:
     """Return every figure as PNG and SVG by the name of its file."""
     return as_files((name, draw(result, over_time)) for name, draw in RUN_PLOTS.items())
-
-
-RUN_FIGURES = FolderKind("numasim run --plot")

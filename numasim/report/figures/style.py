@@ -1,4 +1,4 @@
-"""The common style of all figures: sizes, fonts and markers, which differ so that a grey print still reads."""
+"""The common style of all figures: sizes, fonts, colours, and markers, which differ also in a grey print."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import ParamSpec
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from numasim.report.line_colours import LINE_COLOURS
+from numasim.report.components import LINE_COLOURS
 from numasim.report.notebooks.result_html import show_figures
 
 Parameters = ParamSpec("Parameters")
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one more than colours: 56 pairs before one repeats
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one marker more than colours: 56 pairs before a pair repeats
 REFERENCE_COLOUR = "black"
 RULES = {
     "axes.axisbelow": True,
@@ -28,7 +28,7 @@ RULES = {
     "axes.titlelocation": "left",
     "axes.titlesize": 10.5,
     "axes.titleweight": "bold",
-    "axes.titley": 1.0,  # no label stands above an axis, for which every drawing would look
+    "axes.titley": 1.0,  # fixed, because no label stands above an axis
     "axes.xmargin": 0.03,
     "figure.dpi": 150,
     "font.size": 10,
@@ -37,7 +37,7 @@ RULES = {
     "legend.fontsize": 10,
     "legend.frameon": False,
     "lines.markersize": 5.5,
-    "svg.hashsalt": "numasim",  # without a fixed salt the ids differ from file to file
+    "svg.hashsalt": "numasim",  # fixed, so that ids are equal in all files
     "xtick.color": "#4D4D4D",
     "xtick.labelcolor": "black",
     "ytick.color": "#4D4D4D",
@@ -46,9 +46,9 @@ RULES = {
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
-    """Draw with these rules and matplotlib's defaults, whatever the reader's own settings are, and restore those.
+    """Let ``draw`` use these rules and matplotlib's defaults, and restore the reader's own settings afterwards.
 
-    In a notebook the figure is shown without further ado.
+    In a notebook the figure is shown.
     """
 
     @wraps(draw)
@@ -71,7 +71,7 @@ def line_colour(index: int) -> str:
 
 
 def line_width(index: int) -> float:
-    """Return the width in points of contender ``index``: the later ones are narrower, so that none hides another."""
+    """Return the width in points of contender ``index``: later lines are narrower, so that no line hides another."""
     return max(1.4, 3.0 - 0.7 * index)
 
 

@@ -1,4 +1,4 @@
-"""The bytes of a run on the machine that moved them: load of controllers and links on the drawn topology (model 6)."""
+"""A drawing of the machine with the load of its memory controllers and links during a run (model 6)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ EXECUTED = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation
 MOST_LABELLED = 24  # links, both directions counted; more labels would touch each other
 
 F64 = npt.NDArray[np.float64]
-Colour = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Loads:
-    """Bytes and, in percent of what could have been moved during the run, the load of every controller and link."""
+    """Bytes and load of every controller and link; the load is in percent of the capacity during the run."""
 
     controller_bytes: npt.NDArray[np.int64]
     controller_percent: F64
@@ -48,12 +47,12 @@ class Loads:
 
     @property
     def largest_percent(self) -> float:
-        """The load of what is busiest."""
+        """The load of the busiest controller or link."""
         return max(float(self.controller_percent.max()), float(self.link_percent.max(initial=0)))
 
 
 def loads_of(machine: Machine, result: Result) -> Loads:
-    """What each controller and link of the machine moved."""
+    """Return the loads of a run."""
     moved, makespan_ps = result.node_bytes, max(1, int(result.counters["makespan_ps"]))
     served, carried = moved.sum(axis=0), link_bytes(machine, result)
 
@@ -72,7 +71,7 @@ def loads_of(machine: Machine, result: Result) -> Loads:
 
 
 def _busy_percent(machine: Machine, result: Result) -> F64:
-    if not result.per_worker:  # of a run whose row alone is known
+    if not result.per_worker:  # only the row of the run is known
         return np.full(machine.nodes, np.nan)
     of_worker = result.per_worker["role"] == "worker"
     node = result.per_worker["node"][of_worker]
@@ -82,25 +81,12 @@ def _busy_percent(machine: Machine, result: Result) -> F64:
         return np.asarray(100 * np.bincount(node, executed, machine.nodes) / np.where(whole > 0, whole, np.nan))
 
 
-class Colours:
-    """The colour of a load in percent, on a scale up to ``most``."""
-
-    def __init__(self, most: float) -> None:
-        self.most = most
-        self.mappable = ScalarMappable(Normalize(0, most), colormaps[COLOUR_MAP])
-
-    def of(self, percent: float) -> Colour:
-        """Red, green, blue and opacity."""
-        red, green, blue, opacity = colormaps[COLOUR_MAP](percent / self.most)
-        return float(red), float(green), float(blue), float(opacity)
-
-
 @styled
 def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
-    """Draw the machine with the load of its memory controllers and links as colour, and the bytes that they moved.
+    """Draw the machine with the loads of its memory controllers and links as colours, and the bytes that they moved.
 
-    Colours go up to the largest load, or to ``most`` percent where that is more, for pictures that are compared. A mesh
-    of tiles is drawn as such; where boxes are small, they say how busy the cores of the node are.
+    Colours go up to the largest load, or to ``most`` percent if that is more, for pictures that are compared. A mesh of
+    tiles is drawn as a mesh. Small boxes show for how much of the time the cores of the node execute tasks.
     """
     layout, loads = lay_out(machine), loads_of(machine, result)
     width, height = layout.extent
@@ -111,15 +97,16 @@ def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
     axes.set_xlim(-left, width + left)
     axes.set_ylim(0, height)
     axes.set_axis_off()
-    colours = Colours(max(1.0, most, loads.largest_percent))
+    most = max(1.0, most, loads.largest_percent)
     for link in range(len(machine.links.source)):
-        _draw_link(axes, machine, layout, loads, colours, link)
+        _draw_link(axes, machine, layout, loads, most, link)
     for node in range(machine.nodes):
-        _draw_node(axes, layout, loads, colours, node)
+        _draw_node(axes, layout, loads, most, node)
     figure.text(0.2 / page[0], 1 - 0.3 / page[1], _title(machine, result), fontsize=10.5, weight="bold")
     if not layout.detailed and result.per_worker:
         figure.text(0.2 / page[0], 1 - 0.52 / page[1], SMALL_BOXES, fontsize=9)
-    bar = figure.colorbar(colours.mappable, cax=figure.add_axes((1 - 0.95 / page[0], 0.15, 0.16 / page[0], 0.6)))
+    mappable = ScalarMappable(Normalize(0, most), colormaps[COLOUR_MAP])
+    bar = figure.colorbar(mappable, cax=figure.add_axes((1 - 0.95 / page[0], 0.15, 0.16 / page[0], 0.6)))
     bar.set_label("mean load (% of capacity)")
     bar.outline.set_visible(False)
     return figure
@@ -132,10 +119,10 @@ def _title(machine: Machine, result: Result) -> str:
     return f"{machine.name}: {bytes_text(total)} moved{share}"
 
 
-def _draw_node(axes: Axes, layout: Layout, loads: Loads, colours: Colours, node: int) -> None:
+def _draw_node(axes: Axes, layout: Layout, loads: Loads, most: float, node: int) -> None:
     x, y = layout.centre[node]
     percent = float(loads.controller_percent[node])
-    fill = colours.of(percent)
+    fill = colormaps[COLOUR_MAP](percent / most)
     axes.add_patch(
         FancyBboxPatch(
             (x - layout.width / 2, y - layout.height / 2),
@@ -165,8 +152,8 @@ def _draw_node(axes: Axes, layout: Layout, loads: Loads, colours: Colours, node:
         axes.text(x, y - down, text, ha="center", va="center", fontsize=9, color=ink, weight=weight, zorder=6)
 
 
-def _draw_link(axes: Axes, machine: Machine, layout: Layout, loads: Loads, colours: Colours, link: int) -> None:
-    """Draw one direction of a link beside the other, as thick as it is busy."""
+def _draw_link(axes: Axes, machine: Machine, layout: Layout, loads: Loads, most: float, link: int) -> None:
+    """Draw one direction of a link beside the other direction. A busier link is thicker."""
     source, target = int(machine.links.source[link]), int(machine.links.target[link])
     low, high = min(source, target), max(source, target)
     ends = between(layout, low, high)
@@ -178,7 +165,7 @@ def _draw_link(axes: Axes, machine: Machine, layout: Layout, loads: Loads, colou
     right = np.array([along[1], -along[0]]) / max(length, 1e-9)
     ends = ends + ASIDE * right
     percent = float(loads.link_percent[link])
-    width = THINNEST + (THICKEST - THINNEST) * percent / colours.most
+    width = THINNEST + (THICKEST - THINNEST) * percent / most
     axes.add_patch(
         FancyArrowPatch(
             tuple(ends[0]),
@@ -187,8 +174,8 @@ def _draw_link(axes: Axes, machine: Machine, layout: Layout, loads: Loads, colou
             connectionstyle=f"arc3,rad={curvature}",
             mutation_scale=8 + 2 * width,  # of the arrowhead
             linewidth=width,
-            facecolor=colours.of(percent),
-            edgecolor=colours.of(0.35 * colours.most + 0.65 * percent),
+            facecolor=colormaps[COLOUR_MAP](percent / most),
+            edgecolor=colormaps[COLOUR_MAP]((0.35 * most + 0.65 * percent) / most),
             shrinkA=0,
             shrinkB=0,
             zorder=2,

@@ -1,4 +1,4 @@
-"""One run as a notebook shows it: what came out, where the time went, what crossed between nodes, all counters."""
+"""One run as a notebook shows it: the main numbers, the time split, the traffic between nodes, and all counters."""
 
 from __future__ import annotations
 
@@ -14,25 +14,31 @@ from matplotlib.figure import Figure
 
 from numasim import html as pieces
 from numasim.engine.columns import DESCRIBED
-from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS, Result
+from numasim.engine.result import Result
 from numasim.engine.unit_text import bytes_text
 from numasim.html import Html, Part, notebook_shell
-from numasim.report.comparison_cells import value_text
-from numasim.report.components import COMPONENTS
+from numasim.report.answers.summary import GROUPS
+from numasim.report.components import COMPONENTS, value_text
 
 HEADLINE = ("makespan_ps", "speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio")
-GROUPS = {"Outcome": OUTCOME, "Steals": STEALS, "Memory": MEMORY, "Locks": LOCKS + TRANSACTIONS}
-NODE_LIMIT = 8  # nodes with a bar and a row of the table each; of more only the sums are shown
+NODE_LIMIT = 8  # nodes with a bar and a row of the table each; of more nodes only the sums are shown
+DPI = 100  # of figures, which notebooks keep
 
 IntArray = npt.NDArray[np.int64]
 
 
 def result_html(result: Result) -> str:
-    """The HTML of one run; the same result gives the same text."""
+    """Return the HTML of one run. The same result gives the same text."""
     row = result.row()
+    names = [str(row[name]) for name in ("workload", "machine", "strategy") if name in row]
+    numbers = (
+        pieces.joined(f"{DESCRIBED[name].label} ", pieces.element("b", value_text(name, row[name])))
+        for name in HEADLINE
+        if row.get(name) is not None
+    )
     return pieces.panel(
-        _title(row, result.worker_count),
-        _headline(row),
+        ", ".join([*names, _workers(result.worker_count)]),
+        pieces.paragraph(Html(" · ".join(numbers))),
         *(pieces.note(remark) for remark in result.remarks),
         _time_split(result),
         _node_traffic(result),
@@ -40,50 +46,34 @@ def result_html(result: Result) -> str:
     )
 
 
-def _title(row: Mapping[str, Any], workers: int) -> str:
-    names = [str(row[name]) for name in ("workload", "machine", "strategy") if name in row]
-    return ", ".join([*names, f"{workers} worker" + "s" * (workers > 1)])
-
-
-def _headline(row: Mapping[str, Any]) -> Html:
-    """The few numbers that are asked for first, in a line."""
-    shown = (
-        pieces.joined(f"{DESCRIBED[name].label} ", pieces.element("b", value_text(name, row[name])))
-        for name in HEADLINE
-        if row.get(name) is not None
-    )
-    return pieces.paragraph(Html(" · ".join(shown)))
+def _workers(count: int) -> str:
+    return f"{count} worker" + "s" * (count > 1)
 
 
 def _time_split(result: Result) -> Html:
-    """The bar of all workers, its legend, and a bar for each node where they are few."""
+    """Return the bar of all workers, its legend, and a bar for each node if there are few nodes."""
     kept = result.per_worker["role"] == "worker"
     split = np.stack([result.per_worker[component.column][kept] for component in COMPONENTS])
     node = result.per_worker["node"][kept]
     parts = _parts(split)
     nodes = np.unique(node)
     each: list[Html] = []
-    if 1 < len(nodes) <= NODE_LIMIT:
-        each = [_node_bar(int(n), int((node == n).sum()), _parts(split[:, node == n])) for n in nodes]
+    for n in nodes if 1 < len(nodes) <= NODE_LIMIT else ():
+        name = f"node {n}, {_workers(int((node == n).sum()))}"
+        heading = pieces.element("div", name, style="font-size: 11px; margin-top: 4px")
+        each.append(pieces.joined(heading, pieces.bar(_parts(split[:, node == n]), height=8)))
     return pieces.section("Where the workers' time goes", pieces.bar(parts, height=20), pieces.legend(parts), *each)
 
 
 def _parts(split: IntArray) -> list[Part]:
-    """The components of ``split`` [components, workers] as shares of its sum."""
+    """Return the components of ``split`` [components, workers] as shares of its sum."""
     total = int(split.sum()) or 1
     amounts = split.sum(axis=1)
     return [Part(c.label, int(a) / total, c.colour) for c, a in zip(COMPONENTS, amounts, strict=True)]
 
 
-def _node_bar(node: int, workers: int, parts: list[Part]) -> Html:
-    name = f"node {node}, {workers} worker" + "s" * (workers > 1)
-    return pieces.joined(
-        pieces.element("div", name, style="font-size: 11px; margin-top: 4px"), pieces.bar(parts, height=8)
-    )
-
-
 def _node_traffic(result: Result) -> Html:
-    """The bytes between the nodes that compute and the nodes that hold the memory."""
+    """Return the bytes between the nodes that compute and the nodes that hold the memory."""
     moved = result.node_bytes
     total, local = int(moved.sum()), int(np.trace(moved))
     if not total:
@@ -100,24 +90,20 @@ def _node_traffic(result: Result) -> Html:
 
 
 def _counters(row: Mapping[str, Any]) -> list[Html]:
-    """A table for each group of columns."""
-    return [
-        pieces.section(heading, pieces.names_and_values([_counter(name, row[name]) for name in names if name in row]))
-        for heading, names in GROUPS.items()
-    ]
+    """Return a table for each group of columns."""
+    tables = []
+    for heading, names in GROUPS.items():
+        known = [DESCRIBED[name] for name in names if name in row]
+        rows = [(column.label, value_text(column.name, row[column.name]), column.meaning) for column in known]
+        tables.append(pieces.section(heading.capitalize(), pieces.names_and_values(rows)))
+    return tables
 
 
-def _counter(name: str, value: Any) -> tuple[str, str, str]:
-    return DESCRIBED[name].label, value_text(name, value), DESCRIBED[name].meaning
-
-
-# ---- Figures in notebooks: shown as pictures there, whether or not the notebook has said ``%matplotlib inline`` ------
-
-DPI = 100  # notebooks are kept with their pictures
+# ---- Figures in notebooks: shown as pictures, whether or not the notebook has said ``%matplotlib inline`` ------------
 
 
 def show_figures(style: Callable[[], AbstractContextManager[None]]) -> None:
-    """Let the notebook whose kernel this process is, if any, show figures in ``style``, unless it knows how to."""
+    """Let the notebook whose kernel this process is, if any, show figures in ``style``, unless it can show figures."""
     shell = notebook_shell()
     if shell is None:
         return
@@ -127,7 +113,7 @@ def show_figures(style: Callable[[], AbstractContextManager[None]]) -> None:
 
 
 def png_bytes(style: Callable[[], AbstractContextManager[None]], figure: Figure) -> bytes:
-    """The figure as it stands, as a small picture."""
+    """Return the figure, as laid out, as a small picture."""
     buffer = io.BytesIO()
     with style():
         figure.savefig(buffer, format="png", dpi=DPI, bbox_inches="tight", metadata={"Software": None})

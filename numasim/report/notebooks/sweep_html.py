@@ -1,4 +1,4 @@
-"""A sweep as a notebook shows it: what was swept, what came out in sentences, median makespans, where the files are."""
+"""A sweep as a notebook shows it: its axes, the answer in sentences, the median makespans, and the files."""
 
 from __future__ import annotations
 
@@ -10,34 +10,31 @@ import pandas as pd
 from numasim import html as pieces
 from numasim.engine.unit_text import time_text
 from numasim.html import Html
-from numasim.report.answers.part_details import stated_inputs
 from numasim.report.answers.question import compare
+from numasim.report.answers.time_parts import stated_inputs
 from numasim.report.answers.varying_axes import Axis, value_text, varying_axes
 from numasim.report.comparison_cells import failed, finished
 
-FIXED = ("workload", "machine", "strategy")  # named in the title where all runs have the same
+FIXED = ("workload", "machine", "strategy")  # named in the title if all runs have the same
 VALUE_LIMIT = 12  # values of an axis, and rows of the table
 COLUMN_LIMIT = 8  # of the table of makespans
 MESSAGE_LIMIT = 3
 
 
 def sweep_html(frame: pd.DataFrame, directory: Path) -> str:
-    """The HTML of a results table whose files are in ``directory``; the same table gives the same text."""
+    """Return the HTML of a results table whose files are in ``directory``. The same table gives the same text."""
     axes = varying_axes(frame)
     done = finished(frame)
+    fixed = [value_text(frame[name].iloc[0]) for name in FIXED if frame[name].nunique(dropna=False) == 1]
+    files = f"The tables, the answers and the page are in {directory}; numasim view shows the page."
     return pieces.panel(
-        _title(frame),
+        ": ".join([f"Sweep of {len(frame):,} runs", *([", ".join(fixed)] if fixed else [])]),
         *_failures(frame),
         _axes(axes, frame["repeat"].nunique()),
         *(_answer(done) if axes and not done.empty else ()),
         *map(pieces.note, stated_inputs(frame)),
-        _files(directory),
+        pieces.section("Files", pieces.paragraph(files)),
     )
-
-
-def _title(frame: pd.DataFrame) -> str:
-    fixed = [value_text(frame[name].iloc[0]) for name in FIXED if frame[name].nunique(dropna=False) == 1]
-    return ": ".join([f"Sweep of {len(frame):,} runs", *([", ".join(fixed)] if fixed else [])])
 
 
 def _failures(frame: pd.DataFrame) -> list[Html]:
@@ -51,19 +48,17 @@ def _failures(frame: pd.DataFrame) -> list[Html]:
 
 
 def _axes(axes: Sequence[Axis], repeats: int) -> Html:
-    rows = [(axis.name, _listed(axis.texts), len(axis.values)) for axis in axes]
-    seeds = [("repeat", "each with a seed of its own, which all cells share", repeats)] if repeats > 1 else []
-    table = pieces.table(("axis", "values", "number"), [*rows, *seeds], left=2)
-    return pieces.section("What was swept", table)
-
-
-def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - VALUE_LIMIT} more" if len(texts) > VALUE_LIMIT else ""
-    return ", ".join(texts[:VALUE_LIMIT]) + more
+    rows = []
+    for axis in axes:
+        more = f" and {len(axis.texts) - VALUE_LIMIT} more" if len(axis.texts) > VALUE_LIMIT else ""
+        rows.append((axis.name, ", ".join(axis.texts[:VALUE_LIMIT]) + more, len(axis.values)))
+    if repeats > 1:
+        rows.append(("repeat", "each with a seed of its own, which all cells share", repeats))
+    return pieces.section("What was swept", pieces.table(("axis", "values", "number"), rows, left=2))
 
 
 def _answer(done: pd.DataFrame) -> list[Html]:
-    """The sentences of the question that the sweep is about, and the medians behind them."""
+    """Return the sentences of the natural question, and a table of the medians behind the sentences."""
     axes = varying_axes(done)
     if not axes:
         return []
@@ -77,7 +72,7 @@ def _answer(done: pd.DataFrame) -> list[Html]:
 
 
 def _medians(done: pd.DataFrame, compared: Axis, settings: Sequence[str]) -> Html:
-    """Median makespans: a row for each setting, a column for each value that is compared."""
+    """Return median makespans: a row for each setting, a column for each compared value."""
     values = range(min(len(compared.values), COLUMN_LIMIT))
     rows = []
     groups = list(done.groupby(list(settings), sort=False, dropna=False)) if settings else [((), done)]
@@ -87,15 +82,7 @@ def _medians(done: pd.DataFrame, compared: Axis, settings: Sequence[str]) -> Htm
         cells = [time_text(medians[at]) if at in medians else "" for at in values]
         rows.append([*map(value_text, setting), *cells])
     head = [*settings, *(compared.texts[at] for at in values)]
-    left_out = _left_out(len(groups) - VALUE_LIMIT, len(compared.values) - COLUMN_LIMIT)
-    return pieces.section("Median makespan", pieces.table(head, rows, left=len(settings)), *left_out)
-
-
-def _left_out(rows: int, columns: int) -> list[Html]:
-    counts = [f"{count} more {what}" for count, what in ((rows, "settings"), (columns, "values")) if count > 0]
-    return [pieces.paragraph(" and ".join(counts))] if counts else []
-
-
-def _files(directory: Path) -> Html:
-    line = f"The tables, the answers and the page are in {directory}; numasim view shows the page."
-    return pieces.section("Files", pieces.paragraph(line))
+    left_out = {"settings": len(groups) - VALUE_LIMIT, "values": len(compared.values) - COLUMN_LIMIT}
+    counts = [f"{count} more {what}" for what, count in left_out.items() if count > 0]
+    below = [pieces.paragraph(" and ".join(counts))] if counts else []
+    return pieces.section("Median makespan", pieces.table(head, rows, left=len(settings)), *below)

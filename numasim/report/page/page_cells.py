@@ -1,6 +1,6 @@
-"""The cells of a sweep as what the plot of its page is drawn from: the estimate of every column in every cell.
+"""The data of the plots of a page: the estimate of every column in every cell of a sweep.
 
-A page is for reading: a sweep of more cells than it holds keeps evenly spaced values of its longest axes, and says so.
+The page of a sweep with very many cells has evenly spaced values of the longest axes, and says so.
 """
 
 from __future__ import annotations
@@ -12,99 +12,105 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from numasim.engine.columns import DESCRIBED, Column
 from numasim.engine.unit_text import BYTE_UNITS, TIME_UNITS
 from numasim.report.answers.statistics import FEWEST
 from numasim.report.chosen_axes import choose_axes, is_numeric, varying_columns
-from numasim.report.comparison_cells import DRAWN_COLUMNS, ITERATION, finished, median_estimates, numbers, plain_value
-from numasim.report.iteration_table import ITERATION_COLUMNS, by_iteration
-from numasim.report.line_colours import LINE_COLOURS
+from numasim.report.comparison_cells import (
+    DRAWN_COLUMNS,
+    ITERATION,
+    ITERATION_COLUMNS,
+    Rows,
+    by_iteration,
+    codes,
+    finished,
+    median_estimates,
+    numbers,
+    plain_value,
+)
+from numasim.report.components import LINE_COLOURS
 
 EFFICIENCY = "efficiency"
 MOST_NUMBERS = 120_000  # about a megabyte of page
-MOST_BY_ITERATION = 50_000  # of the plot over iterations, beside the other
+MOST_BY_ITERATION = 50_000  # of the plot over iterations
 FEWEST_VALUES = 3  # that an axis keeps
-DIGITS = 7  # of a number; intervals are wider than what the others add
-
-FloatArray = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
+DIGITS = 7  # of a number; more digits would be finer than any interval
 
 
 @dataclass(frozen=True)
 class PageCells:
-    """What the plot is drawn from, as plain data, and what was left out of it, in sentences."""
+    """The data of a plot, and sentences on what was left out."""
 
     plot: dict[str, Any]
     left_out: tuple[str, ...]
 
     @property
     def json(self) -> str:
-        """The data as JSON that may stand inside of a script element: no character of it opens or closes anything."""
+        """The data as JSON for a script element: no character of the text opens or closes an element."""
         text = json.dumps(self.plot, separators=(",", ":"), allow_nan=False)
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def page_cells(frame: pd.DataFrame) -> PageCells | None:
-    """Return the cells of the finished runs of a results table; None where no run has finished."""
+    """Return the cells of the finished runs of a results table; None if no run has finished."""
     runs = finished(frame)
     if runs.empty:
         return None
     columns = [DESCRIBED[name] for name in DRAWN_COLUMNS if not np.isnan(numbers(runs, name)).all()]
     kept, left_out = _thinned(runs, varying_columns(runs) or ["workers"], MOST_NUMBERS // (3 * len(columns)))
-    sentences = tuple(f"{each} The results table has all." for each in left_out)
-    return PageCells(_plot(kept, columns, _start(kept, columns)), sentences)
+    x = choose_axes(kept).x
+    # over workers not the makespan, whose fall hides how strategies differ
+    first = EFFICIENCY if x == "workers" and DESCRIBED[EFFICIENCY] in columns else columns[0].name
+    plot = _plot(kept, columns, varying_columns(kept) or ["workers"], x, first)
+    return PageCells(plot, tuple(f"{each} The results table has all." for each in left_out))
 
 
 def page_iterations(frame: pd.DataFrame, iterations: pd.DataFrame) -> PageCells | None:
-    """Return the iterations of the finished runs, each a cell of its own; None where no program has any."""
+    """Return the iterations of the finished runs, each as a cell of its own; None if no program has iterations."""
     runs = by_iteration(frame, iterations)
     if runs.empty:
         return None
     columns = [column for name, column in ITERATION_COLUMNS.items() if numbers(runs, name).any()]
     kept, left_out = _thinned(runs, _by_iteration(runs), MOST_BY_ITERATION // (3 * len(columns)))
-    sentences = tuple(f"Of iterations: {each} iterations.parquet has all." for each in left_out)
-    chosen = choose_axes(kept, ITERATION)
-    start = {
-        "column": columns[0].name,
-        "x": ITERATION,
-        "colour": chosen.colour[0] if chosen.colour else "",
-        "facet": chosen.facet[0] if chosen.facet else "",
-    }
-    return PageCells(_plot(kept, columns, start, _by_iteration(kept)), sentences)
+    plot = _plot(kept, columns, _by_iteration(kept), ITERATION, columns[0].name)
+    return PageCells(plot, tuple(f"Of iterations: {each} iterations.parquet has all." for each in left_out))
 
 
 def _by_iteration(runs: pd.DataFrame) -> list[str]:
-    """The axes that vary, and the iteration at the end also where there is one alone."""
+    """Return the axes that vary, and at the end the iteration, also if there is only one."""
     return [*(name for name in varying_columns(runs) if name != ITERATION), ITERATION]
 
 
-def _plot(
-    runs: pd.DataFrame, columns: Sequence[Column], start: dict[str, str], axes: Sequence[str] = ()
-) -> dict[str, Any]:
-    names = axes or varying_columns(runs) or ["workers"]
-    first, cell_of = _cells(runs, names)
+def _plot(runs: pd.DataFrame, columns: Sequence[Column], axes: Sequence[str], x: str, column: str) -> dict[str, Any]:
+    """Return the data of a plot over ``axes``, which first shows ``column`` over ``x``."""
+    chosen = choose_axes(runs, x)
+    first, cell_of = _cells(runs, axes)
     return {
-        "axes": [_axis(runs.iloc[first], name) for name in names],
-        "columns": [_column(runs, column, cell_of) for column in columns],
+        "axes": [_axis(runs.iloc[first], name) for name in axes],
+        "columns": [_column(runs, each, cell_of) for each in columns],
         "repeats": np.bincount(cell_of).tolist(),
         "fewest": FEWEST,
         "units": {"ps": TIME_UNITS, "B": BYTE_UNITS},
         "colours": LINE_COLOURS,
-        "start": start,
+        "start": {
+            "column": column,
+            "x": chosen.x,
+            "colour": chosen.colour[0] if chosen.colour else "",
+            "facet": chosen.facet[0] if chosen.facet else "",
+        },
     }
 
 
-def _cells(runs: pd.DataFrame, names: Sequence[str]) -> tuple[Codes, Codes]:
-    """The position of the first run of each cell [cells], and the cell of each run [runs], in order of appearance."""
-    cell_of = np.asarray(runs.groupby(list(names), sort=False, dropna=False, observed=True).ngroup(), np.intp)
+def _cells(runs: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, Rows]:
+    """Return the position of the first run of each cell [cells], and the cell of each run [runs]."""
+    cell_of = codes(runs, names)
     return np.unique(cell_of, return_index=True)[1], cell_of
 
 
 def _thinned(runs: pd.DataFrame, names: Sequence[str], most: int) -> tuple[pd.DataFrame, list[str]]:
-    """Keep so few values of the longest axes that at most ``most`` cells are left, and say which are not shown."""
+    """Return runs of at most ``most`` cells, with fewer values of the longest axes, and a sentence on missing cells."""
     total = left = len(_cells(runs, names)[0])
     notes: dict[str, str] = {}
     counts = {name: runs[name].nunique(dropna=False) for name in names}
@@ -127,7 +133,7 @@ def _thinned(runs: pd.DataFrame, names: Sequence[str], most: int) -> tuple[pd.Da
 
 
 def _values(runs: pd.DataFrame, name: str) -> list[Any]:
-    """The values of an axis: numbers ascending, all others in order of appearance, what is not set at the end."""
+    """Return the values of an axis: numbers ascending, others in order of appearance, a value that is not set last."""
     found = list(runs[name].drop_duplicates())
     given = [value for value in found if not pd.isna(value)]
     missing = [value for value in found if pd.isna(value)]
@@ -135,7 +141,7 @@ def _values(runs: pd.DataFrame, name: str) -> list[Any]:
 
 
 def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
-    """An axis of the plot, and the place of each cell's value among its values."""
+    """Return an axis of the plot, and the place of each cell's value among its values."""
     values, numeric = _values(cells, name), is_numeric(cells, name)
     names = [plain_value(value) for value in values]
     place = {text: at for at, text in enumerate(names)}
@@ -149,7 +155,7 @@ def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
     }
 
 
-def _column(runs: pd.DataFrame, described: Column, cell_of: Codes) -> dict[str, Any]:
+def _column(runs: pd.DataFrame, described: Column, cell_of: Rows) -> dict[str, Any]:
     value, low, high = median_estimates(numbers(runs, described.name), cell_of)
     return {
         "name": described.name,
@@ -164,7 +170,7 @@ def _column(runs: pd.DataFrame, described: Column, cell_of: Codes) -> dict[str, 
 
 
 def _packed(values: Iterable[float]) -> Any:
-    """Numbers as a list, or as one where all are equal; null for none."""
+    """Return numbers as a list, or as one number if all are equal; null stands for a missing number."""
     short = [_short(value) for value in values]
     return short[0] if all(value == short[0] for value in short) else short
 
@@ -175,14 +181,3 @@ def _short(value: float) -> float | int | None:
         return None
     rounded = float(f"{value:.{DIGITS}g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
-
-
-def _start(runs: pd.DataFrame, columns: Sequence[Column]) -> dict[str, str]:
-    """What the plot shows first; over workers not the makespan, whose fall hides how strategies differ."""
-    chosen = choose_axes(runs)
-    return {
-        "column": EFFICIENCY if chosen.x == "workers" and DESCRIBED[EFFICIENCY] in columns else columns[0].name,
-        "x": chosen.x,
-        "colour": chosen.colour[0] if chosen.colour else "",
-        "facet": chosen.facet[0] if chosen.facet else "",
-    }

@@ -1,9 +1,8 @@
-"""Pictures of the machine with its traffic: of the first repeat with the baseline, and with the fastest."""
+"""Pictures of the machine with its traffic: of the first repeat with the baseline, and of the fastest first repeat."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,44 +17,39 @@ if TYPE_CHECKING:
     from numasim.machine.topology import Machine
     from numasim.spec.sweep_spec import SweepSpec
 
-KINDS = ("read", "ownership", "written", "cache")  # of bytes, where they are told apart
-MOST_NODES = 64  # a larger machine is a page of its own
+KINDS = ("read", "ownership", "written", "cache")  # of bytes
+MOST_NODES = 64  # a larger machine would fill a page
 
 
-@dataclass(frozen=True)
-class PagePicture:
-    """A drawing as SVG text, and what it shows."""
+def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[tuple[str, str]]:
+    """Return the traffic of one or two runs, drawn on one scale of colours: captions, and drawings as SVG text.
 
-    caption: str
-    svg: str
-
-
-def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[PagePicture]:
-    """Draw the traffic of one or two runs on one scale of colours.
-
-    None is drawn where the machine is not known, is large, or nothing moved.
+    No picture is drawn if the machine is not known or is large, or if nothing moved.
     """
     if sweep is None or len(frame) != len(sweep.cells) * sweep.repeat:
         return []
     drawn = [run for run in (_run(frame, place, node_pairs, sweep) for place in _places(frame)) if run is not None]
     if not drawn:
         return []
-    from numasim.report.figures.embedded import svg_text
+    from numasim.report.figures.plots import svg_text
     from numasim.report.figures.traffic import loads_of, node_traffic
 
     most = max(loads_of(machine, moved).largest_percent for _, machine, moved in drawn)
-    return [PagePicture(caption, svg_text(node_traffic(machine, moved, most))) for caption, machine, moved in drawn]
+    return [(caption, svg_text(node_traffic(machine, moved, most))) for caption, machine, moved in drawn]
 
 
 def _places(frame: pd.DataFrame) -> list[int]:
-    """The positions of the runs that are drawn: in the first setting, with the most workers, the first and the fastest
-    of what is compared there.
+    """Return the positions of the runs that are drawn.
+
+    They are the first and the fastest of the compared runs in the first setting, with the most workers. Runs are
+    compared along the colours of the plot, or along x if the plot has no colours.
     """
     runs = finished(frame.reset_index(drop=True))
     runs = runs[runs["repeat"] == runs["repeat"].min()]
     if runs.empty:
         return []
-    compared = _compared(runs)
+    chosen = choose_axes(runs)
+    compared = chosen.colour or ((chosen.x,) if chosen.x != "workers" else ())
     for name in varying_columns(runs):
         if name not in compared:
             value = runs[name].max() if name == "workers" else runs[name].iloc[0]
@@ -63,16 +57,10 @@ def _places(frame: pd.DataFrame) -> list[int]:
     return list(dict.fromkeys((int(runs.index[0]), int(runs.index[np.argmin(numbers(runs, "makespan_ps"))]))))
 
 
-def _compared(runs: pd.DataFrame) -> tuple[str, ...]:
-    """The columns of what is compared: the colours of the plot, or x where there are none."""
-    chosen = choose_axes(runs)
-    return chosen.colour or ((chosen.x,) if chosen.x != "workers" else ())
-
-
 def _run(
     frame: pd.DataFrame, place: int, node_pairs: pd.DataFrame, sweep: SweepSpec
 ) -> tuple[str, Machine, Result] | None:
-    """What a picture shows, its machine, and what was moved there."""
+    """Return the caption of a run, its machine, and its traffic."""
     from numasim.machine.build_machine import build
 
     run = frame.iloc[place]
@@ -86,7 +74,7 @@ def _run(
 
 
 def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
-    """What a run moved between nodes, as a result that has that alone; None for nothing, and between too many nodes."""
+    """Return a result with only the traffic of a run; None if nothing moved, or between too many nodes."""
     nodes = math.isqrt(len(pairs))
 
     def table(column: str) -> npt.NDArray[np.int64]:
@@ -96,7 +84,7 @@ def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
 
     if nodes > MOST_NODES or "bytes" not in pairs or not pairs["bytes"].sum():
         return None
-    told_apart = all(f"bytes_{kind}" in pairs and pairs[f"bytes_{kind}"].notna().all() for kind in KINDS)
+    by_kind = all(f"bytes_{kind}" in pairs and pairs[f"bytes_{kind}"].notna().all() for kind in KINDS)
     return Result(
         counters={"makespan_ps": makespan_ps},
         per_worker={},
@@ -106,5 +94,5 @@ def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
         node_pages=np.zeros(nodes, np.int64),
         node_conflicts=np.zeros((nodes, nodes), np.int64),
         object_conflicts=np.zeros(0, np.int64),
-        traffic={kind: table(f"bytes_{kind}") for kind in KINDS} if told_apart else {},
+        traffic={kind: table(f"bytes_{kind}") for kind in KINDS} if by_kind else {},
     )

@@ -1,86 +1,41 @@
-"""The page of a sweep as text: one file that needs no other and no network, the same for equal tables."""
+"""The page of a sweep as text: one file that needs no other file and no network. Equal tables give equal pages."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from numasim import __version__
 from numasim.engine.remarks import free_operations
-from numasim.html import page_environment
-from numasim.report.answers.part_details import stated_inputs
-from numasim.report.chosen_axes import varying_columns
-from numasim.report.comparison_cells import failed, finished, groups, label, plain_value
-from numasim.report.figures.embedded import embedded
-from numasim.report.figures.heading import common_heading
+from numasim.errors import InputError
+from numasim.files.reader import OWN, read_bytes
+from numasim.html import embedded, page_environment
+from numasim.report.answers.question import Comparison, compare
+from numasim.report.answers.time_parts import stated_inputs
+from numasim.report.answers.varying_axes import varying_axes
+from numasim.report.chosen_axes import common_heading, varying_columns
+from numasim.report.comparison_cells import cell_columns, failed, finished, groups, label, plain_value
 from numasim.report.page.page_cells import page_cells, page_iterations
 from numasim.report.page.page_pictures import page_pictures
-from numasim.report.page.page_questions import PageQuestion, page_questions
 from numasim.spec.identity import MODEL_VERSION
 
 if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
 
-
-import base64
-import hashlib
-from importlib.util import find_spec
-
-from numasim.errors import InputError
-from numasim.files.reader import OWN, read_bytes
-
-# ----------------------------------------------------------------------------------------------------------------------
-# The scripts of a sweep's page: BokehJS as its wheel has it, and the plot; and the policy that lets them alone run.
-#
-# Only the files of the wheel are read: the package itself, which takes a while to import, is not.
-
-LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")
-FOLDER = "server/static/js"
-PLOT = Path(__file__).with_name("templates") / "chart.js"
-
-
-def page_scripts() -> list[str]:
-    """Return the texts of the scripts in their order, each fit to stand inside of a script element."""
-    package = find_spec("bokeh")
-    if package is None or package.origin is None:
-        raise InputError("the library of charts is not installed", expected="`pip install bokeh`")
-    folder = Path(package.origin).parent / FOLDER
-    return [_inline(folder / name) for name in LIBRARY] + [_inline(PLOT)]
-
-
-def content_policy(scripts: list[str]) -> str:
-    """The Content-Security-Policy of a page with these scripts: no other one runs, and nothing is fetched."""
-    allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; font-src data:"
-
-
-def _inline(path: Path) -> str:
-    """A script without what would end its element, and without blanks around it."""
-    text = read_bytes(path, OWN).decode().strip()
-    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
 TEMPLATES = Path(__file__).with_name("templates")
+LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")  # in `LIBRARY_FOLDER` of the package bokeh
+LIBRARY_FOLDER = "server/static/js"
 MOST_SPEC = 200_000  # characters
 MOST_FAILURES = 10  # different messages
 MOST_VALUES = 12  # of an axis that are listed
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Runs that failed in one way."""
-
-    count: int
-    message: str
-    first: str  # cell
+MOST_ROWS = 100  # of a question in one table
+MOST_CONTRASTS = 2_000  # of one question: more contrasts take longer than a reader waits for a page
 
 
 def sweep_page(
@@ -90,18 +45,26 @@ def sweep_page(
     sweep: SweepSpec | None,
     iterations: pd.DataFrame | None = None,
 ) -> str:
-    """Return the page of the results table ``frame``; ``sweep`` is what was run, where it is known, for its machine.
+    """Return the page of the results table ``frame``.
 
-    ``iterations`` has the runs of phases (`SweepResult.iterations`), from which a second plot is drawn.
+    ``sweep`` is the specification that was run, if it is known: the page then has pictures of the machine.
+    ``iterations`` has the runs of phases (`SweepResult.iterations`), of which the page has a second plot.
     """
     cells = page_cells(frame)
     by_iteration = None if cells is None or iterations is None else page_iterations(frame, iterations)
-    questions, not_asked = page_questions(frame)
     stated = stated_inputs(frame)
+    questions, not_asked = _questions(frame, stated)
     scripts = page_scripts() if cells else []
     free = free_operations(cell.spec.runtime for cell in sweep.cells) if sweep else []
     left_out = (note for each in (cells, by_iteration) if each for note in each.left_out)
-    notices = [*stated, *free, *left_out, *not_asked]
+    done = finished(frame)
+    provenance = [
+        ("numasim", f"version {__version__}, model version {MODEL_VERSION}"),
+        ("specification", ", ".join(map(str, frame["spec_hash"].drop_duplicates()))),
+        ("seed", ", ".join(plain_value(seed) for seed in frame["seed"].drop_duplicates()[:MOST_VALUES])),
+        ("engine", ", ".join(map(str, done["engine"].dropna().drop_duplicates())) or "none"),
+    ]
+    rest = f"{spec_text[:MOST_SPEC]}\n... (spec.yaml has the rest)"
     return (
         page_environment(TEMPLATES)
         .get_template("sweep.html.jinja")
@@ -112,21 +75,66 @@ def sweep_page(
             axes=[(name, _values_text(frame, name)) for name in varying_columns(frame)],
             cells=cells,
             by_iteration=by_iteration,
-            questions=[_without(question, stated) for question in questions],
-            notices=notices,
+            questions=questions,
+            notices=[*stated, *free, *left_out, *not_asked],
             failures=_failures(frame),
-            pictures=[(picture.caption, embedded(picture.svg)) for picture in page_pictures(frame, node_pairs, sweep)],
-            spec=_shortened(spec_text),
-            provenance=_provenance(frame),
+            pictures=[(caption, embedded(svg)) for caption, svg in page_pictures(frame, node_pairs, sweep)],
+            spec=spec_text if len(spec_text) <= MOST_SPEC else rest,
+            provenance=provenance,
             scripts=scripts,
             policy=content_policy(scripts),
         )
     )
 
 
-def _without(question: PageQuestion, stated: Sequence[str]) -> PageQuestion:
-    """A question without the notes that stand above all of them."""
-    return replace(question, notes=tuple(note for note in question.notes if note not in stated))
+def page_scripts() -> list[str]:
+    """Return the scripts of the page: BokehJS, and the plot. No script contains text that would end its element.
+
+    BokehJS is read from the files of the package bokeh, which takes long to import and is not imported.
+    """
+    package = find_spec("bokeh")
+    if package is None or package.origin is None:
+        raise InputError("the library of charts is not installed", expected="`pip install bokeh`")
+    folder = Path(package.origin).parent / LIBRARY_FOLDER
+    texts = [
+        read_bytes(file, OWN).decode().strip() for file in (*map(folder.joinpath, LIBRARY), TEMPLATES / "chart.js")
+    ]
+    return [text.replace("</script", "<\\/script").replace("<!--", "<\\!--") for text in texts]
+
+
+def content_policy(scripts: list[str]) -> str:
+    """Return the Content-Security-Policy of a page: only ``scripts`` run, and nothing is fetched."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{each}'" for each in hashes)
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; font-src data:"
+
+
+def _questions(frame: pd.DataFrame, stated: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return how the makespan differs along every axis, the natural question first, and sentences on skipped axes.
+
+    The seed is no question, because its values tell nothing but how far repeats differ. Notes that are ``stated`` above
+    all questions are left out.
+    """
+    axes = [axis.name for axis in varying_axes(frame) if axis.columns != ("seed",)]
+    cells = len(groups(frame, cell_columns(frame)))  # about the number of contrasts of each question
+    skipped = axes[1:] if cells > MOST_CONTRASTS else []
+    asked = [_question(compare(frame, name), stated) for name in axes if name not in skipped]
+    return asked, [f"{name} is not compared here: {cells:,} differences." for name in skipped]
+
+
+def _question(found: Comparison, stated: Sequence[str]) -> dict[str, Any]:
+    """Return what the template needs of one question: rows whose difference is sure are apart from the others."""
+    rows = found.rows()
+    sure, others = ([row.cells for row in rows if row.sure == is_sure] for is_sure in (True, False))
+    return {
+        "title": f"{found.axis}: against {found.baseline}",
+        "sentences": found.sentences,
+        "notes": [note for note in found.notes if note not in stated],
+        "heads": found.heads,
+        "sure": sure[:MOST_ROWS],
+        "others": others[:MOST_ROWS],
+        "left_out": max(0, len(sure) - MOST_ROWS) + max(0, len(others) - MOST_ROWS),
+    }
 
 
 def _values_text(frame: pd.DataFrame, name: str) -> str:
@@ -136,26 +144,15 @@ def _values_text(frame: pd.DataFrame, name: str) -> str:
     return f"{', '.join(values[: MOST_VALUES - 1])}, ... {values[-1]} ({len(values)} values)"
 
 
-def _failures(frame: pd.DataFrame) -> list[Failure]:
+def _failures(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return each message of failed runs, with the number of runs and the first cell."""
     broken = failed(frame)
     names = varying_columns(frame)
-    found = groups(broken, ["error"])[:MOST_FAILURES]
     return [
-        Failure(len(rows), str(message), label(names, [broken[name].iloc[rows[0]] for name in names]))
-        for (message,), rows in found
-    ]
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MOST_SPEC else f"{text[:MOST_SPEC]}\n... (spec.yaml has the rest)"
-
-
-def _provenance(frame: pd.DataFrame) -> Sequence[tuple[str, str]]:
-    """What the numbers depend on; where and by which command they were made does not change them."""
-    done = finished(frame)
-    return [
-        ("numasim", f"version {__version__}, model version {MODEL_VERSION}"),
-        ("specification", ", ".join(map(str, frame["spec_hash"].drop_duplicates()))),
-        ("seed", ", ".join(plain_value(seed) for seed in frame["seed"].drop_duplicates()[:MOST_VALUES])),
-        ("engine", ", ".join(map(str, done["engine"].dropna().drop_duplicates())) or "none"),
+        {
+            "count": len(rows),
+            "message": str(message),
+            "first": label(names, [broken[name].iloc[rows[0]] for name in names]),
+        }
+        for (message,), rows in groups(broken, ["error"])[:MOST_FAILURES]
     ]

@@ -1,12 +1,13 @@
-"""A run as a trace that Perfetto and chrome://tracing open: Chrome's JSON trace events, written while the run goes on.
+"""A run as a trace for Perfetto and chrome://tracing: Chrome's JSON trace events, written while the run goes on.
 
-A NUMA node is a process, a worker a thread of it, and what a worker does are slices; a steal is an arrow from the slice
-of the victim to the next slice of the thief. How many tasks wait and how much of each resource is in use are counters.
-Phases have a track of their own. Times are microseconds with six decimals, so that no picosecond is lost.
+A NUMA node is a process, a worker is a thread of the process, and the activities of a worker are slices. A steal is an
+arrow from the slice of the victim to the next slice of the thief. Counters show the lengths of queues and the use of
+each resource. Phases have a track of their own. Times are microseconds with six decimals, so that no picosecond is
+lost.
 
-Slices are written as pairs of begin and end events: Perfetto rounds times to nanoseconds, and slices given by their
-duration could then overlap. A slice is written when it ends, and what is held in memory meanwhile is bounded by the
-numbers of workers and queues.
+Slices are written as pairs of begin and end events, because Perfetto rounds times to nanoseconds and slices with a
+duration could then overlap. A slice is written when it ends. The memory for unwritten events is bounded by the numbers
+of workers and queues.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from numasim.engine.observe.watch import I64, NOBODY, Watched, Watcher
 from numasim.files.writer import writing
@@ -29,21 +30,25 @@ from numasim.plan.plan import Plan
 from numasim.plan.resources import BYTES_UNIT, Resource, resources_of
 from numasim.workload.phases import steps
 
-MOST_QUEUES = 32  # with a counter each; with more queues, a counter shows the sum of each node
+MOST_QUEUES = 32  # with a counter each; of more queues, one counter shows the sum of each node
 MACHINE = 1  # the process of what belongs to no node; Perfetto gives process 0 a special meaning
 GZIP_LEVEL = 1
 CHUNK_ROWS = 1024  # rows that are converted to Python objects at one time
 ARRIVAL_PS = 1_000
-
-Event = dict[str, Any]
+NAMES: dict[int, str] = {
+    Watched.OVERHEAD: '"overhead"',
+    Watched.IDLE: '"idle"',
+    Watched.PARKED: '"parked"',
+    Watched.BARRIER: '"barrier"',
+}
 
 
 @contextmanager
 def trace_to(path: Path, plan: Plan) -> Iterator[Watcher]:
-    """Yield a watcher that writes the trace to ``path``, compressed where the name ends in .gz.
+    """Yield a watcher that writes the trace to ``path``, compressed if the name ends in .gz.
 
-    The file appears, complete, only when the block ends without an error. Raises InputError for a path that
-    cannot be written.
+    The file appears, complete, only if the block ends without an error. Raises InputError for a path that cannot be
+    written.
     """
     with writing(path) as binary, text_to(binary, path.suffix == ".gz") as file:
         writer = TraceWriter(plan, file.write)
@@ -53,9 +58,9 @@ def trace_to(path: Path, plan: Plan) -> Iterator[Watcher]:
 
 @contextmanager
 def text_to(binary: BinaryIO, packed: bool) -> Iterator[IO[str]]:
-    """Text that is written to ``binary``, which stays open."""
+    """Yield a file of text whose contents are written to ``binary``, which stays open."""
     with ExitStack() as files:
-        if packed:  # no name and no date: the same run gives the same bytes
+        if packed:  # without a name and a date, so that the same run gives the same bytes
             binary = cast(BinaryIO, files.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, binary, mtime=0)))
         text = TextIOWrapper(binary, encoding="utf-8")
         files.callback(text.detach)
@@ -68,51 +73,73 @@ class TraceWriter:
 
     def __init__(self, plan: Plan, write: Callable[[str], object]) -> None:
         self._write = write
-        self._tracks = Tracks(plan)
-        self._counters = Counters(self._tracks, resources_of(plan).listed if plan.coupled else (), self._event)
-        self._flows = Flows()
-        self._kernels = [json.dumps(name or "work") for name in plan.workload.kernels]
-        self._names = {
-            Watched.OVERHEAD: json.dumps("overhead"),
-            Watched.IDLE: json.dumps("idle"),
-            Watched.PARKED: json.dumps("parked"),
-            Watched.BARRIER: json.dumps("barrier"),
-        }
         self._first = True
+        self._phases = plan.workload.phases
+        self._steps = steps(plan.workload.phases, plan.workload.loops)
+        self._kernels = [json.dumps(name or "work") for name in plan.workload.kernels]
+        nodes = [*plan.workers.node.tolist(), int(plan.workers.node[0])]  # of the workers, then of a producer
+        self._tracks = [f'"pid":{_process(node)},"tid":{actor + 1}' for actor, node in enumerate(nodes)]
+        self._phase_track = f'"pid":{MACHINE},"tid":{len(nodes) + 1}'
+        self._counters = Counters(plan, resources_of(plan).listed if plan.coupled else (), self._event)
+        self._flows = Flows()
         self._write('{"displayTimeUnit":"ns","otherData":')
         self._write(json.dumps({"generator": "numasim", "workload": plan.workload.name, "machine": plan.machine.name}))
         self._write(',"traceEvents":[')
-        for event in self._tracks.names():
+        self._name("process", MACHINE, 0, plan.machine.name, 0)
+        self._name("thread", MACHINE, len(nodes) + 1, "phases", 0)
+        for node in range(plan.machine.nodes):
+            name = f"node {node} (socket {plan.machine.socket_of_node[node]})"
+            self._name("process", _process(node), 0, name, node + 1)
+        actors = nodes if plan.producer == "extra" and plan.workload.ranges else nodes[:-1]
+        for actor, node in enumerate(actors):
+            name = f"worker {actor}" if actor < len(nodes) - 1 else "producer"
+            self._name("thread", _process(node), actor + 1, name, actor)
+
+    def _name(self, kind: str, process: int, thread: int, name: str, order: int) -> None:
+        """Write the name of a process or a thread, and its place among others."""
+        place = {"ph": "M", "pid": process, "tid": thread}
+        for event in (
+            {**place, "name": f"{kind}_name", "args": {"name": name}},
+            {**place, "name": f"{kind}_sort_index", "args": {"sort_index": order}},
+        ):
             self._event(json.dumps(event, separators=(",", ":")))
 
     def __call__(self, rows: I64) -> None:
         """Write the rows [n, COLUMNS]."""
         for at in range(0, len(rows), CHUNK_ROWS):
-            self._write_rows(rows[at : at + CHUNK_ROWS])
+            for row in rows[at : at + CHUNK_ROWS].tolist():
+                self._write_row(*row)
 
-    def _write_rows(self, rows: I64) -> None:
-        for kind, actor, begin_ps, end_ps, first, second, third in rows.tolist():
-            if kind == Watched.LENGTH:
-                self._counters.length(actor, begin_ps, first)
-            elif kind == Watched.WORK:
-                arguments = f'{{"task":{first},"segment":{second}}}'
-                self._slice(actor, self._kernels[third], begin_ps, end_ps, arguments)
-            elif kind == Watched.IDLE:
-                self._idle(actor, begin_ps, end_ps, first, second, third)
-            elif kind == Watched.STEAL:
-                self._steal(actor, begin_ps, second)
-            elif kind == Watched.LOAD:
-                self._counters.load(actor, begin_ps, first)
-            elif kind == Watched.PHASE:
-                self._phase(actor, begin_ps, end_ps)
-            else:
-                self._slice(actor, self._names[kind], begin_ps, end_ps, "{}")
+    def _write_row(
+        self, kind: int, actor: int, begin_ps: int, end_ps: int, first: int, second: int, third: int
+    ) -> None:
+        if kind == Watched.LENGTH:
+            self._counters.length(actor, begin_ps, first)
+        elif kind == Watched.WORK:
+            self._slice(actor, self._kernels[third], begin_ps, end_ps, f'{{"task":{first},"segment":{second}}}')
+        elif kind == Watched.IDLE:
+            if begin_ps < end_ps:
+                probing = microseconds(third)
+                arguments = f'{{"failed_attempts":{first},"failed_remote":{second},"probing_us":{probing}}}'
+                self._slice(actor, NAMES[kind], begin_ps, end_ps, arguments)
+        elif kind == Watched.STEAL:
+            if second not in (NOBODY, actor):
+                self._flows.add(victim=second, thief=actor, at_ps=begin_ps)
+        elif kind == Watched.LOAD:
+            self._counters.load(actor, begin_ps, first)
+        elif kind == Watched.PHASE:
+            phase = self._phases[next(self._steps).phase]  # phases come in their order
+            name = json.dumps(f"{phase.name or ('serial phase' if phase.serial else 'phase')} {actor}")
+            self._event(f'{{"ph":"B",{self._phase_track},"ts":{microseconds(begin_ps)},"name":{name}}}')
+            self._event(f'{{"ph":"E",{self._phase_track},"ts":{microseconds(end_ps)}}}')
+        else:
+            self._slice(actor, NAMES[kind], begin_ps, end_ps, "{}")
 
     def close(self) -> None:
         """Write the events that are held back and the end of the file."""
         self._counters.close()
         for worker, at_ps in self._flows.left():
-            self._slice(worker, json.dumps("end"), at_ps, at_ps, "{}")
+            self._slice(worker, '"end"', at_ps, at_ps, "{}")
         self._write("\n]}\n")
 
     def _event(self, text: str) -> None:
@@ -121,90 +148,36 @@ class TraceWriter:
         self._write(text)
 
     def _slice(self, worker: int, name: str, begin_ps: int, end_ps: int, arguments: str) -> None:
-        track = self._tracks.of_worker(worker)
+        track = self._tracks[worker]
         self._event(f'{{"ph":"B",{track},"ts":{microseconds(begin_ps)},"name":{name},"args":{arguments}}}')
         for at_ps, text in self._flows.of_slice(worker, begin_ps, end_ps):
             self._event(f'{{{text},{track},"ts":{microseconds(at_ps)}}}')
         self._event(f'{{"ph":"E",{track},"ts":{microseconds(end_ps)}}}')
 
-    def _idle(self, worker: int, begin_ps: int, end_ps: int, failed: int, remote: int, probing_ps: int) -> None:
-        if begin_ps == end_ps:
-            return
-        arguments = f'{{"failed_attempts":{failed},"failed_remote":{remote},"probing_us":{microseconds(probing_ps)}}}'
-        self._slice(worker, self._names[Watched.IDLE], begin_ps, end_ps, arguments)
-
-    def _steal(self, thief: int, at_ps: int, victim: int) -> None:
-        if victim not in (NOBODY, thief):
-            self._flows.add(victim, thief, at_ps)
-
-    def _phase(self, number: int, begin_ps: int, end_ps: int) -> None:
-        track, name = self._tracks.phases, json.dumps(self._tracks.phase_name(number))
-        self._event(f'{{"ph":"B",{track},"ts":{microseconds(begin_ps)},"name":{name}}}')
-        self._event(f'{{"ph":"E",{track},"ts":{microseconds(end_ps)}}}')
-
-
-class Tracks:
-    """Which process and thread every worker and counter belongs to, and their names."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._workers = plan.workers.workers
-        nodes = [*plan.workers.node.tolist(), int(plan.workers.node[0])]  # of the workers, then of a producer
-        self._track = [f'"pid":{_process(node)},"tid":{worker + 1}' for worker, node in enumerate(nodes)]
-        self.phases = f'"pid":{MACHINE},"tid":{len(nodes) + 1}'
-        self._steps = steps(plan.workload.phases, plan.workload.loops)
-        self.queue_process = [MACHINE if home < 0 else _process(home) for home in plan.steal.queues["home"].tolist()]
-        owner = {int(queue): worker for worker, queue in enumerate(plan.steal.own)}
-        self.queue_name = in_order(
-            [
-                f"queue of worker {owner[queue]}" if queue in owner else f"shared queue {queue}"
-                for queue in range(len(plan.steal.queues))
-            ]
-        )
-
-    def of_worker(self, worker: int) -> str:
-        """Process and thread of a worker, or of the producer, as part of an event."""
-        return self._track[worker]
-
-    def phase_name(self, number: int) -> str:
-        """The name of the next phase, which has that number where each run counts; they come in their order."""
-        phase = self._plan.workload.phases[next(self._steps).phase]
-        return f"{phase.name or ('serial phase' if phase.serial else 'phase')} {number}"
-
-    def names(self) -> Iterator[Event]:
-        """The events that give processes and threads their names and order."""
-        machine = self._plan.machine
-        yield from _named("process", MACHINE, 0, machine.name, 0)
-        yield from _named("thread", MACHINE, len(self._track) + 1, "phases", 0)
-        for node in range(machine.nodes):
-            name = f"node {node} (socket {machine.socket_of_node[node]})"
-            yield from _named("process", _process(node), 0, name, node + 1)
-        for worker, node in enumerate(self._plan.workers.node.tolist()):
-            yield from _named("thread", _process(node), worker + 1, f"worker {worker}", worker)
-        if self._plan.producer == "extra" and self._plan.workload.ranges:
-            node = int(self._plan.workers.node[0])
-            yield from _named("thread", _process(node), self._workers + 1, "producer", self._workers)
-
 
 class Counters:
-    """Counter tracks; of several values at one time the last one is written."""
+    """Counter tracks. Of several values at one time the last value is written."""
 
-    def __init__(self, tracks: Tracks, resources: Sequence[Resource], event: Callable[[str], None]) -> None:
+    def __init__(self, plan: Plan, resources: Sequence[Resource], event: Callable[[str], None]) -> None:
         self._event = event
-        self._pending: dict[str, tuple[int, str]] = {}
-        process = tracks.queue_process
-        self._lengths = [0] * len(process)
-        self._by_queue = len(process) <= MOST_QUEUES
+        self._pending: dict[str, tuple[int, str]] = {}  # time and value of each track, not yet written
+        self._process = [MACHINE if home < 0 else _process(home) for home in plan.steal.queues["home"].tolist()]
+        self._lengths = [0] * len(self._process)
         self._totals: dict[int, int] = defaultdict(int)
-        self._process = process
-        self._queue = [f'"pid":{p},"name":{json.dumps(n)}' for p, n in zip(process, tracks.queue_name, strict=True)]
-        names = in_order([resource.name for resource in resources])
-        self._resource = [f'"pid":{MACHINE},"name":{json.dumps(name)}' for name in names]
+        owner = {int(queue): worker for worker, queue in enumerate(plan.steal.own)}
+        queues = range(len(self._process))
+        names = [f"queue of worker {owner[each]}" if each in owner else f"shared queue {each}" for each in queues]
+        self._queue = [
+            f'"pid":{process},"name":{json.dumps(name)}'
+            for process, name in zip(self._process, in_order(names), strict=True)
+        ]
+        of_resources = in_order([resource.name for resource in resources])
+        self._resource = [f'"pid":{MACHINE},"name":{json.dumps(name)}' for name in of_resources]
         self._unit = [resource.kind.unit for resource in resources]
 
     def length(self, queue: int, at_ps: int, tasks: int) -> None:
-        """From ``at_ps`` on there are ``tasks`` in ``queue``."""
-        if self._by_queue:
+        """Record that ``queue`` has ``tasks`` from ``at_ps`` on."""
+        if len(self._process) <= MOST_QUEUES:
             self._set(self._queue[queue], at_ps, f'{{"tasks":{tasks}}}')
             return
         process = self._process[queue]
@@ -213,7 +186,7 @@ class Counters:
         self._set(f'"pid":{process},"name":"queues"', at_ps, f'{{"tasks":{self._totals[process]}}}')
 
     def load(self, resource: int, at_ps: int, used: int) -> None:
-        """From ``at_ps`` on ``used`` bytes, or of what else it has, per second of ``resource`` are in use."""
+        """Record that ``used`` bytes, or other units of ``resource``, per second are in use from ``at_ps`` on."""
         unit = self._unit[resource]
         value = f'"GB/s":{used // GIGA}.{used % GIGA:09d}' if unit == BYTES_UNIT else f'"{unit}":{used}'
         self._set(self._resource[resource], at_ps, f"{{{value}}}")
@@ -235,25 +208,25 @@ class Counters:
 
 
 class Flows:
-    """Ends of arrows that wait for the slice, of victim or thief, in which they lie.
+    """The ends of arrows that wait for the slice of the victim or of the thief in which they lie.
 
     An arrow arrives `ARRIVAL_PS` after it leaves: Perfetto takes events of one nanosecond in the order of the file, and
-    the slice of a thief may be written before that of its victim.
+    the slice of a thief may be written before the slice of its victim.
     """
 
     def __init__(self) -> None:
         self._count = 0
-        self._waiting: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+        self._waiting: dict[int, list[tuple[int, int, str]]] = defaultdict(list)  # by worker: time, arrow, text
 
     def add(self, victim: int, thief: int, at_ps: int) -> None:
-        """An arrow from one worker to another."""
+        """Add an arrow from one worker to another."""
         self._count += 1
         common = f'"cat":"steal","name":"steal","id":{self._count}'
         insort(self._waiting[victim], (at_ps, self._count, f'"ph":"s",{common}'))
         insort(self._waiting[thief], (at_ps + ARRIVAL_PS, self._count, f'"ph":"f","bp":"e",{common}'))
 
     def of_slice(self, worker: int, begin_ps: int, end_ps: int) -> Iterator[tuple[int, str]]:
-        """(time, text) of the ends that lie in the slice, in order."""
+        """Yield time and text of the ends that lie in a slice, in order."""
         waiting = self._waiting[worker]
         count = bisect_left(waiting, (max(end_ps, begin_ps + 1),))
         for at_ps, _, text in waiting[:count]:
@@ -261,26 +234,20 @@ class Flows:
         del waiting[:count]
 
     def left(self) -> list[tuple[int, int]]:
-        """(worker, time) of the last end of each worker whose slices are all over before it."""
+        """Return worker and time of the last end of each worker whose slices are all over before that end."""
         return [(worker, ends[-1][0]) for worker, ends in sorted(self._waiting.items()) if ends]
 
 
 def microseconds(time_ps: int) -> str:
-    """A time as a decimal number of microseconds, exactly."""
+    """Return a time as a decimal number of microseconds, exactly."""
     return f"{time_ps // PS_PER_US}.{time_ps % PS_PER_US:06d}"
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """``names`` with zeros before their numbers: Perfetto lists counters in the order of the alphabet."""
+    """Return ``names`` with zeros before their numbers, because Perfetto lists counters in alphabetical order."""
     digits = max((len(number) for name in names for number in re.findall(r"\d+", name)), default=0)
     return [re.sub(r"\d+", lambda number: number[0].zfill(digits), name) for name in names]
 
 
 def _process(node: int) -> int:
     return MACHINE + 1 + node
-
-
-def _named(kind: str, process: int, thread: int, name: str, order: int) -> Iterator[Event]:
-    place = {"ph": "M", "pid": process, "tid": thread}
-    yield {**place, "name": f"{kind}_name", "args": {"name": name}}
-    yield {**place, "name": f"{kind}_sort_index", "args": {"sort_index": order}}

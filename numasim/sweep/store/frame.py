@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def load(path: str | Path) -> pd.DataFrame:
-    """Read the results table of a results directory, or from such a table's own file.
+    """Return the results table of a results directory, or of a file with such a table.
 
     Integers stay integers: a column with nulls, such as the counters of a failed run, has pandas' ``Int64``. Raises
-    `InputError` where there is no such table, it is damaged, or the sweep wrote another one to the directory.
+    `InputError` if there is no such table, if the table is damaged, or if the sweep wrote a different table.
     """
     path = Path(path)
     file = path / RESULTS if os.path.isdir(path) else path
@@ -40,7 +40,7 @@ def load(path: str | Path) -> pd.DataFrame:
 
 
 def load_table(directory: Path, name: str) -> pd.DataFrame:
-    """Read another table of a results directory, such as `WORKERS`. Raises `InputError` as `load` does."""
+    """Return another table of a results directory, such as `WORKERS`. Raises `InputError` as `load` does."""
     table = _read(directory / name)
     require_unchanged(directory, name)
     return _frame(table)
@@ -53,7 +53,7 @@ def _read(file: Path) -> pa.Table:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=TABLE.name)
     try:
         with open_regular(file, TABLE) as content:
-            # In this thread alone: one of Arrow's that still holds a file of Python when a process ends ends it badly.
+            # Without threads of Arrow: a thread that holds a Python file when the process ends aborts the process.
             return pq.ParquetFile(content, pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"

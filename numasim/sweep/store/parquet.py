@@ -1,13 +1,19 @@
-"""Arrow tables of runs, and Parquet bytes that depend on the rows alone.
+"""Arrow tables of runs, Parquet bytes that depend on the rows alone, and the shards of a results directory.
 
 One run is one row: its counters, and its per-worker and node-pair tables as nested lists, so that a run is stored
 completely or not at all. Counters are those of `numasim.engine.result.COLUMNS`.
+
+A shard is an immutable file with the rows of a batch. Its name has a number, which orders shards in time, and a hash of
+its bytes, by which a reader detects truncated shards and other files. Only the process that holds the directory writes
+shards.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -21,12 +27,14 @@ import pyarrow.parquet as pq
 from numasim.engine.phase_rows import COLUMNS as PHASE_COLUMNS
 from numasim.engine.result import COLUMNS, IDENTITY, RATIOS, TEXT, Result, node_pair_columns, worker_columns
 from numasim.errors import InputError
-from numasim.files.writer import cannot_be_read
+from numasim.files.reader import TABLE, is_regular, open_regular
+from numasim.files.writer import cannot_be_read, store_bytes
 
 Columns = dict[str, npt.NDArray[Any]]
 ITERATION_COLUMNS = ("phase", "name", *(name for name in PHASE_COLUMNS if name != "phase"))
 COUNTERS = COLUMNS[len(IDENTITY) :]
-UNSIGNED = frozenset({"seed"})  # a seed has 64 bits and no sign
+WHOLE = "undamaged shards; delete it and run the sweep again, which repeats its runs"
+SHARD_NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.parquet")
 
 
 def column_type(name: str) -> pa.DataType:
@@ -35,7 +43,7 @@ def column_type(name: str) -> pa.DataType:
         return pa.string()
     if name in RATIOS:
         return pa.float64()
-    return pa.uint64() if name in UNSIGNED else pa.int64()
+    return pa.uint64() if name == "seed" else pa.int64()  # a seed has 64 bits and no sign
 
 
 ITERATIONS_TABLE = pa.schema(
@@ -47,21 +55,15 @@ RUN = pa.schema(
 )
 
 
+# ---- Runs as rows ----------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class EndedRun:
-    """The row of one run, and its nested tables by name, columns of equal length each; a failed run has none."""
+    """The row of one run, and its nested tables by name, with columns of equal length. A failed run has no tables."""
 
     row: dict[str, Any]
     nested: dict[str, Columns] = field(default_factory=dict)
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """The common property of runs in one table: the names and kinds of all nested columns."""
-        return tuple(
-            (table, name, values.dtype.kind)
-            for table, columns in self.nested.items()
-            for name, values in columns.items()
-        )
 
 
 def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun:
@@ -74,7 +76,9 @@ def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun
     row = {**counters, "run_id": run_id, "engine": engine, "engine_s": result.engine_s}
     nested = {"workers": worker_columns(result), "node_pairs": node_pair_columns(result)}
     if result.phases_run > 1:
-        nested["iterations"] = _iteration_columns(result)
+        names = np.array(result.phase_names, np.str_)[result.phase_rows["phase"]]
+        columns = {"name": names} | dict(result.phase_rows)
+        nested["iterations"] = {name: columns[name] for name in ITERATION_COLUMNS}
     return EndedRun(row, nested)
 
 
@@ -84,34 +88,56 @@ def failed(run_id: str, engine: str, message: str) -> EndedRun:
 
 
 def rows_of(runs: Sequence[EndedRun]) -> pa.Table:
-    """Make one row of each run, in order."""
-    return together([_rows_of_like(list(like)) for _, like in groupby(runs, key=lambda run: run.shape)])
+    """Return a table with one row for each run, in order."""
+
+    def shape(run: EndedRun) -> list[tuple[str, str, str]]:
+        """Return the names and kinds of all nested columns, which are equal for runs in one table."""
+        return [
+            (table, name, each.dtype.kind) for table, columns in run.nested.items() for name, each in columns.items()
+        ]
+
+    tables = []
+    for _, group in groupby(runs, key=shape):
+        like = list(group)
+        table = pa.Table.from_pylist([run.row for run in like], schema=RUN)
+        for name in like[0].nested:
+            table = table.append_column(name, _lists([run.nested[name] for run in like]))
+        tables.append(table)
+    return _together(tables)
 
 
-def _rows_of_like(runs: Sequence[EndedRun]) -> pa.Table:
-    table = pa.Table.from_pylist([run.row for run in runs], schema=RUN)
-    for name in runs[0].nested:
-        table = table.append_column(name, _lists([run.nested[name] for run in runs]))
-    return table
-
-
-def together(tables: list[pa.Table]) -> pa.Table:
-    """Join the rows of all ``tables``; columns that a table lacks are null."""
+def _together(tables: list[pa.Table]) -> pa.Table:
+    """Return the rows of all ``tables``; columns that a table lacks are null."""
     return pa.concat_tables(tables, promote_options="permissive") if tables else RUN.empty_table()
 
 
+def _lists(tables: Sequence[Columns]) -> pa.ListArray:
+    """Return a list array with one list of structs for each of ``tables``, which have the same columns."""
+    lengths = [len(next(iter(columns.values()))) for columns in tables]
+    arrays = []
+    for name in tables[0]:
+        values = np.concatenate([columns[name] for columns in tables])
+        kind = {"f": pa.float64(), "i": pa.int64(), "u": pa.int64()}.get(values.dtype.kind, pa.string())
+        arrays.append(pa.array(values.tolist() if kind == pa.string() else values, kind))
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(arrays, names=list(tables[0])))
+
+
+# ---- Parquet ---------------------------------------------------------------------------------------------------------
+
+
 def table_bytes(table: pa.Table) -> bytes:
-    """A table of results for its readers: small, with statistics of its columns."""
+    """Return a table of results as Parquet for its readers: small, with statistics of its columns."""
     return _parquet(table, compression="zstd", compression_level=3, write_statistics=True)
 
 
 def shard_bytes(table: pa.Table) -> bytes:
-    """The rows of a batch for this package alone: Zstandard takes several times as long for a column of few values."""
+    """Return the rows of a batch as Parquet. Zstandard would take several times as long for a column of few values."""
     return _parquet(table, compression="snappy", write_statistics=False)
 
 
 def _parquet(table: pa.Table, **options: Any) -> bytes:
-    """``table`` as one row group. Every setting is fixed, so that equal rows give equal bytes."""
+    """Return ``table`` as one row group. Every setting is fixed, so that equal rows give equal bytes."""
     sink = pa.BufferOutputStream()
     pq.write_table(
         table.replace_schema_metadata(None),
@@ -127,29 +153,49 @@ def _parquet(table: pa.Table, **options: Any) -> bytes:
 
 
 def unreadable_table(path: Path, error: Exception, expected: str) -> InputError:
-    """The error for a table that was not read: in the system's words if it has a number of its own; else it is damaged,
-    and something else is ``expected``.
+    """Return the error for a table that cannot be read.
+
+    An error of the system is given in the system's words. Else the table is damaged, and ``expected`` says the remedy.
     """
     if isinstance(error, OSError) and error.errno is not None:
         return cannot_be_read(path, error)
     return InputError("is damaged or not a Parquet file", place=str(path), expected=expected)
 
 
-def _iteration_columns(result: Result) -> Columns:
-    """The values of each run of a phase, with its name behind its number."""
-    names = np.array(result.phase_names, np.str_)[result.phase_rows["phase"]]
-    return {name: names if name == "name" else result.phase_rows[name] for name in ITERATION_COLUMNS}
+# ---- Shards ----------------------------------------------------------------------------------------------------------
 
 
-def _lists(tables: Sequence[Columns]) -> pa.ListArray:
-    """Make a list array with one list of structs for each of ``tables``, which have the same columns."""
-    lengths = [len(next(iter(columns.values()))) for columns in tables]
-    arrays = [_array(np.concatenate([columns[name] for columns in tables])) for name in tables[0]]
-    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
-    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(arrays, names=list(tables[0])))
+def write_shard(directory: Path, number: int, content: bytes) -> None:
+    """Write the Parquet file ``content`` as shard ``number``. Raises `InputError` if the shard cannot be written."""
+    checksum = hashlib.blake2b(content, digest_size=16).hexdigest()
+    store_bytes(directory / f"{number:06d}-{checksum}.parquet", content)
 
 
-def _array(values: npt.NDArray[Any]) -> pa.Array:
-    if values.dtype.kind in "iu":
-        return pa.array(values, pa.int64())
-    return pa.array(values.tolist(), pa.float64() if values.dtype.kind == "f" else pa.string())
+def is_whole(path: Path) -> bool:
+    """Return whether ``path`` has a shard's name and the hash in the name is that of the content.
+
+    Raises OSError or `InputError` if the file cannot be read.
+    """
+    named = SHARD_NAME.fullmatch(path.name)
+    if not named or not is_regular(path):
+        return False
+    with open_regular(path, TABLE) as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest() == named[2]
+
+
+def shard_number(name: str) -> int:
+    """Return the number of the shard ``name``."""
+    return int(name.partition("-")[0])
+
+
+def read_shards(paths: Iterable[Path], columns: list[str]) -> pa.Table:
+    """Return ``columns`` of all runs in the shards at ``paths``, in that order; a column that a shard lacks is null."""
+    tables = []
+    for path in paths:
+        try:
+            with open_regular(path, TABLE) as content, pq.ParquetFile(content) as file:
+                present = [name for name in columns if name in file.schema_arrow.names]  # failed runs have no tables
+                tables.append(file.read(present, use_threads=False))
+        except (pa.ArrowException, OSError, UnicodeError) as error:
+            raise unreadable_table(path, error, WHOLE) from error
+    return _together(tables)

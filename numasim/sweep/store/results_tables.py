@@ -1,7 +1,7 @@
 """The tables of a results directory, made from its shards: the same rows always give the same bytes.
 
 results.parquet      a row for each cell and repeat: the columns of a result, the assumed fields of the machine, the
-                     sweep axes, the error; of recorded programs those of `numasim.sweep.axis_columns`, too
+                     sweep axes, the error; recorded programs add `TIME_FACTOR` and `RECORDING`
 workers.parquet      a row for each run and worker
 node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
 iterations.parquet   a row for each run of a phase, of the runs that have more than one
@@ -10,8 +10,12 @@ timing.parquet       the engine's wall-clock time of each run, separate because 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,28 +23,30 @@ import pyarrow.compute as pc
 from numasim.engine.assumed_values import APART, assumed_fields
 from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.engine.result import COLUMNS, column_place
-from numasim.sweep.axis_columns import axis_column, named_column, recording_columns
+from numasim.parts.base import canonical_json
+from numasim.parts.yaml.nodes import Held
+from numasim.spec.shared_contents import recording_of
 from numasim.sweep.planned_runs import PlannedRow
-from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, table_bytes
+from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, read_shards, table_bytes
 from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, RESULTS, TIMING, WORKERS, Store
-from numasim.sweep.store.shard import read_shards
 
 PAIRS = "node_pairs"  # the nested table of pairs of nodes
 NAMED = ("machine", "workload", "strategy")
 
 
 def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> None:
-    """Write all tables of ``rows``, each of which has a run in ``store``; the results table last."""
+    """Write all tables of ``rows``, the results table last. Every row has a run in ``store``."""
     # Listed once: a worker of a killed sweep may still write a shard.
     shards = store.shard_paths()
     runs = read_shards(shards, RUN.names)
     chosen = rows_of_runs(runs)
     once = [chosen[run_id] for run_id in dict.fromkeys(row.run.run_id for row in rows)]
     by_row = runs.take([chosen[row.run.run_id] for row in rows])
+    iterations = _long_table(shards, "iterations", once)
     tables = {
         WORKERS: _long_table(shards, "workers", once),
         NODE_PAIRS: _long_table(shards, PAIRS, once),
-        ITERATIONS: _iterations(shards, once),
+        ITERATIONS: iterations.select(ITERATIONS_TABLE.names) if len(iterations) else ITERATIONS_TABLE.empty_table(),
         TIMING: runs.select(["run_id", "engine_s"]).take(once),
         RESULTS: results_table(by_row, rows, axes, spec_hash),
     }
@@ -48,7 +54,7 @@ def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], 
 
 
 def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> pa.Table:
-    """Build the results table; ``runs`` has the run of every row, in the same order."""
+    """Return the results table; ``runs`` has the run of every row, in the same order."""
     names = {part: named_column(rows, part) for part in NAMED}
     identity = {
         "spec_hash": [spec_hash] * len(rows),
@@ -68,7 +74,7 @@ def results_table(runs: pa.Table, rows: Sequence[PlannedRow], axes: Sequence[str
 
 
 def rows_of_runs(runs: pa.Table) -> dict[str, int]:
-    """Choose one row for each run: the first without an error, or else the last."""
+    """Return one row for each run: the first row without an error, or else the last row."""
     chosen: dict[str, int] = {}
     finished: set[str] = set()
     pairs = zip(runs["run_id"].to_pylist(), runs["error"].to_pylist(), strict=True)
@@ -81,7 +87,7 @@ def rows_of_runs(runs: pa.Table) -> dict[str, int]:
 
 
 def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
-    """Unnest the table ``name`` of the runs at ``indices``: its rows behind their run_id."""
+    """Return the nested table ``name`` of the runs at ``indices`` as rows, each behind its run_id."""
     table = read_shards(shards, ["run_id", name]).take(indices)
     if name not in table.column_names:
         return table.slice(0, 0)
@@ -92,7 +98,100 @@ def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
     return pa.table({"run_id": owner, **{field: pc.struct_field(rows, field) for field in fields}})
 
 
-def _iterations(shards: list[Path], indices: list[int]) -> pa.Table:
-    """The runs of phases; the same columns where there are none."""
-    table = _long_table(shards, "iterations", indices)
-    return table.select(ITERATIONS_TABLE.names) if len(table) else ITERATIONS_TABLE.empty_table()
+# ---- Sweep axes as columns: numbers stay numbers, and every other value has a text of its own ------------------------
+
+
+def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
+    """Return the column of ``axis``; null for a cell that does not set the axis."""
+    values = [row.cell.axes.get(axis) for row in rows]
+    given = {type(value) for value in values if value is not None}
+    if given <= {bool}:
+        return pa.array(values, pa.bool_())
+    if given <= {int}:
+        return pa.array(values, pa.int64())
+    if given <= {int, float, Decimal}:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array(labels(values), pa.string())
+
+
+def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
+    """Return the name of each cell's machine, workload or strategy.
+
+    If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the labels
+    of the values instead, which differ. A variant without a name of its own also has its label, because the name stands
+    for the original.
+    """
+    values = [row.cell.axes.get(part) for row in rows]
+    names = [_name(getattr(row.cell.spec, part)) for row in rows]
+    labelled = labels(values)
+    distinct = [name if text is None else text for name, text in zip(names, labelled, strict=True)]
+    if len(set(distinct)) > len(set(names)):
+        return distinct
+    unnamed = [isinstance(value, Mapping) and "like" in value and "name" not in value for value in values]
+    return [text if variant else name for variant, name, text in zip(unnamed, names, distinct, strict=True)]
+
+
+def _name(part: Any) -> str:
+    """Return the name of a part; a task graph that was read from a file has the name of the file."""
+    return str(part.name) if hasattr(part, "name") else Path(part.file).stem
+
+
+def labels(values: Sequence[Any]) -> list[str | None]:
+    """Return axis values as short texts that differ for different values; ``None`` stays.
+
+    If several objects have one name, the second is numbered.
+    """
+    of_value: dict[str, str] = {}
+    taken: set[str] = set()
+    found: list[str | None] = []
+    for value in values:
+        key = canonical_json(value)
+        if key not in of_value:
+            text = label(value)
+            others = (f"{text} ({number})" for number in count(2))
+            of_value[key] = next(each for each in chain([text], others) if each not in taken)
+            taken.add(of_value[key])
+        found.append(None if value is None else of_value[key])
+    return found
+
+
+def label(value: Any) -> str:
+    """Return an axis value as a short text: ``{name: matmul, n: 256}`` is ``matmul n=256``, an object has its name."""
+    if isinstance(value, Held):
+        return value.name
+    if isinstance(value, dict):
+        name = [str(value["name"])] if "name" in value else []
+        return " ".join(name + [f"{key}={_nested(part)}" for key, part in value.items() if key != "name"])
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_nested(part) for part in value)}]"
+    return str(value) if isinstance(value, str | Decimal) else json.dumps(value)
+
+
+def _nested(part: Any) -> str:
+    return f"{{{label(part)}}}" if isinstance(part, dict) else label(part)
+
+
+# ---- Two columns of recorded programs, which tables of other programs lack -------------------------------------------
+#
+# ``time_factor`` is the factor of compute times on the machine. It is null if the rate of a core is not known there, or
+# not known for the machine of the recording. ``recording`` has sentences about the recording, one on each line.
+
+TIME_FACTOR, RECORDING = "time_factor", "recording"
+
+
+def recording_columns(rows: Sequence[PlannedRow], workloads: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the columns of ``rows``, whose ``workloads`` have these names; none if no program was recorded."""
+    found = {id(row.cell.spec.workload): row.cell.spec.workload for row in rows}
+    recordings = {key: recording_of(workload) for key, workload in found.items()}
+    by_row = [recordings[id(row.cell.spec.workload)] for row in rows]
+    if not any(by_row):
+        return {}
+    factors = [
+        recorded.factor(row.cell.spec.machine.core_steps_per_s or 0) if recorded else None
+        for row, recorded in zip(rows, by_row, strict=True)
+    ]
+    texts = [
+        "\n".join(recorded.remarks(name)) if recorded else None
+        for name, recorded in zip(workloads, by_row, strict=True)
+    ]
+    return {TIME_FACTOR: pa.array(factors, pa.float64()), RECORDING: pa.array(texts, pa.string())}

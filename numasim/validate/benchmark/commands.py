@@ -11,7 +11,7 @@ from pathlib import Path
 from numasim.engine.simulate import ENGINES
 from numasim.errors import CheckError
 from numasim.files.writer import write_text
-from numasim.sweep.environment import same_imports
+from numasim.sweep.pool import same_imports
 from numasim.validate.benchmark import timed_command
 from numasim.validate.benchmark.benchmark_findings import CommandCost
 from numasim.validate.benchmark.effort import NATIVE, Command, Effort, spec_of

@@ -18,7 +18,7 @@ from typing import Any
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
-from numasim.sweep.environment import same_imports
+from numasim.sweep.pool import same_imports
 from numasim.sweep.progress import progress_bar
 from numasim.validate.benchmark.effort import NATIVE, SEED, independent_tasks, plan_of
 from numasim.validate.benchmark.sampling import Probe, take

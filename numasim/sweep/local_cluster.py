@@ -1,11 +1,11 @@
 """A Dask cluster on this machine for one sweep: a scheduler in this process, workers in processes of their own.
 
-The workers are started by Dask's command, as on any cluster. So they never import the caller's main module, an
+Workers are started by Dask's command, as on any cluster. Therefore workers never import the caller's main module, an
 interrupt from the terminal does not reach them, and they end when their scheduler is gone.
 
-A scheduler executes what it is sent, and a port of this machine is open to all its users. So scheduler and workers talk
-by TLS alone, with a key and a certificate that are made for the sweep and that only the user can read: a connection
-without them is refused. Dask's pages on HTTP are left out.
+A scheduler executes the code that it is sent, and a port of this machine is open to all its users. Therefore scheduler
+and workers speak only TLS, with a key and a certificate that are made for the sweep and that only the user can read.
+Connections without the certificate are refused. Dask's pages on HTTP are left out.
 """
 
 from __future__ import annotations
@@ -22,16 +22,14 @@ from typing import TYPE_CHECKING
 
 from numasim.errors import InputError
 from numasim.files.writer import write_bytes
-from numasim.sweep.environment import same_imports
+from numasim.sweep.pool import same_imports
 
 if TYPE_CHECKING:
     from distributed import Security
 
 HOST = "127.0.0.1"
 LONELY_S = 10  # time that a worker waits for a scheduler
-SETTINGS: Mapping[
-    str, str | bool | list[str]
-] = {  # what processes of Dask do to be watched, else up to a hundred times a second
+SETTINGS: Mapping[str, str | bool | list[str]] = {  # without monitoring, which Dask does up to a hundred times a second
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.system-monitor.gil.enabled": False,
@@ -44,15 +42,20 @@ SETTINGS: Mapping[
 
 @contextmanager
 def local_cluster(count: int) -> Iterator[tuple[str, Security, Callable[[], bool]]]:
-    """Give the address of a scheduler with ``count`` workers of one thread each, which may still be starting, the
-    certificate with which it is spoken to, and a function that says whether the process that starts the workers again
-    when they die is alive. Raises `InputError` where certificates cannot be made.
+    """Yield the address of a scheduler with ``count`` workers of one thread each, which may still be starting.
+
+    With the address comes the certificate to speak with the scheduler, and a function that returns whether the process
+    that restarts dead workers is alive. Raises `InputError` if certificates cannot be made.
     """
     import dask
-    from distributed import LocalCluster
+    from distributed import LocalCluster, Security
 
-    security = _certificate()
-    status_page = {"dashboard_address": f"{HOST}:0"}  # which it always starts; its usual port may be in use
+    try:
+        security = Security.temporary()
+    except ImportError:
+        problem = "a local cluster needs the package cryptography, which is not installed"
+        raise InputError(problem, expected="pip install 'numasim[cluster]', or --jobs in place of --cluster") from None
+    status_page = {"dashboard_address": f"{HOST}:0"}  # Dask always starts the page; its usual port may be in use
     with dask.config.set(SETTINGS):
         scheduler = LocalCluster(
             n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page, security=security
@@ -63,23 +66,13 @@ def local_cluster(count: int) -> Iterator[tuple[str, Security, Callable[[], bool
         try:
             yield address, security, lambda: workers.poll() is None
         finally:
-            with suppress(ProcessLookupError):  # they have died
+            with suppress(ProcessLookupError):  # the workers have died
                 os.killpg(workers.pid, signal.SIGKILL)
             workers.wait()
 
 
-def _certificate() -> Security:
-    from distributed import Security
-
-    try:
-        return Security.temporary()
-    except ImportError:
-        problem = "a local cluster needs the package cryptography, which is not installed"
-        raise InputError(problem, expected="pip install 'numasim[cluster]', or --jobs in place of --cluster") from None
-
-
 def _start_workers(address: str, count: int, scratch: Path, security: Security) -> subprocess.Popen[bytes]:
-    """Start them; the files of the certificate are in ``scratch``, a folder that only the user can open."""
+    """Start the workers. The files of the certificate are in ``scratch``, a folder that only the user can open."""
     made = security.get_tls_config_for_role("worker")
     files = {f"tls-{name}": scratch / f"{name}.pem" for name in ("ca-file", "cert", "key")}
     for option, file in files.items():
@@ -103,6 +96,6 @@ def _start_workers(address: str, count: int, scratch: Path, security: Security) 
 
 
 def variables(settings: Mapping[str, str | bool | list[str]]) -> dict[str, str]:
-    """The environment from which a process of Dask takes ``settings``."""
+    """Return the environment variables from which a process of Dask takes ``settings``."""
     names = {name: f"DASK_{name.upper().replace('.', '__').replace('-', '_')}" for name in settings}
     return {names[name]: str(value) for name, value in settings.items()}

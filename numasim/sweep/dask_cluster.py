@@ -1,9 +1,9 @@
 """The workers of a Dask cluster as an executor of batches.
 
-Only the results directory of this process records which runs have ended. Workers return the rows of their batch, so
-they need no common file system, and a failure of the scheduler loses the running batches alone. The scheduler gives a
-batch whose worker died to another worker; after several deaths (distributed's ``allowed-failures``) the batch counts as
-lost, and its runs are simulated one at a time.
+Only the results directory of this process records which runs have ended. Workers return the rows of their batch.
+Therefore workers need no common file system, and a failure of the scheduler loses only the running batches. If a worker
+dies, the scheduler gives its batch to another worker. After several deaths (distributed's ``allowed-failures``) the
+batch counts as lost, and its runs are simulated one at a time.
 """
 
 from __future__ import annotations
@@ -17,13 +17,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from numasim.errors import InputError
-from numasim.sweep.cluster.handshake import (
+from numasim.sweep.handshake import (
     Installed,
-    LocalCluster,
-    SchedulerAddress,
     disagreement,
     installed,
-    installed_with,
     parse_address,
     require_agreement,
     require_scheduler,
@@ -34,27 +31,30 @@ if TYPE_CHECKING:
 
 CONNECT_S = 5.0
 LOOK_AGAIN_S = 0.1
-FIRST_WORKER_S = 30.0  # the longest time that a cluster may be without workers before a sweep
-ANY_WORKER_S = 120.0  # and during it, when a batch system may start new ones
+FIRST_WORKER_S = 30.0  # time limit for the first worker of a cluster
+ANY_WORKER_S = 120.0  # longest time without a worker during a sweep, in which a batch system may start new workers
 CLOSE_S = 5.0
-CANCELLED = ("tornado.application", "asyncio")  # which tell of cancelled requests
+CANCELLED = ("tornado.application", "asyncio")  # loggers that report cancelled requests
 LOGGERS = ("distributed", "distributed.client", *CANCELLED)
 
 
 @contextmanager
 def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
-    """Connect to the cluster at the address ``text``, or start it where that is ``local:N``.
+    """Connect to the cluster at the address ``text``, or start a cluster if the address is ``local:N``.
 
-    Raises `InputError` where there is no such cluster, it has no worker, or its processes lack this version of numasim
-    or ``engine``.
+    Raises `InputError` if there is no such cluster, if it has no worker, or if its processes lack this version of
+    numasim or ``engine``.
     """
     address = parse_address(text)
-    _require_distributed()
-    with (
-        _silence(),
-        _scheduler_of(address) as (scheduler, security, more_may_come),
-        _client(scheduler, security) as client,
-    ):
+    try:
+        import distributed
+    except ImportError as error:
+        problem = f"a cluster needs the package {error.name or 'distributed'}, which is not installed"
+        raise InputError(problem, expected="pip install 'numasim[cluster]'") from None
+    with _silence(), ExitStack() as stack:
+        scheduler, security, more_may_come = stack.enter_context(_scheduler_of(address))
+        client = distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False, security=security)
+        stack.callback(lambda: client.close(timeout=CLOSE_S))
         workers = ClusterWorkers(client, scheduler, more_may_come)
         workers.require_first()
         _require_agreement(client, scheduler, engine)
@@ -65,7 +65,7 @@ class ClusterWorkers:
     """The present workers of a scheduler, which may change."""
 
     def __init__(self, client: Client, scheduler: str, more_may_come: Callable[[], bool]) -> None:
-        """``scheduler`` is its name in messages; ``more_may_come`` says whether workers may still join."""
+        """``scheduler`` is the name for messages; ``more_may_come`` returns whether workers may still join."""
         self._client = client
         self._scheduler = scheduler
         self._more_may_come = more_may_come
@@ -73,37 +73,45 @@ class ClusterWorkers:
         self._current: ClusterExecutor | None = None
 
     def slots(self) -> int:
-        """One batch a thread; workers are best started with one, as Python runs one at a time."""
+        """Return the number of threads. Workers should have one thread each, because Python runs one at a time."""
         return self._threads() or 1
 
-    def executor(self, runs: int) -> AbstractContextManager[Executor]:
-        """Give an executor on all workers."""
-        return self._executor()
+    @contextmanager
+    def executor(self, runs: int) -> Iterator[Executor]:
+        """Yield an executor on all workers."""
+        self._current = ClusterExecutor(self._client, self._scheduler)
+        try:
+            yield self._current
+        finally:
+            self._current.shutdown()
+            self._current = None
 
     def alone(self) -> AbstractContextManager[Executor]:
-        """Give an executor on all workers: the scheduler reports which batch killed its worker."""
-        return self._executor()
+        """Return an executor on all workers: the scheduler reports which batch killed its worker."""
+        return self.executor(1)
 
     def require_any(self) -> None:
-        """Raise `InputError` where there has been no worker for a long time, or none can come any more."""
+        """Raise `InputError` if there has been no worker for a long time, or if no worker can join any more."""
         if self._require_worker_within(ANY_WORKER_S) and self._current:
             with _scheduler_errors(self._scheduler):
                 self._current.ask_again_if_idle()
 
     def require_first(self) -> None:
-        """Wait for a worker. Raises `InputError` where none comes."""
+        """Wait for a worker. Raises `InputError` if no worker comes."""
         while not self._require_worker_within(FIRST_WORKER_S):
             time.sleep(LOOK_AGAIN_S)
 
     def _require_worker_within(self, patience_s: float) -> bool:
-        """Whether there is a worker; `InputError` where there has been none for that long, or none can come."""
+        """Return whether there is a worker; `InputError` if there has been none for that long, or if none can come."""
         if self._threads():
             return True
         if not self._more_may_come():
             remedy = "the same command again, which continues with the runs that are not finished"
             raise InputError("all workers of this cluster have died", place=self._scheduler, expected=remedy)
         if time.monotonic() - self._last_seen_s > patience_s:
-            raise self._without_workers(patience_s)
+            problem = f"this cluster has had no worker for {patience_s:.0f} s"
+            expected = "a running `dask worker`; finished runs are kept"
+            raise InputError(problem, place=self._scheduler, expected=expected)
         return False
 
     def _threads(self) -> int:
@@ -112,19 +120,6 @@ class ClusterWorkers:
         if threads:
             self._last_seen_s = time.monotonic()
         return threads
-
-    def _without_workers(self, waited_s: float) -> InputError:
-        problem = f"this cluster has had no worker for {waited_s:.0f} s"
-        return InputError(problem, place=self._scheduler, expected="a running `dask worker`; finished runs are kept")
-
-    @contextmanager
-    def _executor(self) -> Iterator[Executor]:
-        self._current = ClusterExecutor(self._client, self._scheduler)
-        try:
-            yield self._current
-        finally:
-            self._current.shutdown()
-            self._current = None
 
 
 class ClusterExecutor(Executor):
@@ -135,12 +130,14 @@ class ClusterExecutor(Executor):
         self._client = client
         self._on_cluster = client.get_executor(pure=False)
         self._scheduler = scheduler
-        self._waiting: dict[Future[Any], bytes] = {}  # what was submitted for it
+        self._waiting: dict[Future[Any], bytes] = {}  # the call that each future waits for
         self._was_idle = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run ``fn`` on a worker. The future raises `BrokenExecutor` after the death of several workers, and
-        `InputError` if the scheduler is gone or a new worker has another numasim.
+        """Run ``fn`` on a worker.
+
+        The future raises `BrokenExecutor` after the death of several workers, and `InputError` if the scheduler is gone
+        or a new worker has another numasim.
         """
         content = pickle.dumps((fn, args, kwargs))  # opaque to the scheduler, which need not unpickle batches
         answer: Future[Any] = Future()
@@ -149,10 +146,10 @@ class ClusterExecutor(Executor):
         return answer
 
     def ask_again_if_idle(self) -> None:
-        """Submit again what is waited for, where no worker has done anything at two looks in a row.
+        """Submit all calls without an answer again, if no worker has been busy at two checks in a row.
 
-        A result may be lost with its worker while it is on its way and be there again before distributed has noticed
-        the loss; then distributed waits for news of it that have come already.
+        A result may be lost with its worker on the way, and be computed again before distributed has noticed the loss.
+        distributed then waits for a message that has already come.
         """
         is_idle = not any(self._client.processing().values())
         if is_idle and self._was_idle:
@@ -169,7 +166,7 @@ class ClusterExecutor(Executor):
         self._on_cluster.shutdown(wait=False)
 
     def _answer(self, ended: Future[Any], answer: Future[Any]) -> None:
-        if self._waiting.pop(answer, None) is None:  # it was asked for again
+        if self._waiting.pop(answer, None) is None:  # the call was submitted twice and has an answer already
             return
         if ended.cancelled():
             answer.set_exception(_scheduler_lost(self._scheduler))
@@ -182,7 +179,7 @@ class ClusterExecutor(Executor):
 def run_agreed(expected: Installed, content: bytes) -> Any:
     """Call the pickled function with its arguments, on a worker that has the ``expected`` numasim.
 
-    The first workers were checked at the start; this checks those that join later.
+    The workers that are present at the start are checked there. This function checks workers that join later.
     """
     if installed() != expected:
         raise OtherNumasimError(installed())
@@ -195,7 +192,7 @@ class OtherNumasimError(Exception):
 
 
 def translated(error: BaseException, scheduler: str) -> BaseException:
-    """Translate an error of the cluster itself to an exception of this package; others stay as they are."""
+    """Return an error of the cluster itself as an exception of this package, and any other error unchanged."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
@@ -210,7 +207,7 @@ def translated(error: BaseException, scheduler: str) -> BaseException:
 
 @contextmanager
 def _scheduler_errors(scheduler: str) -> Iterator[None]:
-    """Turn a request that the scheduler does not answer into an `InputError`."""
+    """Raise `InputError` for a request that the scheduler does not answer."""
     try:
         yield
     except (OSError, RuntimeError, CancelledError) as error:
@@ -223,56 +220,37 @@ def _scheduler_lost(scheduler: str) -> InputError:
 
 
 def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
-    """Ask the scheduler, which unpickles what it passes on, and every worker."""
+    """Ask the scheduler, which unpickles what it passes on, and every worker for their numasim."""
     try:
         answer: Any = client.run_on_scheduler(installed)
     except Exception as error:
         answer = error
     require_agreement({f"the scheduler {scheduler}": answer})
     with _scheduler_errors(scheduler):
-        answers = client.run(installed_with, engine, on_error="return")
+        answers = client.run(installed, engine, on_error="return")
     require_agreement({f"the worker {place}": answer for place, answer in answers.items()})
 
 
-def _require_distributed() -> None:
-    try:
-        import distributed  # noqa: F401
-    except ImportError as error:
-        problem = f"a cluster needs the package {error.name or 'distributed'}, which is not installed"
-        raise InputError(problem, expected="pip install 'numasim[cluster]'") from None
-
-
 @contextmanager
-def _scheduler_of(
-    address: LocalCluster | SchedulerAddress,
-) -> Iterator[tuple[str, Security | None, Callable[[], bool]]]:
-    """Give the address of a scheduler that answers, the certificate to speak with it (None: that of Dask's settings),
-    and a function that says whether workers may still join it.
-    """
-    if isinstance(address, SchedulerAddress):
-        require_scheduler(address.text)
-        yield address.text, None, lambda: True
-        return
-    from numasim.sweep.cluster.local_cluster import local_cluster
+def _scheduler_of(address: int | str) -> Iterator[tuple[str, Security | None, Callable[[], bool]]]:
+    """Yield a scheduler: its address, the certificate to speak with it, and whether workers may still join.
 
-    with local_cluster(address.count) as found:
+    Without a certificate, that of Dask's settings is used. ``address`` is a number of workers on this machine, or the
+    address of a scheduler that a user started.
+    """
+    if isinstance(address, str):
+        require_scheduler(address)
+        yield address, None, lambda: True
+        return
+    from numasim.sweep.local_cluster import local_cluster
+
+    with local_cluster(address) as found:
         yield found
 
 
 @contextmanager
-def _client(scheduler: str, security: Security | None) -> Iterator[Client]:
-    from distributed import Client
-
-    client = Client(scheduler, timeout=CONNECT_S, set_as_default=False, security=security)
-    try:
-        yield client
-    finally:
-        client.close(timeout=CLOSE_S)
-
-
-@contextmanager
 def _silence() -> Iterator[None]:
-    """Keep distributed's own loggers off the terminal: what concerns the user is raised."""
+    """Keep distributed's own loggers off the terminal, because all that concerns the user is raised as an error."""
     from distributed.utils import silence_logging_cmgr
 
     with ExitStack() as stack:

@@ -1,1 +1,0 @@
-"""The workers of a Dask cluster as an executor of batches."""
