@@ -28,7 +28,7 @@ from numasim.runtime.fields_file import plan_fields, write_fields
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
 
-PARTS = ("errors", "fields", "plan_file")
+PARTS = ("fields", "plan_file")
 
 Expected = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int, c_int64)
 Held = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64)

@@ -141,15 +141,15 @@ BUGS = [
     ),
     Bug(
         "a lock is free before what it protects is written",
-        "locks_tas.c",
-        "ns_atomic_u32_store(&((tas_lock *)base)->held, 0, memory_order_release);",
-        "ns_atomic_u32_store(&((tas_lock *)base)->held, 0, memory_order_relaxed);",
+        "locks_words.c",
+        "ns_atomic_u32_store(&((word_lock *)base)->state, FREE, memory_order_release);",
+        "ns_atomic_u32_store(&((word_lock *)base)->state, FREE, memory_order_relaxed);",
         "reordered",
         "lock/tas/three",
     ),
     Bug(
         "the next number is served before what the lock protects is written",
-        "locks_ticket.c",
+        "locks_words.c",
         "ns_atomic_u32_store(&self->served, mine + 1, memory_order_release);",
         "ns_atomic_u32_store(&self->served, mine + 1, memory_order_relaxed);",
         "reordered",
@@ -157,7 +157,7 @@ BUGS = [
     ),
     Bug(
         "who tries draws a number that is not served yet",
-        "locks_ticket.c",
+        "locks_words.c",
         "uint32_t drawn = served; /*",
         "uint32_t drawn = ns_atomic_u32_load(&self->drawn, memory_order_relaxed); /*",
         "sequential",
@@ -181,7 +181,7 @@ BUGS = [
     ),
     Bug(
         "who sleeps for a mutex is not woken",
-        "locks_mutex.c",
+        "locks_words.c",
         "memory_order_release) == HELD_AND_WANTED)",
         "memory_order_release) == HELD)",
         "sequential",
@@ -321,7 +321,7 @@ BUGS = [
     ),
     Bug(
         "what is pushed onto the list of a task that has ended is waited for",
-        "dependent.c",
+        "dependences.c",
         "        if (newest == &ended) return false;\n",
         "        if (newest == &ended) newest = NULL;\n",
         "sequential",
@@ -329,7 +329,7 @@ BUGS = [
     ),
     Bug(
         "a parent takes as free what has no list to wait in, and others take as theirs",
-        "dependent.c",
+        "dependences.c",
         "static const uint32_t UNKNOWN = UINT32_C(1) << 31;",
         "static const uint32_t UNKNOWN = 1;",
         "sequential",
@@ -337,7 +337,7 @@ BUGS = [
     ),
     Bug(
         "a task that ends does not tell its parent what it did",
-        "dependent.c",
+        "dependences.c",
         "    return ns_atomic_pointer_exchange(&self->waiting, &ended, memory_order_acq_rel);\n",
         "    return ns_atomic_pointer_exchange(&self->waiting, &ended, memory_order_acquire);\n",
         "reordered",

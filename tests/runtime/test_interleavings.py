@@ -28,7 +28,7 @@ IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 def parts(c_compiler: str) -> dict[str, Path]:
     """The explorer's objects and those of the explored sources, by the names of their sources."""
     own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
-    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependent.c")
+    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependences.c")
     made = compile_objects(c_compiler, own, FLAGS) + compile_objects(c_compiler, explored, IN_ARENA)
     return {source.stem: path for source, path in zip([*own, *explored], made, strict=True)}
 

@@ -2,7 +2,7 @@
  * parent still finds out what it waits for, or has long done so.
  */
 #include "cases.h"
-#include "dependences/dependent.h"
+#include "dependences/dependences.h"
 #include "platform/near_memory.h"
 
 enum { TASKS = 4 };

@@ -1,7 +1,7 @@
 /* What the explorer itself can see: small programs of which it is known what each kind of memory allows. A case that
  * requires what memory does not promise is violated exactly where that kind of memory breaks the promise. */
 #include "cases.h"
-#include "platform/futex.h"
+#include "platform/waiting.h"
 #include "platform/near_memory.h"
 
 static struct litmus_case {

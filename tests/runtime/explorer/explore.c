@@ -7,7 +7,7 @@
 #include "arena.h"
 #include "explore_states.h"
 #include "platform/fiber.h"
-#include "platform/futex.h"
+#include "platform/waiting.h"
 
 enum {
     STORES = 12,

@@ -45,8 +45,8 @@ enum { NS_NUMA_NODES = 16384 };
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-/* Kinds are those of the simulator's locks, and named as there: ns_numa_lock_kind() lists them. docs/model/locks.md,
- * section 5.2, says who is next with each and gives the sources; source/sync/locks_<kind>.c says how it is done. */
+/* The kinds are the simulator's kinds of locks, by the same names: ns_numa_lock_kind() lists them. docs/model/locks.md,
+ * section 5.2, says which thread is next with each kind and gives the sources. */
 typedef struct {
     const char *kind; /* NULL: "cohort" */
     uint32_t nodes;   /* of callers: their nodes are less; 0: 1 */

@@ -1,8 +1,8 @@
 /* What the running system is made of: sockets, NUMA nodes, cores, hardware threads, caches, distances between nodes;
  * and threads and memory kept in their places.
  *
- * Read from sysfs, or by hwloc in a library that was built with it. Only processors count that are online and that this
- * process may use: its affinity mask and its control group are obeyed.
+ * The topology is read from sysfs. Only processors count that are online and that this process may use, by its affinity
+ * mask and its control group.
  */
 #ifndef NUMASIM_TOPOLOGY_H
 #define NUMASIM_TOPOLOGY_H
@@ -40,7 +40,7 @@ typedef struct {
 enum { NS_CACHE_LEVELS = 4 };
 
 typedef struct {
-    const char *source; /* "sysfs" or "hwloc" */
+    const char *source; /* "sysfs" */
     ns_cpu *cpu;        /* [cpu_count], ascending ids */
     ns_node *node;      /* [node_count], ascending ids */
     uint32_t *distance; /* [node_count][node_count], from row to column, as firmware gives it; 10 is local */

@@ -7,11 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "execution/dependents.h"
 #include "execution/execution.h"
-#include "platform/fiber.h"
 #include "search/search.h"
-#include "threads/memory_accesses.h"
 
 /* A fiber with the task that is on it. */
 typedef struct ns_thread_fiber ns_thread_fiber;
@@ -218,7 +215,7 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
 
 static bool goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_thread_task *child) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    return pool->tables.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
+    return pool->file.plan.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
 }
 
 /* A child can begin: it, or the task that has spawned it, comes into a queue. */

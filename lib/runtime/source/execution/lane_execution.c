@@ -6,9 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "execution/dependents.h"
 #include "execution/execution.h"
-#include "threads/memory_accesses.h"
 
 static ns_lane *lane_of(const ns_worker *worker) {
     const ns_thread_worker *whole = (const ns_thread_worker *)worker;
@@ -19,13 +17,6 @@ static ns_lane *lane_of(const ns_worker *worker) {
 static void renew_children(ns_task *self) {
     self->children = (uint32_t)(ns_lane_top(&self->worker->lane) - self->first);
 }
-
-static int begin(ns_thread_worker *worker) {
-    (void)worker;
-    return NS_OK;
-}
-
-static void finish(ns_thread_worker *worker) { (void)worker; }
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
@@ -348,8 +339,6 @@ static void share(ns_thread_worker *worker) { ns_lane_publish(lane_of(&worker->b
 const ns_thread_execution ns_lane_execution = {
     .calls = {.spawn = spawn, .spawn_after = spawn_after, .call = call, .join = join, NS_THREAD_CALLS_OF_ALL},
     .in_lanes = true,
-    .begin = begin,
-    .finish = finish,
     .execute = execute_record,
     .wait = wait_for,
     .child_ended = ns_thread_child_ended_elsewhere, /* never called: of records with parents, all are roots */

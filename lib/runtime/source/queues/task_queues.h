@@ -4,7 +4,8 @@
 #ifndef NS_TASK_QUEUES_H
 #define NS_TASK_QUEUES_H
 
-#include "plan_tables.h"
+#include "plan/plan_reader.h"
+#include "policy/thresholds.h"
 #include "queues/deque.h"
 #include "queues/lane.h"
 #include "queues/shared_queue.h"
@@ -23,10 +24,10 @@ typedef struct {
 
 /* Whether queue `q` can be a deque: one worker pushes and pops at its back, others take from its front, and it has no
  * bound that a push has to observe. */
-bool ns_task_queue_is_deque(const ns_plan_tables *tables, uint32_t q);
+bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q);
 
 /* A lane for the owner of `lane`, if that is not NULL. 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
-int ns_task_queue_create(ns_task_queue *self, const ns_plan_tables *tables, uint32_t q, ns_lane_owned *lane);
+int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t q, ns_lane_owned *lane);
 void ns_task_queue_destroy(ns_task_queue *self);
 
 void ns_task_queue_set_thresholds(ns_task_queue *self, ns_thresholds thresholds);

@@ -205,7 +205,7 @@ static void write_tasks(FILE *file, const layout *self) {
             if (op->code == NS_OP_WAIT) {
                 fputs("[\"wait\"]", file);
             } else {
-                fprintf(file, "[\"%s\",%u]", NS_OP_NAME[op->code], argument_of(self, op, &segments));
+                fprintf(file, "[\"%s\",%u]", NS_OP_WORD[op->code], argument_of(self, op, &segments));
             }
         }
         fputs("]", file);

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #include "api/operations.h"
+#include "generated/enumerations.h"
 #include "record/growing.h"
-#include "record/ops.h"
 
 typedef struct {
     uint32_t row; /* whose program it is a part of */

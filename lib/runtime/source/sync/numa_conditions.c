@@ -4,7 +4,6 @@
 
 #include "numasim/locks.h"
 #include "numasim/runtime.h"
-#include "platform/futex.h"
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 #include "sync/mcs.h"

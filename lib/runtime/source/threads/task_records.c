@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "threads/memory_accesses.h"
 #include "threads/worker_stack.h"
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */

@@ -10,11 +10,7 @@
 #include "numasim/topology.h"
 #include "platform/waiting.h"
 #include "policy/ranges.h"
-#include "search/copied_tasks.h"
 #include "search/search.h"
-#include "threads/pool_making.h"
-#include "threads/thread_stack.h"
-#include "threads/worker_stack.h"
 
 enum {
     STACK_BYTES = 64 << 20, /* of address space: tasks that wait execute others nested */
@@ -168,7 +164,7 @@ static int cross_boundary(ns_thread_pool *pool) {
 
 /* Entries of tasks that have ended, under copies, are left in queues. */
 static void drop_claimed(ns_thread_pool *pool) {
-    for (uint32_t q = 0; pool->copies && q < pool->tables.steal.queue_count; q++) {
+    for (uint32_t q = 0; pool->copies && q < pool->file.plan.steal.queue_count; q++) {
         void *entry;
         while ((entry = ns_task_queue_take(pool->queues[q], true, NS_FRONT, NULL, NULL))) ns_thread_claim(entry);
     }
@@ -224,7 +220,7 @@ static void report_times(const ns_thread_pool *pool, const ns_thread_worker *wor
 
 static int report_pool(ns_pool *self, ns_report *report) {
     const ns_thread_pool *pool = (const ns_thread_pool *)self;
-    const uint32_t nodes = pool->tables.steal.nodes;
+    const uint32_t nodes = pool->file.plan.steal.nodes;
     const int error = ns_report_create(report, self->workers, nodes, self->word_count);
     if (error) return error;
     report->makespan_ps = pool->makespan_ps;
@@ -295,7 +291,7 @@ static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *
     return error;
 }
 
-static const ns_plan_file *file_of(const ns_pool *pool) { return ((const ns_thread_pool *)pool)->tables.file; }
+static const ns_plan_file *file_of(const ns_pool *pool) { return &((const ns_thread_pool *)pool)->file; }
 
 static uint32_t row_of(const ns_task *task) { return ns_thread_notes_of((const ns_thread_task *)task)->row; }
 

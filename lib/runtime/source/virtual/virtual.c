@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/cpu_clock.h"
+#include "platform/ticks.h"
 #include "virtual/virtual_state.h"
 
 /* ---- making a pool ----------------------------------------------------------------------------------------------- */
