@@ -5,7 +5,6 @@ joins that leapfrog, spawn orders that adapt, copies of tasks.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compiling import THREADS, compile_program
-from runtime_sources import HERE, library_sources
+from runtime_sources import told
 from runtime_strategies import STRATEGIES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
@@ -76,7 +74,7 @@ def test_no_task_begins_before_those_that_it_waits_for(watched: Path, tmp_path: 
     work = graph(*chains, phases=(phase(*range(140)),))
     write_plan(plan_of(work, 4, stealing(), machine=toy()), 3, tmp_path / "plan")
     for _ in range(3):
-        assert told([watched / "plan_order", tmp_path / "plan"]) == "140 0\n"
+        assert told(watched / "plan_order", tmp_path / "plan") == "140 0\n"
 
 
 @pytest.mark.parametrize("deal", Deal)
@@ -124,21 +122,6 @@ def test_another_program_than_the_recorded_one_is_refused(strategy: str, program
 # ---- gates, leapfrogs, copies --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def watched(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the programs of told_apart/, watched by the thread sanitizer."""
-    folder = tmp_path_factory.mktemp("told_apart")
-    for source in (HERE / "told_apart").glob("*.c"):
-        compile_program(c_compiler, folder / source.stem, [source, *library_sources()], THREADS)
-    return folder
-
-
-def told(command: list[str | Path]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    return done.stdout
-
-
 GATED = """
 name: gated
 queues: {{deque: {{per: worker}}, pool: {{per: socket, own: fifo, full: grow}}}}
@@ -156,10 +139,10 @@ steal:
 def test_no_more_subtrees_of_a_unit_are_live_than_may_be(watched: Path, tmp_path: Path, most: int) -> None:
     strategy, record, plan = (tmp_path / name for name in ("gated.yaml", "graph.json", "plan"))
     strategy.write_text(GATED.format(most=most))
-    told([watched / "live_units", "record", record])
+    told(watched / "live_units", "record", record)
     write_plan(compile_plan(str(strategy), MACHINE, 6, "ompi", record), 1, plan)
     for _ in range(4):
-        subtrees, live = map(int, told([watched / "live_units", "run", plan]).split())
+        subtrees, live = map(int, told(watched / "live_units", 0, plan).split())
         assert subtrees == 24
         assert 1 <= live <= most
 
@@ -167,7 +150,7 @@ def test_no_more_subtrees_of_a_unit_are_live_than_may_be(watched: Path, tmp_path
 def test_who_leapfrogs_steals_from_its_thief_alone(watched: Path, tmp_path: Path) -> None:
     write_plan(compile_plan("leapfrog", MACHINE, 4, "ompi"), 1, tmp_path / "plan")
     for _ in range(3):
-        tasks, _stolen, wrong = map(int, told([watched / "leapfrogs", tmp_path / "plan"]).split())
+        tasks, _stolen, wrong = map(int, told(watched / "leapfrogs", 0, tmp_path / "plan").split())
         assert (tasks, wrong) == (2**13 - 1, 0)
 
 

@@ -17,8 +17,8 @@ typedef struct {
     const void *context;
 } ns_graph_delay;
 
-/* The program of the plan of `pool`, which was made with the option NS_GRAPH_IS_PROGRAM, and whose words are registered with it. 0,
- * NS_ERROR_UNSUPPORTED, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
+/* The program of the plan of `pool`, which was made with the option NS_GRAPH_IS_PROGRAM, and whose words are registered
+ * with it. 0, NS_ERROR_UNSUPPORTED, NS_ERROR_FIELD or NS_ERROR_MEMORY. */
 int ns_graph_program_create(ns_graph_program **self, ns_pool *pool, ns_graph_delay delay);
 void ns_graph_program_destroy(ns_graph_program *self);
 

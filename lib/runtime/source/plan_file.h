@@ -1,5 +1,5 @@
-/* The plan of a pool, from a file or by default: all that the engines are given, and the parts of the times of segments,
- * so that a segment may take its measured time.
+/* The plan of a pool, from a file or by default: all that the engines are given, and the parts of the times of
+ * segments, so that a segment may take its measured time.
  */
 #ifndef NS_PLAN_FILE_H
 #define NS_PLAN_FILE_H
@@ -28,9 +28,9 @@ typedef struct {
  * `reader.problem`, or NS_ERROR_MEMORY. The caller destroys `self` in any case. */
 int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields);
 
-/* Make the default plan: a deque for each worker, random victims, one task a steal, help while joining. `node`
- * [workers + 1] lives as long as `self` and has entries below `nodes`. Returns 0 or NS_ERROR_MEMORY. The caller destroys
- * `self` in any case. */
+/* Make the default plan: a deque for each worker, random victims, one task a steal, help while joining. `node` [workers
+ * + 1] lives as long as `self` and has entries below `nodes`. Returns 0 or NS_ERROR_MEMORY. The caller destroys `self`
+ * in any case. */
 int ns_plan_file_default(ns_plan_file *self, uint32_t workers, uint32_t nodes, const int32_t *node);
 
 void ns_plan_file_destroy(ns_plan_file *self);
@@ -38,8 +38,8 @@ void ns_plan_file_destroy(ns_plan_file *self);
 /* Returns whether threads can execute the program and the strategy; if not, `reader.problem` says why. */
 bool ns_plan_file_is_for_threads(ns_plan_file *self);
 
-/* A segment starts: place or move its pages in `pages`, and count its bytes. `measured_ps` is its compute time, or -1 for
- * the time in the plan. Returns what the segment takes. */
+/* A segment starts: place or move its pages in `pages`, and count its bytes. `measured_ps` is its compute time, or -1
+ * for the time in the plan. Returns what the segment takes. */
 ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
                                    int64_t measured_ps);
 

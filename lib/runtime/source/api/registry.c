@@ -5,7 +5,7 @@
 
 #include "api/operations.h"
 
-/* ---- errors ---------------------------------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 static const char *const SENTENCE[] = {
     "nothing is wrong",
@@ -51,10 +51,10 @@ int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) {
     return error;
 }
 
-/* ---- objects and words ----------------------------------------------------------------------------------------------- */
+/* ---- objects and words ------------------------------------------------------------------------------------------- */
 
-/* Make room for one more entry of `size` bytes behind `count` entries. Returns the entries, or NULL where memory is short.
- * Capacities are powers of two, and follow from the count. */
+/* Make room for one more entry of `size` bytes behind `count` entries. Returns the entries, or NULL where memory is
+ * short. Capacities are powers of two, and follow from the count. */
 static void *with_room(void *entries, uint32_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;
     return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
@@ -102,7 +102,7 @@ int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, 
     return id;
 }
 
-/* ---- reports --------------------------------------------------------------------------------------------------------- */
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
 
 #define COUNTER_NAME(name, NAME) [NS_##NAME] = #name,
 const char *const NS_COUNTER_NAME[NS_COUNTERS] = {NS_EACH_COUNTER(COUNTER_NAME)};

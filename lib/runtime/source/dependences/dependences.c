@@ -24,8 +24,8 @@ bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *
         entry->next = newest;
     } while (!ns_atomic_pointer_compare_exchange(&other->waiting, &newest, entry, memory_order_release,
                                                  memory_order_acquire));
-    /* release: the thread that ends `other` sees the entry and the child as they are now. Only the parent pushes, and the
-     * list is taken once, as a whole: there is no ABA problem */
+    /* release: the thread that ends `other` sees the entry and the child as they are now. Only the parent pushes, and
+     * the list is taken once, as a whole: there is no ABA problem */
     return true;
 }
 

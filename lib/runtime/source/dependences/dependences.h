@@ -2,8 +2,8 @@
  * (section 15.9.5) defines them: a reader waits for the last writer; a writer waits for the readers since then, or
  * where there are none for the last writer.
  *
- * Only the parent looks addresses up, from the first such child to the next join. Parent and children share a list and a
- * count for each child: an ns_dependent. A child has a list of the siblings that wait for it. The parent pushes onto
+ * Only the parent looks addresses up, from the first such child to the next join. Parent and children share a list and
+ * a count for each child: an ns_dependent. A child has a list of the siblings that wait for it. The parent pushes onto
  * this list, and the end of the child closes it: a later sibling need not wait. A child also counts the siblings that
  * it waits for. These count down while the parent is still looking addresses up. So the count begins far above their
  * number, and the parent subtracts the difference once it knows the number.
@@ -38,8 +38,8 @@ void ns_dependent_create(ns_dependent *self);
  * ended; the caller then sees all that `other` did. */
 bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *entry);
 
-/* The parent tells that `self` waits for `others` children in all. Returns whether all of them have ended, so that `self`
- * can begin. */
+/* The parent tells that `self` waits for `others` children in all. Returns whether all of them have ended, so that
+ * `self` can begin. */
 bool ns_dependent_is_free(ns_dependent *self, uint32_t others);
 
 /* `self` has ended. Returns the list of the children that wait for it. */

@@ -1,5 +1,5 @@
-/* Calls of tasks that are the same in all ways to execute them: locks, counters, barriers and conditions; and calls that
- * measure segments for a controller. */
+/* Calls of tasks that are the same in all ways to execute them: locks, counters, barriers and conditions; and calls
+ * that measure segments for a controller. */
 #include <stdio.h>
 
 #include "execution/execution.h"

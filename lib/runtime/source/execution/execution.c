@@ -156,7 +156,7 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     }
 }
 
-/* ---- joins that help ------------------------------------------------------------------------------------------------- */
+/* ---- joins that help --------------------------------------------------------------------------------------------- */
 
 static bool is_joined(const void *context) { return ns_thread_task_is_joined(context); }
 
@@ -216,7 +216,7 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
     ns_futex_wake(returned, 1);
 }
 
-/* ---- children with dependences --------------------------------------------------------------------------------------- */
+/* ---- children with dependences ----------------------------------------------------------------------------------- */
 
 static uint32_t count_accesses(const ns_work_order *order) {
     uint32_t count = 0;

@@ -1,7 +1,7 @@
 /* The ways to execute tasks on threads, and their common part.
  *
- * - On the stack (stack_execution.c): a worker executes tasks nested on its thread's stack. A worker that waits in a join
- *   executes other tasks meanwhile, or its thread sleeps.
+ * - On the stack (stack_execution.c): a worker executes tasks nested on its thread's stack. A worker that waits in a
+ *   join executes other tasks meanwhile, or its thread sleeps.
  * - In lanes (lane_execution.c): where a spawn is a push to the own queue and a join begins with pops from that queue.
  *   Tasks are executed nested, too, but most tasks need neither a record nor a count of children.
  * - On fibers (fiber_execution.c): where a task may go on elsewhere than where it began (spawns work-first, joins

@@ -1,4 +1,5 @@
-/* What a strategy needs from a pool of threads: the state of queues that it reads, and how its tasks can be executed. */
+/* What a strategy needs from a pool of threads: the state of queues that it reads, and how its tasks can be executed.
+ */
 #include "execution/execution.h"
 
 /* Returns whether all new tasks of a worker go to its own queue, which takes them. */
@@ -87,8 +88,8 @@ void ns_thread_find_needs(ns_thread_pool *pool) {
     pool->asks_parents = ns_plan_has_anchor(&plan->steal, NS_ANCHOR_PARENT);
     pool->execution = execution_for(pool);
     pool->base.tasks = pool->graph.boundary.controlled ? &ns_thread_measured_calls : &pool->execution->calls;
-    /* In lanes, owners note nothing at a push or a pop. And a task that joins finds all of its children in its own lane,
-     * or other workers execute them. */
+    /* In lanes, owners note nothing at a push or a pop. And a task that joins finds all of its children in its own
+     * lane, or other workers execute them. */
     pool->notes_watches = pool->watches && !pool->execution->in_lanes;
     pool->can_be_quiescent = !pool->execution->in_lanes;
 }

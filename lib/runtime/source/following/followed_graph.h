@@ -2,8 +2,8 @@
  * iteration, and the row of each task in the graph (model 3.6, 4.12, 4.14).
  *
  * The first task that a task spawns or calls is the first one that its row spawns or calls, and so on. So a program
- * follows the graph that was recorded of it, whatever else its bodies do. Rows of tasks are known only where the strategy
- * asks for rows, or where the graph itself is the program (graph_program.h).
+ * follows the graph that was recorded of it, whatever else its bodies do. Rows of tasks are known only where the
+ * strategy asks for rows, or where the graph itself is the program (graph_program.h).
  */
 #ifndef NS_FOLLOWED_GRAPH_H
 #define NS_FOLLOWED_GRAPH_H
@@ -30,8 +30,8 @@ typedef struct {
     ns_thread_task **held; /* [rows] spawned tasks that wait */
 } ns_followed_graph;
 
-/* Follow the graph of a plan that lives as long as `self`. Returns 0, or an error whose sentence the pool has. The caller
- * destroys `self` in any case. */
+/* Follow the graph of a plan that lives as long as `self`. Returns 0, or an error whose sentence the pool has. The
+ * caller destroys `self` in any case. */
 int ns_followed_graph_create(ns_followed_graph *self, ns_pool *pool, const ns_fields *fields, const ns_full_plan *plan,
                              enum ns_graph_use use);
 void ns_followed_graph_destroy(ns_followed_graph *self);

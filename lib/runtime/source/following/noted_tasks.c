@@ -3,7 +3,7 @@
 #include "execution/placing.h"
 #include "platform/waiting.h"
 
-/* ---- counts of live subtrees ----------------------------------------------------------------------------------------- */
+/* ---- counts of live subtrees ------------------------------------------------------------------------------------- */
 
 static ns_atomic_u64 *atomic(const int64_t *count) { return (ns_atomic_u64 *)(uintptr_t)count; }
 

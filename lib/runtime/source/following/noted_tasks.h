@@ -1,10 +1,10 @@
 /* Notes about tasks, for strategies that tell tasks apart: written when tasks are spawned, begun, put aside and ended.
  * Only pools with notes call these functions.
  *
- * Some strategies limit how many subtrees are live in each unit of workers (model 4.14). All workers count live subtrees
- * at the same time. A gate lets a worker pass only below the limit. Two workers that come to a gate at once must not both
- * pass for the last subtree. So a worker that passes counts for one subtree, until it knows whether the task that it
- * takes is the root of a subtree.
+ * Some strategies limit how many subtrees are live in each unit of workers (model 4.14). All workers count live
+ * subtrees at the same time. A gate lets a worker pass only below the limit. Two workers that come to a gate at once
+ * must not both pass for the last subtree. So a worker that passes counts for one subtree, until it knows whether the
+ * task that it takes is the root of a subtree.
  */
 #ifndef NS_NOTED_TASKS_H
 #define NS_NOTED_TASKS_H
@@ -21,7 +21,8 @@ void ns_thread_note_begin_here(ns_thread_worker *worker, ns_thread_task *task);
 /* `task` has ended on the worker. */
 void ns_thread_note_end(ns_thread_worker *worker, ns_thread_task *task);
 
-/* Returns whether `child` is begun as `parent` spawns it, which leaves the rest of `parent` to others (model 3.3, 4.14).
+/* Returns whether `child` is begun as `parent` spawns it, which leaves the rest of `parent` to others (model 3.3,
+ * 4.14).
  */
 bool ns_thread_goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_thread_task *child);
 

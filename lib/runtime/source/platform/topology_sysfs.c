@@ -2,8 +2,9 @@
  * fs/cgroup; and its output as JSON.
  *
  * numasim/machine/sysfs.py reads processors, cores, sockets, nodes, memory and distances likewise, for machine files.
- * Both readers refuse a processor on no node or on several. The Python reader also reads the clock, the speeds of unlike
- * cores and all caches. This reader keeps the caches of the first processor, and the last level of the others. */
+ * Both readers refuse a processor on no node or on several. The Python reader also reads the clock, the speeds of
+ * unlike cores and all caches. This reader keeps the caches of the first processor, and the last level of the others.
+ */
 #include "numasim/topology.h"
 
 #include <inttypes.h>

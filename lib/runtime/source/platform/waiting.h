@@ -28,7 +28,7 @@ static inline void ns_wait_for(const ns_atomic_u32 *word, uint32_t value) {
     while (ns_atomic_u32_load(word, memory_order_acquire) != value) ns_patience_rest(&patience);
 }
 
-/* ---- sleep: by the operating system, or by the explorer of interleavings ------------------------------------------ */
+/* ---- sleep: by the operating system, or by the explorer of interleavings ----------------------------------------- */
 
 #ifdef NS_EXPLORE
 

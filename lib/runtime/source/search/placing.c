@@ -5,8 +5,8 @@
 #include "policy/dispatch.h"
 #include "search/search.h"
 
-/* Returns whether the worker executes its spawns at once: from the moment when its own queue is full, until the queue has
- * emptied somewhat. */
+/* Returns whether the worker executes its spawns at once: from the moment when its own queue is full, until the queue
+ * has emptied somewhat. */
 static bool must_inline(const ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (worker->own == NS_UNKNOWN) return false;

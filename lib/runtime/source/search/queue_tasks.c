@@ -1,5 +1,5 @@
-/* Queues as a worker sees and uses them: their lengths and watch bits, copies of tasks, and takes from queues that are no
- * lanes.
+/* Queues as a worker sees and uses them: their lengths and watch bits, copies of tasks, and takes from queues that are
+ * no lanes.
  */
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "execution/execution.h"
 #include "search/search.h"
 
-/* ---- what a worker sees ---------------------------------------------------------------------------------------------- */
+/* ---- what a worker sees ------------------------------------------------------------------------------------------ */
 
 /* Compute the watch bits from the lengths of queues, where bits are not noted at pushes and pops. */
 static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {
@@ -42,7 +42,8 @@ void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait)
     if (pool->watches) look_at_watches(pool, (uint64_t *)(uintptr_t)search->view.watch);
     if (pool->sees_lengths) {
         int64_t *length = (int64_t *)(uintptr_t)search->view.length;
-        for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) length[q] = ns_task_queue_length(pool->queues[q]);
+        for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++)
+            length[q] = ns_task_queue_length(pool->queues[q]);
     }
     /* relaxed: a recent thief is enough */
     const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
@@ -68,7 +69,7 @@ void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step) {
                                ns_task_queue_thresholds(own));
 }
 
-/* ---- tasks with copies: entries in several queues stand for one task (model 4.13) ------------------------------------ */
+/* ---- tasks with copies: entries in several queues stand for one task (model 4.13) -------------------------------- */
 
 /* An entry of a queue is a task, or a ticket of a task, which has the lowest bit set. The ticket is freed with its last
  * entry, perhaps after the task. */
@@ -112,7 +113,7 @@ bool ns_thread_push_copies(ns_thread_worker *worker, uint32_t q, const uint32_t 
     return true;
 }
 
-/* ---- taking tasks ---------------------------------------------------------------------------------------------------- */
+/* ---- taking tasks ------------------------------------------------------------------------------------------------ */
 
 /* A worker that takes a task, and the task in whose strict join it waits. */
 typedef struct {

@@ -28,7 +28,7 @@ int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed) {
     return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->file.plan.backoff, ++worker->search.fails, probed);
 }
 
-/* ---- locks: of the domain of a level while a worker probes there (thesis chapter 6, Algorithm 5), and of queues ------ */
+/* ---- locks: of the domain of a level while a worker probes there (thesis chapter 6, Algorithm 5), and of queues -- */
 
 static int make_locks(ns_thread_pool *pool, ns_i32s words, const ns_numa_lock_options *options) {
     for (uint64_t at = 0; at < words.count; at++) {
@@ -98,9 +98,9 @@ static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q
     return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
-/* A probe has come to queue `q`. The probe takes the lock of the queue, if there is one, into `*held`. Where the strategy
- * looks first, a probe that sees tasks tries the lock, looks again under the lock, and fails where another worker has the
- * lock, as in core/search/thief.h. Returns how many tasks the probe takes. */
+/* A probe has come to queue `q`. The probe takes the lock of the queue, if there is one, into `*held`. Where the
+ * strategy looks first, a probe that sees tasks tries the lock, looks again under the lock, and fails where another
+ * worker has the lock, as in core/search/thief.h. Returns how many tasks the probe takes. */
 static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
     const ns_full_plan *plan = &pool->file.plan;
     pass_lock(pool, held, ns_probe_lock(plan, q), node);
@@ -146,7 +146,8 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     return first;
 }
 
-/* Go through the probes of a round. Returns a task, or NULL. `*held` is the lock of a level that the last probe left. */
+/* Go through the probes of a round. Returns a task, or NULL. `*held` is the lock of a level that the last probe left.
+ */
 static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
                                      int32_t *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);

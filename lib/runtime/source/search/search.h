@@ -64,8 +64,8 @@ static inline bool ns_thread_is_quiescent(const ns_thread_pool *pool) {
 
 /* ---- queue_tasks.c ----------------------------------------------------------------------------------------------- */
 
-/* Look at the queues, and at all else that decisions depend on, as far as the strategy uses it. `wait` is what the worker
- * waits for while it searches, or NULL. */
+/* Look at the queues, and at all else that decisions depend on, as far as the strategy uses it. `wait` is what the
+ * worker waits for while it searches, or NULL. */
 void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* Queue `q` has changed, or differs from its watch bits. */
@@ -74,8 +74,8 @@ void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q);
 /* The worker is about to take a task from its queue, has executed a task, or begins to search. */
 void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step);
 
-/* Push a placed task into queue `q`, and a copy into each queue of `copy` that has room, by the function `push`. Returns
- * false where `q` has no room. The worker that takes one of the entries first has the task. */
+/* Push a placed task into queue `q`, and a copy into each queue of `copy` that has room, by the function `push`.
+ * Returns false where `q` has no room. The worker that takes one of the entries first has the task. */
 bool ns_thread_push_copies(ns_thread_worker *worker, uint32_t q, const uint32_t *copy, uint32_t copies,
                            ns_thread_task *task, bool (*push)(ns_thread_worker *worker, uint32_t q, void *entry));
 

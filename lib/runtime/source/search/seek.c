@@ -80,7 +80,9 @@ static void compute_thresholds(ns_thread_worker *worker) {
     for (uint32_t q = 0; q < plan->steal.queue_count; q++) {
         seen.peak_sum += (int64_t)ns_atomic_u64_load(&pool->queues[q]->peak, memory_order_relaxed);
     }
-    ns_task_queue_set_thresholds(own, ns_thresholds_computed(&plan->thresholds, plan->costs.push_ps, plan->costs.pop_ps, &seen));
+    const ns_operation_costs *costs = &plan->costs;
+    ns_task_queue_set_thresholds(own,
+                                 ns_thresholds_computed(&plan->thresholds, costs->push_ps, costs->pop_ps, &seen));
     ns_thread_note_queue(pool, (uint32_t)worker->own);
 }
 
@@ -116,7 +118,8 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* Where the own queue is to be refilled, put the stolen task into it and decide again. Returns the next task, or NULL. */
+/* Where the own queue is to be refilled, put the stolen task into it and decide again. Returns the next task, or NULL.
+ */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->file.plan.refill;

@@ -8,7 +8,7 @@
 
 static serial_pool *pool_of(const serial_task *self) { return (serial_pool *)(void *)self->task.worker->pool; }
 
-/* ---- turns: a part of a team runs until it waits; then the next part that can go on runs ----------------------------- */
+/* ---- turns: a part of a team runs until it waits; then the next part that can go on runs ------------------------- */
 
 /* Returns whether the part has what it waits for. */
 static bool can_go_on(const serial_pool *pool, const serial_part *self) {
@@ -50,7 +50,7 @@ static _Noreturn void give_up(serial_task *self, int error, const char *problem,
     abort(); /* no part goes on with a run that was given up */
 }
 
-/* ---- segments: the work of a body between two calls, measured or declared -------------------------------------------- */
+/* ---- segments: the work of a body between two calls, measured or declared ---------------------------------------- */
 
 /* The body calls the library: the segment ends. */
 static void leave_body(serial_task *self) {
@@ -92,9 +92,10 @@ static void begin_op(serial_task *self, enum ns_op code, uint32_t argument) {
     if (pool->recording) ns_recorder_op(&pool->recorder, self->row, code, argument);
 }
 
-/* ---- tasks that begin later ------------------------------------------------------------------------------------------ */
+/* ---- tasks that begin later -------------------------------------------------------------------------------------- */
 
-/* Give `entries` room for `needed` entries. Returns the entries, or NULL, with nothing changed, where memory is short. */
+/* Give `entries` room for `needed` entries. Returns the entries, or NULL, with nothing changed, where memory is short.
+ */
 static void *with_room(void *entries, size_t *room, size_t needed, size_t size) {
     size_t more = *room ? *room : 64;
     if (entries && *room >= needed) return entries;
@@ -131,7 +132,7 @@ static ns_work_order deferred_at(const ns_deferred *self, size_t at) {
     return (ns_work_order){.body = task->body, .arguments = self->bytes + task->begin, .bytes = task->bytes};
 }
 
-/* ---- tasks ----------------------------------------------------------------------------------------------------------- */
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 enum { SMALL_ARGUMENTS = 256 }; /* copies of at most so many bytes are on the stack */
 
@@ -298,7 +299,7 @@ static void refuse(ns_task *task, int error, const char *sentence) {
 
 static void declare(ns_task *task, const ns_access *access) { record_access((serial_task *)(void *)task, access); }
 
-/* ---- words ----------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 /* Wait until the part has what it needs, and let other parts run meanwhile. */
 static void wait_for(serial_task *self, enum need need, uint32_t object) {

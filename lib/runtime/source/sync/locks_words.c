@@ -2,7 +2,7 @@
 #include "platform/waiting.h"
 #include "sync/numa_locks.h"
 
-/* ---- test-and-set: each waiting thread writes the word until it finds the lock free ------------------------------- */
+/* ---- test-and-set: each waiting thread writes the word until it finds the lock free ------------------------------ */
 
 enum state { FREE, HELD, HELD_AND_WANTED }; /* wanted: only of a mutex */
 
@@ -33,7 +33,7 @@ static void release_word(ns_numa_lock *base, uint32_t node) {
 const ns_numa_lock_operations ns_lock_tas = {
     .name = "tas", .bytes = sizeof(word_lock), .acquire = acquire_tas, .try_acquire = set_tas, .release = release_word};
 
-/* ---- test and test-and-set: a waiting thread reads the word, and writes it only when the lock is free -------------- */
+/* ---- test and test-and-set: a waiting thread reads the word, and writes it only when the lock is free ------------ */
 
 static bool is_free(const word_lock *self) {
     /* relaxed: only says when to try */
@@ -53,7 +53,7 @@ const ns_numa_lock_operations ns_lock_ttas = {.name = "ttas",
                                               .try_acquire = set_ttas,
                                               .release = release_word};
 
-/* ---- mutex, for long waits: after some looks a waiting thread sleeps until a release ------------------------------- */
+/* ---- mutex, for long waits: after some looks a waiting thread sleeps until a release ----------------------------- */
 
 static bool take_mutex(ns_numa_lock *base, uint32_t node) {
     uint32_t found = FREE;
@@ -89,7 +89,7 @@ const ns_numa_lock_operations ns_lock_mutex = {.name = "mutex",
                                                .try_acquire = take_mutex,
                                                .release = release_mutex};
 
-/* ---- ticket: a thread draws a number, and waits until the number is served ----------------------------------------- */
+/* ---- ticket: a thread draws a number, and waits until the number is served --------------------------------------- */
 
 typedef struct {
     ns_numa_lock base;

@@ -1,6 +1,6 @@
-/* The queue lock of Mellor-Crummey and Scott (1991), in the form with the holder's place inside the lock. A thread needs a
- * place on its stack only while it waits, any thread may release the lock, and the holder can ask whether a thread waits.
- * A lock of all zero is free.
+/* The queue lock of Mellor-Crummey and Scott (1991), in the form with the holder's place inside the lock. A thread
+ * needs a place on its stack only while it waits, any thread may release the lock, and the holder can ask whether a
+ * thread waits. A lock of all zero is free.
  */
 #ifndef NS_MCS_H
 #define NS_MCS_H

@@ -8,7 +8,7 @@
 #include "platform/atomics.h"
 #include "threads/worker.h"
 
-/* ---- on which node the memory of an object lies ---------------------------------------------------------------------- */
+/* ---- on which node the memory of an object lies ------------------------------------------------------------------ */
 
 enum { PAGE_BYTES = 4096 };
 
@@ -59,7 +59,7 @@ int ns_object_homes_add(ns_object_homes *self, const ns_object *objects, uint32_
 }
 
 static int32_t touched_first(ns_atomic_u32 *home, int32_t node) {
-    uint32_t found = ns_atomic_u32_load(home, memory_order_relaxed); /* relaxed: the word is a node, and guards nothing */
+    uint32_t found = ns_atomic_u32_load(home, memory_order_relaxed); /* relaxed: guards no other memory */
     if (!found && node >= 0) {
         const bool first = ns_atomic_u32_compare_exchange(home, &found, (uint32_t)node + 1, memory_order_relaxed,
                                                           memory_order_relaxed); /* relaxed: as above */
@@ -98,7 +98,7 @@ void ns_object_homes_find(ns_object_homes *self, const ns_access *access, int32_
     }
 }
 
-/* ---- a pretended machine --------------------------------------------------------------------------------------------- */
+/* ---- a pretended machine ----------------------------------------------------------------------------------------- */
 
 enum { LINE_BYTES = 64 };
 
@@ -124,7 +124,8 @@ static int64_t spin(const ns_emulation *self, int64_t ps) {
     return ps;
 }
 
-/* Returns the least time in which a cache line reaches `thief` from another worker: the real machine takes this time. */
+/* Returns the least time in which a cache line reaches `thief` from another worker: the real machine takes this time.
+ */
 static int64_t nearest_ps(const ns_emulation *self, uint32_t thief) {
     const int64_t *row = self->line_ps + (uint64_t)thief * self->workers;
     int64_t nearest = INT64_MAX;

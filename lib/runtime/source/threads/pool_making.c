@@ -54,7 +54,7 @@ static int find_needs(ns_thread_pool *pool) {
                         "a copy is, threads do not know when the task itself has ended");
 }
 
-/* ---- CPUs ------------------------------------------------------------------------------------------------------------ */
+/* ---- CPUs -------------------------------------------------------------------------------------------------------- */
 
 /* The order in which machines number their hardware threads: the first ones of all cores node by node, then the second
  * ones (numasim/machine/topology.py). */
@@ -79,9 +79,9 @@ static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_t
     return NS_OK;
 }
 
-/* Set `cpu` [workers], and whether the pool is crowded. A worker's CPU is its hardware thread in the plan's machine, where
- * this system may be that machine; else the i-th CPU that the process may use; -1 where there are more workers than CPUs.
- * Returns 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
+/* Set `cpu` [workers], and whether the pool is crowded. A worker's CPU is its hardware thread in the plan's machine,
+ * where this system may be that machine; else the i-th CPU that the process may use; -1 where there are more workers
+ * than CPUs. Returns 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
 static int choose_cpus(ns_thread_pool *pool, const ns_topology *here, int32_t *cpu) {
     uint64_t count = 0;
     const uint32_t workers = pool->base.workers;

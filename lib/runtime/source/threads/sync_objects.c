@@ -12,7 +12,7 @@ typedef struct {
     uint64_t since;  /* ticks, when it was taken */
     uint32_t node;   /* from which it was taken last: the holder's task may release it on another node */
     int64_t permits; /* of a condition */
-    ns_atomic_pointer holder; /* the task that has the lock; NULL: none. A task only asks whether this is the task itself */
+    ns_atomic_pointer holder; /* the task that has the lock, which alone asks for it; NULL: none */
 } sync_state;
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* The thread mode: a pool of workers, each a thread with its own CPU, that execute tasks by the strategy of a plan.
  *
- * A pool chooses how to execute tasks when it opens (execution.h): nested on the worker's stack, in the slots of a lane,
- * or on fibers. How a worker finds its next task is in source/search.
+ * A pool chooses how to execute tasks when it opens (execution.h): nested on the worker's stack, in the slots of a
+ * lane, or on fibers. How a worker finds its next task is in source/search.
  */
 #ifndef NS_WORKER_H
 #define NS_WORKER_H

@@ -23,7 +23,7 @@ void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body 
         ns_atomic_u64_store(&pool->worker[id]->stack_end, NS_NO_STACK, memory_order_relaxed); /* as in the header */
 }
 
-/* ---- stacks that overflow -------------------------------------------------------------------------------------------- */
+/* ---- stacks that overflow ---------------------------------------------------------------------------------------- */
 
 /* The guard pages below the thread's stack; none in other threads. A signal handler reads this variable, so its memory
  * must not be allocated at its first use. */

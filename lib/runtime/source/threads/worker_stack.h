@@ -1,9 +1,10 @@
-/* Stacks: how deeply tasks and calls may nest on the present stack of a worker, and a sentence for stacks that overflow.
+/* Stacks: how deeply tasks and calls may nest on the present stack of a worker, and a sentence for stacks that
+ * overflow.
  *
  * Nested calls of the library are checked: where there is no room for a body, the run ends with an error, and no other
  * body begins, on any worker. Bodies of the library around a body of the program run in any case, and enter the
- * program's body here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked. These run into the
- * guard pages below the stack.
+ * program's body here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked. These run into
+ * the guard pages below the stack.
  */
 #ifndef NS_WORKER_STACK_H
 #define NS_WORKER_STACK_H
@@ -50,7 +51,8 @@ NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_bo
 
 enum { NS_STACK_GUARD_BYTES = 256 << 10 }; /* guard pages below the stack of a worker's thread */
 
-/* Returns the lowest address of the calling thread's stack at which a body may begin; 0 where the system does not tell. */
+/* Returns the lowest address of the calling thread's stack at which a body may begin; 0 where the system does not tell.
+ */
 uintptr_t ns_thread_stack_end(void);
 
 /* Let this process write a sentence before SIGSEGV ends it for a stack overflow, unless the program handles SIGSEGV. */

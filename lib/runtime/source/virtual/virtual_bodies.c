@@ -217,7 +217,7 @@ int ns_virtual_come_to(void *whole, uint32_t worker, uint32_t row, uint32_t op) 
     return error;
 }
 
-/* ---- calls of programs: each is an op of the plan's graph ------------------------------------------------------------ */
+/* ---- calls of programs: each is an op of the plan's graph -------------------------------------------------------- */
 
 static void spawn(ns_task *self, const ns_work_order *order) {
     ask_engine((virtual_task *)self, (virtual_call){.op = NS_OP_SPAWN, .order = order});

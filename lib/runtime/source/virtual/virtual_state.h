@@ -1,9 +1,9 @@
 /* The state of a run in virtual time: bodies beside the simulator's engine.
  *
- * The engine (lib/engine) runs on the fiber of the caller of the pool, and decides all that workers do. Before the engine
- * executes an op of a task, it calls `ns_virtual_come_to`. The task's body, on a fiber of its own, then runs on to its
- * next call of the library. This call has to be the next op of the task's row in the plan's graph, apart from segments.
- * The time of the body until then is the time of these segments.
+ * The engine (lib/engine) runs on the fiber of the caller of the pool, and decides all that workers do. Before the
+ * engine executes an op of a task, it calls `ns_virtual_come_to`. The task's body, on a fiber of its own, then runs on
+ * to its next call of the library. This call has to be the next op of the task's row in the plan's graph, apart from
+ * segments. The time of the body until then is the time of these segments.
  */
 #ifndef NS_VIRTUAL_STATE_H
 #define NS_VIRTUAL_STATE_H
@@ -15,7 +15,8 @@
 #include "platform/fiber.h"
 #include "virtual/virtual_engine.h"
 
-/* Two calls stand for several ops: SIGNAL also for BROADCAST, and GET, which awaits a future, for a WAIT or for no op. */
+/* Two calls stand for several ops: SIGNAL also for BROADCAST, and GET, which awaits a future, for a WAIT or for no op.
+ */
 enum { NS_VIRTUAL_GET = NS_OP_END + 1 };
 
 /* A call of a body. */
