@@ -1,8 +1,8 @@
 /* What the explorer itself can see: small programs of which it is known what each kind of memory allows. A case that
  * requires what memory does not promise is violated exactly where that kind of memory breaks the promise. */
 #include "cases.h"
-#include "platform/waiting.h"
 #include "platform/near_memory.h"
+#include "platform/waiting.h"
 
 static struct litmus_case {
     ns_atomic_u32 *x, *y;

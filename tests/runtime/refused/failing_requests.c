@@ -44,9 +44,9 @@ static bool fails(void) {
     return true;
 }
 
-#define WRAPPED(RESULT, NAME, PARAMETERS, FAILURE, ...)                                  \
-    RESULT __real_##NAME PARAMETERS;                                                     \
-    RESULT __wrap_##NAME PARAMETERS;                                                     \
+#define WRAPPED(RESULT, NAME, PARAMETERS, FAILURE, ...) \
+    RESULT __real_##NAME PARAMETERS;                    \
+    RESULT __wrap_##NAME PARAMETERS;                    \
     RESULT __wrap_##NAME PARAMETERS { return fails() ? FAILURE : __real_##NAME(__VA_ARGS__); }
 WRAPPED(void *, malloc, (size_t bytes), NULL, bytes)
 WRAPPED(void *, calloc, (size_t count, size_t bytes), NULL, count, bytes)
@@ -55,7 +55,7 @@ WRAPPED(void *, aligned_alloc, (size_t alignment, size_t bytes), NULL, alignment
 WRAPPED(void *, mmap, (void *at, size_t bytes, int protection, int flags, int file, off_t offset), MAP_FAILED, at,
         bytes, protection, flags, file, offset)
 WRAPPED(int, pthread_create,
-        (pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument), EAGAIN, thread,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument), EAGAIN, thread,
         attributes, start, argument)
 
 enum { DEPTH = 3, LONG_BYTES = 200, MANY = 150, INDICES = 20, OBJECT_BYTES = 10000 };

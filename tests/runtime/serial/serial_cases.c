@@ -191,20 +191,10 @@ static const struct {
     ns_body *body;
     bool team;
 } CASE[] = {
-    RUN(futures_one_after_the_other),
-    RUN(future_behind_work),
-    RUN(future_behind_a_join),
-    RUN(future_too_early),
-    RUN(work_between_futures),
-    RUN(future_of_another),
-    RUN(arguments_are_copied),
-    RUN(parts_join_by_themselves),
-    RUN(loops_take_every_index),
-    RUN(read_then_write),
-    RUN(await_nobody),
-    TEAM(team),
-    TEAM(part_that_meets_alone),
-    TEAM(spawn_in_team),
+    RUN(futures_one_after_the_other), RUN(future_behind_work), RUN(future_behind_a_join), RUN(future_too_early),
+    RUN(work_between_futures),        RUN(future_of_another),  RUN(arguments_are_copied), RUN(parts_join_by_themselves),
+    RUN(loops_take_every_index),      RUN(read_then_write),    RUN(await_nobody),         TEAM(team),
+    TEAM(part_that_meets_alone),      TEAM(spawn_in_team),
 };
 
 static void prepare(ns_pool *pool, const char *name) {

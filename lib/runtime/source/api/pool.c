@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "generated/enumerations.h"
 #include "api/operations.h"
+#include "generated/enumerations.h"
 
 /* In place of virtual time, in a program that is linked without it: a pool that only has an error. */
 static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);

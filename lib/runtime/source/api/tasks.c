@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "generated/enumerations.h"
 #include "api/operations.h"
+#include "generated/enumerations.h"
 #include "queues/lane.h"
 
 /* Returns the task that the mode knows: `self` may be a part of it. */

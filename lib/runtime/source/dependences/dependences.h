@@ -73,8 +73,8 @@ typedef struct {
 
 /* All zero is a table without dependences. */
 typedef struct {
-    ns_arena arena;               /* all that lives until the join */
-    ns_dependence_entry *entries; /* [entry_room] a hash table */
+    ns_arena arena;                   /* all that lives until the join */
+    ns_dependence_entry *entries;     /* [entry_room] a hash table */
     uint32_t entry_count, entry_room; /* a power of two */
     ns_reader *free;
     ns_dependent **before; /* [before_count] the children that the newest child waits for, each once */

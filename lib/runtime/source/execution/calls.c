@@ -79,21 +79,21 @@ static const ns_task_operations *leave(ns_task *self) {
     return &ns_thread_execution_of(worker_of(self))->calls;
 }
 
-#define MEASURED(NAME, PARAMETERS, ...)                    \
-    static void measured_##NAME PARAMETERS {               \
-        leave(self)->NAME(__VA_ARGS__);                    \
-        ns_thread_segment_begins((ns_thread_task *)self);  \
+#define MEASURED(NAME, PARAMETERS, ...)                   \
+    static void measured_##NAME PARAMETERS {              \
+        leave(self)->NAME(__VA_ARGS__);                   \
+        ns_thread_segment_begins((ns_thread_task *)self); \
     }
-MEASURED(spawn, (ns_task *self, const ns_work_order *order), self, order)
-MEASURED(spawn_after, (ns_task *self, const ns_work_order *order), self, order)
-MEASURED(call, (ns_task *self, ns_body *body, void *arguments), self, body, arguments)
-MEASURED(join, (ns_task *self), self)
-MEASURED(get, (ns_task *self, ns_future *future), self, future)
-MEASURED(lock, (ns_task *self, uint32_t word), self, word)
-MEASURED(unlock, (ns_task *self, uint32_t word), self, word)
-MEASURED(arrive, (ns_task *self, uint32_t word), self, word)
-MEASURED(await, (ns_task *self, uint32_t word), self, word)
-MEASURED(signal, (ns_task *self, uint32_t word, uint32_t permits), self, word, permits)
+MEASURED(spawn, (ns_task * self, const ns_work_order *order), self, order)
+MEASURED(spawn_after, (ns_task * self, const ns_work_order *order), self, order)
+MEASURED(call, (ns_task * self, ns_body *body, void *arguments), self, body, arguments)
+MEASURED(join, (ns_task * self), self)
+MEASURED(get, (ns_task * self, ns_future *future), self, future)
+MEASURED(lock, (ns_task * self, uint32_t word), self, word)
+MEASURED(unlock, (ns_task * self, uint32_t word), self, word)
+MEASURED(arrive, (ns_task * self, uint32_t word), self, word)
+MEASURED(await, (ns_task * self, uint32_t word), self, word)
+MEASURED(signal, (ns_task * self, uint32_t word, uint32_t permits), self, word, permits)
 
 static int64_t measured_add(ns_task *self, uint32_t word, int64_t value) {
     const int64_t before = leave(self)->add(self, word, value);

@@ -31,9 +31,9 @@ static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
 
 #define NS_STACK_CALLS(JOIN) \
     {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
-#define NS_STACK_EXECUTION                                                                \
-    .execute = ns_thread_execute_here, .wait = wait_here, .release = ns_thread_place,     \
-    .take = ns_thread_queue_take, .keep = ns_thread_queue_keep, .share = ns_thread_queue_share
+#define NS_STACK_EXECUTION                                                                                          \
+    .execute = ns_thread_execute_here, .wait = wait_here, .release = ns_thread_place, .take = ns_thread_queue_take, \
+    .keep = ns_thread_queue_keep, .share = ns_thread_queue_share
 
 const ns_thread_execution ns_stack_execution = {
     .calls = NS_STACK_CALLS(ns_thread_join_helping),

@@ -5,8 +5,6 @@
  * Both readers refuse a processor on no node or on several. The Python reader also reads the clock, the speeds of
  * unlike cores and all caches. This reader keeps the caches of the first processor, and the last level of the others.
  */
-#include "numasim/topology.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "numasim/runtime.h"
+#include "numasim/topology.h"
 #include "platform/processor_set.h"
 
 enum { LOCAL_DISTANCE = 10, REMOTE_DISTANCE = 20 }; /* the values of firmware tables */

@@ -15,7 +15,7 @@ static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
     return false;
 }
 
-/* Whether a level lets no worker but `owner` probe queue `q`. */
+/* Returns whether a level lets no worker but `owner` probe queue `q`. */
 static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, uint32_t owner) {
     const ns_level *level = &plan->level[index];
     for (uint32_t row = level->row; row < rows_end(plan, index); row++) {
@@ -59,7 +59,7 @@ void ns_task_queue_destroy(ns_task_queue *self) {
 }
 
 void ns_task_queue_set_thresholds(ns_task_queue *self, ns_thresholds thresholds) {
-    /* relaxed: the bits that follow from them come right with the next push or pop */
+    /* relaxed: the next push or pop corrects the watch bits */
     ns_atomic_u64_store(&self->high, (uint64_t)thresholds.high, memory_order_relaxed);
     ns_atomic_u64_store(&self->low, (uint64_t)thresholds.low, memory_order_relaxed);
 }

@@ -159,8 +159,7 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
         ns_thread_view_queues(worker, wait);
         if (!ns_round_next(&round, &pool->file.plan.steal, &search->actor, &search->view, &level, &q)) return NULL;
         *probed = true;
-        pass_lock(pool, held, ns_level_lock(&pool->file.plan, level, q),
-                             (uint32_t)worker->base.node);
+        pass_lock(pool, held, ns_level_lock(&pool->file.plan, level, q), (uint32_t)worker->base.node);
         ns_thread_task *task = probe(worker, wait, level, q);
         if (task || wait->is_over(wait->context)) return task;
         if (pool->file.plan.backoff_after_probe) {

@@ -81,8 +81,7 @@ static void compute_thresholds(ns_thread_worker *worker) {
         seen.peak_sum += (int64_t)ns_atomic_u64_load(&pool->queues[q]->peak, memory_order_relaxed);
     }
     const ns_operation_costs *costs = &plan->costs;
-    ns_task_queue_set_thresholds(own,
-                                 ns_thresholds_computed(&plan->thresholds, costs->push_ps, costs->pop_ps, &seen));
+    ns_task_queue_set_thresholds(own, ns_thresholds_computed(&plan->thresholds, costs->push_ps, costs->pop_ps, &seen));
     ns_thread_note_queue(pool, (uint32_t)worker->own);
 }
 

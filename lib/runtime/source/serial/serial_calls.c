@@ -79,9 +79,9 @@ static void resume_body(serial_task *self) {
 
 /* The task has got one of several futures, and does something else before it gets the others. */
 static _Noreturn void refuse_early_get(serial_task *self) {
-    give_up(
-        self, NS_ERROR_UNSUPPORTED,
-        "a task gets one of several futures and goes on before it has got the others; a task graph cannot say so", "");
+    give_up(self, NS_ERROR_UNSUPPORTED,
+            "a task gets one of several futures and goes on before it has got the others; a task graph cannot say so",
+            "");
 }
 
 /* The body comes to its next op. */
@@ -268,13 +268,9 @@ static void join(ns_task *task) {
 static void get(ns_task *task, ns_future *future) {
     serial_task *self = (serial_task *)(void *)task;
     const bool own = future->task == task && future->done >= self->first_group;
-    if (!future->task || !pool_of(self)->recording || (own && future->done < self->group))
-        return; /* waited for */
-    if (!own)
-        give_up(self, NS_ERROR_UNSUPPORTED, "a task gets a future of another; a task graph cannot say so",
-                          "");
-    if (self->getting && (self->declared || ns_recorder_has_access(&pool_of(self)->recorder)))
-        refuse_early_get(self);
+    if (!future->task || !pool_of(self)->recording || (own && future->done < self->group)) return; /* waited for */
+    if (!own) give_up(self, NS_ERROR_UNSUPPORTED, "a task gets a future of another; a task graph cannot say so", "");
+    if (self->getting && (self->declared || ns_recorder_has_access(&pool_of(self)->recorder))) refuse_early_get(self);
     if (!self->getting) leave_body(self);
     future->task = NULL;
     self->getting = --self->outstanding > 0;
@@ -312,9 +308,7 @@ static void wait_for(serial_task *self, enum need need, uint32_t object) {
     waiting->need = NEED_NOTHING;
 }
 
-static serial_sync *object_of(const serial_task *self, uint32_t object) {
-    return &pool_of(self)->words[object];
-}
+static serial_sync *object_of(const serial_task *self, uint32_t object) { return &pool_of(self)->words[object]; }
 
 static void lock(ns_task *task, uint32_t object) {
     serial_task *self = (serial_task *)(void *)task;
@@ -332,7 +326,7 @@ static void unlock(ns_task *task, uint32_t object) {
     serial_sync *lock = object_of(self, object);
     if (lock->holder != self) {
         give_up(self, NS_ERROR_PROGRAM, "a task lets go of a lock that it does not hold",
-                          pool_of(self)->pool.words[object].name);
+                pool_of(self)->pool.words[object].name);
     }
     begin_op(self, NS_OP_UNLOCK, object);
     lock->holder = NULL;

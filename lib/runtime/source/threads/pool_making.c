@@ -197,8 +197,9 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     if (!error) error = make_workers(pool, here, cpu);
     if (!error) error = make_queues(pool, here);
     if (!error) error = follow_memory(pool);
-    if (!error) error = ns_thread_sync_create(&pool->sync, pool->fields ? &pool->file.plan : NULL, pool->base.workers,
-                                               pool->file.plan.steal.node, pool->rate);
+    if (!error)
+        error = ns_thread_sync_create(&pool->sync, pool->fields ? &pool->file.plan : NULL, pool->base.workers,
+                                      pool->file.plan.steal.node, pool->rate);
     free(cpu);
     return error;
 }

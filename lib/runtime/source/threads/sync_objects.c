@@ -9,9 +9,9 @@
 /* Written while the lock of the object is held. */
 typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
-    uint64_t since;  /* ticks, when it was taken */
-    uint32_t node;   /* from which it was taken last: the holder's task may release it on another node */
-    int64_t permits; /* of a condition */
+    uint64_t since;           /* ticks, when it was taken */
+    uint32_t node;            /* from which it was taken last: the holder's task may release it on another node */
+    int64_t permits;          /* of a condition */
     ns_atomic_pointer holder; /* the task that has the lock, which alone asks for it; NULL: none */
 } sync_state;
 

@@ -77,14 +77,14 @@ struct ns_thread_pool {
     ns_pool base;
     const struct ns_thread_execution *execution; /* how its tasks are executed */
     ns_body *const *bodies; /* bodies of the library, which wrap bodies of the program; then NULL */
-    ns_fields *fields; /* of the plan; NULL: the default plan */
+    ns_fields *fields;      /* of the plan; NULL: the default plan */
     ns_plan_file file;
     ns_followed_graph graph;
     ns_plan anonymous; /* `file.plan.steal` without owners of queues: a worker must not write what others remember */
     ns_task_queue **queues; /* [queues] each near those that use it */
     ns_watch_board board;
     ns_thread_sync *sync;
-    ns_numa_lock **locks; /* [words] locks that searches take; NULL for other words */
+    ns_numa_lock **locks;   /* [words] locks that searches take; NULL for other words */
     ns_object_homes *homes; /* NULL where the strategy and the mode need none */
     ns_emulation emulation;
     ns_atomic_u64 searches;    /* beginnings and ends of searches so far */
@@ -93,18 +93,18 @@ struct ns_thread_pool {
     int32_t *node;             /* [workers + 1] without a plan */
     uint32_t *no_queues;       /* [workers] NS_NO_QUEUE */
     ns_tick_rate rate;
-    bool crowded;            /* more workers than CPUs */
-    bool team;               /* the run has a root for each worker */
-    uint32_t team_size;      /* workers that take part in it */
-    bool notes;              /* records of tasks have notes: task_records.h */
-    bool adapts;             /* the spawn order adapts */
-    bool copies;             /* dispatch rules leave copies of tasks */
-    bool asks_parents;       /* levels begin at the worker that spawned the task executed last */
-    bool watches;            /* the strategy reads watch bits */
-    bool notes_watches;      /* watch bits are noted at each change of a queue; else they follow from lengths */
-    bool sees_lengths;       /* the strategy reads the lengths of queues */
-    bool own_dispatch;       /* all new tasks of a worker go to its own queue */
-    bool can_be_quiescent;   /* workers may find no work although tasks are left */
+    bool crowded;          /* more workers than CPUs */
+    bool team;             /* the run has a root for each worker */
+    uint32_t team_size;    /* workers that take part in it */
+    bool notes;            /* records of tasks have notes: task_records.h */
+    bool adapts;           /* the spawn order adapts */
+    bool copies;           /* dispatch rules leave copies of tasks */
+    bool asks_parents;     /* levels begin at the worker that spawned the task executed last */
+    bool watches;          /* the strategy reads watch bits */
+    bool notes_watches;    /* watch bits are noted at each change of a queue; else they follow from lengths */
+    bool sees_lengths;     /* the strategy reads the lengths of queues */
+    bool own_dispatch;     /* all new tasks of a worker go to its own queue */
+    bool can_be_quiescent; /* workers may find no work although tasks are left */
 
     pthread_mutex_t lock; /* guards what follows, except atomic words */
     pthread_cond_t started, ended;
