@@ -54,17 +54,7 @@ CASES: list[tuple[str, str, dict[str, int | str]]] = [
     ("spinlock", "spinlock", {"acquisitions": 3, "critical_ns": 10, "think_ns": 5}),
     *(
         ("syncbench", "syncbench", {"construct": construct, "repetitions": 5, "delay_ns": 70})
-        for construct in [
-            "parallel",
-            "for",
-            "parallel-for",
-            "barrier",
-            "single",
-            "critical",
-            "lock",
-            "atomic",
-            "reduction",
-        ]
+        for construct in CONSTRUCTS
     ),
     ("syncbench", "syncbench", {"construct": "barrier", "repetitions": 2, "delay_ns": 0}),
     *(

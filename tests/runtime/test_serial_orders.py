@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from compiling import ADDRESSES, compile_program
-from runtime_sources import HERE, library_sources
+from runtime_sources import HERE, library_sources, told
 
 OPTION = 8
 SEEDS = range(40)
@@ -20,9 +20,7 @@ def orders(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def begun(orders: Path, mode: str, seed: int) -> list[str]:
-    done = subprocess.run([orders, mode, str(seed)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.split()
+    return told(orders, mode, seed).split()
 
 
 def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:

@@ -6,7 +6,6 @@ bodies come to the ops that it executes, and change nothing.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from functools import cache
 from itertools import count
@@ -15,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from runtime_sources import refusal
 from runtime_strategies import STRATEGIES
 from virtual_equality import counts_of, differences, is_for_the_runtime, run_plan
 
@@ -162,9 +162,9 @@ def test_groups_whose_tasks_leave_children_unjoined(join: str, spawn: str, progr
 
 def test_threads_refuse_groups_with_a_sentence(program: Path, tmp_path: Path) -> None:
     write_plan(plan_of(graph(GROUPS)), 1, tmp_path / "plan")
-    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "the plan's program waits for groups of tasks, which threads do not do" in told.stderr
+    assert "the plan's program waits for groups of tasks, which threads do not do" in refusal(
+        program, "plan", tmp_path / "plan", "--mode", "native"
+    )
 
 
 def test_random_plans_have_all_that_virtual_time_executes() -> None:
@@ -188,16 +188,14 @@ def test_helpers_are_refused_on_threads_with_a_sentence(program: Path, tmp_path:
     plan = plan_of(work, 2, strategy, machine=toy_with({"cores": 4}, caches=caches), effects=Effects(cache="share"))
     assert plan.helpers is not None
     write_plan(plan, 1, tmp_path / "plan")
-    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "which threads do not start" in told.stderr
+    assert "which threads do not start" in refusal(program, "plan", tmp_path / "plan", "--mode", "native")
 
 
 def test_transactions_are_refused_on_threads_with_a_sentence(program: Path, tmp_path: Path) -> None:
     write_plan(run_for("transactions", "randomized", 2).plan, 1, tmp_path / "plan")
-    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "the program has transactions, which threads do not execute" in told.stderr
+    assert "the program has transactions, which threads do not execute" in refusal(
+        program, "plan", tmp_path / "plan", "--mode", "native"
+    )
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
@@ -219,20 +217,10 @@ def test_times_that_do_not_fit_63_bits_are_refused(program: Path) -> None:
         run_plan(program, Run(plan_of(graph(task(*[Segment(2**60)] * 5)), 1), 1))
 
 
-def run_program(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program, "plan", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_bad_input_is_refused_with_a_sentence(program: Path, tmp_path: Path) -> None:
-    told = run_program(program)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "plan: expected one file" in told.stderr
-    assert "cannot be read" in run_program(program, str(tmp_path / "nothing")).stderr
-    path = tmp_path / "plan"
-    run = run_for("fib", "randomized", 2)
+    path, run = tmp_path / "plan", run_for("fib", "randomized", 2)
     write_plan(run.plan, run.seed, path)
-    data = path.read_bytes()
-    path.write_bytes(data[:-8])
-    damaged = run_program(program, str(path))
-    assert (damaged.returncode, damaged.stdout) == (2, "")
-    assert "the file is damaged" in damaged.stderr
+    path.write_bytes(path.read_bytes()[:-8])
+    assert "plan: expected one file" in refusal(program, "plan")
+    assert "cannot be read" in refusal(program, "plan", tmp_path / "nothing")
+    assert "the file is damaged" in refusal(program, "plan", path)

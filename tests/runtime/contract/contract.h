@@ -74,10 +74,12 @@ extern const plain_case FREE_CASES[]; /* once, and without a pool */
 typedef struct {
     const char *function;
     int (*call)(void);
+    enum rule destroyed; /* of the situation DESTROYED; RULES: there are cases */
 } free_call;
 extern const free_call FREE_CALLS[];
 
-/* What is undefined, or what does not occur. */
+/* What is undefined, or what does not occur; besides, in other threads and processes and with a task that has ended,
+ * all functions of tasks. */
 typedef struct {
     const char *function;
     enum situation situation;
