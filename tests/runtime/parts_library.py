@@ -87,7 +87,7 @@ def library() -> ctypes.CDLL:
 
 
 class PlanFile:
-    """The fields of a plan, with some of them changed, as C reads them; ``fields`` is what was written."""
+    """A plan as C reads it from a file. ``fields`` are the written fields, with ``changes``."""
 
     def __init__(self, plan: Plan, changes: Mapping[str, Any] | None = None) -> None:
         self.fields = {**plan_fields(plan, seed=1), **(changes or {})}
@@ -102,10 +102,10 @@ class PlanFile:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it."""
+        """The sentence of the error."""
         return str(library().probe_problem(self.handle).decode())
 
     def close(self) -> None:
-        """Free it."""
+        """Free the memory of C."""
         library().probe_destroy(self.handle)
         library().ns_fields_destroy(self.fields_handle)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class Bug:
-    """A source of the runtime with ``wrong`` in place of ``right``, which stands once in it.
+    """A source of the runtime in which ``right`` occurs once and is replaced by ``wrong``.
 
     ``place`` is the source and the cases that are then violated, as in ``"split.c: deque/short, lane/short"``, where
     memory is ``memory``. Without ``wrong`` a release becomes relaxed, which violates cases in reordered memory.

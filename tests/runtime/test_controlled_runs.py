@@ -1,7 +1,7 @@
-"""Controllers of runs in the task runtime: asked between iterations by what the runtime has measured, or gone by again.
+"""Controllers of runs in the task runtime: asked between iterations with the measurements, or replayed from a file.
 
-That what it measures is what the simulator measures, `test_virtual_against_native` holds with controllers whose choices
-depend on all of it.
+`test_virtual_against_native` holds the measurements equal to the simulator's, with controllers whose choices depend on
+all measurements.
 """
 
 from __future__ import annotations

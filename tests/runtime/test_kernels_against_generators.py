@@ -1,4 +1,4 @@
-"""The kernels record the very graphs that numasim generates for the same benchmarks: tasks, programs, times, accesses.
+"""The kernels record the graphs that numasim generates for the same benchmarks: tasks, ops, times, accesses.
 
 Sort is generated from the keys that the kernel sorts, see `really_sorted`. Three cannot be equal. ``matmul`` is a
 task per element there, in an implicit range that is never materialised, and a task per block here. ``sparselu``

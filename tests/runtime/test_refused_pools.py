@@ -1,4 +1,4 @@
-"""What a program of the C library is left with where it asks for a pool that cannot be made."""
+"""Pools and runs of the C library that fail: errors have a sentence, and leave no memory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def requests(failing: Path, *words: object) -> int:
-    """How many requests were let fail."""
+    """The number of requests that failed, one in each run of the program."""
     return int(told(failing, *words, **LEAKS).splitlines()[-1].split()[0])
 
 
@@ -96,14 +96,14 @@ WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", 
 def test_every_request_may_fail_while_threads_run(
     failing: Path, tmp_path: Path, mode: int, name: str, workers: int
 ) -> None:
-    """A run does all or nothing, whatever fails, and the next one does all; nothing leaks, and all ends."""
+    """Whatever request fails, a run does all its steps or none, and the next run does all. No memory leaks."""
     plan = "-" if name == "lanes" else write_plan_of(name, workers, tmp_path)
     assert requests(failing, "runs", mode, workers, plan) >= 20
 
 
 @pytest.mark.parametrize("name", [name for name in PLANS if name not in ("dependences", "objects", "pages")])
 def test_a_program_that_is_refused_leaves_nothing(refused_programs: Path, plans: dict[str, Path], name: str) -> None:
-    """Whichever step is not that of the plan's graph, the run ends with an error, and so does the next one."""
+    """If any step differs from the plan's graph, the run ends with an error, and so does the next run."""
     lines = told(refused_programs, plans[name], **LEAKS).splitlines()
     errors = {int(line.split(" ")[0]) for line in lines}
     assert {PROGRAM} <= errors <= {PROGRAM, UNSUPPORTED}

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the arguments of the program, or with a file that it is given, is said in one sentence."""
+"""The program refuses wrong arguments and wrong files with one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the program of the runtime is told what to do, and what is made of each thing that it may answer."""
+"""Orders become command lines of the runtime's program, and its output becomes runs or errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ANSWER: dict[str, Any] = {
 
 
 def canned(folder: Path, status: int, out: str, err: str = "") -> Path:
-    """A program that answers this, whatever it is asked."""
+    """A program that gives this answer to any arguments."""
     path = folder / "canned"
     path.write_text(
         f"#!{sys.executable}\nimport sys\nsys.stdout.write({out!r})\nsys.stderr.write({err!r})\nsys.exit({status})\n"

@@ -42,7 +42,7 @@ FAMILIES = ("heat-ir", "sparselu-single", "random-layered")
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_task_runs_as_often_as_its_phases(strategy: str, program: Path) -> None:
-    """Under each strategy that is shipped, none of which threads refuse."""
+    """Threads execute each shipped strategy."""
     for family in FAMILIES if strategy in APART else FAMILIES[:1]:
         runs_all(strategy, family, "native", program)
 
@@ -59,7 +59,7 @@ def runs_all(strategy: str, family: str, mode: str, program: Path) -> None:
 
 
 def tasks_of(plan: Plan) -> int:
-    """How many tasks the phases of a plan run, which stand in no loop."""
+    """The number of tasks that the phases and loops of a plan run."""
     work = plan.workload
     times = [1] * len(work.phases)
     for loop in work.loops:
@@ -81,8 +81,8 @@ def test_no_task_begins_before_those_that_it_waits_for(watched: Path, tmp_path: 
 def test_a_static_schedule_divides_each_turn_of_a_phase_among_threads(
     deal: Deal, program: Path, tmp_path: Path
 ) -> None:
-    """Two phases of eight tasks, nobody steals: four each on four workers. Numbers over the program would give all of a
-    phase to two of them, and roots that are begun by whom they were dealt to other shares.
+    """Two phases of eight tasks on four workers without steals: two tasks of each phase for each worker. If tasks were
+    numbered over the whole program, two workers would get all tasks of a phase.
     """
     work = graph(
         *[task(1000)] * 16, phases=(phase(*range(8), deal=deal, repeat=2), phase(*range(8, 16), deal=deal, repeat=3))
@@ -160,8 +160,8 @@ EVERY_SPAWN = "spawn: {adaptive: {every: 1, stack: 3, first: work-first}}"
 
 
 def may_bury(join: str, keys: str) -> bool:
-    """Whether the model lets workers wait for tasks that nobody can go on with: asleep, in joins that take only some
-    tasks, or below the rest of a task that waits for them."""
+    """Whether workers may wait for tasks that no worker can go on with: workers sleep, joins take only some tasks, or a
+    task waits below the rest of a task that waits for it."""
     return join in ("block", "leapfrog") or (join == "help" and "work-first" in keys)
 
 
@@ -197,7 +197,7 @@ SWITCHED = {"from": "others", "when": "far"}
 
 
 def controlled(choose: Callable[..., Any]) -> Run:
-    """A loop of five turns of a tree, on workers of whom only the first has work unless `far` is on."""
+    """A loop of five turns of a tree. Only the first worker has work unless the switch `far` is on."""
     leaves = [task(200_000) for _ in range(30)]
     work = graph(task(1000, *leaves, WAIT))
     work = replace(work, phases=(replace(work.phases[0], repeat=5),))

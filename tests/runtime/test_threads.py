@@ -1,7 +1,7 @@
-"""Tasks on real threads: whatever the strategy, the joins and the number of workers, every task runs exactly once.
+"""Tasks on real threads: for all strategies, joins and numbers of workers, every task runs exactly once.
 
-Kernels compare themselves with their serial twins, and the tasks of `graph` check that they run once; what is left to
-hold is that all are counted, that steals add up, that sanitizers are silent, and that nothing hangs.
+Kernels compare themselves with their serial twins, and the tasks of `graph` check that they run once. The tests here
+check that all tasks are counted, that steals add up, that sanitizers report nothing, and that no run hangs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PRESETS = Path(__file__).parents[2] / "configs" / "runtimes"
 
 
 def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi") -> Path:
-    """The compiled plan of a strategy, shipped or a file, with a shipped runtime, and the joins that are asked for."""
+    """The compiled plan of a strategy, shipped or in a file, with a shipped runtime preset and the given joins."""
     name = f"{runtime}-{join}"
     preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
     text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
@@ -47,7 +47,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def holds(run: KernelRun) -> None:
-    """What adds up in any run."""
+    """Check the sums that hold in any run."""
     columns = run.columns
     assert run.correct
     assert columns["steal_attempts"] >= columns["steal_success"] <= columns["tasks_stolen"]
@@ -67,7 +67,7 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
 
 
 def needs_no_graph(strategy: str) -> bool:
-    """Whether a shipped strategy asks for nothing that only the plan's graph knows: test_tasks_told_apart.py."""
+    """Whether a shipped strategy needs nothing from the plan's graph (the others: test_tasks_told_apart.py)."""
     found = read_strategy(strategy)
     return not (found.needs_every_task or found.numbers_tasks)
 
@@ -109,7 +109,7 @@ def waiting_below_others(folder: Path, others: int) -> Path:
 
 
 def stealing_from(folder: Path, least: int) -> str:
-    """A strategy whose thieves look at queues of at least so many tasks."""
+    """A strategy whose thieves probe queues of at least ``least`` tasks."""
     path = folder / f"least-{least}.yaml"
     path.write_text(f"name: least-{least}\nlike: randomized\nsteal: [{{from: others, if: {{length: {least}}}}}]\n")
     return str(path)
@@ -129,7 +129,7 @@ def test_thieves_come_to_queues_that_are_long_enough(program: Path, plans: Path,
 
 @QUEUES
 def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, runtime: str) -> None:
-    """No queue of fib(20) ever has more than a task for each of its levels, and one."""
+    """No queue of fib(20) ever has more tasks than its levels, and one more."""
     plan = plan_file(plans, stealing_from(plans, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=10), program):
         holds(run)
@@ -152,7 +152,7 @@ ANNOUNCED = pytest.mark.parametrize("announce", ["owner", "owner-exact"])
 def test_thieves_come_to_queues_that_their_owners_announce(
     program: Path, plans: Path, announce: str, runtime: str
 ) -> None:
-    """Of 11 tasks the owner takes the newest, which it can only end when a thief has come for another one."""
+    """The owner takes the newest of 11 tasks, which can only end after a thief has taken another task."""
     plan = plan_file(plans, announced_by(plans, announce, 11), "help", 4, runtime)
     for run in run_kernel(Order("graph", {"file": str(waiting_below_others(plans, 10))}, plan=plan, repeat=3), program):
         holds(run)
@@ -164,7 +164,7 @@ def test_thieves_come_to_queues_that_their_owners_announce(
 def test_no_thief_comes_to_queues_that_nobody_announces(
     program: Path, plans: Path, announce: str, runtime: str
 ) -> None:
-    """No queue of fib(20) ever has more than a task for each of its levels, and one."""
+    """No queue of fib(20) ever has more tasks than its levels, and one more."""
     plan = plan_file(plans, announced_by(plans, announce, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=3), program):
         holds(run)
@@ -261,7 +261,7 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, workers: int) -> None:
-    """Lines stream ten at a time, so a line from afar takes a tenth of the difference of the latencies longer."""
+    """Ten lines stream at a time, so a far line takes a tenth of the difference of latencies longer."""
     plan = plan_file(plans, "randomized", "help", workers)
     latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"), 0)["latency_ps"].reshape(2, 2)
     further_ps = latency_ps - latency_ps.diagonal()[:, None]
@@ -276,7 +276,7 @@ def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, wor
 
 
 def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: Path) -> None:
-    """The two workers are on different nodes, so that every probe is a far one."""
+    """The two workers are on different nodes, so every probe is a remote probe."""
     far_apart = tmp_path / "far-apart.yaml"
     far_apart.write_text("name: far-apart\nlike: randomized\nmapping: numa-even-cores-first\n")
     fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"), 0)
@@ -366,7 +366,7 @@ def test_reductions_give_the_same_result_to_the_last_bit(watched: Path, plans: P
 
 @pytest.fixture(scope="module")
 def lambdas(compiler: str, c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of threads/ that is in C++, watched in the same way."""
+    """The C++ program of threads/, watched by the thread sanitizer."""
     program = tmp_path_factory.mktemp("lambdas") / "lambdas"
     library = compile_objects(c_compiler, library_sources(), THREADS)
     files = [HERE / "threads" / "lambdas.cpp", *library]

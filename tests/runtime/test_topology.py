@@ -1,4 +1,4 @@
-"""The runtime sees machines as their sysfs shows them, as the importer of machine files does."""
+"""The runtime and the importer of machine files read the same topology from a sysfs."""
 
 from __future__ import annotations
 

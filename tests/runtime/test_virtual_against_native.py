@@ -1,6 +1,6 @@
-"""Virtual time against the native engine: programs of the simulator run as programs of the runtime, op by op, and count
-the same to the last picosecond. Trace hashes are equal as well. The engine is the same one: what is held here is that
-bodies come to the ops that it executes, and change nothing.
+"""Virtual time against the native engine: programs of the simulator run as programs of the runtime, op by op, with the
+same counts to the last picosecond and the same trace hashes. Both are the same engine. The tests check that bodies come
+to the ops that the engine executes, and change nothing.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def test_every_family_where_tasks_are_told_apart(join: str, tiers: Any, program:
 
 @cache
 def random_runs() -> tuple[Run, ...]:
-    """Runs of plans for the runtime; some have controllers, some end in a deadlock, workers of most are coupled."""
+    """Random runs. Some have controllers, some end in a deadlock, and workers of most are coupled."""
     found: list[Run] = []
     for seed in count():
         recipe = random_recipe(Random(seed))
@@ -130,7 +130,7 @@ def test_random_plans(shard: int, program: Path) -> None:
 
 
 def test_what_is_compared_tells_runs_apart(program: Path) -> None:
-    """Another seed is another run, which is seen."""
+    """A run with another seed has other counts."""
     plan = run_for("fft", "randomized", 24).plan
     one, other = (counts_of(plan, simulate(plan, seed)) for seed in (24, 2))
     apart = {name for name, value in one.items() if other[name] != value}
@@ -199,7 +199,7 @@ def test_transactions_are_refused_on_threads_with_a_sentence(program: Path, tmp_
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
-    """Spawns that a full queue inlines are begun by whoever ends in front of them, on the fiber that it leaves."""
+    """A full queue inlines spawns. The task that ends in front of such a task leaves its fiber to it."""
     inner = [task(5, *[task(7) for _ in range(6)], WAIT, 3) for _ in range(5)]
     work = graph(task(*inner, WAIT, 2))
     how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})
@@ -208,7 +208,7 @@ def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
 
 
 def test_times_that_do_not_fit_63_bits_are_refused(program: Path) -> None:
-    """Those of three workers together, in virtual time; the engine itself refuses those of one worker."""
+    """Virtual time refuses the sum of the times of three workers; the engine refuses the time of one worker."""
     bodies = [body(*[Segment(2**60 // 4 * 3)] * 4) for _ in range(3)]
     plan = plan_of(graph(*bodies, phases=(phase(*range(3), deal=Deal.CYCLIC),)), 3)
     with pytest.raises(InputError, match=r"the times of 3 workers add up to more than 2\*\*63 ps"):

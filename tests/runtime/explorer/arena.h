@@ -1,5 +1,5 @@
-/* Memory of a case: at the same addresses and all zero in every schedule; stands in for source/platform/near_memory.c.
- */
+/* The memory of a case: at the same addresses and all zero in every schedule. It replaces the functions of
+ * source/platform/near_memory.h. */
 #ifndef NS_ARENA_H
 #define NS_ARENA_H
 
@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Forget all that was allocated. */
+/* Free all memory. */
 void ns_arena_clear(void);
 
 bool ns_arena_holds(const void *location);
 
-/* What is allocated, as words. */
+/* Returns the allocated memory as words. */
 const uint64_t *ns_arena_words(size_t *count);
 
-/* Where a location is, for people. */
+/* Describe a location for people. */
 void ns_arena_describe(const void *location, char *text, size_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* The cases, by what they are about; each table ends with a case without a name. */
+/* Tables of cases by subject; each table ends with a case without a name. */
 #ifndef NS_EXPLORER_CASES_H
 #define NS_EXPLORER_CASES_H
 

@@ -1,4 +1,4 @@
-/* Barriers: nobody passes before all have come, again and again; what was done before it is seen behind it. */
+/* Barriers: no thread passes before all have come, again and again; each thread then sees what all did before. */
 #include "cases.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"

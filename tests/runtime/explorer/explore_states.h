@@ -1,4 +1,4 @@
-/* States that an exploration has been in: 64 bits of hash each, and which processes were asleep there. */
+/* The visited states of an exploration: a hash of 64 bits for each, and the processes that were asleep. */
 #ifndef NS_EXPLORE_STATES_H
 #define NS_EXPLORE_STATES_H
 
@@ -11,7 +11,7 @@ typedef struct {
     uint64_t hash, asleep;
 } ns_explore_seen;
 
-/* A word on the stack of a thread: it is kept here, and outlives the stack. */
+/* A word on the stack of a thread, kept here, so that it outlives the stack. */
 typedef struct {
     const void *location;
     uint64_t value;
@@ -25,7 +25,7 @@ typedef struct {
     uint32_t word_count;
 } ns_explore_states;
 
-/* A bijection of 64-bit numbers that scatters. */
+/* A bijection of 64-bit numbers that mixes all bits. */
 static inline uint64_t ns_explore_mix(uint64_t value) {
     value = (value + UINT64_C(0x9E3779B97F4A7C15));
     value = (value ^ value >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -39,17 +39,18 @@ void ns_explore_states_destroy(ns_explore_states *self);
 /* A new schedule begins: no word outside of the arena is known. */
 void ns_explore_states_restart(ns_explore_states *self);
 
-/* Write a word outside of the arena; read it: 0 where it was not written yet. */
+/* Write a word outside of the arena; read a word, which is 0 before it is written. */
 void ns_explore_states_write(ns_explore_states *self, const void *location, uint32_t bytes, uint64_t value);
 uint64_t ns_explore_states_read(const ns_explore_states *self, const void *location, uint32_t bytes);
 
-/* Words outside of the arena from `first` to before `end` are dead. */
+/* Forget the words outside of the arena in [first, end). */
 void ns_explore_states_drop(ns_explore_states *self, const void *first, const void *end);
 
-/* A hash of what memory holds. */
+/* Returns a hash of memory. */
 uint64_t ns_explore_states_memory(const ns_explore_states *self);
 
-/* Whether the state was visited before, with `before` asleep; what is asleep there now is what was so every time. */
+/* Returns whether the state was visited before, with the processes `before` asleep. From now on those processes count
+ * as asleep there that were asleep in all visits. */
 bool ns_explore_states_visit(ns_explore_states *self, uint64_t hash, uint64_t asleep, uint64_t *before);
 
 #endif
