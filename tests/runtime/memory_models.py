@@ -1,7 +1,7 @@
 """All outcomes of small programs on atomic words, by plain enumeration of states; tests compare the explorer with them.
 
 A program is a tuple of threads, a thread a tuple of steps (kind, word, order, whether it forgets): letters are those of
-tests/runtime/explorer/programs.h. Memory is sequential; buffered, with one queue of stores for each thread (x86: Sewell
+tests/runtime/explorer/main.c. Memory is sequential; buffered, with one queue of stores for each thread (x86: Sewell
 et al., "x86-TSO", 2010); or reordered, where stores to different words leave a thread's buffer in any order, except
 that a release leaves after all that went in before it.
 """

@@ -1,5 +1,5 @@
 /* Barriers: no thread passes before all have come, again and again; each thread then sees what all did before. */
-#include "cases.h"
+#include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"
 

@@ -1,5 +1,5 @@
 /* Condition variables: a thread that waits before a signal is woken, by this signal or another. */
-#include "cases.h"
+#include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"
 

@@ -1,8 +1,8 @@
 /* Tasks with dependences: each begins once, when all tasks that it waits for have ended, and sees what they did. The
  * parent may still be finding its dependences then, or have long found them.
  */
-#include "cases.h"
 #include "dependences/dependences.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 
 enum { TASKS = 4 };

@@ -1,5 +1,5 @@
 /* The deque: every pushed task is taken once, by the owner or by a thief, with the contents that were put into it. */
-#include "cases.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 #include "queues/deque.h"
 

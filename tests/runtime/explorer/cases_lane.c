@@ -1,7 +1,7 @@
 /* The lane: every pushed task is executed once, by the owner or by a thief, with the contents that were put into it;
  * and a join sees what all tasks did.
  */
-#include "cases.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 #include "queues/lane.h"
 

@@ -1,6 +1,6 @@
 /* Tests of the explorer: small programs with known outcomes in each kind of memory. A case that requires more than
  * memory promises is violated in exactly those kinds of memory. */
-#include "cases.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 

@@ -1,6 +1,6 @@
 /* Locks: one thread at a time is in the critical section, all threads get there, in the order that the kind promises.
  */
-#include "cases.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
 #include "explore_states.h"
 #include "platform/fiber.h"
 #include "platform/waiting.h"

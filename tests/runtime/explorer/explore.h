@@ -72,4 +72,8 @@ void ns_explore_granted(void);
 /* In threads: returns the number of threads that have arrived and have no grant yet. */
 uint32_t ns_explore_waiting(void);
 
+/* Tables of cases by subject; each table ends with a case without a name. */
+extern const ns_explore_case NS_LITMUS_CASES[], NS_DEQUE_CASES[], NS_LANE_CASES[], NS_LOCK_CASES[],
+    NS_CONDITION_CASES[], NS_BARRIER_CASES[], NS_DEPENDENT_CASES[];
+
 #endif

@@ -3,6 +3,7 @@
 #define NS_EXPLORE_STATES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { NS_EXPLORE_WORDS = 256 };
@@ -52,5 +53,21 @@ uint64_t ns_explore_states_memory(const ns_explore_states *self);
 /* Returns whether the state was visited before, with the processes `before` asleep. From now on those processes count
  * as asleep there that were asleep in all visits. */
 bool ns_explore_states_visit(ns_explore_states *self, uint64_t hash, uint64_t asleep, uint64_t *before);
+
+/* ---- arena.c: the memory of a case ------------------------------------------------------------------------------- */
+
+/* The arena has the same addresses, and is all zero, in every schedule. It replaces the functions of
+ * source/platform/near_memory.h. */
+
+/* Free all memory. */
+void ns_arena_clear(void);
+
+bool ns_arena_holds(const void *location);
+
+/* Returns the allocated memory as words. */
+const uint64_t *ns_arena_words(size_t *count);
+
+/* Describe a location for people. */
+void ns_arena_describe(const void *location, char *text, size_t bytes);
 
 #endif
