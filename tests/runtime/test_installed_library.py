@@ -15,7 +15,7 @@ from shared_builds import built_once
 from numasim.runtime.runtime_program import Order, run_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNTIME = ROOT / "numasim" / "runtime"
+RUNTIME = ROOT / "lib" / "runtime"
 ASKING = Path(__file__).parent / "virtual" / "asking.c"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 

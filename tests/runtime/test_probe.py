@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from numasim.schema.enumerations import LockName
 
-RUNTIME = Path(__file__).resolve().parents[2] / "numasim" / "runtime"
+RUNTIME = Path(__file__).resolve().parents[2] / "lib" / "runtime"
 NANOSECONDS = {
     "kilostep",
     "clock_read",
