@@ -56,7 +56,7 @@ def core_sources() -> list[Path]:
 def install_library(folder: Path, compiler: str, virtual: bool = False) -> None:
     """Install the C library to ``folder``, which is not the one that it is configured for.
 
-    It is built without counters, and with hwloc where that is found. How fast it is does not matter here, so that it is
+    It is built without counters. How fast it is does not matter here, so that it is
     compiled the quick way, and without virtual time unless that is asked for.
     """
     environment = {**os.environ, "CC": compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

@@ -41,7 +41,7 @@ cloud_kernel() {
 
 static_program() {
   require cmake cc
-  cmake -S "$here/../numasim/runtime" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DNUMASIM_TOPOLOGY=sysfs \
+  cmake -S "$here/../lib/runtime" -B "$work/build" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_EXE_LINKER_FLAGS=-static >"$work/build.log" 2>&1 &&
     cmake --build "$work/build" --target numasim-runtime >>"$work/build.log" 2>&1 ||
     { tail -n 20 "$work/build.log" >&2; refuse "numasim-runtime cannot be built"; }

@@ -1,7 +1,7 @@
-"""All outcomes of small programs on atomic words, by plain enumeration of states: what the explorer is held against.
+"""All outcomes of small programs on atomic words, by plain enumeration of states; tests compare the explorer with them.
 
 A program is a tuple of threads, a thread a tuple of steps (kind, word, order, whether it forgets): letters are those of
-tests/runtime/explorer/programs.h. Memory is sequential; buffered, with one queue of stores for each thread (x86: Sewell
+tests/runtime/explorer/main.c. Memory is sequential; buffered, with one queue of stores for each thread (x86: Sewell
 et al., "x86-TSO", 2010); or reordered, where stores to different words leave a thread's buffer in any order, except
 that a release leaves after all that went in before it.
 """
@@ -27,7 +27,7 @@ class Store(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where threads are, what their steps have found, their stores on their way from oldest to youngest, and memory."""
+    """A state: the results of each thread's steps so far, its stores on their way, the oldest first, and memory."""
 
     found: tuple[tuple[int, ...], ...]
     stores: tuple[tuple[Store, ...], ...]
@@ -35,7 +35,7 @@ class State(NamedTuple):
 
 
 def outcomes(program: Program, memory: str) -> set[tuple[int, ...]]:
-    """What steps find, thread by thread (0 of a store), and what the words are in the end."""
+    """The results of all steps, thread by thread (0 for a store), followed by the final words."""
     todo = [State(((),) * len(program), ((),) * len(program), (0,) * WORDS)]
     seen, ends = set(todo), set()
     while todo:

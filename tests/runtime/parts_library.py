@@ -1,9 +1,9 @@
-"""Parts of the task runtime's virtual time behind ctypes: its sources compiled on the spot into a shared library.
+"""The clock of lib/core and the plans in files of the runtime behind ctypes: their sources as a shared library.
 
 Compiled with sanitizers, whose runtimes Python has to be started with:
 
     NUMASIM_TEST_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(gcc -print-file-name=libasan.so)" \\
-        python -m pytest tests/runtime/test_virtual_*.py
+        python -m pytest tests/runtime/test_plan_file.py tests/runtime/test_core_clock.py
 """
 
 from __future__ import annotations
@@ -28,11 +28,7 @@ from numasim.runtime.fields_file import plan_fields, write_fields
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
 
-PARTS = ("errors", "fields", "plan_file")
-
-Expected = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int, c_int64)
-Held = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int64)
-Released = Woken = Waited = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int64)
+PARTS = ("fields", "plan_file")
 
 
 class Clock(ctypes.Structure):
@@ -47,30 +43,12 @@ class Clock(ctypes.Structure):
     ]
 
 
-class Listener(ctypes.Structure):
-    _fields_ = [
-        ("context", c_void_p),
-        ("expected", Expected),
-        ("held", Held),
-        ("released", Released),
-        ("woken", Woken),
-    ]
-
-
-class Waiter(ctypes.Structure):
-    _fields_ = [("since_ps", c_int64), ("actor", c_uint32), ("then", c_uint32)]
-
-
 class Toucher(ctypes.Structure):
     _fields_ = [("node", c_int32), ("now_ps", c_int64)]
 
 
 class SegmentTime(ctypes.Structure):
     _fields_ = [("total_ps", c_int64), ("local_ps", c_int64), ("owed_ps", c_int64)]
-
-
-class ObjectsStruct(ctypes.Structure):
-    _fields_ = [("bytes", c_int64), ("count", c_int64), ("home", c_int32), ("mode", c_uint32)]
 
 
 CLOCK = POINTER(Clock)
@@ -85,19 +63,11 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_plan_file_start": (SegmentTime, [c_void_p, c_void_p, c_uint32, Toucher, c_int64]),
     "probe_pages": (c_void_p, [c_void_p]),
     "probe_pages_destroy": (None, [c_void_p]),
-    "probe_start_phase": (None, [c_void_p, c_int64, c_int64]),
-    "probe_objects": (POINTER(ObjectsStruct), [c_void_p, c_uint64, POINTER(c_uint32)]),
     "probe_faults": (c_int64, [c_void_p]),
     "probe_node_bytes": (POINTER(c_int64), [c_void_p]),
     "probe_read": (c_void_p, [c_void_p, POINTER(c_int)]),
     "probe_problem": (ctypes.c_char_p, [c_void_p]),
     "probe_destroy": (None, [c_void_p]),
-    "probe_sync": (c_void_p, [c_void_p, CLOCK, c_size_t, Listener]),
-    "ns_sync_destroy": (None, [c_void_p]),
-    "ns_sync_request": (c_bool, [c_void_p, c_uint32, c_uint32, c_uint32, c_int64]),
-    "ns_sync_grant": (Waiter, [c_void_p, c_uint32, c_int64]),
-    "ns_sync_release": (None, [c_void_p, c_uint32, c_uint32, c_int64]),
-    "ns_sync_free_search": (None, [c_void_p, c_uint32, c_int64, Waited]),
 }
 
 
@@ -117,7 +87,7 @@ def library() -> ctypes.CDLL:
 
 
 class PlanFile:
-    """The fields of a plan, with some of them changed, as C reads them; ``fields`` is what was written."""
+    """A plan as C reads it from a file. ``fields`` are the written fields, with ``changes``."""
 
     def __init__(self, plan: Plan, changes: Mapping[str, Any] | None = None) -> None:
         self.fields = {**plan_fields(plan, seed=1), **(changes or {})}
@@ -132,10 +102,10 @@ class PlanFile:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it."""
+        """The sentence of the error."""
         return str(library().probe_problem(self.handle).decode())
 
     def close(self) -> None:
-        """Free it."""
+        """Free the memory of C."""
         library().probe_destroy(self.handle)
         library().ns_fields_destroy(self.fields_handle)

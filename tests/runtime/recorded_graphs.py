@@ -1,4 +1,4 @@
-"""Small parameters of every kernel; serial runs of the program, and the task graphs that they leave."""
+"""Small parameters of every kernel; serial runs of the program, and their recorded task graphs."""
 
 from __future__ import annotations
 

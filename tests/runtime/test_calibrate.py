@@ -1,4 +1,4 @@
-"""What a probe measured becomes files that describe the machine and run on it; nothing is fitted, gaps are said."""
+"""Measurements of a probe become a machine file and a runtime file. No value is fitted, and gaps are named."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
 
 
 def test_the_rate_is_that_of_the_fastest_core(tmp_path: Path) -> None:
-    """1,000 steps in 2,500 ns are 400 million a second; the mean of both cores, or the first one, would be others."""
+    """1,000 steps in 2,500 ns are 400 million steps a second. The mean and the first core have other rates."""
     probe = canned()
     probe["findings"] += [finding("kilostep", ns, **{"from": cpu}) for cpu, ns in ((0, 4000), (6, 2500))]
     _, machine, _ = files(tmp_path, probe)
@@ -180,7 +180,7 @@ def test_numbers_have_three_digits_or_all_before_the_point(value: str, text: str
 def test_the_machine_at_hand_is_measured_and_simulated(
     tmp_path: Path, measured: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the program measures takes long and is the same as elsewhere: here it is given out again."""
+    """A measurement takes long, so a script prints the measurement of another test."""
     again = tmp_path / "numasim-runtime"
     again.write_text(f'#!/bin/sh\n[ "$*" = "probe --quick" ] && exec cat {measured}\n')
     again.chmod(0o755)

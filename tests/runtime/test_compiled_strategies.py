@@ -1,4 +1,4 @@
-"""A plan file says of a strategy what the native engine is told of it, whichever graph it is for."""
+"""The strategy in a plan file equals the strategy that the native engine gets, for any task graph."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""The C library by contract: every public function, called as programs should not, ends with a code and a sentence.
+"""The contract of the C library: every wrong call of a public function ends with a code and a sentence.
 
 tests/runtime/contract is a program with a table of cases: each public function in a task, from a second thread, in a
-forked process, with what was destroyed, and with null and wrong values, in each mode. Each case runs in a process of
-its own, so that one that crashes or hangs is a line of the program's output and not its end. Expected codes are those
-that the headers state; a hang, a signal, another code and an error without a sentence are failures, and so is a word on
-the standard error, where sanitizers report. Before, two threads in ns_pool_run on one pool hung, as did its own task;
-ns_pool_destroy crashed in a forked process; words that there are not crashed; locks that nobody held hung when they
-were let go; and a million calls in each other ended without a word.
+forked process, with a destroyed object, and with null and wrong values, in each mode. Each case runs in a process of
+its own, so that a crash or a hang is a line of the program's output. The headers state the expected codes. Failures are
+a hang, a signal, another code, an error without a sentence, and output on the standard error, where sanitizers report.
 """
 
 from __future__ import annotations
@@ -54,7 +51,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
-    """The lines of the program, compiled with these flags: the last one says how many cases failed."""
+    """The lines of the program, compiled with these flags, but for the last line, which counts failed cases: none."""
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
     # what has not been freed is looked for elsewhere (test_refused_pools.py): in each process it takes the most time
@@ -68,12 +65,12 @@ def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str
 
 @pytest.fixture(scope="module")
 def lines(c_compiler: str, tmp_path_factory: pytest.TempPathFactory, ways: list[str]) -> list[str]:
-    """A line for each function and situation that is covered: the function, the situation, and what holds."""
+    """A line for each covered function and situation: the function, the situation, and the rule."""
     return contract(c_compiler, tmp_path_factory.mktemp("contract"), PLAIN, ways)
 
 
 def public_functions() -> set[str]:
-    """All functions that the headers of C declare, but for those that typed_tasks.h says are internal."""
+    """All functions in the headers of C, but for the internal functions of typed_tasks.h."""
     declared = re.compile(r"^(?:static inline )?[a-z_][\w ]*?[ *](ns_\w+)\([^;{]*[);{]", re.MULTILINE)
     found: set[str] = set()
     for header in sorted(HEADERS.glob("*.h")):
@@ -88,7 +85,7 @@ def test_every_case_ends_with_a_code_and_a_sentence(lines: list[str]) -> None:
 
 
 def test_every_public_function_is_in_every_situation(lines: list[str]) -> None:
-    """A function that is added to a header, and that no case calls or no rule excuses, is missing here."""
+    """A new function in a header fails here until a case calls it, or a rule excuses it, in each situation."""
     covered = {tuple(line.split()[:2]) for line in lines}
     typed = {f"NAME_{what}" for what in ("spawn", "call", "join", "spawn_after")}
     functions = public_functions()
@@ -97,7 +94,7 @@ def test_every_public_function_is_in_every_situation(lines: list[str]) -> None:
 
 
 def test_every_rule_is_stated_with_its_reason(lines: list[str]) -> None:
-    """What is undefined is undefined by a rule of runtime.h, each with a reason."""
+    """A rule of runtime.h, with a reason, names all that is undefined."""
     text = " ".join((HEADERS / "runtime.h").read_text().replace("\n *", " ").split())
     used = {line.split()[2] for line in lines} - {"defined", "does"}
     assert used == {"self", "fork", "freed"}
@@ -110,5 +107,5 @@ def test_every_rule_is_stated_with_its_reason(lines: list[str]) -> None:
 def test_sanitizers_have_nothing_to_say(
     c_compiler: str, tmp_path: Path, flags: tuple[str, ...], ways: list[str]
 ) -> None:
-    """The same cases: a refused call reads or writes no memory that it must not, and races with nobody."""
+    """In the same cases, a refused call makes no wrong access to memory, and has no data race."""
     contract(c_compiler, tmp_path, flags, ways)

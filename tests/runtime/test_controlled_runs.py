@@ -1,17 +1,17 @@
-"""Controllers of runs in the task runtime: asked between iterations by what the runtime has measured, or gone by again.
+"""Controllers of runs in the task runtime: asked between iterations with the measurements, or replayed from a file.
 
-That what it measures is what the simulator measures, `test_virtual_against_native` holds with controllers whose choices
-depend on all of it.
+`test_virtual_against_native` holds the measurements equal to the simulator's, with controllers whose choices depend on
+all measurements.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from recorded_graphs import recorded
+from runtime_sources import refusal
 from virtual_equality import counts_of, counts_of_run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
@@ -76,23 +76,17 @@ def test_controls_of_another_run_are_refused(program: Path, tmp_path: Path, dama
         run_plan(run, program=program, replay=kept)
 
 
-def said_of(program: Path, path: Path, *arguments: str | Path) -> str:
-    done = subprocess.run([program, "plan", path, *arguments], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    return done.stderr
-
-
 def test_a_controller_that_nobody_asks_is_missed(program: Path, tmp_path: Path) -> None:
     run, path = controlled_run(), tmp_path / "plan"
     write_plan(run.plan, run.seed, path)
-    assert "the strategy has a controller, and there are no controls to go by" in said_of(program, path)
-    assert "nothing cannot be read" in said_of(program, path, "--controls", tmp_path / "nothing")
+    assert "the strategy has a controller, and there are no controls to go by" in refusal(program, "plan", path)
+    assert "nothing cannot be read" in refusal(program, "plan", path, "--controls", tmp_path / "nothing")
 
 
 def test_controls_go_with_a_controller(program: Path, tmp_path: Path) -> None:
     run, path = Run(plan_of(workload("heat"), 4, stealing()), SEED), tmp_path / "plan"
     write_plan(run.plan, run.seed, path)
-    assert "go with a plan whose strategy has a controller" in said_of(program, path, "--controls", path)
+    assert "go with a plan whose strategy has a controller" in refusal(program, "plan", path, "--controls", path)
 
 
 def test_a_controller_that_fails_ends_the_run_with_its_sentence(program: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The clock of the core: events come in the order of their whole keys, wherever the window of the short ones lies."""
+"""The clock of lib/core: events come in the order of their full keys, wherever the window of the short keys is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Key = tuple[int, int, int]
 
 
 class Pending:
-    """A clock, and what should be pending in it: by slot, the key (time, rank, actor)."""
+    """A clock, and the keys (time, rank, actor) of its pending events by slot."""
 
     def __init__(self, slots: int) -> None:
         self.clock, self.keys = Clock(), dict[int, Key]()

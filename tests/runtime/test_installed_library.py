@@ -1,4 +1,4 @@
-"""The C library as it is installed: its example is built against the copy with the flags of pkg-config, and runs."""
+"""The installed C library: an example is compiled with the flags of pkg-config, and runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def flags(prefix: Path, *options: str) -> list[str]:
-    """What pkg-config says of the copy."""
+    """The flags that pkg-config prints for the installed library."""
     tool = shutil.which("pkg-config") or shutil.which("pkgconf")
     if tool is None:
         pytest.skip("no pkg-config here: its file cannot be read as users do")

@@ -1,4 +1,4 @@
-"""The kernels record the very graphs that numasim generates for the same benchmarks: tasks, programs, times, accesses.
+"""The kernels record the graphs that numasim generates for the same benchmarks: tasks, ops, times, accesses.
 
 Sort is generated from the keys that the kernel sorts, see `really_sorted`. Three cannot be equal. ``matmul`` is a
 task per element there, in an implicit range that is never materialised, and a task per block here. ``sparselu``
@@ -54,17 +54,7 @@ CASES: list[tuple[str, str, dict[str, int | str]]] = [
     ("spinlock", "spinlock", {"acquisitions": 3, "critical_ns": 10, "think_ns": 5}),
     *(
         ("syncbench", "syncbench", {"construct": construct, "repetitions": 5, "delay_ns": 70})
-        for construct in [
-            "parallel",
-            "for",
-            "parallel-for",
-            "barrier",
-            "single",
-            "critical",
-            "lock",
-            "atomic",
-            "reduction",
-        ]
+        for construct in CONSTRUCTS
     ),
     ("syncbench", "syncbench", {"construct": "barrier", "repetitions": 2, "delay_ns": 0}),
     *(

@@ -37,7 +37,7 @@ def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, 
 
 
 def cells(label: str) -> list[tuple[str, int]]:
-    """A third of the strategies, and every number of workers, in another pairing for each kernel."""
+    """(strategy, workers): a third of the strategies, paired with numbers of workers, differently for each kernel."""
     if ALL:
         return list(product(STRATEGIES, WORKERS))
     shift = list(SMALL).index(label)
@@ -100,7 +100,7 @@ def test_a_kernel_where_workers_influence_each_other(label: str, program: Path, 
 
 @pytest.mark.parametrize("model", [PLAIN_MODEL, COUPLED_MODEL], ids=["alone", "coupled"])
 def test_segments_take_what_their_bodies_take(model: Mapping[str, str], program: Path, tmp_path: Path) -> None:
-    """As measured, a segment computes for as long as on this processor; what is declared does not count."""
+    """With measured costs, a segment takes its time on this processor, and declared work does not count."""
     recorded(program, tmp_path, "fft", 6, n=2**12)
     text = (tmp_path / "fft.json").read_text()
     declared, times = re.subn(r'"compute_ps":\d+', '"compute_ps":0', text)

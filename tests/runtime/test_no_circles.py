@@ -27,7 +27,7 @@ def files() -> list[Path]:
 
 
 def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
-    """The files that ``#include "name"`` in ``path`` can mean: that beside it, or else all whose paths end so."""
+    """The files that ``#include "name"`` in ``path`` can mean: a file beside ``path``, or all paths that end so."""
     beside = (path.parent / name).resolve()
     if beside.is_file():
         return [beside]
@@ -61,7 +61,7 @@ def symbols(made: Path) -> tuple[set[str], set[str]]:
 
 
 def test_no_source_calls_itself_by_others(c_compiler: str) -> None:
-    """Tables of functions are used as functions are: who names one knows the file that defines it."""
+    """The use of a table of functions counts, too: the user depends on the file that defines the table."""
     if shutil.which("nm") is None:
         pytest.skip("no nm here, which reads the symbols of objects")
     sources = [path for path in files() if path.suffix == ".c" and path.parent.name != "example"]

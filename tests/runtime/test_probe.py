@@ -1,4 +1,4 @@
-"""What the probe of the machine at hand measures, what it says it could not, and how sure it is."""
+"""The probe of the present machine: its measurements with intervals, and the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def library(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> ctypes
 
 
 def at_most(below: int, count: int) -> Fraction:
-    """How likely at most so many of ``count`` samples lie below the median of their distribution."""
+    """The probability that at most ``below`` of ``count`` samples are below the median of their distribution."""
     return Fraction(sum(comb(count, each) for each in range(below + 1)), 2**count)
 
 
@@ -154,7 +154,7 @@ def test_an_estimate_is_made_of_order_statistics(count: int, library: ctypes.CDL
 
 @given(st.lists(st.integers(0, 300), max_size=40))
 def test_samples_count_where_most_of_them_are(library: ctypes.CDLL, values: list[int]) -> None:
-    """The largest group of which none is more than twice another, the lower of two such, in front and in order."""
+    """The largest group of samples within a factor of two, the lower of two such groups, is put in front, in order."""
     groups = [[each for each in sorted(values) if low <= each <= 2 * low] for low in sorted(set(values))]
     expected = max(groups, key=len, default=[])
     samples = (ctypes.c_double * len(values))(*values)

@@ -1,4 +1,4 @@
-"""The script that boots a machine of eight nodes is sound and says what it needs; it is not run with the tests."""
+"""The script that boots a machine of eight nodes: its syntax, its help, its errors. Tests do not run the script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the arguments of the program, or with a file that it is given, is said in one sentence."""
+"""The program refuses wrong arguments and wrong files with one sentence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 from recorded_graphs import recorded
+from runtime_sources import refusal
 
 SERIAL = ["--kernel", "fib", "--mode", "serial"]
+OF_FILE = ["--kernel", "graph", "--mode", "serial", "--set"]
 RECORDED = [*SERIAL, "--costs", "measured", "--record", "g"]
 REFUSED: list[tuple[list[str], str]] = [
     (["--kernel", "fibb"], "there is no kernel 'fibb'; the nearest is fib, and --list shows all"),
@@ -71,17 +73,9 @@ REFUSED: list[tuple[list[str], str]] = [
 ]
 
 
-def refused(program: Path, arguments: list[str]) -> str:
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert not done.stdout
-    (sentence,) = done.stderr.splitlines()
-    return sentence
-
-
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
 def test_a_mistake_is_named(arguments: list[str], sentence: str, program: Path) -> None:
-    found = refused(program, arguments)
+    found = refusal(program, *arguments)
     assert found.startswith("numasim-runtime: ")
     assert sentence in found
 
@@ -123,7 +117,7 @@ def test_a_graph_that_cannot_be_executed_is_refused(
     if isinstance(document, dict) and "tasks" in document:
         document = {"phases": [{"roots": [0]}], **document}
     path.write_text(json.dumps(document))
-    assert sentence in refused(program, ["--kernel", "graph", "--mode", "serial", "--set", f"file={path}"])
+    assert sentence in refusal(program, *OF_FILE, f"file={path}")
 
 
 def test_whatever_a_graph_is_cut_to_ends_in_a_sentence(program: Path, tmp_path: Path) -> None:
@@ -132,12 +126,12 @@ def test_whatever_a_graph_is_cut_to_ends_in_a_sentence(program: Path, tmp_path: 
     path = tmp_path / "cut.json"
     for length in range(0, len(text) - 2, 29):
         path.write_text(text[:length])
-        assert "graph: " in refused(program, ["--kernel", "graph", "--mode", "serial", "--set", f"file={path}"])
+        assert "graph: " in refusal(program, *OF_FILE, f"file={path}")
 
 
 def test_nothing_is_left_of_a_graph_that_cannot_be_written(program: Path, tmp_path: Path) -> None:
     (tmp_path / "g.json").mkdir()
-    refused(program, [*SERIAL, "--record", str(tmp_path / "g.json")])
+    refusal(program, *SERIAL, "--record", tmp_path / "g.json")
     assert [path.name for path in tmp_path.iterdir()] == ["g.json"]
 
 

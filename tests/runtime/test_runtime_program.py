@@ -1,4 +1,4 @@
-"""How the program of the runtime is told what to do, and what is made of each thing that it may answer."""
+"""Orders become command lines of the runtime's program, and its output becomes runs or errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ANSWER: dict[str, Any] = {
 
 
 def canned(folder: Path, status: int, out: str, err: str = "") -> Path:
-    """A program that answers this, whatever it is asked."""
+    """A program that gives this answer to any arguments."""
     path = folder / "canned"
     path.write_text(
         f"#!{sys.executable}\nimport sys\nsys.stdout.write({out!r})\nsys.stderr.write({err!r})\nsys.exit({status})\n"
@@ -75,25 +75,10 @@ def test_what_is_not_asked_for_is_left_to_the_program() -> None:
 
 def test_an_answer_becomes_a_run(tmp_path: Path) -> None:
     (run,) = run_kernel(FIB, canned(tmp_path, 0, json.dumps(ANSWER)))
-    assert run == KernelRun(
-        kernel="fib",
-        parameters={"n": 20},
-        mode="virtual",
-        costs="measured",
-        workers=2,
-        seed=7,
-        correct=True,
-        serial_ps=5_000,
-        makespan_ps=3_000,
-        trace_hash="00ff00ff00ff00ff",
-        columns={"tasks": 3, "steal_attempts": 2},
-        worker={"tasks": (2, 1), "steal_attempts": (0, 2)},
-        node=(0, 1),
-        node_attempts=((0, 0), (2, 0)),
-        node_success=((0, 0), (1, 0)),
-        node_bytes=((0, 0), (0, 0)),
-        words=((1, 0, 0, 5, 6),),
-    )
+    tuples = {"worker": {name: tuple(values) for name, values in ANSWER["worker"].items()}, "node": (0, 1)}
+    tables = ("node_attempts", "node_success", "node_bytes", "words")
+    tuples |= {name: tuple(map(tuple, ANSWER[name])) for name in tables}
+    assert run == KernelRun(**{**ANSWER, **tuples})
 
 
 def test_repeats_share_what_the_object_says_of_all() -> None:

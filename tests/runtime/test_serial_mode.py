@@ -1,4 +1,4 @@
-"""The serial mode: what programs record, what their teams do, and what ends a run."""
+"""The serial mode: recorded graphs, teams, and errors that end a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cases(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(cases: Path, case: str, folder: Path) -> tuple[int, str]:
-    """(status, what was printed)."""
+    """(exit status, output)."""
     done = subprocess.run([cases, case, folder / "graph.json"], capture_output=True, text=True, check=False)
     assert not done.stderr
     return done.returncode, done.stdout.strip()
@@ -37,7 +37,7 @@ def recorded_case(cases: Path, case: str, folder: Path) -> tuple[str, Workload]:
 
 
 def program_of(graph: Workload, task: int) -> list[Any]:
-    """The ops of a task: RUN by its time, all else by name, with the word, if it is not the first."""
+    """The ops of a task: RUN as its time, all others as their names."""
     found: list[Any] = []
     for op in range(graph.op_ptr[task], graph.op_ptr[task + 1]):
         code, argument = Op(graph.op_code[op]), int(graph.op_arg[op])
@@ -65,14 +65,7 @@ REFUSED = [
     ("future_too_early", UNSUPPORTED, "a task gets one of several futures and goes on before it has got the others; a"),
     ("work_between_futures", UNSUPPORTED, "a task gets one of several futures and goes on before it has got the"),
     ("future_of_another", UNSUPPORTED, "a task gets a future of another; a task graph cannot say so"),
-    ("unknown_object", PROGRAM, "a task accesses an object that is not registered"),
-    ("unknown_mode", PROGRAM, "an access has an unknown mode or pattern: 'first'"),
     ("same_name", PROGRAM, "objects 0 and 1 are both named 'first'; to be recorded, names are distinct"),
-    ("end_with_a_lock", PROGRAM, "a task ends and holds a lock"),
-    ("unlock_unheld", PROGRAM, "a task lets go of a lock that it does not hold: 'lock'"),
-    ("unknown_word", PROGRAM, "a task uses a word that there is not"),
-    ("lock_a_counter", PROGRAM, "a word is used as what it is not: 'counter'"),
-    ("lock_twice", DEADLOCK, "run serially, all tasks that are left wait for a lock, a barrier or a condition"),
     ("await_nobody", DEADLOCK, "run serially, all tasks that are left wait for a lock, a barrier or a condition"),
     ("part_that_meets_alone", DEADLOCK, "run serially, all tasks that are left wait for a lock"),
 ]
@@ -105,7 +98,7 @@ def test_loops_take_every_index_once(cases: Path, tmp_path: Path) -> None:
     assert int(said) == sum(range(10, 1000))
 
     def tasks(indices: int) -> int:
-        """Of a loop that halves: the right halves are tasks."""
+        """How many tasks a loop makes: each right half is a task."""
         return 1 if indices <= 7 else tasks(indices // 2) + tasks(indices - indices // 2)
 
     assert graph.tasks == tasks(990)

@@ -1,4 +1,4 @@
-"""Serial runs whose tasks begin as a worker takes them from its deque, and as a thief takes them from another's."""
+"""Serial runs in the order in which a worker takes tasks from its own deque, or a thief from another deque."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from compiling import ADDRESSES, compile_program
-from runtime_sources import HERE, library_sources
+from runtime_sources import HERE, library_sources, told
 
 OPTION = 8
 SEEDS = range(40)
@@ -20,13 +20,11 @@ def orders(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def begun(orders: Path, mode: str, seed: int) -> list[str]:
-    done = subprocess.run([orders, mode, str(seed)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.split()
+    return told(orders, mode, seed).split()
 
 
 def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
-    """On random programs with joins, calls, futures that are got at once, and arguments of many sizes."""
+    """In random programs with joins, calls, awaited futures, and arguments of many sizes."""
     differ = 0
     for seed in SEEDS:
         newest, spawned = begun(orders, "newest", seed), begun(orders, "spawned", seed)
@@ -37,7 +35,7 @@ def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
 
 
 def test_stolen_is_the_order_of_a_thief(orders: Path) -> None:
-    """Who takes all that the root spawns, from the oldest on, and what that spawns from its own deque."""
+    """A thief takes all children of the root, the oldest first, and their children from its own deque."""
     for seed in SEEDS:
         assert begun(orders, "stolen", seed) == begun(orders, "thief", seed)
 

@@ -5,7 +5,6 @@ joins that leapfrog, spawn orders that adapt, copies of tasks.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compiling import THREADS, compile_program
-from runtime_sources import HERE, library_sources
+from runtime_sources import told
 from runtime_strategies import STRATEGIES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
@@ -44,7 +42,7 @@ FAMILIES = ("heat-ir", "sparselu-single", "random-layered")
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_task_runs_as_often_as_its_phases(strategy: str, program: Path) -> None:
-    """Under each strategy that is shipped, none of which threads refuse."""
+    """Threads execute each shipped strategy."""
     for family in FAMILIES if strategy in APART else FAMILIES[:1]:
         runs_all(strategy, family, "native", program)
 
@@ -61,7 +59,7 @@ def runs_all(strategy: str, family: str, mode: str, program: Path) -> None:
 
 
 def tasks_of(plan: Plan) -> int:
-    """How many tasks the phases of a plan run, which stand in no loop."""
+    """The number of tasks that the phases and loops of a plan run."""
     work = plan.workload
     times = [1] * len(work.phases)
     for loop in work.loops:
@@ -76,15 +74,15 @@ def test_no_task_begins_before_those_that_it_waits_for(watched: Path, tmp_path: 
     work = graph(*chains, phases=(phase(*range(140)),))
     write_plan(plan_of(work, 4, stealing(), machine=toy()), 3, tmp_path / "plan")
     for _ in range(3):
-        assert told([watched / "plan_order", tmp_path / "plan"]) == "140 0\n"
+        assert told(watched / "plan_order", tmp_path / "plan") == "140 0\n"
 
 
 @pytest.mark.parametrize("deal", Deal)
 def test_a_static_schedule_divides_each_turn_of_a_phase_among_threads(
     deal: Deal, program: Path, tmp_path: Path
 ) -> None:
-    """Two phases of eight tasks, nobody steals: four each on four workers. Numbers over the program would give all of a
-    phase to two of them, and roots that are begun by whom they were dealt to other shares.
+    """Two phases of eight tasks on four workers without steals: two tasks of each phase for each worker. If tasks were
+    numbered over the whole program, two workers would get all tasks of a phase.
     """
     work = graph(
         *[task(1000)] * 16, phases=(phase(*range(8), deal=deal, repeat=2), phase(*range(8, 16), deal=deal, repeat=3))
@@ -124,21 +122,6 @@ def test_another_program_than_the_recorded_one_is_refused(strategy: str, program
 # ---- gates, leapfrogs, copies --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def watched(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the programs of told_apart/, watched by the thread sanitizer."""
-    folder = tmp_path_factory.mktemp("told_apart")
-    for source in (HERE / "told_apart").glob("*.c"):
-        compile_program(c_compiler, folder / source.stem, [source, *library_sources()], THREADS)
-    return folder
-
-
-def told(command: list[str | Path]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    return done.stdout
-
-
 GATED = """
 name: gated
 queues: {{deque: {{per: worker}}, pool: {{per: socket, own: fifo, full: grow}}}}
@@ -156,10 +139,10 @@ steal:
 def test_no_more_subtrees_of_a_unit_are_live_than_may_be(watched: Path, tmp_path: Path, most: int) -> None:
     strategy, record, plan = (tmp_path / name for name in ("gated.yaml", "graph.json", "plan"))
     strategy.write_text(GATED.format(most=most))
-    told([watched / "live_units", "record", record])
+    told(watched / "live_units", "record", record)
     write_plan(compile_plan(str(strategy), MACHINE, 6, "ompi", record), 1, plan)
     for _ in range(4):
-        subtrees, live = map(int, told([watched / "live_units", "run", plan]).split())
+        subtrees, live = map(int, told(watched / "live_units", 0, plan).split())
         assert subtrees == 24
         assert 1 <= live <= most
 
@@ -167,7 +150,7 @@ def test_no_more_subtrees_of_a_unit_are_live_than_may_be(watched: Path, tmp_path
 def test_who_leapfrogs_steals_from_its_thief_alone(watched: Path, tmp_path: Path) -> None:
     write_plan(compile_plan("leapfrog", MACHINE, 4, "ompi"), 1, tmp_path / "plan")
     for _ in range(3):
-        tasks, _stolen, wrong = map(int, told([watched / "leapfrogs", tmp_path / "plan"]).split())
+        tasks, _stolen, wrong = map(int, told(watched / "leapfrogs", 0, tmp_path / "plan").split())
         assert (tasks, wrong) == (2**13 - 1, 0)
 
 
@@ -177,8 +160,8 @@ EVERY_SPAWN = "spawn: {adaptive: {every: 1, stack: 3, first: work-first}}"
 
 
 def may_bury(join: str, keys: str) -> bool:
-    """Whether the model lets workers wait for tasks that nobody can go on with: asleep, in joins that take only some
-    tasks, or below the rest of a task that waits for them."""
+    """Whether workers may wait for tasks that no worker can go on with: workers sleep, joins take only some tasks, or a
+    task waits below the rest of a task that waits for it."""
     return join in ("block", "leapfrog") or (join == "help" and "work-first" in keys)
 
 
@@ -214,7 +197,7 @@ SWITCHED = {"from": "others", "when": "far"}
 
 
 def controlled(choose: Callable[..., Any]) -> Run:
-    """A loop of five turns of a tree, on workers of whom only the first has work unless `far` is on."""
+    """A loop of five turns of a tree. Only the first worker has work unless the switch `far` is on."""
     leaves = [task(200_000) for _ in range(30)]
     work = graph(task(1000, *leaves, WAIT))
     work = replace(work, phases=(replace(work.phases[0], repeat=5),))

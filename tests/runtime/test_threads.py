@@ -1,7 +1,7 @@
-"""Tasks on real threads: whatever the strategy, the joins and the number of workers, every task runs exactly once.
+"""Tasks on real threads: for all strategies, joins and numbers of workers, every task runs exactly once.
 
-Kernels compare themselves with their serial twins, and the tasks of `graph` check that they run once; what is left to
-hold is that all are counted, that steals add up, that sanitizers are silent, and that nothing hangs.
+Kernels compare themselves with their serial twins, and the tasks of `graph` check that they run once. The tests here
+check that all tasks are counted, that steals add up, that sanitizers report nothing, and that no run hangs.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import json
 import re
 import subprocess
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
-from compiling import RUNTIME, THREADS, WARNINGS, compile_objects, compile_program
-from runtime_sources import HERE, library_sources
+from compiling import RUNTIME, THREADS, WARNINGS, compile_objects
+from runtime_sources import HERE, library_sources, told
 
 from numasim.errors import InputError
 from numasim.parts import catalog
@@ -31,7 +32,7 @@ PRESETS = Path(__file__).parents[2] / "configs" / "runtimes"
 
 
 def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi") -> Path:
-    """The compiled plan of a strategy, shipped or a file, with a shipped runtime, and the joins that are asked for."""
+    """The compiled plan of a strategy, shipped or in a file, with a shipped runtime preset and the given joins."""
     name = f"{runtime}-{join}"
     preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
     text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
@@ -46,7 +47,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def holds(run: KernelRun) -> None:
-    """What adds up in any run."""
+    """Check the sums that hold in any run."""
     columns = run.columns
     assert run.correct
     assert columns["steal_attempts"] >= columns["steal_success"] <= columns["tasks_stolen"]
@@ -66,7 +67,7 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
 
 
 def needs_no_graph(strategy: str) -> bool:
-    """Whether a shipped strategy asks for nothing that only the plan's graph knows: test_tasks_told_apart.py."""
+    """Whether a shipped strategy needs nothing from the plan's graph (the others: test_tasks_told_apart.py)."""
     found = read_strategy(strategy)
     return not (found.needs_every_task or found.numbers_tasks)
 
@@ -83,24 +84,32 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
     holds(run)
 
 
-def waiting_for_a_thief(folder: Path, children: int) -> Path:
-    """A task graph whose root goes on only when one of its children has begun, which only a thief can see to."""
-    root = {"ops": [*(["spawn", 1 + child] for child in range(children)), ["await", 0], ["wait"]]}
-    graph = {
-        "format": "numasim task graph 1",
-        "name": "waiting",
-        "phases": [{"roots": [0]}],
-        "words": [{"name": "begun", "role": "condition"}],
-        "tasks": [root, *[{"ops": [["signal", 0], ["run", 0]]}] * children],
-        "segments": [{"compute_ps": 1000}],
-    }
-    path = folder / f"waiting-{children}.json"
-    path.write_text(json.dumps(graph))
+def graph_file(folder: Path, name: str, *tasks: Any, segments: int = 1, **keys: Any) -> Path:
+    """A task graph in JSON of these tasks, whose segments take 1 ns each."""
+    graph = {"format": "numasim task graph 1", "name": name, "phases": [{"roots": [0]}], "tasks": tasks, **keys}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({**graph, "segments": [{"compute_ps": 1000}] * segments}))
     return path
 
 
+SIGNAL = {"ops": [["signal", 0], ["run", 0]]}
+BEGUN = {"words": [{"name": "begun", "role": "condition"}]}
+
+
+def waiting_for_a_thief(folder: Path, children: int) -> Path:
+    """A task graph whose root goes on only when one of its children has begun, which takes a thief."""
+    root = {"ops": [*(["spawn", 1 + child] for child in range(children)), ["await", 0], ["wait"]]}
+    return graph_file(folder, f"waiting-{children}", root, *[SIGNAL] * children, **BEGUN)
+
+
+def waiting_below_others(folder: Path, others: int) -> Path:
+    """A task graph whose root spawns ``others``, and then a task that goes on only when one of the others has begun."""
+    root = {"ops": [*(["spawn", 1 + child] for child in range(others + 1)), ["wait"]]}
+    return graph_file(folder, f"below-{others}", root, *[SIGNAL] * others, {"ops": [["await", 0], ["run", 0]]}, **BEGUN)
+
+
 def stealing_from(folder: Path, least: int) -> str:
-    """A strategy whose thieves look at queues of at least so many tasks."""
+    """A strategy whose thieves probe queues of at least ``least`` tasks."""
     path = folder / f"least-{least}.yaml"
     path.write_text(f"name: least-{least}\nlike: randomized\nsteal: [{{from: others, if: {{length: {least}}}}}]\n")
     return str(path)
@@ -120,28 +129,11 @@ def test_thieves_come_to_queues_that_are_long_enough(program: Path, plans: Path,
 
 @QUEUES
 def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, runtime: str) -> None:
-    """No queue of fib(20) ever has more than a task for each of its levels, and one."""
+    """No queue of fib(20) ever has more tasks than its levels, and one more."""
     plan = plan_file(plans, stealing_from(plans, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=10), program):
         holds(run)
         assert sum(map(sum, run.node_attempts)) == 0
-
-
-def waiting_below_others(folder: Path, others: int) -> Path:
-    """A task graph whose root spawns ``others``, and then a task that goes on only when one of them has begun."""
-    root = {"ops": [*(["spawn", 1 + child] for child in range(others + 1)), ["wait"]]}
-    waits = {"ops": [["await", 0], ["run", 0]]}
-    graph = {
-        "format": "numasim task graph 1",
-        "name": "below",
-        "phases": [{"roots": [0]}],
-        "words": [{"name": "begun", "role": "condition"}],
-        "tasks": [root, *[{"ops": [["signal", 0], ["run", 0]]}] * others, waits],
-        "segments": [{"compute_ps": 1000}],
-    }
-    path = folder / f"below-{others}.json"
-    path.write_text(json.dumps(graph))
-    return path
 
 
 def announced_by(folder: Path, announce: str, high: int) -> str:
@@ -160,7 +152,7 @@ ANNOUNCED = pytest.mark.parametrize("announce", ["owner", "owner-exact"])
 def test_thieves_come_to_queues_that_their_owners_announce(
     program: Path, plans: Path, announce: str, runtime: str
 ) -> None:
-    """Of 11 tasks the owner takes the newest, which it can only end when a thief has come for another one."""
+    """The owner takes the newest of 11 tasks, which can only end after a thief has taken another task."""
     plan = plan_file(plans, announced_by(plans, announce, 11), "help", 4, runtime)
     for run in run_kernel(Order("graph", {"file": str(waiting_below_others(plans, 10))}, plan=plan, repeat=3), program):
         holds(run)
@@ -172,7 +164,7 @@ def test_thieves_come_to_queues_that_their_owners_announce(
 def test_no_thief_comes_to_queues_that_nobody_announces(
     program: Path, plans: Path, announce: str, runtime: str
 ) -> None:
-    """No queue of fib(20) ever has more than a task for each of its levels, and one."""
+    """No queue of fib(20) ever has more tasks than its levels, and one more."""
     plan = plan_file(plans, announced_by(plans, announce, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=3), program):
         holds(run)
@@ -241,23 +233,11 @@ def test_a_file_holds_one_graph(program: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["", "cilk continuation"])
 def test_parts_of_a_team_are_no_tasks(program: Path, plans: Path, tmp_path: Path, kind: str) -> None:
-    tasks = [
-        row
-        for part in range(3)
-        for row in (
-            {"kind": "implicit", "ops": [["spawn", 2 * part + 1], ["wait"]]},
-            {"ops": [["run", part]]},
-        )
+    parts = [
+        ({"kind": "implicit", "ops": [["spawn", row + 1], ["wait"]]}, {"ops": [["run", row // 2]]}) for row in (0, 2, 4)
     ]
-    graph = {
-        "format": "numasim task graph 1",
-        "name": "team",
-        "phases": [{"roots": [0, 2, 4], "deal": "cyclic"}],
-        "tasks": tasks,
-        "segments": [{"compute_ps": 1000}] * 3,
-    }
-    file = tmp_path / "team.json"
-    file.write_text(json.dumps(graph))
+    phases = [{"roots": [0, 2, 4], "deal": "cyclic"}]
+    file = graph_file(tmp_path, "team", *chain(*parts), segments=3, phases=phases)
     order = Order("graph", {"file": str(file)}, workers=3)
     plan = plan_file(plans, *kind.split(), workers=3) if kind else None
     for each in (replace(order, mode="serial"), replace(order, plan=plan)):
@@ -281,7 +261,7 @@ def test_a_pretended_machine_counts_by_its_nodes(program: Path, plans: Path, str
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, workers: int) -> None:
-    """Lines stream ten at a time, so a line from afar takes a tenth of the difference of the latencies longer."""
+    """Ten lines stream at a time, so a far line takes a tenth of the difference of latencies longer."""
     plan = plan_file(plans, "randomized", "help", workers)
     latency_ps = plan_fields(compile_plan("randomized", MACHINE, workers, "bare"), 0)["latency_ps"].reshape(2, 2)
     further_ps = latency_ps - latency_ps.diagonal()[:, None]
@@ -296,7 +276,7 @@ def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, wor
 
 
 def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: Path) -> None:
-    """The two workers are on different nodes, so that every probe is a far one."""
+    """The two workers are on different nodes, so every probe is a remote probe."""
     far_apart = tmp_path / "far-apart.yaml"
     far_apart.write_text("name: far-apart\nlike: randomized\nmapping: numa-even-cores-first\n")
     fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"), 0)
@@ -331,20 +311,11 @@ def test_what_a_plan_lacks_is_named(program: Path, plans: Path, tmp_path: Path, 
         run_kernel(Order("fib", plan=tmp_path / "lacking.plan"), program)
 
 
-@pytest.fixture(scope="module")
-def watched(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the programs of threads/, watched by the thread sanitizer."""
-    folder = tmp_path_factory.mktemp("threads")
-    for source in (HERE / "threads").glob("*.c"):
-        compile_program(c_compiler, folder / source.stem, [source, *library_sources()], THREADS)
-    return folder
-
-
-def told(command: list[str | Path]) -> str:
-    """What a program prints that ends well."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    return done.stdout
+def words_of(plans: Path, case: str) -> list[str | Path]:
+    """The words of a program of threads/ for ``WORKERS [serial|newest|stolen|STRATEGY JOIN [RUNTIME]]``."""
+    workers, *kinds = case.split()
+    plan = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
+    return [workers, *plan]
 
 
 LANES = ["4 topology-aware help bare", "3 threshold help bare"]
@@ -354,16 +325,13 @@ LANES = ["4 topology-aware help bare", "3 threshold help bare"]
     "case", ["1", "2", "5", "4 cilk help", "4 cilk continuation", "4 randomized continuation", *LANES]
 )
 def test_all_that_tasks_can_do(watched: Path, plans: Path, case: str) -> None:
-    workers, *kinds = case.split()
-    plan = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if kinds else []
-    assert told([watched / "everything", workers, *plan]) == ""
+    assert told(watched / "everything", *words_of(plans, case)) == ""
 
 
 @pytest.mark.parametrize("case", ["2 randomized full", "3 randomized", "5 randomized", "3 cilk"])
 def test_workers_that_sleep_keep_no_task_for_themselves(watched: Path, plans: Path, case: str) -> None:
     workers, strategy, *full = case.split()
-    plan = plan_file(plans, strategy, "continuation", int(workers))
-    assert told([watched / "sleepers", workers, plan, *full]) == ""
+    assert told(watched / "sleepers", *words_of(plans, f"{workers} {strategy} continuation"), *full) == ""
 
 
 @pytest.mark.parametrize("kind", get_args(LockName))
@@ -372,21 +340,15 @@ def test_a_probe_fails_where_somebody_has_the_queues_lock(watched: Path, plans: 
     path = plans / f"locked-{kind}.yaml"
     queues = "queues: {deque: {per: worker, lock: yes}}"
     path.write_text(f"name: locked-{kind}\nlike: randomized\n{queues}\nlocks: {{kind: {kind}}}\n")
-    assert told([watched / "held_queue", plan_file(plans, str(path), "help", 2, runtime)]) == ""
+    assert told(watched / "held_queue", 2, plan_file(plans, str(path), "help", 2, runtime)) == ""
 
 
-@pytest.mark.parametrize("workers", ["1", "2", "5"])
-def test_lanes_that_are_full_or_waited_in(watched: Path, workers: str) -> None:
-    assert told([watched / "lanes", workers]) == ""
+BY_PLANS = ["4 cilk help", "4 cilk continuation", "4 randomized continuation", "4 threshold help"]
 
 
-@pytest.mark.parametrize(
-    "case", ["1 serial", "4 cilk help", "4 cilk continuation", "4 randomized continuation", "4 threshold help", *LANES]
-)
-def test_typed_tasks_by_plans(watched: Path, plans: Path, case: str) -> None:
-    workers, *kinds = case.split()
-    how = plan_file(plans, *kinds[:2], int(workers), *kinds[2:]) if len(kinds) > 1 else kinds[0]
-    assert told([watched / "lanes", workers, how]) == ""
+@pytest.mark.parametrize("case", ["1", "2", "5", "1 serial", *BY_PLANS, *LANES])
+def test_lanes_and_typed_tasks(watched: Path, plans: Path, case: str) -> None:
+    assert told(watched / "lanes", *words_of(plans, case)) == ""
 
 
 DEPENDENT = ["4 cilk help", "4 cilk continuation", "3 randomized strict", "4 cilk block", "4 randomized help", LANES[0]]
@@ -394,21 +356,17 @@ DEPENDENT = ["4 cilk help", "4 cilk continuation", "3 randomized strict", "4 cil
 
 @pytest.mark.parametrize("case", ["1", "2", "5", "1 serial", "1 newest", *DEPENDENT])
 def test_tasks_with_dependences_do_what_they_do_one_after_the_other(watched: Path, plans: Path, case: str) -> None:
-    workers, *kinds = case.split()
-    how = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
-    assert told([watched / "dependences", workers, *how]) == ""
+    assert told(watched / "dependences", *words_of(plans, case)) == ""
 
 
 @pytest.mark.parametrize("case", ["1", "2", "5", "1 serial", "4 cilk continuation", "4 randomized help"])
 def test_reductions_give_the_same_result_to_the_last_bit(watched: Path, plans: Path, case: str) -> None:
-    workers, *kinds = case.split()
-    how = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
-    assert told([watched / "reductions", workers, *how]) == ""
+    assert told(watched / "reductions", *words_of(plans, case)) == ""
 
 
 @pytest.fixture(scope="module")
 def lambdas(compiler: str, c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of threads/ that is in C++, watched in the same way."""
+    """The C++ program of threads/, watched by the thread sanitizer."""
     program = tmp_path_factory.mktemp("lambdas") / "lambdas"
     library = compile_objects(c_compiler, library_sources(), THREADS)
     files = [HERE / "threads" / "lambdas.cpp", *library]
@@ -419,9 +377,7 @@ def lambdas(compiler: str, c_compiler: str, tmp_path_factory: pytest.TempPathFac
 
 @pytest.mark.parametrize("case", ["1", "3", "1 serial", "4 cilk continuation", "4 randomized help"])
 def test_lambdas_have_their_results_and_exceptions(lambdas: Path, plans: Path, case: str) -> None:
-    workers, *kinds = case.split()
-    how = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
-    assert told([lambdas, workers, *how]) == ""
+    assert told(lambdas, *words_of(plans, case)) == ""
 
 
 @pytest.mark.parametrize("strategy", ["randomized", "cilk", "topology-aware", "locality-binding"])
@@ -445,7 +401,7 @@ def test_workers_are_where_the_plan_has_them(watched: Path, tmp_path: Path, prog
 
     def cpus_used(thread: list[int]) -> list[int]:
         write_fields({**fields, "thread": np.array(thread, np.int32)}, plan)
-        return [int(text) for text in told([watched / "cpus", str(workers), plan]).split()]
+        return [int(text) for text in told(watched / "cpus", workers, plan).split()]
 
     threads = list(range(workers))
     assert cpus_used(threads) == cpus

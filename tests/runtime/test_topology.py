@@ -1,4 +1,4 @@
-"""The runtime sees machines as their sysfs shows them, as the importer of machine files does."""
+"""The runtime and the importer of machine files read the same topology from a sysfs."""
 
 from __future__ import annotations
 
@@ -9,24 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runtime_sources import refusal
 from sysfs_trees import CHANGES, DAMAGED, RING, TREES, Tree, put
 
 from numasim.errors import InputError
 from numasim.machine.sysfs import read_sysfs
 
-BAD_INPUT = 2
-
 
 def topology(program: Path, *arguments: str | Path) -> Any:
     answer = subprocess.run([program, "topology", *arguments], capture_output=True, text=True, check=True)
     return json.loads(answer.stdout)
-
-
-def refusal(program: Path, *arguments: str | Path) -> str:
-    answer = subprocess.run([program, "topology", *arguments], capture_output=True, text=True, check=False)
-    assert (answer.returncode, answer.stdout) == (BAD_INPUT, "")
-    assert answer.stderr.count("\n") == 1
-    return answer.stderr
 
 
 def groups(cpus: list[dict[str, int]], member: str) -> set[frozenset[int]]:
@@ -70,7 +62,7 @@ def test_both_readers_of_sysfs_refuse_the_same(name: str, program: Path, tmp_pat
     put(root, file, text)
     with pytest.raises(InputError):
         read_sysfs(root)
-    assert "damaged" in refusal(program, "--root", root)
+    assert "damaged" in refusal(program, "topology", "--root", root)
 
 
 def test_a_bitmap_of_several_groups(program: Path, tmp_path: Path) -> None:
@@ -146,15 +138,15 @@ def test_threads_and_memory_that_are_put_somewhere_are_found_there(program: Path
 def test_a_damaged_tree_is_refused(name: str, text: str, program: Path, tmp_path: Path) -> None:
     root = Tree().write(tmp_path)
     put(root, name, text)
-    said = refusal(program, "--root", root)
+    said = refusal(program, "topology", "--root", root)
     assert str(root) in said
     assert "damaged" in said
 
 
 def test_mistakes_are_one_sentence(program: Path, tmp_path: Path) -> None:
-    assert "cannot be read" in refusal(program, "--root", tmp_path)
-    assert "--rot is no option here" in refusal(program, "--rot", tmp_path)
-    assert "--root is no option here" in refusal(program, "--root")
-    assert "needs the running system" in refusal(program, "--root", tmp_path, "--binding")
+    assert "cannot be read" in refusal(program, "topology", "--root", tmp_path)
+    assert "--rot is no option here" in refusal(program, "topology", "--rot", tmp_path)
+    assert "--root is no option here" in refusal(program, "topology", "--root")
+    assert "needs the running system" in refusal(program, "topology", "--root", tmp_path, "--binding")
     root = Tree(allowed="7").write(tmp_path)
-    assert "cannot do that" in refusal(program, "--root", root)
+    assert "cannot do that" in refusal(program, "topology", "--root", root)

@@ -1,11 +1,11 @@
-"""Virtual time against the native engine: programs of the simulator run as programs of the runtime, op by op, and count
-the same to the last picosecond. Trace hashes are equal as well. The engine is the same one: what is held here is that
-bodies come to the ops that it executes, and change nothing.
+"""Virtual time against the native engine: programs of the simulator run as programs of the runtime, op by op, with the
+same counts to the last picosecond and the same trace hashes. Both are the same engine. The tests check that bodies come
+to the ops that the engine executes, and change nothing.
 """
 
 from __future__ import annotations
 
-import subprocess
+import re
 import sys
 from functools import cache
 from itertools import count
@@ -14,19 +14,19 @@ from random import Random
 from typing import Any
 
 import pytest
+from runtime_sources import refusal
 from runtime_strategies import STRATEGIES
 from virtual_equality import counts_of, differences, is_for_the_runtime, run_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
 
-from balanced_programs import CASES, PAGE, Balanced  # isort: skip
 from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
-from task_graphs import WAIT, Access, Use, call, graph, layers, phase, task  # isort: skip
+from task_graphs import WAIT, Access, Use, body, call, graph, phase, task  # isort: skip
 from task_graphs import Run as Segment  # isort: skip
 from registry_cells import MACHINES, SMALL, TEAMS, machine, workload  # isort: skip
 
-from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.check.deadlock import TOO_LATE, DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.parts.models.effects_model import ModelSpec
@@ -74,31 +74,6 @@ def test_every_family_where_workers_influence_each_other(strategy: str, program:
         assert not list(differences(program, Run(plan, seed=at))), (family, workers)
 
 
-def test_a_worker_first_offers_the_roots_for_which_no_queue_had_room(program: Path) -> None:
-    """Roots 3 and 4 are dealt to worker 1, whose queue holds root 2 by then. It offers root 3 for 7 ns, finds no room
-    and begins it, before it takes root 2 for 10 ns: so at 7 ns, and root 2 behind 107 + 7 + 20 + 10.
-    """
-    costs = {"push_ns": 7, "pop_ns": 10, "line": True}
-    work = graph(*[task(100_000)] * 5, phases=(phase(*range(5), deal=Deal.BLOCK),))
-    plan = plan_of(work, 2, "cilk", runtime(costs=costs, join="help", capacity=1, on_full="next"), toy())
-    assert not list(differences(program, seeded(plan)))
-    assert run_plan(program, seeded(plan)).worker["overhead_ps"][1] == (7 + 7 + 20 + 10) * 1000
-
-
-@pytest.mark.parametrize("deal", Deal)
-def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal, program: Path) -> None:
-    """Two phases of four tasks of 1 ms on four workers take 2 ms, as a repeat too, and not 4; so does a serial phase of
-    two, which worker 0 has, however it is dealt.
-    """
-    tasks = [task(10**9)] * 8
-    serial = graph(*tasks[:2], phases=(phase(0, 1, deal=deal, serial=True),))
-    written_out = graph(*tasks, phases=(phase(0, 1, 2, 3, deal=deal), phase(4, 5, 6, 7, deal=deal)))
-    for work in (serial, written_out, graph(*tasks[:4], phases=(phase(0, 1, 2, 3, deal=deal, repeat=2),))):
-        run = seeded(plan_of(work, 4, "static-block", machine=toy()))
-        assert run_plan(program, run).makespan_ps == 2 * 10**9
-        assert not list(differences(program, run))
-
-
 TOLD_APART = {  # after LAWS (model 4.8): sockets work on one slice of the data at a time
     "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket", "own": "fifo"}},
     "labels": "slices",
@@ -125,7 +100,7 @@ def test_every_family_where_tasks_are_told_apart(join: str, tiers: Any, program:
 
 @cache
 def random_runs() -> tuple[Run, ...]:
-    """Runs of plans for the runtime; some have controllers, some end in a deadlock, workers of most are coupled."""
+    """Random runs. Some have controllers, some end in a deadlock, and workers of most are coupled."""
     found: list[Run] = []
     for seed in count():
         recipe = random_recipe(Random(seed))
@@ -154,16 +129,8 @@ def test_random_plans(shard: int, program: Path) -> None:
         assert not list(differences(program, run))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_automatic_numa_balancing_by_hand(case: Balanced, program: Path) -> None:
-    run = run_plan(program, seeded(case.plan()))
-    assert [list(row) for row in run.node_bytes] == [[PAGE * pages for pages in row] for row in case.read]
-    assert [*run.worker["overhead_ps"]] == [1000 * each for each in case.overhead_ns]
-    assert (run.page_faults, run.makespan_ps) == (case.placed, 1000 * case.makespan_ns)
-
-
 def test_what_is_compared_tells_runs_apart(program: Path) -> None:
-    """Another seed is another run, which is seen."""
+    """A run with another seed has other counts."""
     plan = run_for("fft", "randomized", 24).plan
     one, other = (counts_of(plan, simulate(plan, seed)) for seed in (24, 2))
     apart = {name for name, value in one.items() if other[name] != value}
@@ -193,19 +160,11 @@ def test_groups_whose_tasks_leave_children_unjoined(join: str, spawn: str, progr
         assert not list(differences(program, run))
 
 
-@pytest.mark.parametrize("push_ns", [0, 3])
-def test_released_tasks_without_room_for_all_of_them(push_ns: int, program: Path) -> None:
-    for workers in (1, 2, 4):
-        how = runtime(join="help", capacity=3, on_full="inline", costs={"push_ns": push_ns})
-        run = seeded(plan_of(layers(6, 9, 50_000), workers, "randomized", how, toy(), skip=False))
-        assert not list(differences(program, run))
-
-
 def test_threads_refuse_groups_with_a_sentence(program: Path, tmp_path: Path) -> None:
     write_plan(plan_of(graph(GROUPS)), 1, tmp_path / "plan")
-    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "the plan's program waits for groups of tasks, which threads do not do" in told.stderr
+    assert "the plan's program waits for groups of tasks, which threads do not do" in refusal(
+        program, "plan", tmp_path / "plan", "--mode", "native"
+    )
 
 
 def test_random_plans_have_all_that_virtual_time_executes() -> None:
@@ -229,20 +188,18 @@ def test_helpers_are_refused_on_threads_with_a_sentence(program: Path, tmp_path:
     plan = plan_of(work, 2, strategy, machine=toy_with({"cores": 4}, caches=caches), effects=Effects(cache="share"))
     assert plan.helpers is not None
     write_plan(plan, 1, tmp_path / "plan")
-    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "which threads do not start" in told.stderr
+    assert "which threads do not start" in refusal(program, "plan", tmp_path / "plan", "--mode", "native")
 
 
 def test_transactions_are_refused_on_threads_with_a_sentence(program: Path, tmp_path: Path) -> None:
     write_plan(run_for("transactions", "randomized", 2).plan, 1, tmp_path / "plan")
-    told = run_program(program, str(tmp_path / "plan"), "--mode", "native")
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "the program has transactions, which threads do not execute" in told.stderr
+    assert "the program has transactions, which threads do not execute" in refusal(
+        program, "plan", tmp_path / "plan", "--mode", "native"
+    )
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
-    """Spawns that a full queue inlines are begun by whoever ends in front of them, on the fiber that it leaves."""
+    """A full queue inlines spawns. The task that ends in front of such a task leaves its fiber to it."""
     inner = [task(5, *[task(7) for _ in range(6)], WAIT, 3) for _ in range(5)]
     work = graph(task(*inner, WAIT, 2))
     how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})
@@ -250,20 +207,20 @@ def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
         assert not list(differences(program, seeded(plan_of(work, workers, stealing(), how, toy(), skip=False))))
 
 
-def run_program(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program, "plan", *arguments], capture_output=True, text=True, check=False)
+def test_times_that_do_not_fit_63_bits_are_refused(program: Path) -> None:
+    """Virtual time refuses the sum of the times of three workers; the engine refuses the time of one worker."""
+    bodies = [body(*[Segment(2**60 // 4 * 3)] * 4) for _ in range(3)]
+    plan = plan_of(graph(*bodies, phases=(phase(*range(3), deal=Deal.CYCLIC),)), 3)
+    with pytest.raises(InputError, match=r"the times of 3 workers add up to more than 2\*\*63 ps"):
+        run_plan(program, Run(plan, 1))
+    with pytest.raises(InputError, match=re.escape(TOO_LATE)):
+        run_plan(program, Run(plan_of(graph(task(*[Segment(2**60)] * 5)), 1), 1))
 
 
 def test_bad_input_is_refused_with_a_sentence(program: Path, tmp_path: Path) -> None:
-    told = run_program(program)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert "plan: expected one file" in told.stderr
-    assert "cannot be read" in run_program(program, str(tmp_path / "nothing")).stderr
-    path = tmp_path / "plan"
-    run = run_for("fib", "randomized", 2)
+    path, run = tmp_path / "plan", run_for("fib", "randomized", 2)
     write_plan(run.plan, run.seed, path)
-    data = path.read_bytes()
-    path.write_bytes(data[:-8])
-    damaged = run_program(program, str(path))
-    assert (damaged.returncode, damaged.stdout) == (2, "")
-    assert "the file is damaged" in damaged.stderr
+    path.write_bytes(path.read_bytes()[:-8])
+    assert "plan: expected one file" in refusal(program, "plan")
+    assert "cannot be read" in refusal(program, "plan", tmp_path / "nothing")
+    assert "the file is damaged" in refusal(program, "plan", path)

@@ -1,4 +1,4 @@
-"""Runs of a plan's own task graph in the runtime's virtual time, held against those of the simulator."""
+"""Runs of a plan's own task graph in virtual time, compared with runs of the simulator."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def run_plan(program: Path, run: Run) -> KernelRun:
 
 
 def differences(program: Path, run: Run, engine: str = "native") -> Iterator[tuple[str, Any, Any]]:
-    """(name, in virtual time, in the simulator) of whatever is counted differently."""
+    """(name, count in virtual time, count in the simulator) of all different counts."""
     expected = counts_of(run.plan, simulate(run.plan, run.seed, engine))
     found = counts_of_run(run_plan(program, run))
     yield from ((name, found[name], value) for name, value in expected.items() if found[name] != value)
 
 
 def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
-    """What the simulator counts, by name."""
+    """The counts of the simulator, by name."""
     words = [result.sync_objects[name] for name in SyncCounts._fields] if result.sync_objects else []
     return {
         "makespan_ps": result.counters["makespan_ps"],
@@ -51,7 +51,7 @@ def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
 
 
 def counts_of_run(run: KernelRun) -> dict[str, Any]:
-    """What a run in virtual time counts, by the same names."""
+    """The counts of a run in virtual time, by the same names."""
     tables = ("node_attempts", "node_success", "node_bytes", "words")
     return {
         "makespan_ps": run.makespan_ps,

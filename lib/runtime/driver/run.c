@@ -5,7 +5,7 @@
 #include "api/operations.h"
 #include "driver/first_thread.h"
 #include "driver/ring.h"
-#include "platform/cpu_clock.h"
+#include "platform/ticks.h"
 
 static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
     const int64_t begin_ps = ns_cpu_ps();

@@ -1,5 +1,5 @@
-/* The Cholesky factor of a matrix in tiles: tasks say which tiles they read and write, and that is all the order that
- * there is. Written as a serial program, it runs in parallel as far as its data allow.
+/* The Cholesky factor of a matrix in tiles. Tasks declare which tiles they read and write; nothing else orders them.
+ * The program reads like a serial program, and runs in parallel as far as its data allow.
  *
  *     cc -std=c11 -O2 cholesky.c $(numasim-runtime --cflags --libs) -lm -o cholesky
  *     ./cholesky 20 64      20 by 20 tiles of 64 by 64 numbers
@@ -11,7 +11,7 @@
 
 typedef struct {
     int tiles, size;
-    double **tile; /* [tiles * tiles] those on and below the diagonal */
+    double **tile; /* [tiles * tiles], only on and below the diagonal */
 } matrix;
 
 static double *at(const matrix *m, int row, int column) { return m->tile[row * m->tiles + column]; }
@@ -29,7 +29,7 @@ NS_TASK(int, factor, double *, tile, int, size) {
     return 0;
 }
 
-/* A tile below it is divided by that factor. */
+/* A tile below the diagonal is divided by the factor of the diagonal tile. */
 NS_TASK(int, divide, const double *, diagonal, double *, tile, int, size) {
     (void)self;
     for (int i = 0; i < size; i++) {
@@ -42,7 +42,7 @@ NS_TASK(int, divide, const double *, diagonal, double *, tile, int, size) {
     return 0;
 }
 
-/* A tile right of that loses the product of two of its column. */
+/* A tile to the right loses the product of two tiles of the column. */
 NS_TASK(int, update, const double *, left, const double *, above, double *, tile, int, size) {
     (void)self;
     for (int i = 0; i < size; i++) {
@@ -72,7 +72,7 @@ NS_TASK(int, decompose, const matrix *, m) {
     return 0;
 }
 
-/* L L^T differs from what it was made of by rounding alone: the largest difference in one column. */
+/* Returns the largest difference of L L^T from the matrix in one column: only rounding makes it differ. */
 static double largest_difference(const matrix *m, const matrix *factor, int column) {
     const int size = m->size, n = m->tiles * size;
     double largest = 0;
@@ -87,7 +87,7 @@ static double largest_difference(const matrix *m, const matrix *factor, int colu
     return largest;
 }
 
-/* A matrix with twice its rows' sums on the diagonal, which makes it positive definite. */
+/* Returns a matrix with more than its rows' sums on the diagonal, so that it is positive definite. */
 static matrix made(int tiles, int size) {
     const matrix m = {tiles, size, calloc((size_t)(tiles * tiles), sizeof(double *))};
     for (int row = 0; row < tiles; row++) {

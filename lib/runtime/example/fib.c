@@ -1,4 +1,4 @@
-/* The smallest program on the task runtime: Fibonacci numbers by their definition, a task a call.
+/* The smallest program on the task runtime: Fibonacci numbers by their definition, a task for each call.
  *
  *     cc -std=c11 -O2 fib.c $(numasim-runtime --cflags --libs) -o fib
  *     ./fib 30              on all hardware threads, victims drawn at random
@@ -11,7 +11,7 @@
 
 NS_TASK(uint64_t, fib, uint32_t, n) {
     if (n < 2) return n;
-    uint64_t a, b; /* they outlive the children, which end before this body does: it joins them */
+    uint64_t a, b; /* the children store their results here, before fib_join returns */
     fib_spawn(self, &a, n - 1);
     fib_spawn(self, &b, n - 2);
     fib_join(self);

@@ -1,4 +1,4 @@
-/* Quicksort with tasks that are lambdas, and what became of the numbers by a reduction.
+/* Quicksort with lambdas as tasks. A reduction checks that the numbers are sorted.
  *
  *     c++ -std=c++17 -O2 quicksort.cpp $(numasim-runtime --cflags --libs) -o quicksort
  *     ./quicksort 1000000
@@ -23,7 +23,7 @@ void sort(numbers::iterator first, numbers::iterator last) {
     const auto middle = std::partition(first, last, [=](std::uint32_t each) { return each < pivot; });
     const auto above = std::partition(middle, last, [=](std::uint32_t each) { return each == pivot; });
     ns::spawn([=] { sort(first, middle); });
-    sort(above, last); /* a task's children have ended when it has: nobody need wait for them here */
+    sort(above, last); /* no sync: the children of a task end before the task does */
 }
 
 numbers drawn(std::size_t count) {

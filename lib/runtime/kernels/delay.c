@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "platform/cpu_clock.h"
+#include "platform/ticks.h"
 
 enum { TRIALS = 7, TRIAL_MS = 1 };
 static const int64_t GUESS_PER_MS = 1000000;

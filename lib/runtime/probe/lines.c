@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "platform/atomics.h"
-#include "platform/futex.h"
+#include "platform/waiting.h"
 #include "probe/probe.h"
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };

@@ -1,4 +1,4 @@
-/* A file of named arrays: how a compiled plan travels from numasim to the runtime.
+/* A file of named arrays, in which numasim gives a compiled plan to the runtime.
  *
  *     8 bytes  "NSFIELD1"
  *     u64      number of fields, n
@@ -17,17 +17,18 @@ enum ns_field_kind { NS_FIELD_U8, NS_FIELD_I32, NS_FIELD_U32, NS_FIELD_I64, NS_F
 
 typedef struct ns_fields ns_fields;
 
-/* Read and check a file: 0, NS_ERROR_FILE, NS_ERROR_FORMAT or NS_ERROR_MEMORY. */
+/* Read and check a file. Returns 0, NS_ERROR_FILE, NS_ERROR_FORMAT or NS_ERROR_MEMORY. */
 int ns_fields_read(ns_fields **self, const char *path);
 void ns_fields_destroy(ns_fields *self);
 
-/* The array `name` of that kind and its number of entries; NULL where there is none. It lives as long as `self`. */
+/* Returns the array `name` of that kind, which lives as long as `self`, and its number of entries; NULL where there is
+ * none. */
 const void *ns_fields_array(const ns_fields *self, const char *name, enum ns_field_kind kind, uint64_t *count);
 
-/* The single NS_FIELD_I64 `name`, or `otherwise`. */
+/* Returns the single NS_FIELD_I64 `name`, or `otherwise`. */
 int64_t ns_fields_integer(const ns_fields *self, const char *name, int64_t otherwise);
 
-/* The NS_FIELD_TEXT `name`, which ends in a zero byte; "" where there is none. */
+/* Returns the NS_FIELD_TEXT `name`, which ends in a zero byte; "" where there is none. */
 const char *ns_fields_text(const ns_fields *self, const char *name);
 
 #endif

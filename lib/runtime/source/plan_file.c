@@ -38,31 +38,13 @@ static bool read_waits(ns_plan_file *self, const char *name, ns_i64s *waits_ps) 
            ns_require_i64s(&self->reader, name, *waits_ps, 0, NS_LONGEST_PS);
 }
 
-/* Seeds from 2^63 on are written as unsigned. */
+/* The file has a seed from 2^63 on as unsigned, and any other as signed. */
 static bool read_seed(ns_plan_file *self, const ns_fields *fields) {
     uint64_t count;
     const uint64_t *found = ns_fields_array(fields, "seed", NS_FIELD_U64, &count);
     if (!found || count != 1) found = ns_fields_array(fields, "seed", NS_FIELD_I64, &count);
     if (!found || count != 1) return ns_plan_refuse(&self->reader, "seed is not there as one integer of 64 bits");
     self->seed = *found;
-    return true;
-}
-
-static bool refuse_transactions(ns_plan_file *self) {
-    const ns_u8s role = self->plan.words.role;
-    for (uint64_t word = 0; word < role.count; word++) {
-        if (role.at[word] != NS_SYNC_OBJECTS) continue;
-        return ns_plan_refuse(&self->reader, "the program has transactions, which threads do not execute");
-    }
-    return true;
-}
-
-static bool refuse_helpers(ns_plan_file *self) {
-    const ns_u8s has = self->plan.effects.helpers.has;
-    for (uint64_t worker = 0; worker < has.count; worker++) {
-        if (!has.at[worker]) continue;
-        return ns_plan_refuse(&self->reader, "the strategy has helpers, which threads do not start");
-    }
     return true;
 }
 
@@ -84,7 +66,18 @@ int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields) {
     return self->reader.mistake == NS_PLAN_NO_MEMORY ? NS_ERROR_MEMORY : NS_ERROR_FIELD;
 }
 
-bool ns_plan_file_is_for_threads(ns_plan_file *self) { return refuse_transactions(self) && refuse_helpers(self); }
+bool ns_plan_file_is_for_threads(ns_plan_file *self) {
+    const ns_u8s role = self->plan.words.role, helped = self->plan.effects.helpers.has;
+    for (uint64_t word = 0; word < role.count; word++) {
+        if (role.at[word] == NS_SYNC_OBJECTS)
+            return ns_plan_refuse(&self->reader, "the program has transactions, which threads do not execute");
+    }
+    for (uint64_t worker = 0; worker < helped.count; worker++) {
+        if (helped.at[worker])
+            return ns_plan_refuse(&self->reader, "the strategy has helpers, which threads do not start");
+    }
+    return true;
+}
 
 void ns_plan_file_destroy(ns_plan_file *self) { ns_plan_reader_destroy(&self->reader); }
 
@@ -101,4 +94,76 @@ ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, ui
         wait_ps = ns_pages_wait_ps(pages, segment, toucher, wait_ps, &owed_ps);
     }
     return (ns_segment_time){greater(compute_ps, wait_ps), greater(compute_ps, self->local_wait_ps.at[at]), owed_ps};
+}
+
+/* ---- the default plan -------------------------------------------------------------------------------------------- */
+
+static const ns_level DEFAULT_LEVEL = {.amount = 1,
+                                       .last_iteration = UINT32_MAX,
+                                       .tries = 1,
+                                       .sample = NS_ALL16,
+                                       .segments = 1,
+                                       .watch = NS_NONE8,
+                                       .chance = NS_NONE8,
+                                       .data = NS_NONE8,
+                                       .toggle = NS_NONE8};
+
+/* Two levels: thieves probe the queues of all others in random order; new tasks go to the own queue. */
+static void fill_levels(uint32_t workers, ns_level *level, uint32_t *row, uint32_t *seg, uint32_t *queue) {
+    uint32_t entries = 0;
+    level[0] = level[1] = DEFAULT_LEVEL;
+    level[0].flags = NS_FLAG_ATTEMPT;
+    level[1].row = workers;
+    level[1].pick = NS_PICK_IN_ORDER;
+    for (uint32_t at = 0; at < 2 * workers + 2; at++) row[at] = at;
+    for (uint32_t thief = 0; thief < workers; thief++) {
+        seg[thief] = entries;
+        for (uint32_t victim = 0; victim < workers; victim++) {
+            if (victim != thief) queue[entries++] = victim;
+        }
+    }
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        seg[workers + worker] = entries;
+        queue[entries++] = worker;
+    }
+    seg[2 * workers] = seg[2 * workers + 1] = entries;
+}
+
+int ns_plan_file_default(ns_plan_file *self, uint32_t workers, uint32_t nodes, const int32_t *node) {
+    *self = (ns_plan_file){.seed = 1};
+    ns_plan_reader *reader = &self->reader;
+    ns_level *level = ns_plan_reader_take(reader, 2, sizeof *level);
+    uint32_t *row = ns_plan_reader_take(reader, 2 * (uint64_t)workers + 2, sizeof *row);
+    uint32_t *seg = ns_plan_reader_take(reader, 2 * (uint64_t)workers + 2, sizeof *seg);
+    uint32_t *queue = ns_plan_reader_take(reader, (uint64_t)workers * workers, sizeof *queue);
+    ns_queue *queues = ns_plan_reader_take(reader, workers, sizeof *queues);
+    uint32_t *own = ns_plan_reader_take(reader, workers, sizeof *own);
+    int32_t *domains = ns_plan_reader_take(reader, nodes, sizeof *domains);
+    if (!level || !row || !seg || !queue || !queues || !own || !domains) return NS_ERROR_MEMORY;
+    fill_levels(workers, level, row, seg, queue);
+    for (uint32_t worker = 0; worker < workers; worker++) {
+        queues[worker] = (ns_queue){.home = node[worker], .owner = (int32_t)worker, .own_end = 1};
+        own[worker] = worker;
+    }
+    for (uint32_t at = 0; at < nodes; at++) domains[at] = (int32_t)at;
+    self->plan.workers = workers;
+    self->plan.nodes = nodes;
+    self->plan.backoff = (ns_backoff){.factor = 1, .max_ps = -1, .scan_ps = 1};
+    self->plan.thresholds = (ns_threshold_rules){.max_tasks = -1, .min_tasks = -1};
+    self->plan.steal = (ns_plan){.level = level,
+                                 .row = row,
+                                 .seg = seg,
+                                 .queue = queue,
+                                 .queues = queues,
+                                 .own = own,
+                                 .workers = workers,
+                                 .steal_levels = 1,
+                                 .levels = 2,
+                                 .rows = 2 * workers + 2,
+                                 .queue_count = workers,
+                                 .node = node,
+                                 .domains = domains,
+                                 .nodes = nodes,
+                                 .domain_count = nodes};
+    return NS_OK;
 }

@@ -1,5 +1,5 @@
-/* A plan out of a file for the runtime: everything that the engines are given, and what segments are made of, so that
- * one may take as long as it is measured to.
+/* The plan of a pool, from a file or by default: all that the engines are given, and the parts of the times of
+ * segments, so that a segment may take its measured time.
  */
 #ifndef NS_PLAN_FILE_H
 #define NS_PLAN_FILE_H
@@ -11,30 +11,35 @@
 typedef struct {
     ns_plan_reader reader;
     ns_full_plan plan;
-    uint64_t seed;                     /* of runs that are given none */
+    uint64_t seed;                     /* of runs without a seed of their own */
     ns_i64s compute_ps;                /* [segments] */
-    ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] how long a segment waits for accesses whose homes are known,
-                                          and for all of them if they were local; empty where there are none */
+    ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] the wait for accesses with known homes, and the wait if all
+                                          accesses were local; empty where there are no accesses */
 } ns_plan_file;
 
-/* What a segment takes on a node. Times beyond 2^63 - 1 ps come out as that. */
+/* The time of a segment on a node. Times are at most 2^63 - 1 ps. */
 typedef struct {
     int64_t total_ps;
-    int64_t local_ps; /* if all its bytes were local */
-    int64_t owed_ps;  /* faults and migrations: overhead in front of it */
+    int64_t local_ps; /* as if all bytes were local */
+    int64_t owed_ps;  /* faults and migrations, in front of the segment */
 } ns_segment_time;
 
-/* Read and check the plan of `fields`, which live as long: 0, NS_ERROR_FIELD with a sentence in `reader.problem`, or
- * NS_ERROR_MEMORY. It is to be destroyed in any case. */
+/* Read and check the plan of `fields`, which live as long as `self`. Returns 0, NS_ERROR_FIELD with a sentence in
+ * `reader.problem`, or NS_ERROR_MEMORY. The caller destroys `self` in any case. */
 int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields);
+
+/* Make the default plan: a deque for each worker, random victims, one task a steal, help while joining. `node` [workers
+ * + 1] lives as long as `self` and has entries below `nodes`. Returns 0 or NS_ERROR_MEMORY. The caller destroys `self`
+ * in any case. */
+int ns_plan_file_default(ns_plan_file *self, uint32_t workers, uint32_t nodes, const int32_t *node);
+
 void ns_plan_file_destroy(ns_plan_file *self);
 
-/* Whether threads can execute the program and the strategy, as far as the plan's fields tell; else there is a sentence.
- */
+/* Returns whether threads can execute the program and the strategy; if not, `reader.problem` says why. */
 bool ns_plan_file_is_for_threads(ns_plan_file *self);
 
-/* A segment starts: its pages, of those of the file's plan, are placed or moved, its bytes counted. `measured_ps` is
- * its compute time, or -1 for that of the plan. */
+/* A segment starts: place or move its pages in `pages`, and count its bytes. `measured_ps` is its compute time, or -1
+ * for the time in the plan. Returns what the segment takes. */
 ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
                                    int64_t measured_ps);
 

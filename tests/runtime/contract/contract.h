@@ -1,8 +1,8 @@
-/* The contract of the C library: each public function, called as programs should not.
+/* The contract of the C library: right and wrong calls of each public function.
  *
- * A case is a function of the library in a situation: in a task, from a second thread, in a forked process, with what
- * was destroyed, or with null and wrong values. It is run by itself in a process, and ends with the error code that its
- * table says, and with a sentence; or it is undefined by one of the rules that the headers state.
+ * A case is a function of the library in a situation: in a task, from a second thread, in a forked process, with a
+ * destroyed object, or with null and wrong values. Each case runs in a process of its own, and ends with the error code
+ * in its table and with a sentence. Or the case is undefined, by a rule of the headers.
  */
 #ifndef CONTRACT_H
 #define CONTRACT_H
@@ -16,7 +16,7 @@
 
 enum situation { TASK, THREAD, CHILD, DESTROYED, WRONG, SITUATIONS };
 
-/* Rules of the headers, by which what a situation does is undefined. */
+/* Rules of the headers by which a situation is undefined. */
 enum rule { DEFINED, BY_SELF, BY_FORK, BY_FREED, RULES };
 
 /* A pool, and the mode that a case is run in. */
@@ -26,7 +26,7 @@ typedef struct {
     const char *plan; /* or NULL */
 } pool_way;
 
-/* What bodies find of the pool that runs them. */
+/* The pool that runs the bodies, with its words and its object. */
 typedef struct {
     const pool_way *way;
     ns_pool *pool;
@@ -37,8 +37,8 @@ typedef struct {
 } bodies;
 extern bodies it;
 
-/* In which ways of running a pool a case is one. In virtual time programs do what the plan's graph does, and no more;
- * on fibers each task has a small stack of its own; in lanes calls of typed tasks are inline. NEITHER: neither in
+/* The ways of running a pool in which a case is run. In virtual time programs make only the calls of the plan's graph.
+ * On fibers each task has a small stack of its own. In lanes calls of typed tasks are inline. NEITHER: neither in
  * virtual time nor in lanes. */
 enum ways { ALL, NOT_VIRTUAL, ON_STACKS, SERIAL, LANES, NEITHER };
 
@@ -46,7 +46,7 @@ enum { DIES = 1 }; /* in place of an error code: the process ends with a sentenc
 
 enum { WORKERS = 2, OBJECT_BYTES = 4096 };
 
-/* The body of a case in a task: it calls the function, and leaves in `it` what the call returned. */
+/* A case in a task: the body calls the function, and stores the result of the call in `it`. */
 typedef struct {
     const char *function;
     enum situation situation;
@@ -65,19 +65,21 @@ typedef struct {
     const char *what;
     int (*call)(const pool_way *way);
     int error;
-    bool once; /* of POOL_CASES: serially alone, since the way to run the pool plays no part */
+    bool once; /* of POOL_CASES: only serially, since the way to run the pool plays no part */
 } plain_case;
 extern const plain_case POOL_CASES[]; /* in each way of running a pool */
 extern const plain_case FREE_CASES[]; /* once, and without a pool */
 
-/* Right calls of functions that need no pool, which a task, a second thread and a forked process may all make. */
+/* Right calls of functions that need no pool, in a task, in a second thread and in a forked process. */
 typedef struct {
     const char *function;
     int (*call)(void);
+    enum rule destroyed; /* of the situation DESTROYED; RULES: there are cases */
 } free_call;
 extern const free_call FREE_CALLS[];
 
-/* What is undefined, or what does not occur. */
+/* What is undefined, or what does not occur; besides, in other threads and processes and with a task that has ended,
+ * all functions of tasks. */
 typedef struct {
     const char *function;
     enum situation situation;
@@ -85,20 +87,20 @@ typedef struct {
 } undefined_case;
 extern const undefined_case UNDEFINED_CASES[];
 
-/* A pool that can be run, with the objects and words of `it`; ends the process where there is none. */
+/* Make a pool with the object and words of `it`; exit if that fails. */
 void make_pool(const pool_way *way);
 
-/* An error code that a body has found. */
+/* Note the result of a call in a body. */
 void found(int64_t error);
 
 /* A body that does nothing. */
 void nothing(ns_task *self, void *arguments);
 
-/* What a function returns, called in a second thread, or in a forked process. */
+/* Call a function in a second thread, or in a forked process. Return its result. */
 int in_thread(int (*call)(void));
 int in_child(int (*call)(void));
 
-/* The rest of the time that a case has is that of this process: of a forked one, too. */
+/* Limit the time of this process. */
 void limit_time(void);
 
 #endif

@@ -228,6 +228,23 @@ static pool_way parse(char *argument) {
     return (pool_way){argument, (enum ns_mode)atoi(mode + 1), plan + 1};
 }
 
+static void print_rule(const char *function, enum situation situation, enum rule rule) {
+    printf("%s %s %s\n", function, SITUATION_NAME[situation], RULE_NAME[rule]);
+}
+
+static void print_rules(void) {
+    for (const undefined_case *each = UNDEFINED_CASES; each->function; each++)
+        print_rule(each->function, each->situation, each->rule);
+    for (const free_call *each = FREE_CALLS; each->function; each++)
+        if (each->destroyed != RULES) print_rule(each->function, DESTROYED, each->destroyed);
+    for (const task_case *each = TASK_CASES; each->function; each++) {
+        if (each->situation != TASK || strcmp(each->what, "right") != 0) continue;
+        print_rule(each->function, THREAD, BY_SELF);
+        print_rule(each->function, CHILD, BY_FORK);
+        print_rule(each->function, DESTROYED, BY_SELF);
+    }
+}
+
 int main(int arguments, char **argument) {
     pool_way ways[MOST_WAYS] = {{"serial", NS_MODE_SERIAL, NULL}, {"lanes", NS_MODE_NATIVE, NULL}};
     int count = 2;
@@ -242,8 +259,7 @@ int main(int arguments, char **argument) {
             if (covered[at][where]) printf("%s %s defined\n", names[at], SITUATION_NAME[where]);
         }
     }
-    for (const undefined_case *each = UNDEFINED_CASES; each->function; each++)
-        printf("%s %s %s\n", each->function, SITUATION_NAME[each->situation], RULE_NAME[each->rule]);
+    print_rules();
     printf("%d functions, %d cases, %d failures\n", functions, cases, failures);
     return failures > 0;
 }

@@ -1,8 +1,7 @@
-#include "arena.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "explore_states.h"
 #include "platform/near_memory.h"
 
 enum { ARENA_BYTES = 1 << 16, LINE_BYTES = 128 };

@@ -1,4 +1,4 @@
-/* Put in front of sources of the library: what they allocate lies in the arena. */
+/* Included in front of sources of the library, which then allocate in the arena. */
 #ifndef NS_ARENA_ALLOCATION_H
 #define NS_ARENA_ALLOCATION_H
 

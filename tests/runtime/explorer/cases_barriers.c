@@ -1,5 +1,5 @@
-/* Barriers: nobody passes before all have come, again and again; what was done before it is seen behind it. */
-#include "cases.h"
+/* Barriers: no thread passes before all have come, again and again; each thread then sees what all did before. */
+#include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"
 

@@ -1,5 +1,5 @@
-/* Condition variables: whoever waits before a signal is woken, by it or by another. */
-#include "cases.h"
+/* Condition variables: a thread that waits before a signal is woken, by this signal or another. */
+#include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"
 
@@ -44,7 +44,7 @@ static void put_and_take(uint32_t id) {
     ns_numa_condition_signal(it.condition, 0);
 }
 
-/* A signal for each of two waiters, of two nodes. */
+/* One signal for each of two waiters on two nodes. */
 static void signal_two(uint32_t id) {
     if (id < 2) {
         take(id);

@@ -1,8 +1,8 @@
-/* Tasks with dependences: each begins once, when all that it waits for have ended, and sees what they did; whether its
- * parent still finds out what it waits for, or has long done so.
+/* Tasks with dependences: each begins once, when all tasks that it waits for have ended, and sees what they did. The
+ * parent may still be finding its dependences then, or have long found them.
  */
-#include "cases.h"
-#include "dependences/dependent.h"
+#include "dependences/dependences.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 
 enum { TASKS = 4 };
@@ -11,10 +11,10 @@ enum { UNDONE, DONE };
 
 static struct {
     ns_dependent *task[TASKS];
-    ns_waiting *entry[TASKS];  /* of each task in the lists of those before it */
+    ns_waiting *entry[TASKS];  /* of each task, in the lists of earlier tasks */
     ns_atomic_u32 *did[TASKS]; /* what each task has done: they are ordered by nothing else */
     ns_atomic_u32 *ran[TASKS]; /* how often each has begun */
-    uint32_t first;            /* tasks before that one are under way when the parent spawns the others */
+    uint32_t first;            /* earlier tasks are under way when the parent spawns the others */
 } it;
 
 static void make(uint32_t first) {
@@ -29,7 +29,7 @@ static void make(uint32_t first) {
     }
 }
 
-/* Run a task that waited for those before `it.first`, or for none, and then those that it lets begin. */
+/* Run a task that waited for all tasks before `it.first`, or for none, and then the tasks that it lets begin. */
 static void run(ns_dependent *task) {
     const uint32_t number = task->row;
     const uint32_t before = ns_atomic_u32_fetch_add(it.ran[number], 1, memory_order_relaxed);
@@ -42,7 +42,7 @@ static void run(ns_dependent *task) {
         if (ns_dependent_release(each->task)) run(each->task);
 }
 
-/* The parent spawns a task that waits for all before `it.first`. */
+/* The parent spawns a task that waits for all tasks before `it.first`. */
 static void spawn(uint32_t number) {
     uint32_t others = 0;
     for (uint32_t at = 0; at < it.first; at++)

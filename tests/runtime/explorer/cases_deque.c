@@ -1,6 +1,5 @@
-/* The deque: every task that is pushed is taken once, by its owner or by a thief, who finds in it what was put there.
- */
-#include "cases.h"
+/* The deque: every pushed task is taken once, by the owner or by a thief, with the contents that were put into it. */
+#include "explore.h"
 #include "platform/near_memory.h"
 #include "queues/deque.h"
 
@@ -54,7 +53,7 @@ static void steal(void) {
     }
 }
 
-/* The owner pushes all, then takes what it finds. */
+/* The owner pushes all tasks, then takes tasks until none is left. */
 static void push_all(uint32_t id) {
     if (id) {
         steal();
@@ -64,7 +63,7 @@ static void push_all(uint32_t id) {
     while (pop(MOST_TASKS + 1)) continue;
 }
 
-/* The owner takes one between its pushes, so that slots are written again. */
+/* The owner takes a task between pushes, so that slots are written again. */
 static void push_and_pop(uint32_t id) {
     if (id) {
         steal();

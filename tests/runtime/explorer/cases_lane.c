@@ -1,7 +1,7 @@
-/* The lane: every task that is pushed is executed once, by its owner or by a thief, who finds in it what was put there;
+/* The lane: every pushed task is executed once, by the owner or by a thief, with the contents that were put into it;
  * and a join sees what all tasks did.
  */
-#include "cases.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 #include "queues/lane.h"
 
@@ -29,11 +29,11 @@ static void make(uint32_t task_count, uint32_t tries) {
     for (uint32_t at = 0; at < task_count; at++) it.tasks[at] = ns_near_memory_allocate(sizeof *it.tasks[at], 0);
 }
 
-/* What all tasks of a lane are here: nobody calls it. Their arguments are the place of the result and the number of the
- * task, which a thief replaces by the result. */
+/* The body of all tasks here, which is never called. Arguments are the place of the result and the number of the task,
+ * which a thief replaces by the result. */
 static void body(ns_task *self, void *arguments) { (void)self, (void)arguments; }
 
-/* Execute the task of a slot, whose arguments become those of its end: which one that is. */
+/* Execute the task of a slot, and replace its number by its result. Returns the number. */
 static uint32_t run(const ns_lane_slot *slot, char *arguments) {
     uint64_t at;
     ns_lane_copy_arguments(slot, arguments);
@@ -56,7 +56,7 @@ static void push(uint64_t at) {
     ns_explore_forget(1 + (uint32_t)at);
 }
 
-/* What a join does with the task at the top; `place` is where the thread is, behind that. */
+/* Join the task at the top; `place` is the place of the thread behind the join. */
 static void join_one(uint32_t place) {
     const ns_lane_slot *slot = ns_lane_pop(it.lane);
     char arguments[NS_INLINED_BYTES];
@@ -97,7 +97,7 @@ static void steal(void) {
     }
 }
 
-/* The owner pushes all, and joins them. */
+/* The owner pushes all tasks, and joins them. */
 static void push_all(uint32_t id) {
     if (id) {
         steal();
@@ -108,7 +108,7 @@ static void push_all(uint32_t id) {
     require_done(it.task_count);
 }
 
-/* The owner joins some before it pushes the rest, so that slots are used again. */
+/* The owner joins some tasks before it pushes the rest, so that slots are used again. */
 static void push_again(uint32_t id) {
     if (id) {
         steal();
@@ -122,7 +122,7 @@ static void push_again(uint32_t id) {
     require_done(it.task_count);
 }
 
-/* The task at the top is executed, and pushes another one. */
+/* The task at the top is executed, and pushes another task. */
 static void push_between(uint32_t id) {
     if (id) {
         steal();
@@ -135,7 +135,7 @@ static void push_between(uint32_t id) {
     require_done(it.task_count);
 }
 
-/* The owner lets thieves have all. */
+/* The owner makes all tasks public. */
 static void publish(uint32_t id) {
     if (id) {
         steal();

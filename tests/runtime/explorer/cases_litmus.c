@@ -1,8 +1,8 @@
-/* What the explorer itself can see: small programs of which it is known what each kind of memory allows. A case that
- * requires what memory does not promise is violated exactly where that kind of memory breaks the promise. */
-#include "cases.h"
-#include "platform/futex.h"
+/* Tests of the explorer: small programs with known outcomes in each kind of memory. A case that requires more than
+ * memory promises is violated in exactly those kinds of memory. */
+#include "explore.h"
 #include "platform/near_memory.h"
+#include "platform/waiting.h"
 
 static struct litmus_case {
     ns_atomic_u32 *x, *y;
@@ -15,7 +15,7 @@ static void make(void) {
     it.seen = ns_near_memory_allocate(2 * sizeof *it.seen, 0);
 }
 
-/* Each stores to its own word, then looks at the other's. */
+/* Each thread stores to its own word, then loads the other's word. */
 static void store_then_load(uint32_t id, memory_order order) {
     ns_atomic_u32_store(id ? it.y : it.x, 1, order);
     it.seen[id] = ns_atomic_u32_load(id ? it.x : it.y, memory_order_seq_cst);
@@ -24,7 +24,7 @@ static void store_release(uint32_t id) { store_then_load(id, memory_order_releas
 static void store_sequential(uint32_t id) { store_then_load(id, memory_order_seq_cst); }
 static void one_saw(void) { ns_explore_require(it.seen[0] || it.seen[1], "one of two stores is seen by the other"); }
 
-/* One writes a message, then says so; the other looks whether it was said, then at the message. */
+/* One thread writes a message, then a flag. The other loads the flag, then the message. */
 static void pass_message(uint32_t id, memory_order order) {
     if (id) {
         const uint32_t said = ns_atomic_u32_load(it.y, memory_order_acquire);
@@ -50,12 +50,12 @@ static void two(void) {
     ns_explore_require(ns_atomic_u32_load(it.x, memory_order_relaxed) == 2, "each of two increments counts");
 }
 
-/* Each draws a number: as many schedules as there are permutations of threads. */
+/* Each thread draws a number: as many schedules as permutations of threads. */
 static void draw(uint32_t id) {
     it.seen[0] = 4 * it.seen[0] + ns_atomic_u32_fetch_add(it.x, 1 + id, memory_order_seq_cst);
 }
 
-/* Steps at different words: their order makes no difference. */
+/* Accesses to different words: their order makes no difference. */
 static void apart(uint32_t id) { ns_atomic_u32_fetch_add(id ? it.x : it.y, 1, memory_order_seq_cst); }
 
 static void wait_in_vain(uint32_t id) {
@@ -65,7 +65,7 @@ static void wait_in_vain(uint32_t id) {
         while (ns_atomic_u32_load(it.x, memory_order_relaxed) != 2) ns_pause();
 }
 
-/* One sleeps until the other has stored; the other forgets to wake it. */
+/* One thread sleeps until the other has stored; the other does not wake it. */
 static void sleep_on(uint32_t id) {
     if (id)
         ns_atomic_u32_store(it.x, 1, memory_order_seq_cst);

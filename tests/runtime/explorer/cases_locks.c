@@ -1,5 +1,6 @@
-/* Locks: nobody is in the critical section with another, all get there, and in an order that the kind promises. */
-#include "cases.h"
+/* Locks: one thread at a time is in the critical section, all threads get there, in the order that the kind promises.
+ */
+#include "explore.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"
 
@@ -18,7 +19,7 @@ static void make(const char *kind) {
     it.run = ns_near_memory_allocate(sizeof *it.run, 0);
 }
 
-/* Relaxed: the lock alone has to see to it that no increment is lost. */
+/* Relaxed: only the lock keeps increments from being lost. */
 static void increment(void) {
     const uint32_t found = ns_atomic_u32_load(it.counter, memory_order_relaxed);
     ns_atomic_u32_store(it.counter, found + 1, memory_order_relaxed);
@@ -47,7 +48,7 @@ static void four(void) {
     ns_explore_require(ns_atomic_u32_load(it.counter, memory_order_relaxed) == 4, "each of four increments counts");
 }
 
-/* Take the lock if it is to be had at once. */
+/* Try to take the lock. */
 static void try_once(uint32_t id) {
     if (!ns_numa_lock_try_acquire(it.lock, id % 2)) return;
     increment();
@@ -62,7 +63,7 @@ static void enter_or_try(uint32_t id) {
         try_once(id);
 }
 
-/* One thread has the lock so often that it comes back to where it began, while the other looks. */
+/* One thread takes the lock so often that its words have their first values again, while the other thread looks. */
 static void enter_thrice_or_try(uint32_t id) {
     for (uint32_t round = 0; round < 3 && id == 0; round++) enter(id, round);
     if (id == 1) try_once(id);
@@ -83,7 +84,7 @@ static void tried_by_all(void) {
                        "who tries has the lock alone, or not at all");
 }
 
-/* The word where threads arrive: the first one of the lock's own. */
+/* The word at which threads arrive: the first word of the lock. */
 static ns_atomic_pointer *door(void) { return (ns_atomic_pointer *)(void *)((char *)it.lock + NS_LINE_BYTES); }
 
 static void enter_in_order(uint32_t id) {
@@ -95,7 +96,7 @@ static void enter_in_order(uint32_t id) {
     ns_numa_lock_release(it.lock, id % 2);
 }
 
-/* Threads 0 and 1 are of node 0, and the first of them wants the lock twice; thread 2 is of node 1. */
+/* Threads 0 and 1 are on node 0, and thread 0 wants the lock twice; thread 2 is on node 1. */
 static void enter_by_node(uint32_t id) {
     const uint32_t node = id / 2;
     if (node) ns_explore_arriving(door());
@@ -105,7 +106,7 @@ static void enter_by_node(uint32_t id) {
         ns_atomic_pointer_load(door(), memory_order_relaxed); /* orders this with the arrival of node 1 */
         if (node) ns_explore_granted();
         *it.run = ns_explore_waiting() ? *it.run + 1 : 0;
-        /* the first of these may have had the lock before node 1 arrived */
+        /* the first of these entries may be from before node 1 arrived */
         ns_explore_require(*it.run <= 1 + BATCH,
                            "a node hands the lock over within itself at most `batch` times in a row");
         ns_numa_lock_release(it.lock, node);

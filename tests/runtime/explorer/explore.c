@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
 #include "explore_states.h"
 #include "platform/fiber.h"
-#include "platform/futex.h"
+#include "platform/waiting.h"
 
 enum {
     STORES = 12,
@@ -20,7 +19,7 @@ enum {
 
 enum action { ACCESS, SLEEP, WAKE, RESUME };
 
-/* What a thread is about to do. */
+/* The next step of a thread. */
 typedef struct {
     enum action action;
     enum ns_explored kind;
@@ -41,7 +40,7 @@ typedef struct {
     step next;
     uint64_t result, history;
     bool finished, rests, asleep, woken;
-    uint64_t slept;       /* its place among those that sleep */
+    uint64_t slept;       /* its place among sleeping threads */
     glimpse reads[READS]; /* since its last rest */
     uint32_t read_count;
     step stores[STORES]; /* on their way: store number n of the thread is at n % STORES */
@@ -50,7 +49,7 @@ typedef struct {
     const void *arrives; /* where its next arrival is */
 } thread;
 
-/* A state on the path: processes are threads, and behind them the stores on their way. */
+/* A state on the path. Processes are the threads, followed by the stores on their way. */
 typedef struct {
     uint64_t todo, asleep;
     uint32_t chosen;
@@ -117,10 +116,10 @@ static bool releases(memory_order order) {
 
 /* ---- stores on their way ----------------------------------------------------------------------------------------- */
 
-/* The age of the store at `place`: 0 for the last one of the thread. */
+/* Returns the age of the store at `place`: 0 for the thread's last store. */
 static uint64_t age(const thread *of, uint32_t place) { return (of->stored - 1 - place) % STORES; }
 
-/* The youngest store of the thread that is on its way to the word; NULL where there is none. */
+/* Returns the thread's youngest store on its way to the word; NULL where there is none. */
 static const step *own_store(const thread *of, const step *access) {
     const step *found = NULL;
     for (uint32_t place = 0; place < STORES; place++) {
@@ -131,7 +130,7 @@ static const step *own_store(const thread *of, const step *access) {
     return found;
 }
 
-/* Whether the store at `place` may be seen now. */
+/* Returns whether the store at `place` may reach memory now. */
 static bool may_arrive(const thread *of, uint32_t place) {
     const step *store = &of->stores[place];
     for (uint32_t other = 0; other < STORES; other++) {
@@ -147,7 +146,7 @@ static bool is_buffered(const step *access) {
            access->order != memory_order_seq_cst;
 }
 
-/* Whether no store that the step has to wait for is on its way. */
+/* Returns whether all stores that the step has to wait for have reached memory. */
 static bool drained(const thread *of) {
     const step *next = &of->next;
     if (next->action == RESUME || (next->action == ACCESS && next->kind == NS_EXPLORED_LOAD)) return true;
@@ -201,7 +200,7 @@ static uint64_t enabled(void) {
     return found;
 }
 
-/* Whether the process writes memory when it goes on, as far as it can be told. */
+/* Returns whether the process may write memory in its next step. */
 static bool writes(uint32_t process) {
     const step *next = step_of(process);
     if (process >= NS_EXPLORE_THREADS) return true;
@@ -218,7 +217,7 @@ static bool reads_word(uint32_t process, const step *word) {
     return false;
 }
 
-/* Whether the order of the next steps of two processes can matter. */
+/* Returns whether the order of the next steps of two processes can matter. */
 static bool depend(uint32_t one, uint32_t other) {
     const step *first = step_of(one), *second = step_of(other);
     if (thread_of(one) == thread_of(other) && one < NS_EXPLORE_THREADS && other < NS_EXPLORE_THREADS) return true;
@@ -233,7 +232,7 @@ static bool depend(uint32_t one, uint32_t other) {
 
 /* ---- going on ---------------------------------------------------------------------------------------------------- */
 
-/* The thread has seen that value; what it saw there before, or else longest ago, is forgotten. */
+/* Note the value that the thread has read, in place of its last value of this word, or else of the oldest value. */
 static void remember(thread *of, const step *access, uint64_t value) {
     uint32_t at = 0;
     while (at < of->read_count && of->reads[at].location != access->location) at++;
@@ -357,7 +356,7 @@ void ns_explored_wake(ns_atomic_u32 *word, uint32_t count) {
     request(&(step){.action = WAKE, .bytes = 4, .location = word, .value = count});
 }
 
-/* What a thread is taken to have read where only its place counts. */
+/* The values of a thread for which only the place counts. */
 static uint64_t history_of(uint32_t id, uint32_t place) { return ns_explore_mix((uint64_t)(id + 1) << 32 | place); }
 
 /* ---- what cases call --------------------------------------------------------------------------------------------- */
@@ -406,7 +405,7 @@ static void run_thread(void *argument) {
     ns_fiber_switch(of->fiber, self.scheduler);
 }
 
-/* The first state: each thread is before its first step. */
+/* Go to the first state: each thread is before its first step. */
 static void begin(void) {
     ns_arena_clear();
     ns_explore_states_restart(&self.states);
@@ -423,7 +422,7 @@ static void begin(void) {
     }
 }
 
-/* A hash of where the thread is, and of its stores that are on their way. */
+/* Returns a hash of the place of the thread, and of its stores on their way. */
 static uint64_t state_of(const thread *of) {
     uint64_t ahead = 0; /* of those that sleep */
     for (uint32_t other = 0; of->asleep && other < self.of->threads; other++)
@@ -455,7 +454,7 @@ static bool all_finished(void) {
     return finished;
 }
 
-/* What is to be done in the state that the path has come to, given what is asleep there. */
+/* Find what to do in the last state of the path, given the processes that are asleep there. */
 static void open_frame(uint64_t asleep) {
     frame *at = &self.path[self.depth];
     const uint64_t possible = enabled();
@@ -479,7 +478,7 @@ static void open_frame(uint64_t asleep) {
     if (!at->todo) self.result->left++;
 }
 
-/* Take a first step that was not taken yet in the state at the end of the path. */
+/* In the last state of the path, take a step that was not taken yet. */
 static void descend(void) {
     frame *at = &self.path[self.depth];
     const uint32_t process = (uint32_t)__builtin_ctzll(at->todo);
@@ -493,7 +492,7 @@ static void descend(void) {
     if (!self.result->violated) open_frame(asleep);
 }
 
-/* Come to the last state of the path in which there is something to do; false where there is none. */
+/* Go back to the last state of the path that has steps to take. Returns false where there is none. */
 static bool back_up(void) {
     uint32_t length = self.depth + 1;
     while (length && !self.path[length - 1].todo) length--;

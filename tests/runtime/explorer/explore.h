@@ -1,18 +1,18 @@
-/* Goes through all interleavings of a few threads that share atomic words, and reports a schedule that breaks what a
- * case requires.
+/* Goes through all interleavings of a few threads that share atomic words, and reports a schedule that violates the
+ * requirements of a case.
  *
- * Threads are fibers; each access of source/platform/atomics.h is a step, and what a thread does between two accesses
- * belongs to the first. Schedules are gone through depth first, each from the beginning. Of schedules that differ only
- * in the order of steps that do not touch one word, one is run (sleep sets: Godefroid 1996); a state that was reached
- * before is left, except for steps that were asleep then. A state is what each thread has read, what memory holds and
- * which stores are on their way; so what threads share must be behind source/platform/atomics.h, or in memory of
- * ns_near_memory and protected by it, or determined by the two.
+ * Threads are fibers. Each access of source/platform/atomics.h is a step; the work of a thread between two accesses
+ * belongs to the first. Schedules are run depth first, each from the beginning. Of schedules that differ only in the
+ * order of steps at different words, one is run (sleep sets: Godefroid 1996). A state that was reached before is left,
+ * except for steps that were asleep then. A state has the values that each thread has read, the contents of memory, and
+ * the stores on their way. So all shared data must be accessed by source/platform/atomics.h, or be in memory of
+ * ns_near_memory and protected by such accesses, or follow from both.
  *
- * A thread that rests (ns_pause) goes on when a word that it read since its last rest has another value: loops that
- * wait must do nothing but read until they succeed. A schedule in which nobody can go on is a violation.
+ * A thread that rests (ns_pause) goes on when a word that it has read since its last rest has another value. So waiting
+ * loops must only read until they succeed. A schedule in which no thread can go on is a violation.
  *
- * At most three stores of a thread are on their way to memory. Not modelled: loads that are done early, comparisons
- * that fail for no reason, sleepers that wake for no reason.
+ * At most three stores of a thread are on their way to memory. Not modelled are early loads, spurious failures of
+ * comparisons, and spurious wake-ups.
  */
 #ifndef NS_EXPLORE_H
 #define NS_EXPLORE_H
@@ -42,35 +42,38 @@ typedef struct {
 
 typedef struct {
     uint64_t schedules; /* gone through to their end */
-    uint64_t left;      /* left, since all that could follow had been seen */
+    uint64_t left;      /* left, since all that could follow had been explored */
     uint64_t states, steps;
     uint32_t longest; /* steps of one schedule */
     bool violated;
     char sentence[256]; /* what was violated */
 } ns_explore_result;
 
-/* Go through all schedules, or until one violates something; that one is printed. */
+/* Go through all schedules, or until a schedule violates a requirement; print that schedule. */
 void ns_explore_run(const ns_explore_case *self, enum ns_explore_memory memory, ns_explore_result *result);
 
-/* In threads and checks: what has to hold. Ends the exploration where it does not. */
+/* In threads and checks: end the exploration if `holds` is false. */
 void ns_explore_require(bool holds, const char *sentence);
 
-/* In threads: what this thread does from here on depends, beside shared memory, on `place` alone, a number of the
- * case's own: how it came here is forgotten, as are words on its stack below the caller's. States that differ in that
- * are one then. A function of the library that returns nothing has told its caller nothing, so this may stand behind
- * it. */
+/* In threads: from here on the thread depends only on shared memory and on `place`, a number of the case. Forget its
+ * values so far, and the words on its stack below the caller. States that differ only in these become one state. This
+ * is allowed behind a function of the library without a result, since such a function tells its caller nothing. */
 void ns_explore_forget(uint32_t place);
 
 /* In threads: the next successful read-modify-write of this thread at `location` is its arrival there. */
 void ns_explore_arriving(const void *location);
 
-/* In threads: the number of threads that have arrived before this one and were not granted anything yet. */
+/* In threads: returns the number of threads that arrived before this thread and have no grant yet. */
 uint32_t ns_explore_ahead(void);
 
 /* In threads: the arrival of this thread is granted. */
 void ns_explore_granted(void);
 
-/* In threads: the number of threads that have arrived and were not granted anything yet. */
+/* In threads: returns the number of threads that have arrived and have no grant yet. */
 uint32_t ns_explore_waiting(void);
+
+/* Tables of cases by subject; each table ends with a case without a name. */
+extern const ns_explore_case NS_LITMUS_CASES[], NS_DEQUE_CASES[], NS_LANE_CASES[], NS_LOCK_CASES[],
+    NS_CONDITION_CASES[], NS_BARRIER_CASES[], NS_DEPENDENT_CASES[];
 
 #endif

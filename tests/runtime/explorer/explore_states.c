@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-
 enum { FIRST_CAPACITY = 1 << 16 };
 
 int ns_explore_states_create(ns_explore_states *self) {

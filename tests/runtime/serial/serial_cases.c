@@ -134,16 +134,6 @@ static void declare(ns_task *self, uint32_t object, uint8_t mode) {
     ns_access_declare(self, &access);
 }
 
-static void unknown_object(ns_task *self, void *arguments) {
-    (void)arguments;
-    declare(self, 5, NS_READ);
-}
-
-static void unknown_mode(ns_task *self, void *arguments) {
-    (void)arguments;
-    declare(self, 0, 4);
-}
-
 static void read_then_write(ns_task *self, void *arguments) {
     (void)arguments;
     declare(self, 0, NS_READ);
@@ -156,32 +146,6 @@ static void read_then_write(ns_task *self, void *arguments) {
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
 enum { LOCK, COUNTER, DOOR, MEETING };
-
-static void lock_twice(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_word_lock(self, word[LOCK]);
-    ns_word_lock(self, word[LOCK]);
-}
-
-static void end_with_a_lock(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_word_lock(self, word[LOCK]);
-}
-
-static void unlock_unheld(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_word_unlock(self, word[LOCK]);
-}
-
-static void unknown_word(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_word_lock(self, 77);
-}
-
-static void lock_a_counter(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_word_lock(self, word[COUNTER]);
-}
 
 static void await_nobody(ns_task *self, void *arguments) {
     (void)arguments;
@@ -220,32 +184,17 @@ static void spawn_in_team(ns_task *self, void *arguments) {
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
+#define RUN(CASE) {#CASE, CASE, false}
+#define TEAM(CASE) {#CASE, CASE, true}
 static const struct {
     const char *name;
     ns_body *body;
     bool team;
 } CASE[] = {
-    {"futures_one_after_the_other", futures_one_after_the_other, false},
-    {"future_behind_work", future_behind_work, false},
-    {"future_behind_a_join", future_behind_a_join, false},
-    {"future_too_early", future_too_early, false},
-    {"work_between_futures", work_between_futures, false},
-    {"future_of_another", future_of_another, false},
-    {"arguments_are_copied", arguments_are_copied, false},
-    {"parts_join_by_themselves", parts_join_by_themselves, false},
-    {"loops_take_every_index", loops_take_every_index, false},
-    {"unknown_object", unknown_object, false},
-    {"unknown_mode", unknown_mode, false},
-    {"read_then_write", read_then_write, false},
-    {"lock_twice", lock_twice, false},
-    {"end_with_a_lock", end_with_a_lock, false},
-    {"unlock_unheld", unlock_unheld, false},
-    {"unknown_word", unknown_word, false},
-    {"lock_a_counter", lock_a_counter, false},
-    {"await_nobody", await_nobody, false},
-    {"team", team, true},
-    {"part_that_meets_alone", part_that_meets_alone, true},
-    {"spawn_in_team", spawn_in_team, true},
+    RUN(futures_one_after_the_other), RUN(future_behind_work), RUN(future_behind_a_join), RUN(future_too_early),
+    RUN(work_between_futures),        RUN(future_of_another),  RUN(arguments_are_copied), RUN(parts_join_by_themselves),
+    RUN(loops_take_every_index),      RUN(read_then_write),    RUN(await_nobody),         TEAM(team),
+    TEAM(part_that_meets_alone),      TEAM(spawn_in_team),
 };
 
 static void prepare(ns_pool *pool, const char *name) {

@@ -1,9 +1,7 @@
-/* Prints on which processor each of `workers` workers runs, with the plan in a file. */
+/* Prints on which processor each worker runs: `cpus WORKERS PLAN`. */
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { MOST_WORKERS = 64 };
 
@@ -12,16 +10,10 @@ static void note_cpu(ns_task *self, void *arguments) {
     (*cpu)[ns_task_worker(self)] = sched_getcpu();
 }
 
-int main(int count, char **arguments) {
-    const uint32_t workers = (uint32_t)atoi(arguments[1]);
-    const ns_pool_options options = {.mode = NS_MODE_NATIVE, .workers = workers, .plan = arguments[2]};
+int main(int count, char **words) {
     int cpus[MOST_WORKERS], *cpu = cpus;
-    ns_pool *pool;
-    if (count != 3 || workers > MOST_WORKERS) return 2;
-    int error = ns_pool_create(&pool, &options);
-    if (!error) error = ns_pool_team(pool, note_cpu, &cpu, sizeof cpu);
-    if (error) printf("%s\n", ns_error_sentence(error));
-    for (uint32_t id = 0; id < workers && !error; id++) printf("%d\n", cpus[id]);
-    ns_pool_destroy(pool);
-    return error ? 1 : 0;
+    ns_pool *pool = pool_of(count, words);
+    team(pool, note_cpu, &cpu, sizeof cpu);
+    for (int id = 0; id < atoi(words[1]); id++) printf("%d\n", cpus[id]);
+    return finish(pool);
 }

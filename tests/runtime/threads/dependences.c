@@ -1,19 +1,9 @@
 /* Children with dependences do what they do one after the other, whatever runs them: random programs whose tasks mix
  * what they read into what they write, chains that are longer than any stack, and tasks of all other kinds in between.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { CELLS = 12, MOST_NAMED = 4, CHAIN = 5000, FAN = 100 };
-
-static _Atomic int wrong; /* also tasks on other workers say so */
-
-static void require(int holds, const char *sentence) {
-    if (!holds && !wrong++) printf("%s\n", sentence);
-}
 
 static uint64_t mixed(uint64_t value) {
     value = (value ^ (value >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -89,18 +79,16 @@ static void run_program(ns_task *self, void *arguments) {
     }
 }
 
-static int check_programs(ns_pool *pool, uint64_t programs, uint64_t tasks) {
-    int error = NS_OK;
-    for (uint64_t seed = 0; seed < programs && !error; seed++) {
+static void check_programs(ns_pool *pool, uint64_t programs, uint64_t tasks) {
+    for (uint64_t seed = 0; seed < programs; seed++) {
         uint64_t cells[CELLS] = {0}, twin[CELLS] = {0};
-        error = ns_pool_run(pool, run_program, &(program){cells, seed << 32, tasks}, sizeof(program));
+        run(pool, run_program, &(program){cells, seed << 32, tasks}, sizeof(program));
         for (uint64_t number = 0; number < tasks; number++) {
             const mix m = drawn(twin, seed << 32, number);
             take_part(&m);
         }
         require(!memcmp(cells, twin, sizeof cells), "tasks with dependences do what they do one after the other");
     }
-    return error;
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
@@ -178,23 +166,12 @@ static void call_parts(ns_task *self, void *arguments) {
     }
 }
 
-/* Run as `dependences WORKERS`; with `serial`, `newest` or `stolen` serially, with a plan as that says. */
-int main(int count, char **arguments) {
-    const char *how = count > 2 ? arguments[2] : NULL;
-    const char *const orders[] = {"serial", "newest", "stolen"};
-    ns_pool_options options = {.mode = NS_MODE_NATIVE, .workers = (uint32_t)atoi(arguments[1]), .plan = how};
-    for (int order = 0; how && order < 3; order++) {
-        if (!strcmp(how, orders[order]))
-            options = (ns_pool_options){.mode = NS_MODE_SERIAL, .workers = 1, .order = (enum ns_order)order};
-    }
+int main(int count, char **words) {
+    ns_pool *pool = pool_of(count, words);
     int done = 0;
-    ns_pool *pool;
-    int error = ns_pool_create(&pool, &options);
-    if (!error) error = check_programs(pool, 6, 400);
-    if (!error) error = ns_pool_run(pool, run_chain, NULL, 0);
-    if (!error) error = ns_pool_run(pool, fanned, &(fanned_order){&done, 4}, sizeof(fanned_order));
-    if (!error) error = ns_pool_run(pool, call_parts, NULL, 0);
-    if (error) printf("%s\n", ns_error_sentence(error));
-    ns_pool_destroy(pool);
-    return error ? 2 : wrong;
+    check_programs(pool, 6, 400);
+    run(pool, run_chain, NULL, 0);
+    run(pool, fanned, &(fanned_order){&done, 4}, sizeof(fanned_order));
+    run(pool, call_parts, NULL, 0);
+    return finish(pool);
 }

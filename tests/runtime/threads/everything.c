@@ -1,21 +1,9 @@
-/* A program that uses all that the runtime offers to tasks, on `workers` threads, with the plan in a file if one is
- * given: futures, loops, long arguments, several joins in a task, calls, teams, words. Prints what is wrong.
+/* Uses all that the runtime offers to tasks: futures, loops, long arguments, several joins in a task, calls, teams,
+ * words.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { LEAVES = 512, ROUNDS = 20, LONG_BYTES = 200, CHILDREN = 40 };
-
-static int wrong;
-
-static void require(int holds, const char *what) {
-    if (holds) return;
-    printf("wrong: %s\n", what);
-    wrong = 1;
-}
 
 typedef struct {
     int64_t n, *result;
@@ -116,7 +104,7 @@ static void in_team(ns_task *self, void *arguments) {
     ns_word_await(self, call->condition);
 }
 
-static int run_team(ns_pool *pool, uint32_t workers) {
+static void run_team(ns_pool *pool, uint32_t workers) {
     int64_t under_lock = 0, seen = 0;
     const team_call call = {
         (uint32_t)ns_word_create(pool, "lock", NS_WORD_LOCK, 0, 1),
@@ -126,21 +114,14 @@ static int run_team(ns_pool *pool, uint32_t workers) {
         &under_lock,
         &seen,
     };
-    const int error = ns_pool_team(pool, in_team, &call, sizeof call);
+    team(pool, in_team, &call, sizeof call);
     require(seen == (int64_t)2 * ROUNDS * workers, "an atomic word counts all");
-    return error;
 }
 
-int main(int count, char **arguments) {
-    const uint32_t workers = (uint32_t)atoi(arguments[1]);
-    const ns_pool_options options = {
-        .mode = NS_MODE_NATIVE, .workers = workers, .plan = count > 2 ? arguments[2] : NULL};
-    ns_pool *pool;
-    int error = ns_pool_create(&pool, &options);
-    if (!error) error = ns_pool_run(pool, everything, NULL, 0);
-    if (!error) error = ns_pool_run(pool, everything, NULL, 0);
-    if (!error) error = run_team(pool, workers);
-    if (error) printf("%s\n", ns_error_sentence(error));
-    ns_pool_destroy(pool);
-    return error ? 2 : wrong;
+int main(int count, char **words) {
+    ns_pool *pool = pool_of(count, words);
+    run(pool, everything, NULL, 0);
+    run(pool, everything, NULL, 0);
+    run_team(pool, (uint32_t)atoi(words[1]));
+    return finish(pool);
 }

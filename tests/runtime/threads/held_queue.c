@@ -1,11 +1,10 @@
 /* A run of two workers while somebody else has the lock of the first one's queue: probes that see its task fail, so
- * that the run ends, with the task executed by its owner. Where thieves waited for the lock it would never end. Prints
- * what is wrong.
+ * that the run ends, with the task executed by its owner. Thieves that waited for the lock would never let it end. Run
+ * as `held_queue 2 PLAN`.
  */
 #include <sched.h>
-#include <stdio.h>
 
-#include "numasim/runtime.h"
+#include "program.h"
 #include "threads/worker.h"
 
 enum { RESTS = 20000 }; /* in which the other worker comes to see the task */
@@ -33,21 +32,13 @@ static void take_part(ns_task *self, void *arguments) {
         ns_atomic_u32_store(&searching, 1, memory_order_release);
 }
 
-int main(int count, char **arguments) {
-    if (count != 2) return 2;
-    const ns_pool_options options = {.mode = NS_MODE_NATIVE, .workers = 2, .plan = arguments[1]};
-    ns_pool *pool = NULL;
-    int error = ns_pool_create(&pool, &options);
-    if (!error) {
-        const ns_search_locks *locks = &((ns_thread_pool *)pool)->locks;
-        int32_t held = NS_NO_LOCK;
-        if (!ns_search_locks_try(locks, &held, ns_search_locks_of_queue(locks, 0), 0))
-            printf("wrong: a lock is held\n");
-        error = ns_pool_team(pool, take_part, NULL, 0);
-        ns_search_locks_pass(locks, &held, NS_NO_LOCK, 0);
-    }
-    if (error) printf("wrong: %s\n", ns_error_sentence(error));
-    if (executed_by != 0) printf("wrong: the task was taken under a lock that somebody else had\n");
-    ns_pool_destroy(pool);
-    return error ? 1 : 0;
+int main(int count, char **words) {
+    ns_pool *pool = pool_of(count, words);
+    const ns_thread_pool *threads = (const ns_thread_pool *)pool;
+    ns_numa_lock *lock = threads->locks[threads->file.plan.words.queue_lock.at[0]];
+    require(ns_numa_lock_try_acquire(lock, 0), "no worker holds a lock");
+    team(pool, take_part, NULL, 0);
+    ns_numa_lock_release(lock, 0);
+    require(executed_by == 0, "a task is not taken under a lock that another thread has");
+    return finish(pool);
 }

@@ -1,23 +1,11 @@
-/* A program of what is particular about lanes, on `workers` threads: more children than a lane has room for, arguments
- * of all sizes, tasks that wait for what lies below them in the lane, and tasks of several types among each other.
- * Prints what is wrong.
+/* Special cases of lanes: more children than a lane has room for, arguments of all sizes, tasks that wait for tasks
+ * below them in the lane, and tasks of several types in one lane.
  */
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { MANY = (1 << 20) + 1000, MOST_BYTES = 64 };
-
-static int wrong;
-
-static void require(int holds, const char *what) {
-    if (holds) return;
-    printf("wrong: %s\n", what);
-    wrong = 1;
-}
 
 static void increment(ns_task *self, void *arguments) {
     (void)self;
@@ -263,33 +251,25 @@ static void pass_arguments(ns_task *self, void *arguments) {
     }
 }
 
-static int run_pass_arguments(ns_pool *pool) {
+static void run_pass_arguments(ns_pool *pool) {
     const int64_t weights[] = {2, 3, 5};
     int64_t sum = 0;
-    const int error = ns_pool_run(pool, weighed, &(weighed_order){&sum, 7, weights, 2}, sizeof(weighed_order));
-    require(error || sum == 14 + 24 + 45, "an order has the arguments in their order");
-    return error ? error : ns_pool_run(pool, pass_arguments, NULL, 0);
+    run(pool, weighed, &(weighed_order){&sum, 7, weights, 2}, sizeof(weighed_order));
+    require(sum == 14 + 24 + 45, "an order has the arguments in their order");
+    run(pool, pass_arguments, NULL, 0);
 }
 
-/* Run as `lanes WORKERS`; with `serial`, or with a plan, what is not about room in a lane runs without lanes. */
-int main(int count, char **arguments) {
-    const char *how = count > 2 ? arguments[2] : NULL;
-    const int is_serial = how && !strcmp(how, "serial");
-    const ns_pool_options options = {.mode = is_serial ? NS_MODE_SERIAL : NS_MODE_NATIVE,
-                                     .workers = (uint32_t)atoi(arguments[1]),
-                                     .plan = is_serial ? NULL : how};
+/* Serially and with a plan, cases of the room in a lane are left out. */
+int main(int word_count, char **words) {
     uint8_t *marks = calloc(MANY, 1);
-    ns_pool *pool;
-    int error = ns_pool_create(&pool, &options);
-    if (!error && !how) error = ns_pool_run(pool, spawn_many, &marks, sizeof marks);
-    if (!error && !how) error = ns_pool_run(pool, spawn_many_typed, &marks, sizeof marks);
-    if (!error) error = ns_pool_run(pool, spawn_all_sizes, NULL, 0);
-    if (!error) error = ns_pool_run(pool, wait_with_typed_children, NULL, 0);
-    if (!error) error = ns_pool_run(pool, hand_down_futures, NULL, 0);
-    if (!error) error = ns_pool_run(pool, count_tree, NULL, 0);
-    if (!error) error = run_pass_arguments(pool);
-    if (error) printf("%s\n", ns_error_sentence(error));
-    ns_pool_destroy(pool);
+    ns_pool *pool = pool_of(word_count, words);
+    if (word_count == 2) run(pool, spawn_many, &marks, sizeof marks);
+    if (word_count == 2) run(pool, spawn_many_typed, &marks, sizeof marks);
+    run(pool, spawn_all_sizes, NULL, 0);
+    run(pool, wait_with_typed_children, NULL, 0);
+    run(pool, hand_down_futures, NULL, 0);
+    run(pool, count_tree, NULL, 0);
+    run_pass_arguments(pool);
     free(marks);
-    return error ? 2 : wrong;
+    return finish(pool);
 }

@@ -1,19 +1,9 @@
 /* Reductions give the same result to the last bit, however many workers there are: that of the tree of halves, or of
  * the order of spawns, which is worked out here one after the other.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { TERMS = 100, ROUNDS = 4, DIGITS = 16 };
-
-static int wrong;
-
-static void require(int holds, const char *sentence) {
-    if (!holds && !wrong++) printf("%s\n", sentence);
-}
 
 /* ---- sums of numbers of very different sizes --------------------------------------------------------------------- */
 
@@ -128,17 +118,8 @@ static void check(ns_task *self, void *arguments) {
     }
 }
 
-/* Run as `reductions WORKERS`; with `serial`, or with a plan. */
-int main(int count, char **arguments) {
-    const char *how = count > 2 ? arguments[2] : NULL;
-    const int is_serial = how && !strcmp(how, "serial");
-    const ns_pool_options options = {.mode = is_serial ? NS_MODE_SERIAL : NS_MODE_NATIVE,
-                                     .workers = (uint32_t)atoi(arguments[1]),
-                                     .plan = is_serial ? NULL : how};
-    ns_pool *pool;
-    int error = ns_pool_create(&pool, &options);
-    if (!error) error = ns_pool_run(pool, check, NULL, 0);
-    if (error) printf("%s\n", ns_error_sentence(error));
-    ns_pool_destroy(pool);
-    return error ? 2 : wrong;
+int main(int count, char **words) {
+    ns_pool *pool = pool_of(count, words);
+    run(pool, check, NULL, 0);
+    return finish(pool);
 }

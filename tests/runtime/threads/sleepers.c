@@ -1,22 +1,12 @@
-/* A program of workers that sleep in barriers and conditions while tasks are left, with joins by continuation: what
- * they were to go on with goes on elsewhere. Ends, or hangs; prints what is wrong.
+/* Workers that sleep in barriers and conditions while tasks are left, with joins by continuation: the tasks that a
+ * sleeping worker was to go on with go on elsewhere. Run as `sleepers WORKERS PLAN [full]`. Ends, or hangs.
  */
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { MOST_FILLERS = 100000, ROUNDS = 30 };
-
-static int wrong;
-
-static void require(int holds, const char *what) {
-    if (holds) return;
-    printf("wrong: %s\n", what);
-    wrong = 1;
-}
 
 /* ---- a parent that waits behind its child, which sleeps ---------------------------------------------------------- */
 
@@ -86,21 +76,15 @@ static void uneven_part(ns_task *self, void *arguments) {
     }
 }
 
-int main(int count, char **arguments) {
-    const uint32_t workers = (uint32_t)atoi(arguments[1]);
-    const ns_pool_options options = {
-        .mode = NS_MODE_NATIVE, .workers = workers, .plan = count > 2 ? arguments[2] : NULL};
-    ns_pool *pool;
-    int error = ns_pool_create(&pool, &options);
-    const uint32_t all = (uint32_t)ns_word_create(pool, "all", NS_WORD_BARRIER, 0, workers);
-    if (!error) error = ns_pool_team(pool, uneven_part, &all, sizeof all);
-    if (!error && count > 3) {
+int main(int count, char **words) {
+    ns_pool *pool = pool_of(count, words);
+    const uint32_t all = (uint32_t)ns_word_create(pool, "all", NS_WORD_BARRIER, 0, (uint32_t)atoi(words[1]));
+    team(pool, uneven_part, &all, sizeof all);
+    if (count > 3) {
         it.begin = (uint32_t)ns_word_create(pool, "begin", NS_WORD_CONDITION, 0, 1);
         it.ready = (uint32_t)ns_word_create(pool, "ready", NS_WORD_CONDITION, 0, 1);
         it.barrier = (uint32_t)ns_word_create(pool, "both", NS_WORD_BARRIER, 0, 2);
-        error = ns_pool_run(pool, fill, NULL, 0);
+        run(pool, fill, NULL, 0);
     }
-    if (error) printf("%s\n", ns_error_sentence(error));
-    ns_pool_destroy(pool);
-    return error ? 2 : wrong;
+    return finish(pool);
 }

@@ -1,21 +1,16 @@
-/* Functions that the tests can call: the clock of the core, which is inline, and what is made from a plan's file, its
- * pages among them. */
+/* Functions that the tests can call: the inline clock of lib/core, a plan from a file, and its pages. */
 #include <stdlib.h>
 
 #include "clock/clock.h"
 #include "memory/pages.h"
 #include "plan_file.h"
-#include "sync/objects.h"
 
 ns_plan_file *probe_read(const ns_fields *fields, int *error);
 const char *probe_problem(const ns_plan_file *file);
 void probe_destroy(ns_plan_file *file);
-ns_sync *probe_sync(const ns_plan_file *file, ns_clock *clock, size_t first_slot, ns_sync_listener listener);
 
 ns_pages *probe_pages(const ns_plan_file *file);
 void probe_pages_destroy(ns_pages *self);
-void probe_start_phase(ns_pages *self, int64_t phase, int64_t now_ps);
-const ns_objects *probe_objects(ns_pages *self, uint64_t row, uint32_t *count);
 int64_t probe_faults(const ns_pages *self);
 const int64_t *probe_node_bytes(const ns_pages *self);
 
@@ -50,10 +45,6 @@ void probe_destroy(ns_plan_file *file) {
     free(file);
 }
 
-ns_sync *probe_sync(const ns_plan_file *file, ns_clock *clock, size_t first_slot, ns_sync_listener listener) {
-    return ns_sync_create(&file->plan, clock, first_slot, listener);
-}
-
 ns_pages *probe_pages(const ns_plan_file *file) {
     ns_pages *made = malloc(sizeof *made);
     return made && ns_pages_create(made, &file->plan) ? made : NULL;
@@ -62,17 +53,6 @@ ns_pages *probe_pages(const ns_plan_file *file) {
 void probe_pages_destroy(ns_pages *self) {
     ns_pages_destroy(self);
     free(self);
-}
-
-void probe_start_phase(ns_pages *self, int64_t phase, int64_t now_ps) {
-    ns_page_map_start_phase(self->map, phase, now_ps);
-}
-
-const ns_objects *probe_objects(ns_pages *self, uint64_t row, uint32_t *count) {
-    ns_new_task task = {0};
-    ns_pages_describe(self, row, &task);
-    *count = task.object_groups;
-    return task.objects;
 }
 
 int64_t probe_faults(const ns_pages *self) { return self->placed; }

@@ -1,4 +1,4 @@
-/* The task runtime for C++17: bodies are lambdas, results are values, exceptions arrive where tasks are joined.
+/* The task runtime for C++17: bodies are lambdas, results are values, and a join throws the exceptions of tasks.
  *
  *     long fib(long n) {
  *         if (n < 2) return n;
@@ -12,22 +12,21 @@
  *     ns::pool pool;
  *     const long result = pool.run([] { return fib(30); });
  *
- * All functions below but those of `pool` are called by bodies that it runs, or that they run in turn. A body's
- * children have ended when it has, whether it has called sync() or not. Lambdas whose captures can be copied byte by
- * byte, such as references and numbers, are copied into the task; others are moved to memory of their own.
+ * Bodies that a pool runs call the functions below, and so do bodies within such bodies. The children of a body have
+ * ended when the body has, with or without a call of sync(). A lambda whose captures can be copied byte by byte, such
+ * as references and numbers, is copied into the task. Other lambdas are moved to memory of their own.
  *
- * Exceptions: what a child throws is thrown again by the next sync() of who has spawned it, or if there is none by that
- * body itself; of several, the first to be thrown. What the body of a run throws, run() throws. Siblings are not
- * stopped: they run to their ends. A body whose children use its locals, and which may throw between a spawn and the
- * sync() that belongs to it, has an ns::scope behind those locals: it joins the children before they are gone.
- * Where a strategy lets tasks go on on other threads (spawns work-first, joins by continuation), handlers (`catch`)
- * call none of these functions.
+ * Exceptions: the next sync() of a body throws the exception of a child; without a sync(), the body itself throws it.
+ * Of several exceptions the first one is thrown. run() throws the exception of the body of a run. Siblings are not
+ * stopped. If children use locals of a body, and the body may throw between a spawn and its sync(), the body declares
+ * an ns::scope behind these locals: the scope joins the children before the locals end. Where a strategy lets tasks go
+ * on on other threads (spawns work-first, joins by continuation), handlers (`catch`) must not call these functions.
  *
- * Errors: what numasim/runtime.h returns a code for, or ends a run with, is thrown as ns::error with that code, by the
- * constructor of a pool, run() and team(). In a run that ends with an error, a result whose task did not run is one,
- * too. The destructor of a pool that is in use, as by exit() in a task, leaves the pool as it is.
+ * Errors: the constructor of a pool, run() and team() throw an ns::error with the code that numasim/runtime.h returns,
+ * or that ends a run. In a run that ends with an error, a task that did not run has no result: asking for the result
+ * throws an ns::error, too. The destructor of a pool that is in use, as at exit() in a task, does nothing.
  *
- * All of it is built upon numasim/runtime.h, whose functions ns::enter() calls for the task that runs.
+ * All of this uses numasim/runtime.h. ns::enter() calls functions of that header for the running task.
  */
 #ifndef NUMASIM_HPP
 #define NUMASIM_HPP
@@ -48,7 +47,7 @@
 
 namespace ns {
 
-/* What the library cannot do; `code` is one of enum ns_error. */
+/* An error of the library; `code` is one of enum ns_error. */
 class error : public std::runtime_error {
 public:
     error(int code_, const std::string &sentence) : std::runtime_error(sentence), code(code_) {}
@@ -57,14 +56,14 @@ public:
 
 namespace detail {
 
-/* The first exception of several tasks. It is read when all of them have ended. */
+/* The first exception of several tasks. It is read after all of them have ended. */
 class failure {
 public:
     void note(std::exception_ptr thrown) noexcept {
         if (!is_noted_.exchange(true, std::memory_order_relaxed)) thrown_ = std::move(thrown);
     }
     std::exception_ptr take() noexcept {
-        if (!is_noted_.load(std::memory_order_relaxed)) return nullptr; /* relaxed: joins order it */
+        if (!is_noted_.load(std::memory_order_relaxed)) return nullptr; /* relaxed: joins order the accesses */
         is_noted_.store(false, std::memory_order_relaxed);
         return std::exchange(thrown_, nullptr);
     }
@@ -80,15 +79,15 @@ private:
 class frame;
 inline thread_local frame *running = nullptr;
 
-/* A task may go on on another thread, and compilers may keep the address of what is a thread's own: not in these. */
+/* Not inlined: a task may go on on another thread, and compilers may keep the address of a thread_local variable. */
 [[gnu::noinline]] inline frame *running_frame() noexcept { return running; }
 [[gnu::noinline]] inline void set_running_frame(frame *to) noexcept { running = to; }
 
-/* A body that runs: its task, and what its children throw. */
+/* A running body: its task, and the exception of its children. */
 class frame {
 public:
     explicit frame(ns_task *task) noexcept : task_(task), below_(running_frame()) { set_running_frame(this); }
-    ~frame() { set_running_frame(below_); } /* right where tasks nest; others set their own when they go on */
+    ~frame() { set_running_frame(below_); } /* right if tasks nest; other tasks set their own when they go on */
     frame(const frame &) = delete;
     frame &operator=(const frame &) = delete;
 
@@ -121,7 +120,7 @@ public:
         children_.rethrow();
     }
 
-    /* Run a body to its end, with its children: what was thrown, or nothing. */
+    /* Run a body and its children to their ends. Returns the exception, or null. */
     template <class Body>
     std::exception_ptr run(Body &&body) noexcept {
         std::exception_ptr thrown;
@@ -142,7 +141,7 @@ private:
     failure children_;
 };
 
-/* A body that a task is given, with where its exceptions go. */
+/* The body of a task, and where its exception goes. */
 template <class Body>
 struct closure {
     failure *to;
@@ -159,7 +158,7 @@ struct closure {
     }
 };
 
-/* Give a task a body: start(body, arguments, bytes) spawns it. */
+/* Give a body to a task that start(body, arguments, bytes) spawns. */
 template <class Body, class Start>
 void hand_over(failure *to, Body &&body, Start &&start) {
     using given = closure<std::decay_t<Body>>;
@@ -173,7 +172,7 @@ void hand_over(failure *to, Body &&body, Start &&start) {
     }
 }
 
-/* What a body returns: nothing, or a value that is kept for a while. */
+/* The result of a body: nothing, or a value. */
 template <class Result>
 struct outcome {
     std::optional<Result> value;
@@ -202,19 +201,19 @@ using result_of = std::invoke_result_t<Body &>;
 
 /* ---- children ---------------------------------------------------------------------------------------------------- */
 
-/* Call functions of numasim/runtime.h, and typed tasks, for the task that runs: ns::enter([&](ns_task *self) { ... }).
- * In between, nothing of ns is called. */
+/* Call functions of numasim/runtime.h, and typed tasks, for the running task: ns::enter([&](ns_task *self) { ... }).
+ * The lambda must not call functions of ns. */
 template <class Call>
 void enter(Call &&call) {
     detail::frame::here().enter(std::forward<Call>(call));
 }
 
-/* The worker that runs the task, the number of workers, and the NUMA node of that worker. */
+/* Return the worker that runs the task, the number of workers, and the NUMA node of that worker. */
 inline std::uint32_t worker() { return ns_task_worker(detail::frame::here().task()); }
 inline std::uint32_t workers() { return ns_task_workers(detail::frame::here().task()); }
 inline std::uint32_t node() { return ns_task_node(detail::frame::here().task()); }
 
-/* Let body() run, here or on another worker. */
+/* Spawn a child that runs body(), on this or another worker. */
 template <class Body>
 void spawn(Body &&body) {
     detail::frame &mine = detail::frame::here();
@@ -225,12 +224,12 @@ void spawn(Body &&body) {
                       });
 }
 
-/* What a child does with what is at an address: see ns_spawn_after. */
+/* Return the use of an address by a child: see ns_spawn_after. */
 inline ns_dependence in(const void *address) { return {address, NS_DIRECTION_IN, nullptr}; }
 inline ns_dependence out(const void *address) { return {address, NS_DIRECTION_OUT, nullptr}; }
 inline ns_dependence inout(const void *address) { return {address, NS_DIRECTION_INOUT, nullptr}; }
 
-/* The same, when those siblings have ended that the child depends on:
+/* Spawn a child that begins when the siblings have ended that it depends on:
  * ns::spawn_after({ns::in(&a), ns::out(&b)}, [&] { b = f(a); }); */
 template <class Body>
 void spawn_after(std::initializer_list<ns_dependence> dependences, Body &&body) {
@@ -245,10 +244,10 @@ void spawn_after(std::initializer_list<ns_dependence> dependences, Body &&body) 
                       });
 }
 
-/* Wait until all children have ended; throws what the first of them threw that did. */
+/* Wait until all children have ended. Throws the first exception of a child. */
 inline void sync() { detail::frame::here().sync(); }
 
-/* Joins the children of the body that it is in when it goes out of scope, whatever is thrown. */
+/* Joins the children of the present body at the end of its scope, also after an exception. */
 class scope {
 public:
     scope() : mine_(detail::frame::here()) {}
@@ -260,7 +259,7 @@ private:
     detail::frame &mine_;
 };
 
-/* Run body() here and now, with children and joins of its own: what it returns, or throws. */
+/* Run body() at once, with children and joins of its own. Returns its result, or throws its exception. */
 template <class Body>
 detail::result_of<Body> call(Body &&body) {
     detail::outcome<detail::result_of<Body>> result;
@@ -274,7 +273,7 @@ detail::result_of<Body> call(Body &&body) {
 
 /* ---- futures ----------------------------------------------------------------------------------------------------- */
 
-/* What a child returns, to be awaited by itself. It stays where it is, and waits for the child where nobody has. */
+/* The result of a single child. A future cannot be moved. Its destructor waits for the child. */
 template <class Result>
 class future {
 public:
@@ -290,13 +289,13 @@ public:
     future &operator=(const future &) = delete;
     ~future() { wait(); }
 
-    /* Wait until the child has ended, and execute others meanwhile. */
+    /* Wait until the child has ended, and execute other tasks meanwhile. */
     void wait() {
         if (!std::exchange(is_awaited_, true))
             detail::frame::here().enter([&](ns_task *task) { ns_future_get(task, &state_); });
     }
 
-    /* What it has returned, or thrown: once. */
+    /* Returns the result of the child, or throws its exception; once. */
     Result get() {
         wait();
         thrown_.rethrow();
@@ -310,7 +309,7 @@ private:
     detail::outcome<Result> result_;
 };
 
-/* Let body() run as a child whose result can be asked for: auto answer = ns::async([&] { return f(x); }); */
+/* Spawn body() as a child with a future: auto answer = ns::async([&] { return f(x); }); */
 template <class Body>
 future<detail::result_of<std::decay_t<Body>>> async(Body &&body) {
     return future<detail::result_of<std::decay_t<Body>>>(std::forward<Body>(body));
@@ -318,7 +317,7 @@ future<detail::result_of<std::decay_t<Body>>> async(Body &&body) {
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-/* Run body(i), or body(first, last), over all of [begin, end) in pieces of at most `grain` indices, in parallel. */
+/* Run body(i), or body(first, last), over [begin, end) in pieces of at most `grain` indices, in parallel. */
 template <class Body>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, Body &&body) {
     struct loop {
@@ -369,10 +368,9 @@ Value reduce_halves(std::int64_t first, std::int64_t last, std::int64_t grain, M
 
 }  // namespace detail
 
-/* `initial` combined with the values of all indices, which are map(i), or those of all pieces, which are
- * map(first, last). The pieces are halves of halves, up to those of at most `grain` indices, and are combined as they
- * were made, the left one first: so the result is the same on every run, also where combine() rounds, whatever runs it
- * on however many workers. */
+/* Returns `initial` combined with the values map(i) of all indices, or with the values map(first, last) of all pieces.
+ * The pieces are made by halving, down to at most `grain` indices, and are combined as they were made, the left one
+ * first. So the result is the same on every run and any number of workers, also if combine() rounds. */
 template <class Value, class Map, class Combine>
 Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, Value initial, Map &&map,
                       Combine &&combine) {
@@ -384,10 +382,11 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-/* Workers that run tasks; their options are those of numasim/runtime.h. Throws ns::error where they cannot be had. */
+/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error where a pool cannot be
+ * made. */
 class pool {
 public:
-    /* That many pinned threads, or as many as there are hardware threads; victims are random. */
+    /* So many pinned threads, or as many as there are hardware threads; victims are random. */
     explicit pool(std::uint32_t workers = 0) : pool(native(workers)) {}
     explicit pool(const ns_pool_options &options) {
         const int found = ns_pool_create(&made_, &options);
@@ -403,7 +402,7 @@ public:
     }
     ~pool() { ns_pool_destroy(made_); }
 
-    /* Run body() as a task, and all that it spawns: what it returns, or throws. */
+    /* Run body() as a task, with all its descendants. Returns its result, or throws its exception. */
     template <class Body>
     detail::result_of<Body> run(Body &&body) {
         detail::outcome<detail::result_of<Body>> result;

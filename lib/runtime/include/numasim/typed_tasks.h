@@ -1,4 +1,4 @@
-/* Tasks with a type: NS_TASK defines one with its result, its name, and the types and names of its arguments.
+/* Typed tasks: NS_TASK defines a task with its result, its name, and the types and names of its arguments.
  *
  *     NS_TASK(uint64_t, fib, int64_t, n) {
  *         if (n < 2) return (uint64_t)n;
@@ -12,30 +12,31 @@
  *     NS_TASK(double, dot, const double *, x, const double *, y, size_t, count) { ... }
  *     dot_spawn(self, &left, x, y, count / 2);
  *
- * `self` is the ns_task that runs. fib_spawn lets a child run and put its result there, as ns_spawn does; fib_call runs
- * one here and now, as ns_call does; fib_spawn_after(self, NS_DEPEND(...), &a, n - 1) is ns_spawn_after, where NULL is
- * no place for a result; fib_join is ns_join, best at children that are such tasks, right with any. `fib` itself is the
- * ns_body of such tasks, for ns_pool_run, whose arguments are a fib_order: {&result, argument, ...}. All of that is
- * static. There may be up to NS_MOST_ARGUMENTS arguments, or none; more, or an array, are a struct.
+ * `self` is the running ns_task. fib_spawn spawns a child that stores its result at `&a`, as ns_spawn does. fib_call
+ * runs a task at once, as ns_call does. fib_spawn_after(self, NS_DEPEND(...), &a, n - 1) is ns_spawn_after; its place
+ * for the result may be NULL. fib_join is ns_join: fastest for children of this type, and right for any children. `fib`
+ * itself is the ns_body of such tasks, for ns_pool_run; its arguments are a fib_order: {&result, argument, ...}. All of
+ * these are static. A task has at most NS_MOST_ARGUMENTS arguments, or none; more arguments, and arrays, go into a
+ * struct.
  *
- * It is the fast way: where a strategy makes a spawn a push to the worker's own lane and a join a series of pops from
- * it, all of this is inline, arguments and results stay in registers unless a task is stolen, and the compiler sees
- * through the recursion. Arguments of more than NS_RESULT_BYTES bytes, as a struct is laid out, are copied to memory of
- * their own. Everywhere else it is the calls of numasim/runtime.h.
+ * Typed tasks are the fast way. Where a strategy makes a spawn a push to the worker's own lane, and a join pops from
+ * this lane, all calls are inline, arguments and results stay in registers unless a task is stolen, and the compiler
+ * sees through the recursion. Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to memory
+ * of their own. With other strategies and modes, these are the calls of numasim/runtime.h.
  *
- * Errors are those of ns_spawn, ns_spawn_after, ns_call and ns_join, but what is inline is not checked: fib_call nests
- * on the stack as a call of C does (numasim/runtime.h says what comes of that), and fib_spawn needs a place for the
- * result.
+ * Errors are those of ns_spawn, ns_spawn_after, ns_call and ns_join, but inline calls are not checked: fib_call nests
+ * on the stack as a call of C does (see `stack` in numasim/runtime.h), and fib_spawn needs a place for the result.
  *
  * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
- * non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks, as many as it
- * counts itself: they need no pointer to their parent. Who executes a typed task leaves its result in the slot, and the
- * parent, when it joins the child, puts it where it was told at the spawn. It remembers that place of its newest child
- * by itself, not in the lane: so the address of a result that one task after the other is spawned for and joined does
- * not leave the function, and the compiler keeps it in a register. The places of older children are in their slots.
+ * non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks of the lane, and the
+ * task counts them. So they need no pointer to their parent. The worker that executes a typed task leaves the result in
+ * the slot. The parent, when it joins the child, copies the result to its place. The parent keeps the place of its
+ * newest child's result itself, not in the lane. So if each child is joined before the next spawn, the address of the
+ * result does not leave the function, and the compiler keeps the result in a register. The places for older children
+ * are in their slots.
  *
- * The structs below are internal to the library (source/queues/lane.h explains the lane) and public only to be inlined:
- * programs use none by name. NS_TASK needs GNU C, as gcc and clang have it.
+ * The structs below are internal to the library (source/queues/lane.h explains the lane). They are public only to be
+ * inlined: programs do not use their names. NS_TASK needs GNU C, as of gcc and clang.
  */
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
@@ -50,7 +51,7 @@ extern "C" {
 
 typedef struct ns_worker ns_worker;
 
-/* A 64-bit word that the library takes for an atomic one, and where the arguments of tasks lie. */
+/* A 64-bit word that the library uses as an atomic word; the alignment of arguments. */
 #ifdef __GNUC__
 typedef uint64_t __attribute__((may_alias)) ns_lane_word;
 #define NS_ALIGNED __attribute__((aligned(16)))
@@ -66,30 +67,31 @@ typedef uint64_t ns_lane_word;
 
 enum { NS_INLINED_BYTES = 48, NS_RESULT_AT = 8, NS_RESULT_BYTES = NS_INLINED_BYTES - NS_RESULT_AT };
 
-/* A task in a lane. The arguments of a typed one begin with the place of its result, which its owner alone reads;
- * behind that, from NS_RESULT_AT on, is its argument, and then its result. */
+/* A task in a lane. The arguments of a typed task begin with the place of the result, which only the owner reads. From
+ * NS_RESULT_AT on they hold the arguments proper, and later the result. */
 typedef struct {
-    ns_lane_word ended; /* 0; else a thief has executed it, and it has left one byte less than this as its result */
+    ns_lane_word ended; /* 0; else a thief has executed the task, and the result has one byte less than this */
     ns_body *body;
     char arguments[NS_INLINED_BYTES] NS_ALIGNED;
 } ns_lane_slot;
 
-/* What a body is given to call the runtime with. All behind `whole` is of tasks in lanes. */
+/* The `self` of a body. All fields behind `whole` are for tasks in lanes. */
 struct ns_task {
-    ns_worker *worker;   /* that runs it now */
-    ns_task *whole;      /* where there is no lane: the task itself, which is more than this struct; else NULL */
-    ns_lane_slot *first; /* the top of that worker's lane without its children, */
-    uint32_t children;   /* which are the tasks from there on; those that have been joined count no more */
-    uint32_t returned;   /* bytes that it has left behind NS_RESULT_AT of its arguments, which are its result */
-    void *result;        /* the place of the newest child's result, where that is not yet in its slot, */
-    ns_body *newest;     /* and its body; NULL: it is in its slot. Either counts only while there are children */
+    ns_worker *worker;   /* that runs the task now */
+    ns_task *whole;      /* without lanes: the task itself, a larger struct; else NULL */
+    ns_lane_slot *first; /* the top of the worker's lane below the children of this task */
+    uint32_t children;   /* how many tasks from there on are its children */
+    uint32_t returned;   /* bytes of the result that the body has left in its arguments from NS_RESULT_AT on */
+    void *result;        /* the place of the newest child's result, if the place is not in its slot */
+    ns_body
+        *newest; /* the body of the newest child; NULL: the place is in its slot */
 };
 
-/* The part of a lane that its owner works with; addresses of slots. All zero where there is no lane. */
+/* The owner's part of a lane: addresses of slots. All zero without a lane. */
 typedef struct {
     ns_lane_word top;        /* the first free slot; only the owner writes it */
-    ns_lane_word push_limit; /* from here on a push takes the slow path: the lane is full, or thieves ask */
-    ns_lane_word pop_limit;  /* and up to here a pop: tasks below are public, or thieves ask */
+    ns_lane_word push_limit; /* from here on a push is slow: the lane is full, or thieves ask */
+    ns_lane_word pop_limit;  /* up to here a pop is slow: tasks below are public, or thieves ask */
 } ns_lane_owned;
 
 struct ns_worker {
@@ -97,18 +99,18 @@ struct ns_worker {
     uint32_t id;
     int32_t node; /* of the plan's machine */
     ns_lane_owned lane;
-    int64_t tasks; /* that have ended here */
+    int64_t tasks; /* tasks that have ended on this worker */
 };
 
-/* On a worker with a lane: a spawn, which returns the new top; a push of the task that has been written at the top, 0
- * where there is no room; and a join of all tasks down to `mark`, the places of whose results are in their slots. */
+/* On a worker with a lane: spawn a task, and return the new top; push the task that was written at the top, and return
+ * 0 where there is no room; join all tasks down to `mark`, with the places of their results in their slots. */
 ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes);
 int ns_lane_admit(ns_worker *worker);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
 
-/* The work since the last call into the runtime took `picoseconds` by the kernel's own model of itself. Only serial
- * runs with model costs, which have no lanes, use it; those end with NS_ERROR_PROGRAM for less than 0 ps and for more
- * than 2^60 ps between two calls. ns_work_said is what ns_work calls. */
+/* Declare that the work since the last call of the runtime takes `picoseconds`, by the program's own model. Only serial
+ * runs with model costs use this. They end with NS_ERROR_PROGRAM for less than 0 ps, and for more than 2^60 ps between
+ * two calls. ns_work calls ns_work_said. */
 void ns_work_said(ns_task *self, int64_t picoseconds);
 static inline void ns_work(ns_task *self, int64_t picoseconds) {
     if (self->whole) ns_work_said(self->whole, picoseconds);
@@ -116,10 +118,10 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 
 #ifdef __GNUC__
 
-/* Orders of these accesses: as in source/queues/lane.h, where they are explained. */
+/* The orders of these accesses are explained in source/queues/lane.h. */
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)
 #define NS_LANE_LOAD(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
-#else /* the same one instruction, which gcc addresses better */
+#else /* the same instruction, which gcc addresses better */
 #define NS_LANE_LOAD(word) (*(const volatile ns_lane_word *)&(word))
 #endif
 #define NS_LANE_STORE(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELAXED)
@@ -127,10 +129,10 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 #define NS_LANE_INLINE static inline __attribute__((always_inline, unused))
 #define NS_LANE_SELDOM static __attribute__((noinline, cold, unused))
 
-/* The first free slot of the lane. It is not kept: so the compiler knows it where it knows the number of children. */
+/* Returns the first free slot of the lane. The compiler knows this slot where it knows the number of children. */
 NS_LANE_INLINE ns_lane_slot *ns_lane_top_of(const ns_task *self) { return self->first + self->children; }
 
-/* Whether the owner can push, or pop, on the fast path. */
+/* Return whether the owner can push, or pop, on the fast path. */
 NS_LANE_INLINE int ns_lane_pushes(const ns_task *self) {
     return !NS_LANE_RARE((uintptr_t)ns_lane_top_of(self) >= NS_LANE_LOAD(self->worker->lane.push_limit));
 }
@@ -138,14 +140,14 @@ NS_LANE_INLINE int ns_lane_pops(const ns_task *self) {
     return !NS_LANE_RARE((uintptr_t)ns_lane_top_of(self) <= NS_LANE_LOAD(self->worker->lane.pop_limit));
 }
 
-/* The task at the top is pushed, or popped: there are so many children now. */
+/* Push or pop the task at the top: the task then has so many children. */
 NS_LANE_INLINE void ns_lane_move_top(ns_task *self, uint32_t children) {
     self->children = children;
     NS_LANE_STORE(self->worker->lane.top, (uintptr_t)ns_lane_top_of(self));
 }
 
-/* The place of the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, but not use it. That
- * bodies whose results are local have joined their children when they end is more than gcc sees. */
+/* Store the place of the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, and does not use
+ * it. The warning is disabled because gcc does not see that a body has joined its children when its locals end. */
 #if !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
@@ -157,13 +159,13 @@ NS_LANE_INLINE void ns_lane_note_place(ns_lane_slot *slot, void *result) {
 #pragma GCC diagnostic pop
 #endif
 
-/* The newest child is about to be the newest no more, or to be joined by the library. */
+/* Store the place of the newest child's result in its slot, before another spawn or a join by the library. */
 NS_LANE_INLINE void ns_lane_settle(ns_task *self) {
     if (self->children && self->newest) ns_lane_note_place(ns_lane_top_of(self) - 1, self->result);
     self->newest = NULL;
 }
 
-/* A spawn of what does not fit a slot. */
+/* Spawn a task whose arguments do not fit a slot. */
 NS_LANE_INLINE void ns_lane_spawn_elsewhere(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
     ns_lane_settle(self);
     self->children = (uint32_t)(ns_lane_spawn(self->worker, body, arguments, bytes) - self->first);
@@ -171,7 +173,7 @@ NS_LANE_INLINE void ns_lane_spawn_elsewhere(ns_task *self, ns_body *body, const 
 
 /* ---- lists of arguments ------------------------------------------------------------------------------------------ */
 
-/* NS_EACH_<count>(DO, NAME, TYPE, PARAMETER, ...) is DO(TYPE, PARAMETER) for each of so many arguments. */
+/* NS_EACH_<count>(DO, NAME, TYPE, PARAMETER, ...) is DO(TYPE, PARAMETER) for each of <count> arguments. */
 enum { NS_MOST_ARGUMENTS = 12 };
 #define NS_EACH_0(DO, NAME)
 #define NS_EACH_1(DO, NAME, TYPE, PARAMETER) DO(TYPE, PARAMETER)
@@ -187,7 +189,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
 #define NS_EACH_11(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_10(DO, NAME, __VA_ARGS__)
 #define NS_EACH_12(DO, NAME, TYPE, PARAMETER, ...) DO(TYPE, PARAMETER) NS_EACH_11(DO, NAME, __VA_ARGS__)
 
-/* How many arguments there are behind the name of a task. */
+/* The number of arguments behind the name of a task. */
 #define NS_BEHIND(A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, A18, A19, A20, A21, \
                   A22, A23, A24, COUNT, ...)                                                                          \
     COUNT
@@ -197,7 +199,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
               needs_a_type_and_a_name, 5, needs_a_type_and_a_name, 4, needs_a_type_and_a_name, 3,                    \
               needs_a_type_and_a_name, 2, needs_a_type_and_a_name, 1, needs_a_type_and_a_name, 0, 0)
 
-/* What may stand for an argument: it has another name than the program gives it, whose names may be any. */
+/* Pieces of code for each argument. Arguments get a prefix, since a program may use any name. */
 #define NS_FIELD(TYPE, PARAMETER) TYPE argument_##PARAMETER;
 #define NS_PARAMETER(TYPE, PARAMETER) , TYPE argument_##PARAMETER
 #define NS_PASSED(TYPE, PARAMETER) , argument_##PARAMETER
@@ -214,11 +216,11 @@ enum { NS_MOST_ARGUMENTS = 12 };
 
 /* ---- NS_TASK ----------------------------------------------------------------------------------------------------- */
 
-/* NAME_program is inlined twice: into NAME_in_lane, where the compiler keeps its task in registers, since its address
- * never leaves the function, and into NAME for where there are no lanes. Orders whose address leaves are copies, too.
- * NAME_in_slot is the body of a task in a lane. Tasks are counted before they run, so that nothing follows the call.
- * A function that has names of its own says NAME_anywhere(), since a task may be called `count`, `order` or `result`,
- * too. EACH goes through the list of arguments, which begins with NAME.
+/* NAME_program, the body of the program, is inlined twice: into NAME_in_lane, where the compiler keeps the ns_task in
+ * registers, since its address never leaves the function; and into NAME, for runs without lanes. NAME_in_slot is the
+ * body of a task in a lane. Tasks are counted before they run, so that the call can be the last step. Functions with
+ * local names use NAME_anywhere(), since a task may be named `count`, `order` or `result`. EACH goes through the list
+ * of arguments, which begins with NAME.
  */
 #define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \
     typedef struct {                                                                                                   \

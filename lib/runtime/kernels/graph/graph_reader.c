@@ -37,7 +37,7 @@ static enum ns_op read_op_name(ns_json_reader *json) {
     char name[NS_JSON_NAME_BYTES];
     ns_json_read_text(json, name);
     for (int op = 0; op < NS_OP_END; op++) {
-        if (strcmp(name, NS_OP_NAME[op]) == 0) return (enum ns_op)op;
+        if (strcmp(name, NS_OP_WORD[op]) == 0) return (enum ns_op)op;
     }
     ns_json_fail(json, "there is no such op");
     return NS_OP_WAIT;

@@ -1,4 +1,4 @@
-/* Reductions over loops and over children, by the calls that programs have themselves. */
+/* Reductions over loops and over children, by public calls alone. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /* ---- over loops -------------------------------------------------------------------------------------------------- */
 
-enum { SMALL_BYTES = 64 }; /* values up to which are on the stack */
+enum { SMALL_BYTES = 64 }; /* larger values are allocated */
 
 typedef struct {
     int64_t grain;
@@ -15,17 +15,17 @@ typedef struct {
     ns_combine *combine;
     void *arguments;
     size_t bytes;
-    char *values; /* of larger values, one for each piece that is halved */
+    char *values; /* one for each piece that is halved; NULL: values are on the stack */
 } loop;
 
-/* Pieces are numbered as in a heap: the halves of piece k, from 1 on, are 2 k and 2 k + 1. */
+/* Pieces are numbered as in a heap, from 1 on: the halves of piece k are 2 k and 2 k + 1. */
 typedef struct {
     const loop *of;
     int64_t first, last;
     uint64_t number;
     void *value;
 } piece;
-_Static_assert(sizeof(piece) <= NS_INLINED_BYTES, "it needs no memory of its own");
+_Static_assert(sizeof(piece) <= NS_INLINED_BYTES, "a piece needs no memory of its own");
 
 static bool is_halved(const loop *of, int64_t first, int64_t last) {
     return (uint64_t)last - (uint64_t)first > (uint64_t)of->grain;
@@ -54,8 +54,8 @@ static void reduce(ns_task *self, void *arguments) {
     of->combine(whole.value, right.value);
 }
 
-/* A number above those of all pieces that are halved; SIZE_MAX where it has more than 63 bits. The right half is never
- * the shorter one. */
+/* Returns a number above all pieces that are halved; SIZE_MAX where the number has more than 63 bits. The right half is
+ * never the shorter half. */
 static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
     size_t end = 1;
     for (; is_halved(of, first, last); first = middle_of(first, last)) {
@@ -65,7 +65,7 @@ static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
     return end;
 }
 
-/* What is at `value` comes first: the value of the loop is put beside it. */
+/* Reduce the loop to `beside`, and combine `value`, which comes first, with it. */
 static void reduce_whole(ns_task *self, const loop *of, int64_t begin, int64_t end, void *value, void *beside) {
     ns_call(self, reduce, &(piece){of, begin, end, 1, beside});
     of->combine(value, beside);
@@ -93,14 +93,14 @@ int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain,
 
 enum { TERMS = 32 };
 
-/* Terms that lie behind each other. */
+/* A block of terms. */
 struct ns_terms {
     struct ns_terms *next;
     size_t count;
     _Alignas(max_align_t) char terms[];
 };
 
-/* What a child is given: its own arguments are behind it. */
+/* The arguments of a child, with the arguments of its body at the end. */
 typedef struct {
     ns_term_body *body;
     void *term;
@@ -117,7 +117,7 @@ static size_t distance(const ns_reduction *self) {
     return (self->bytes + unit - 1) / unit * unit;
 }
 
-/* The place of one more term; NULL where memory is short. */
+/* Returns the place of one more term; NULL where memory is short. */
 static void *add_term(ns_reduction *self) {
     if (!self->newest || self->newest->count == TERMS) {
         struct ns_terms *made = calloc(1, sizeof *made + TERMS * distance(self));

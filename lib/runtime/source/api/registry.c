@@ -1,13 +1,34 @@
-/* What pools of all modes have in common: registered memory and synchronisation objects, and what went wrong last. */
+/* The common part of pools of all modes: registered memory, synchronisation objects, errors and reports. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/operations.h"
 
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+static const char *const SENTENCE[] = {
+    "nothing is wrong",
+    "there is not enough memory",
+    "a file cannot be read or written",
+    "the file is damaged, or was written by another version",
+    "the plan lacks a field, or has one out of bounds",
+    "a task calls what it must not, or the program is not the one that the plan was made for",
+    "tasks are left that no worker can ever run",
+    "a thread cannot be started or pinned",
+    "an option or an argument has a value that it cannot have",
+    "this build, machine or mode cannot do that",
+    "the pool is in use, or its threads are those of the process that this one was forked from",
+};
+
+const char *ns_error_sentence(int error) {
+    const int count = (int)(sizeof SENTENCE / sizeof *SENTENCE);
+    return -count < error && error <= 0 ? SENTENCE[-error] : "an unknown error";
+}
+
 int ns_pool_enter(ns_pool *pool) {
     if (!pool) return NS_ERROR_OPTION;
-    /* acquire: what the one before did with the pool */
+    /* acquire: sees what the last caller did with the pool */
     return ns_atomic_u32_exchange(&pool->in_use, 1, memory_order_acquire) ? NS_ERROR_CALLER : NS_OK;
 }
 
@@ -30,14 +51,16 @@ int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) {
     return error;
 }
 
-/* Room for one more entry of `size` bytes behind `count` of them; NULL where memory is short. Capacities are powers of
- * two, so that nothing but the count has to be kept. */
+/* ---- objects and words ------------------------------------------------------------------------------------------- */
+
+/* Make room for one more entry of `size` bytes behind `count` entries. Returns the entries, or NULL where memory is
+ * short. Capacities are powers of two, and follow from the count. */
 static void *with_room(void *entries, uint32_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;
     return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
 }
 
-/* The number of the entry that is `made` where there is room for one; else NS_ERROR_MEMORY. */
+/* Add an object. Returns its number or NS_ERROR_MEMORY. */
 static int64_t add_object(ns_pool *pool, const char *name, ns_object made) {
     ns_object *objects = with_room(pool->objects, pool->object_count, sizeof *objects);
     if (!objects) return NS_ERROR_MEMORY;
@@ -65,7 +88,7 @@ int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64
     return id;
 }
 
-/* Whether so many may arrive at the word, or be let pass by it. */
+/* Returns whether a word of this role may have so many parties. */
 static bool has_parties(enum ns_word_role role, uint32_t parties) {
     return parties || role == NS_WORD_LOCK || role == NS_WORD_ATOMIC;
 }
@@ -77,4 +100,35 @@ int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, 
     const int64_t id = add_word(pool, name, (ns_word){.role = role, .owner = owner, .parties = parties});
     ns_pool_leave(pool);
     return id;
+}
+
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
+
+#define COUNTER_NAME(name, NAME) [NS_##NAME] = #name,
+const char *const NS_COUNTER_NAME[NS_COUNTERS] = {NS_EACH_COUNTER(COUNTER_NAME)};
+#undef COUNTER_NAME
+
+int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count) {
+    const size_t pairs = (size_t)nodes * nodes;
+    *self = (ns_report){.workers = workers, .nodes = nodes, .word_count = word_count};
+    self->counters = calloc((size_t)workers * NS_COUNTERS + 1, sizeof *self->counters);
+    self->node = calloc((size_t)workers + 1, sizeof *self->node);
+    self->node_attempts = calloc(pairs + 1, sizeof *self->node_attempts);
+    self->node_success = calloc(pairs + 1, sizeof *self->node_success);
+    self->node_bytes = calloc(pairs + 1, sizeof *self->node_bytes);
+    self->words = calloc((size_t)word_count * NS_SYNC_COUNTS + 1, sizeof *self->words);
+    const bool all =
+        self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes && self->words;
+    if (!all) ns_report_destroy(self);
+    return all ? NS_OK : NS_ERROR_MEMORY;
+}
+
+void ns_report_destroy(ns_report *self) {
+    free(self->counters);
+    free(self->node);
+    free(self->node_attempts);
+    free(self->node_success);
+    free(self->node_bytes);
+    free(self->words);
+    *self = (ns_report){0};
 }

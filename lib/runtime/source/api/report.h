@@ -1,4 +1,4 @@
-/* What a run has counted, under the names of the simulator's results (numasim/engine/result.py). */
+/* The counts of runs, under the names of the simulator's results (numasim/engine/result.py). */
 #ifndef NS_REPORT_H
 #define NS_REPORT_H
 
@@ -7,7 +7,8 @@
 #include "generated/counters.h"
 
 /* Compiled with NUMASIM_COUNTERS=0 (of CMake: -DNUMASIM_COUNTERS=OFF), the thread mode counts nothing but tasks: all
- * other counters, the tables of nodes and those of words are 0. What a strategy asks for is measured all the same. */
+ * other counters, the tables of nodes and the tables of words are 0. Measurements for a strategy are made all the same.
+ */
 #ifndef NUMASIM_COUNTERS
 #define NUMASIM_COUNTERS 1
 #endif
@@ -20,13 +21,13 @@ enum ns_counter { NS_EACH_COUNTER(NS_COUNTER) NS_COUNTERS };
 /* The names of the counters, as columns of results are named. */
 extern const char *const NS_COUNTER_NAME[NS_COUNTERS];
 
-/* What is counted of each synchronisation object: acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps. */
+/* Counts of a synchronisation object: acquisitions, handoffs_local, handoffs_remote, wait_ps, hold_ps. */
 enum { NS_SYNC_COUNTS = NS_SYNC_COUNTER_COUNT };
 
 typedef struct {
     uint32_t workers, nodes;
     int64_t makespan_ps;
-    uint64_t trace_hash;    /* virtual time: over the steps of all workers, as the simulator's; else 0 */
+    uint64_t trace_hash;    /* virtual time: of the steps of all workers, as in the simulator; else 0 */
     int64_t page_faults;    /* virtual time: pages placed by first touch */
     int64_t *counters;      /* [workers][NS_COUNTERS] */
     int32_t *node;          /* [workers] */
@@ -37,7 +38,7 @@ typedef struct {
     uint32_t word_count;
 } ns_report;
 
-/* Memory for a report of that size, all zero: 0 or NS_ERROR_MEMORY. */
+/* Allocate a report of this size, all zero. Returns 0 or NS_ERROR_MEMORY. */
 int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count);
 void ns_report_destroy(ns_report *self);
 

@@ -1,21 +1,21 @@
-/* Tasks as programs see them: every call goes to the mode in which the task runs. */
+/* The calls of tasks: each call is checked, and goes to the mode in which the task runs. */
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "generated/enumerations.h"
 #include "api/operations.h"
+#include "generated/enumerations.h"
 #include "queues/lane.h"
 
-/* The task that the mode knows: the program may stand in a part of it. */
+/* Returns the task that the mode knows: `self` may be a part of it. */
 static ns_task *whole_of(const ns_task *self) { return self->whole ? self->whole : (ns_task *)(uintptr_t)self; }
 
 static const ns_task_operations *operations_of(const ns_task *self) { return self->worker->pool->tasks; }
 
 #define NS_RARE(condition) __builtin_expect(!!(condition), 0)
 
-/* ---- what tasks must not call ------------------------------------------------------------------------------------ */
+/* ---- wrong calls ------------------------------------------------------------------------------------------------- */
 
-/* The run ends with this error, and the call does nothing: serially and in virtual time it never returns. */
+/* End the run with this error. Serially and in virtual time this does not return; on threads the call does nothing. */
 static void refuse(const ns_task *self, int error, const char *sentence, ...)
     __attribute__((format(printf, 3, 4), cold));
 static void refuse(const ns_task *self, int error, const char *sentence, ...) {
@@ -27,7 +27,7 @@ static void refuse(const ns_task *self, int error, const char *sentence, ...) {
     operations_of(self)->refuse(whole_of(self), error, text);
 }
 
-/* A spawn or a call of no body, or with memory that cannot be copied. */
+/* Refuse a spawn or a call without a body, or with memory that cannot be copied. */
 static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes)
     __attribute__((cold, noinline));
 static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes) {
@@ -37,14 +37,14 @@ static void refuse_body(const ns_task *self, bool has_body, const void *argument
         refuse(self, NS_ERROR_PROGRAM, "a task is given %zu bytes of arguments at %p", bytes, arguments);
 }
 
-/* Whether there is a body, and memory that can be copied for it; else the run is told. */
+/* Returns whether there is a body, and memory that can be copied; else refuses the call. */
 static inline bool can_run(const ns_task *self, bool has_body, const void *arguments, size_t bytes) {
     const bool can = has_body && !ns_is_wrong_memory(arguments, bytes);
     if (NS_RARE(!can)) refuse_body(self, has_body, arguments, bytes);
     return can;
 }
 
-/* Whether the access stays within its object and walks at most NS_MOST_MOVED bytes, as task graphs have to. */
+/* Returns whether the access stays within its object and walks at most NS_MOST_MOVED bytes, as in task graphs. */
 static bool is_inside(const ns_access *access, int64_t bytes) {
     int64_t last, end;
     if (access->offset < 0 || access->row_bytes < 1 || access->rows < 1 || access->stride < 0 || !access->passes)
@@ -108,7 +108,7 @@ static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role ro
                ROLE_NAME[pool->words[word].role], ROLE_NAME[role]);
 }
 
-/* Whether the word is there and plays this role; else the run is told. */
+/* Returns whether the word exists and has this role; else refuses the call. */
 static inline bool can_use(const ns_task *self, uint32_t word, enum ns_word_role role) {
     const ns_pool *pool = self->worker->pool;
     const bool can = word < pool->word_count && pool->words[word].role == role;
@@ -170,9 +170,9 @@ void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void
     operations_of(self)->spawn(whole_of(self), &order);
 }
 
-/* A future that has been spawned has a task, or has ended. */
+/* A spawned future has a task, or has ended. */
 void ns_future_get(ns_task *self, ns_future *future) {
-    /* relaxed: it only says that there is an end */
+    /* relaxed: only whether the child has ended */
     const bool is_spawned =
         future && (future->task || ns_atomic_u32_load((ns_atomic_u32 *)(void *)&future->done, memory_order_relaxed));
     if (is_spawned)

@@ -23,7 +23,7 @@ static int open_files(ns_iteration_boundary *self, ns_pool *pool) {
     if (options->controls) {
         self->controls = fopen(options->controls, "rb");
         if (!self->controls) return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be read", options->controls);
-        setvbuf(self->controls, NULL, _IONBF, 0); /* what follows in a pipe is of the next run, which opens it anew */
+        setvbuf(self->controls, NULL, _IONBF, 0); /* the next run opens the pipe again, and reads the rest */
     }
     if (options->measures) {
         if (ns_output_file_open(&self->measures, options->measures)) return cannot_write(pool);
@@ -76,7 +76,7 @@ void ns_boundary_destroy(ns_iteration_boundary *self) {
     free(self->measured);
 }
 
-/* ---- what comes into force --------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t has;
@@ -95,7 +95,7 @@ static bool are_tiers(const uint8_t *tier, size_t rows) {
     return known;
 }
 
-/* False where the file ends too soon, or has no such record. */
+/* Read the next record. Returns false where the file ends too soon, or has no such record. */
 static bool follow(ns_iteration_boundary *self) {
     const size_t rows = rows_of(self);
     decision next;

@@ -2,6 +2,78 @@
 
 #include <stdlib.h>
 
+/* ---- what parent and children share ------------------------------------------------------------------------------ */
+
+static const uint32_t UNKNOWN = UINT32_C(1) << 31; /* more than any number of children */
+
+static char ended; /* its address is the list of a child that has ended */
+
+void ns_dependent_create(ns_dependent *self) {
+    /* relaxed: other threads find the child by lists */
+    ns_atomic_pointer_store(&self->waiting, NULL, memory_order_relaxed);
+    ns_atomic_u32_store(&self->left, UNKNOWN, memory_order_relaxed);
+    self->newest_of = NULL;
+}
+
+bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *entry) {
+    /* acquire: sees what `other` did, if `other` has ended */
+    void *newest = ns_atomic_pointer_load(&other->waiting, memory_order_acquire);
+    entry->task = self;
+    do {
+        if (newest == &ended) return false;
+        entry->next = newest;
+    } while (!ns_atomic_pointer_compare_exchange(&other->waiting, &newest, entry, memory_order_release,
+                                                 memory_order_acquire));
+    /* release: the thread that ends `other` sees the entry and the child as they are now. Only the parent pushes, and
+     * the list is taken once, as a whole: there is no ABA problem */
+    return true;
+}
+
+/* Subtract from the count. acq_rel: what all the others did happens before `self` begins. Returns what is left. */
+static uint32_t take_away(ns_dependent *self, uint32_t count) {
+    return ns_atomic_u32_fetch_add(&self->left, (uint32_t)-count, memory_order_acq_rel) - count;
+}
+
+bool ns_dependent_is_free(ns_dependent *self, uint32_t others) { return take_away(self, UNKNOWN - others) == 0; }
+
+bool ns_dependent_release(ns_dependent *self) { return take_away(self, 1) == 0; }
+
+ns_waiting *ns_dependent_end(ns_dependent *self) {
+    /* acq_rel: the parent sees what the child did; this thread sees the entries as the parent made them */
+    return ns_atomic_pointer_exchange(&self->waiting, &ended, memory_order_acq_rel);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    _Alignas(max_align_t) void *before; /* the older chunk */
+} chunk;
+
+enum { FIRST_BYTES = 2048, MOST_BYTES = 1 << 18 };
+
+void *ns_arena_take(ns_arena *self, size_t bytes) {
+    const size_t unit = _Alignof(max_align_t), taken = (bytes + unit - 1) / unit * unit;
+    if (self->room - self->used < taken) {
+        size_t room = self->room ? 2 * self->room : FIRST_BYTES;
+        if (room > MOST_BYTES) room = MOST_BYTES;
+        if (room < taken) room = taken;
+        chunk *made = malloc(sizeof *made + room);
+        if (!made) return NULL;
+        made->before = self->newest;
+        *self = (ns_arena){.newest = made, .room = room};
+    }
+    char *const first = (char *)self->newest + sizeof(chunk);
+    self->used += taken;
+    return first + self->used - taken;
+}
+
+static void free_arena(ns_arena *self) {
+    for (chunk *each = self->newest, *before; each; each = before) {
+        before = each->before;
+        free(each);
+    }
+}
+
 enum { FIRST_ROOM = 16 };
 
 /* ---- of a task --------------------------------------------------------------------------------------------------- */
@@ -20,7 +92,7 @@ void ns_dependences_close(ns_task *whole) {
 }
 
 void ns_dependences_destroy(ns_dependences *self) {
-    ns_arena_destroy(&self->arena);
+    free_arena(&self->arena);
     free(self->entries);
     free(self->before);
     *self = (ns_dependences){0};
@@ -28,7 +100,8 @@ void ns_dependences_destroy(ns_dependences *self) {
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
-/* Where the entry of `address` is, or is to be: by the upper half of a product (Knuth, volume 3, section 6.4). */
+/* Returns the entry of `address`, or the unused entry for it. Hashed by the upper half of a product (Knuth, volume 3,
+ * section 6.4). */
 static ns_dependence_entry *place_of(ns_dependence_entry *entries, uint32_t room, const void *address) {
     const uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t at = (uint32_t)(hash >> 32) & (room - 1);
@@ -60,6 +133,7 @@ static ns_dependence_entry *entry_of(ns_dependences *self, const void *address) 
 
 /* ---- who waits for whom ------------------------------------------------------------------------------------------ */
 
+/* Add `other` to the children that `task` waits for, unless it is there. Returns false where memory is short. */
 static bool wait_for(ns_dependences *self, ns_dependent *task, ns_dependent *other) {
     if (!other || other == task || other->newest_of == task) return true;
     if (self->before_count == self->before_room) {
@@ -86,7 +160,7 @@ static bool read_by(ns_dependences *self, ns_dependence_entry *entry, ns_depende
     return wait_for(self, task, entry->writer);
 }
 
-/* Those that have read wait for who wrote before them. */
+/* The readers since the last write already wait for its writer. */
 static bool written_by(ns_dependences *self, ns_dependence_entry *entry, ns_dependent *task) {
     bool waits = entry->readers || wait_for(self, task, entry->writer);
     while (entry->readers) {
@@ -105,7 +179,7 @@ bool ns_dependences_find(ns_dependences *self, ns_dependent *task, const ns_depe
     self->before_count = 0;
     for (uint32_t at = 0; at < count && found; at++) {
         ns_dependence_entry *entry = dependences[at].address ? entry_of(self, dependences[at].address) : NULL;
-        if (!dependences[at].address) continue; /* nothing is there to be written or read */
+        if (!dependences[at].address) continue; /* NULL stands for no data */
         found = entry && (dependences[at].direction == NS_DIRECTION_IN ? read_by(self, entry, task)
                                                                        : written_by(self, entry, task));
     }

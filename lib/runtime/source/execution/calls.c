@@ -1,25 +1,23 @@
-/* What tasks call that is the same in all ways to execute them: locks, counters, barriers and conditions. */
+/* Calls of tasks that are the same in all ways to execute them: locks, counters, barriers and conditions; and calls
+ * that measure segments for a controller. */
 #include <stdio.h>
 
 #include "execution/execution.h"
 
-static ns_thread_sync *sync_of(const ns_task *self) {
-    return ns_thread_pool_of((ns_thread_worker *)self->worker)->sync;
-}
+static ns_thread_worker *worker_of(const ns_task *self) { return (ns_thread_worker *)self->worker; }
 
-static ns_sync_user *user_of(const ns_task *self) { return &((ns_thread_worker *)self->worker)->sync_user; }
+static ns_thread_sync *sync_of(const ns_task *self) { return ns_thread_pool_of(worker_of(self))->sync; }
 
-/* The task may sleep with its worker. */
-static void share(const ns_task *self) {
-    ns_thread_worker *worker = (ns_thread_worker *)self->worker;
-    ns_thread_execution_of(worker)->share(worker);
-}
+static ns_sync_user *user_of(const ns_task *self) { return &worker_of(self)->sync_user; }
 
-/* Only recordings take note of declared work. */
+/* The task may sleep, and its worker with it: other workers can take all tasks of this worker. */
+static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))->share(worker_of(self)); }
+
+/* Only recordings use declared work. */
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds) { (void)self, (void)picoseconds; }
 
 void ns_thread_refuse(ns_task *self, int error, const char *sentence) {
-    ns_thread_pool_note(ns_thread_pool_of((ns_thread_worker *)self->worker), error, sentence);
+    ns_thread_pool_note(ns_thread_pool_of(worker_of(self)), error, sentence);
 }
 
 static void refuse_word(ns_task *self, int error, const char *sentence, uint32_t object) {
@@ -59,3 +57,63 @@ void ns_thread_await(ns_task *self, uint32_t object) {
 void ns_thread_signal(ns_task *self, uint32_t object, uint32_t permits) {
     ns_thread_sync_signal(sync_of(self), object, permits, user_of(self));
 }
+
+/* ---- calls that measure ------------------------------------------------------------------------------------------ */
+
+void ns_thread_segment_begins(ns_thread_task *task) { ns_thread_notes_of(task)->began = ns_ticks(); }
+
+void ns_thread_segment_ends(ns_thread_task *task) {
+    ns_task_notes *notes = ns_thread_notes_of(task);
+    ns_thread_worker *worker = ns_thread_worker_of(task);
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (!notes->began || notes->row == NS_NO_ROW) return;
+    const int64_t taken_ps = ns_ticks_to_ps(pool->rate, ns_ticks() - notes->began);
+    pool->graph.boundary.task_ps[notes->row] += taken_ps; /* a task is on one worker at a time */
+    worker->busy_ps += taken_ps;
+    notes->began = 0;
+}
+
+/* The segment of the task ends: the calls of its way to execute tasks. */
+static const ns_task_operations *leave(ns_task *self) {
+    ns_thread_segment_ends((ns_thread_task *)self);
+    return &ns_thread_execution_of(worker_of(self))->calls;
+}
+
+#define MEASURED(NAME, PARAMETERS, ...)                   \
+    static void measured_##NAME PARAMETERS {              \
+        leave(self)->NAME(__VA_ARGS__);                   \
+        ns_thread_segment_begins((ns_thread_task *)self); \
+    }
+MEASURED(spawn, (ns_task * self, const ns_work_order *order), self, order)
+MEASURED(spawn_after, (ns_task * self, const ns_work_order *order), self, order)
+MEASURED(call, (ns_task * self, ns_body *body, void *arguments), self, body, arguments)
+MEASURED(join, (ns_task * self), self)
+MEASURED(get, (ns_task * self, ns_future *future), self, future)
+MEASURED(lock, (ns_task * self, uint32_t word), self, word)
+MEASURED(unlock, (ns_task * self, uint32_t word), self, word)
+MEASURED(arrive, (ns_task * self, uint32_t word), self, word)
+MEASURED(await, (ns_task * self, uint32_t word), self, word)
+MEASURED(signal, (ns_task * self, uint32_t word, uint32_t permits), self, word, permits)
+
+static int64_t measured_add(ns_task *self, uint32_t word, int64_t value) {
+    const int64_t before = leave(self)->add(self, word, value);
+    ns_thread_segment_begins((ns_thread_task *)self);
+    return before;
+}
+
+const ns_task_operations ns_thread_measured_calls = {
+    .spawn = measured_spawn,
+    .spawn_after = measured_spawn_after,
+    .call = measured_call,
+    .join = measured_join,
+    .get = measured_get,
+    .work = ns_thread_declare_work,
+    .access = ns_thread_touch,
+    .lock = measured_lock,
+    .unlock = measured_unlock,
+    .add = measured_add,
+    .arrive = measured_arrive,
+    .await = measured_await,
+    .signal = measured_signal,
+    .refuse = ns_thread_refuse,
+};

@@ -1,13 +1,14 @@
-/* What several ways to execute tasks do alike. */
+/* The common part of the ways to execute tasks. */
 #include "execution/execution.h"
 
-#include "execution/measured_calls.h"
-#include "following/live_gates.h"
+#include <string.h>
+
+#include "platform/waiting.h"
 #include "search/search.h"
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
 
-/* The next task that the worker goes on with before it looks for work, or NULL. */
+/* Returns the next task that the worker goes on with before it looks for work, or NULL. */
 static ns_thread_task *next_resumable(ns_thread_worker *worker) {
     ns_thread_task *next = worker->resumable;
     if (next) worker->resumable = next->next;
@@ -79,7 +80,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *part = &noted.task;
     ns_thread_pool *pool = ns_thread_pool_of(ns_thread_worker_of(task));
     part->base.whole = &part->base;
-    part->base.first = NULL; /* its children depend on none of the caller's */
+    part->base.first = NULL; /* dependences of its children do not mix with the caller's */
     if (pool->notes) begin_part(task, &noted);
     if (pool->graph.boundary.controlled) ns_thread_segment_begins(part);
     ns_thread_enter_body(part->base.worker, &part->base, body, arguments);
@@ -93,7 +94,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
 
 static bool is_done(const void *context) {
     const ns_future *future = context;
-    /* acquire: what the future's task did */
+    /* acquire: sees what the future's task did */
     return ns_atomic_u32_load((const ns_atomic_u32 *)(const void *)&future->done, memory_order_acquire) != 0;
 }
 
@@ -104,13 +105,13 @@ void ns_thread_get(ns_task *self, ns_future *future) {
 
 /* ---- the end of a task ------------------------------------------------------------------------------------------- */
 
-/* A root has ended; the run ends with the last one. */
+/* A root has ended. The run ends with the last root. */
 static void note_end(ns_thread_pool *pool) {
     const uint64_t now_ps = (uint64_t)ns_monotonic_ps();
     uint64_t latest_ps = ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed); /* relaxed: checked by the swap */
     while (latest_ps < now_ps && !ns_atomic_u64_compare_exchange(&pool->ended_ps, &latest_ps, now_ps,
                                                                  memory_order_relaxed, memory_order_relaxed)) {
-    } /* relaxed: it is read after all workers have left the run */
+    } /* relaxed: read after all workers have left the run */
 }
 
 void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent) {
@@ -119,13 +120,13 @@ void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *p
     ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
 }
 
-/* Whether the end of a task counts: the parts of a team were not spawned. */
+/* Returns whether the end of a task counts. Parts of a team were not spawned, and do not count. */
 static bool is_counted(const ns_thread_pool *pool, const ns_thread_task *task, uint32_t row) {
     if (task->parent != &pool->origin || !pool->team) return true;
     return row != NS_NO_ROW && pool->graph.plan->graph.kind.at[row] == NS_ROW_TASK;
 }
 
-/* The task of a row has ended: let those begin that wait for nothing else. */
+/* The task of a row has ended: let those successors begin that wait for no other task. */
 static void release_successors(ns_thread_worker *worker, uint32_t row) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_graph *graph = &pool->graph.plan->graph;
@@ -153,4 +154,160 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     } else if (parent) {
         pool->execution->child_ended(worker, parent);
     }
+}
+
+/* ---- joins that help --------------------------------------------------------------------------------------------- */
+
+static bool is_joined(const void *context) { return ns_thread_task_is_joined(context); }
+
+void ns_thread_join_helping(ns_task *self) {
+    ns_thread_task *task = (ns_thread_task *)self;
+    if (!task->pending) return; /* no child since the last join */
+    const ns_dependences *known = ns_thread_begin_join(task);
+    if (!ns_thread_task_is_joined(task)) {
+        ns_thread_execution_of(ns_thread_worker_of(task))->wait(self, &(ns_thread_wait){self, is_joined, task});
+    }
+    ns_thread_task_reset(task);
+    ns_thread_end_join(task, known);
+}
+
+/* ---- joins that block -------------------------------------------------------------------------------------------- */
+
+/* Returns whether all children of a sleeping task have ended: they have subtracted what the task added. */
+static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
+
+/* Sleep until the last child has ended. Where all workers sleep, no worker is left to execute the children: the last
+ * worker helps after all, and the run ends with an error. */
+static void sleep_until_joined(ns_thread_task *task) {
+    ns_thread_worker *worker = ns_thread_worker_of(task);
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_atomic_u32 *left = ns_thread_task_returned(task);
+    pool->execution->share(worker);
+    /* relaxed: only a count */
+    if (ns_atomic_u32_fetch_add(&pool->blocked, 1, memory_order_relaxed) + 1 >= pool->team_size)
+        ns_thread_end_quiescent(pool, "all workers wait in joins that block");
+    if (ns_thread_is_quiescent(pool)) pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task});
+    uint32_t found;
+    /* acquire: what the children did */
+    while ((found = ns_atomic_u32_load(left, memory_order_acquire))) ns_futex_wait(left, found);
+}
+
+void ns_thread_join_blocking(ns_task *self) {
+    ns_thread_task *task = (ns_thread_task *)self;
+    if (!task->pending) return; /* no child since the last join */
+    const ns_dependences *known = ns_thread_begin_join(task);
+    const uint32_t children = task->pending;
+    ns_thread_worker *worker = ns_thread_worker_of(task);
+    const uint64_t came = ns_ticks();
+    task->pending = 0;
+    /* acquire: what the children did, if all have ended */
+    const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acquire);
+    if (ended + children) sleep_until_joined(task);
+    ns_thread_count(worker, NS_PARKED_PS, ns_ticks_to_ps(ns_thread_pool_of(worker)->rate, ns_ticks() - came));
+    ns_thread_end_join(task, known);
+}
+
+void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *parent) {
+    ns_atomic_u32 *returned = ns_thread_task_returned(parent);
+    /* acq_rel: what all children did happens before the join; the last child hands it over */
+    if (ns_atomic_u32_fetch_add(returned, UINT32_MAX, memory_order_acq_rel) != 1) return;
+    /* relaxed: only a count. The parent may be freed by now, and is not read */
+    ns_atomic_u32_fetch_add(&ns_thread_pool_of(worker)->blocked, UINT32_MAX, memory_order_relaxed);
+    ns_futex_wake(returned, 1);
+}
+
+/* ---- children with dependences ----------------------------------------------------------------------------------- */
+
+static uint32_t count_accesses(const ns_work_order *order) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < order->dependence_count; at++) count += order->dependences[at].access != NULL;
+    return count;
+}
+
+static void copy_accesses(const ns_work_order *order, ns_access *accesses) {
+    for (uint32_t at = 0; at < order->dependence_count; at++) {
+        if (order->dependences[at].access) *accesses++ = *order->dependences[at].access;
+    }
+}
+
+ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_work_order *order,
+                                                ns_waiting **entries) {
+    const uint32_t accesses = count_accesses(order);
+    ns_thread_dependent *made = ns_arena_take(&known->arena, sizeof *made);
+    void *arguments = ns_arena_take(&known->arena, order->bytes);
+    ns_access *copies = ns_arena_take(&known->arena, accesses * sizeof *copies);
+    if (!made || !arguments || !copies) return NULL;
+    *made = (ns_thread_dependent){
+        .body = order->body, .arguments = arguments, .accesses = copies, .access_count = accesses};
+    ns_dependent_create(&made->base);
+    if (order->bytes) memcpy(arguments, order->arguments, order->bytes);
+    copy_accesses(order, copies);
+    if (!ns_dependences_find(known, &made->base, order->dependences, order->dependence_count)) return NULL;
+    *entries = ns_arena_take(&known->arena, known->before_count * sizeof **entries);
+    return *entries ? made : NULL;
+}
+
+bool ns_thread_dependent_wait(ns_dependences *known, ns_thread_dependent *made, ns_waiting *entries) {
+    uint32_t others = 0;
+    for (uint32_t at = 0; at < known->before_count; at++)
+        others += ns_dependent_wait_for(&made->base, known->before[at], &entries[at]);
+    return ns_dependent_is_free(&made->base, others);
+}
+
+void ns_thread_execute_after_all(ns_task *self, const ns_work_order *order) {
+    ns_join(self);
+    ns_thread_execute_order(self, order);
+}
+
+void ns_thread_execute_unplaced(ns_task *self, ns_thread_dependent *unplaced) {
+    while (unplaced) {
+        ns_thread_dependent *child = unplaced;
+        unplaced = child->next;
+        child->unplaced = &unplaced;
+        ns_thread_execute((ns_thread_worker *)self->worker, child->record);
+    }
+}
+
+/* Put a child that can begin into a queue, or in front of `*unplaced` where no queue has room. */
+static void offer(ns_task *self, ns_thread_dependent *child, ns_thread_dependent **unplaced) {
+    ns_thread_worker *worker = (ns_thread_worker *)self->worker;
+    child->record->base.worker = &worker->base;
+    if (ns_thread_execution_of(worker)->release(worker, child->record, child->accesses, child->access_count)) return;
+    child->next = *unplaced;
+    *unplaced = child;
+}
+
+void ns_thread_run_dependent(ns_task *self, void *arguments) {
+    ns_thread_dependent *mine = *(ns_thread_dependent **)arguments;
+    for (uint32_t at = 0; at < mine->access_count; at++) ns_thread_touch(self, &mine->accesses[at]);
+    ns_thread_enter_body(self->worker, self, mine->body, mine->arguments);
+    ns_join(self);
+    ns_thread_dependent *unplaced = NULL;
+    for (ns_waiting *each = ns_dependent_end(&mine->base), *next; each; each = next) {
+        next = each->next;
+        if (ns_dependent_release(each->task))
+            offer(self, (ns_thread_dependent *)each->task, mine->unplaced ? mine->unplaced : &unplaced);
+    }
+    ns_thread_execute_unplaced(self, unplaced);
+}
+
+ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_order *order) {
+    ns_thread_task *parent = (ns_thread_task *)self;
+    const bool is_first = !ns_dependences_of(self);
+    ns_dependences *known = ns_dependences_open(self);
+    if (known) parent->pending += is_first; /* see ns_thread_begin_join */
+    ns_waiting *entries = NULL;
+    ns_thread_dependent *made = known ? ns_thread_dependent_create(known, order, &entries) : NULL;
+    const ns_work_order wrapped = {
+        .body = ns_thread_run_dependent, .arguments = &made, .bytes = sizeof(ns_thread_dependent *)};
+    if (made) made->record = ns_thread_task_create((ns_thread_worker *)self->worker, parent, &wrapped);
+    if (!made || !made->record) {
+        ns_thread_execute_after_all(self, order);
+        return NULL;
+    }
+    made->record->base.worker = self->worker;
+    parent->pending++;
+    if (ns_thread_pool_of((ns_thread_worker *)self->worker)->notes)
+        ns_thread_note_child((ns_thread_worker *)self->worker, parent, made->record);
+    return ns_thread_dependent_wait(known, made, entries) ? made : NULL;
 }

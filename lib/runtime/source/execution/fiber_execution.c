@@ -1,17 +1,14 @@
 /* Tasks on fibers of their own: for spawns that execute the child first and let others steal the parent (work-first),
  * and for joins that leave the worker and go on where the last child ends (continuation).
  *
- * A worker's home is the fiber that looks for work: its thread's own, or that of a task which waits while it executes
- * others. A task that ends or leaves goes home, and what is to be done once its fiber rests is done there: no worker
- * can go on with a fiber that is still being left.
+ * The home of a worker is the fiber that looks for work: the thread's own fiber, or the fiber of a task that executes
+ * others while it waits. A task that ends or leaves switches to the home. What is to be done with the fiber that was
+ * left is done at home, when that fiber rests. So no other worker goes on with a fiber before it rests.
  */
 #include <stdlib.h>
 
-#include "execution/dependents.h"
 #include "execution/execution.h"
-#include "platform/fiber.h"
 #include "search/search.h"
-#include "threads/memory_accesses.h"
 
 /* A fiber with the task that is on it. */
 typedef struct ns_thread_fiber ns_thread_fiber;
@@ -19,12 +16,12 @@ struct ns_thread_fiber {
     ns_fiber *fiber;
     uint64_t stack_end; /* below this address no body begins */
     ns_thread_task *task;
-    ns_thread_fiber *next; /* in a list of those that rest */
+    ns_thread_fiber *next; /* in a list of resting fibers */
 };
 
 enum { FIBER_STACK_BYTES = 256 << 10 };
 
-/* What is to be done once the fiber that was left rests. */
+/* What to do with a task when the fiber that was left rests. */
 enum { NOTHING, RELEASE, OFFER, KEEP, DETACH, ASIDE };
 
 static int begin(ns_thread_worker *worker) {
@@ -42,7 +39,7 @@ static void finish(ns_thread_worker *worker) {
     ns_fiber_destroy(worker->fibers.thread_fiber);
 }
 
-/* ---- tasks to go on with ---------------------------------------------------------------------------------------- */
+/* ---- tasks to go on with ----------------------------------------------------------------------------------------- */
 
 /* Go on with `task` here, before the worker looks for work. */
 static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
@@ -50,17 +47,18 @@ static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
     worker->resumable = task;
 }
 
-/* The task waits for its children from now on; unless all have ended, the last of them goes on with it. */
+/* The task begins to wait for its children. Unless all have ended, the last child goes on with the task. */
 static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     const uint32_t children = task->pending;
     task->pending = 0;
-    if (ns_thread_pool_of(worker)->notes) ns_thread_notes_of(task)->depth = 0; /* it goes on at the bottom of a stack */
-    /* acq_rel: what the children did; and the last child finds the task at rest */
+    /* the task goes on at the bottom of a stack */
+    if (ns_thread_pool_of(worker)->notes) ns_thread_notes_of(task)->depth = 0;
+    /* acq_rel: sees what the children did; the last child finds the task at rest */
     const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acq_rel);
     if (ended + children == 0) resume_here(worker, task);
 }
 
-/* The task looks at its wait again when those have done so that were put aside before. */
+/* Put a waiting task behind those that were put aside before. */
 static void put_aside(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_task **last = &worker->fibers.aside;
     while (*last) last = &(*last)->next;
@@ -68,8 +66,8 @@ static void put_aside(ns_thread_worker *worker, ns_thread_task *task) {
     *last = task;
 }
 
-/* The worker is about to sleep: others can have the tasks that it was to go on with, as far as there is room for them
- * in queues, and those in its own queue. */
+/* The worker is about to sleep: let others have the tasks in its own queue, and the tasks that it was to go on with, as
+ * far as queues have room. */
 static void share(ns_thread_worker *worker) {
     ns_thread_task *waiting = worker->resumable;
     worker->resumable = NULL;
@@ -81,7 +79,7 @@ static void share(ns_thread_worker *worker) {
     ns_thread_queue_share(worker);
 }
 
-/* The fiber that was left rests: do what it was left for. */
+/* The fiber that was left rests: do with its task what is to be done. */
 static void settle(ns_thread_worker *worker) {
     ns_thread_task *task = worker->fibers.left;
     const uint32_t leaving = worker->fibers.leaving;
@@ -100,7 +98,7 @@ static void settle(ns_thread_worker *worker) {
 
 /* ---- switching --------------------------------------------------------------------------------------------------- */
 
-/* Leave `task` for `to`, with what is to be done then; the worker on which it goes on. */
+/* Leave the fiber of `task` for `to`. `leaving` is what to do with the task then. */
 static void leave(ns_thread_task *task, ns_fiber *to, uint32_t leaving) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_thread_fiber *from = task->fiber;
@@ -114,7 +112,7 @@ static void run_on_fiber(void *argument) {
     ns_thread_fiber *fiber = argument;
     ns_thread_task *task = fiber->task;
     settle(ns_thread_worker_of(task));
-    ns_thread_run_body(task); /* and it may have become another worker's by then */
+    ns_thread_run_body(task); /* the task may be on another worker after this */
     ns_thread_worker *worker = ns_thread_worker_of(task);
     task->fiber = NULL;
     ns_thread_task_end(worker, task);
@@ -123,7 +121,7 @@ static void run_on_fiber(void *argument) {
     ns_fiber_switch(fiber->fiber, worker->fibers.home);
 }
 
-/* Put `task` on a fiber: false where memory is short. */
+/* Put `task` on a fiber. Returns false where memory is short. */
 static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_fiber *fiber = worker->fibers.resting;
     if (fiber) {
@@ -143,8 +141,8 @@ static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
     return true;
 }
 
-/* Execute a task, or go on with it, until it ends or leaves: from the worker's home. Where there is no memory for a
- * fiber, on the stack that one is on. */
+/* From the worker's home, execute a task or go on with it until it ends or leaves. Where memory for a fiber is short,
+ * use the present stack. */
 static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     if (!task->fiber && !put_on_fiber(worker, task)) {
         ns_thread_execute_here(worker, task);
@@ -155,12 +153,12 @@ static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     const uint64_t home_end = ns_thread_stand_on(worker, fiber->stack_end);
     ns_fiber_switch(worker->fibers.home, fiber->fiber);
     ns_thread_stand_on(worker, home_end);
-    settle(worker); /* homes stay on their workers */
+    settle(worker); /* a home stays on its worker */
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-/* Execute tasks until the wait is over, which `task` waits in; its fiber is the worker's home meanwhile. */
+/* Execute tasks until the wait of `task` is over. Its fiber is the worker's home meanwhile. */
 static void wait_nested(ns_thread_task *task, const ns_thread_wait *wait) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_fiber *home = worker->fibers.home;
@@ -172,7 +170,7 @@ static void wait_nested(ns_thread_task *task, const ns_thread_wait *wait) {
     worker->fibers.home = home;
 }
 
-/* A wait that does not outlast a quiescent pool. */
+/* A wait that ends when the pool is quiescent. */
 typedef struct {
     const ns_thread_wait *wait;
     const ns_thread_pool *pool;
@@ -183,8 +181,8 @@ static bool is_over_or_quiescent(const void *context) {
     return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(self->pool);
 }
 
-/* The rest of a task may be executed nested over one of its own descendants that waits: then neither goes on, and the
- * pool becomes quiescent. From then on tasks wait aside, and nobody's home is on top of them. */
+/* The rest of a task may be executed on top of one of its own descendants that waits. Then neither task goes on, and
+ * the pool becomes quiescent. From then on tasks wait aside, and no home is on top of them. */
 static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
     ns_thread_task *task = (ns_thread_task *)self;
     const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
@@ -198,8 +196,8 @@ static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-/* Execute `child` now, which takes the worker from its parent; `parent` is offered to others meanwhile if `offered`,
- * and goes on here afterwards if it is not. */
+/* Execute `child` now, on the worker of its parent. If `offered`, others may take `parent` meanwhile; else `parent`
+ * goes on here afterwards. */
 static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool offered) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
@@ -209,7 +207,7 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
         leave(parent, fiber->fiber, offered ? OFFER : KEEP);
         return;
     }
-    child->fiber = parent->fiber; /* as a part of it */
+    child->fiber = parent->fiber; /* memory is short: run the child on its parent's fiber */
     ns_thread_run_body(child);
     child->fiber = NULL;
     parent->base.worker = child->base.worker;
@@ -218,10 +216,10 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
 
 static bool goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_thread_task *child) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    return pool->tables.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
+    return pool->file.plan.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
 }
 
-/* A child can begin: it, or the task that has spawned it, comes into a queue. */
+/* A child can begin: put it, or the task that has spawned it, into a queue. */
 static void begin_child(ns_thread_task *parent, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     const bool offers = parent->fiber && goes_first(worker, parent, child);
@@ -243,7 +241,7 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
 
 static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
 
-/* Leave the worker until all children have ended; returns on the worker of the last one. */
+/* Leave the worker until all children have ended. Returns on the worker of the last child. */
 static void await_children(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
     if (!ns_thread_task_is_balanced(task)) {
@@ -264,14 +262,14 @@ static void join_by_continuation(ns_task *self) {
     ns_thread_end_join(task, known);
 }
 
-/* The last child that ends goes on with a parent that has left its worker. */
+/* A child has ended. The last child goes on with a parent that has left its worker. */
 static void child_ended_continuing(ns_thread_worker *worker, ns_thread_task *parent) {
     /* acq_rel: what all children did happens before the join, and the last one hands it over */
     if (ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), UINT32_MAX, memory_order_acq_rel) == 1)
         resume_here(worker, parent);
 }
 
-/* A child that finds no room begins here when the task that lets it has left the worker. */
+/* A child that finds no room begins here, when the present task has left the worker. */
 static bool release(ns_thread_worker *worker, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     if (!ns_thread_place(worker, child, accesses, count)) resume_here(worker, child);
     return true;

@@ -1,49 +1,41 @@
-/* Tasks in lanes: for pools where a spawn is a push to the own lane and a join begins with pops from it; what
- * numasim/typed_tasks.h leaves to the library.
+/* Tasks in lanes, where a spawn is a push to the own lane and a join begins with pops from it. Most of this is inline
+ * in numasim/typed_tasks.h.
  *
- * Only what leaves its lane has a record: a stolen task, which ends by saying so in its slot, and an own one that is
- * found while waiting.
+ * Only a task that leaves its lane has a record: a stolen task, whose end is marked in its slot, and an own task that
+ * its worker finds while waiting.
  */
 #include <stdlib.h>
 
-#include "execution/dependents.h"
 #include "execution/execution.h"
-#include "threads/memory_accesses.h"
 
 static ns_lane *lane_of(const ns_worker *worker) {
     const ns_thread_worker *whole = (const ns_thread_worker *)worker;
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
-/* Count the children anew: while `self` waited, tasks may have been left in its lane. */
+/* Count the children again. While `self` waited, other tasks may have left children in its lane. */
 static void renew_children(ns_task *self) {
     self->children = (uint32_t)(ns_lane_top(&self->worker->lane) - self->first);
 }
 
-static int begin(ns_thread_worker *worker) {
-    (void)worker;
-    return NS_OK;
-}
-
-static void finish(ns_thread_worker *worker) { (void)worker; }
-
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
-/* Children with dependences, of one task up to its next join. Those that wait are in no lane, and those that begin are
- * in that of who has let them begin: so they are counted. What brings the task's join to wait for them is a mark in its
- * lane, a task that does nothing, below all that it spawns afterwards. A worker's groups nest as the tasks do that it
- * executes: that of the innermost one comes first, and is that task's where its children begin at the same slot. */
+/* A group: the children with dependences of one task up to its next join. A child that waits is in no lane. A child
+ * that can begin is in the lane of the worker that let it begin. So the group counts its children. A mark in the lane
+ * makes the join of the task wait for the group: a task that does nothing, below all later children. The groups of a
+ * worker nest like the tasks that it executes, the innermost group first. It belongs to a task whose first slot is the
+ * group's. */
 typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
     const ns_lane_slot *first;
-    ns_atomic_u64 left; /* of its tasks */
+    ns_atomic_u64 left; /* children that have not ended */
     ns_lane_group *outer;
 };
 
 static void do_nothing(ns_task *self, void *arguments) {
     (void)arguments;
-    self->worker->tasks--; /* to do so is no task */
+    self->worker->tasks--; /* the mark does not count as a task */
 }
 
 static ns_lane_group *group_at(const ns_worker *worker, const ns_lane_slot *first) {
@@ -51,7 +43,7 @@ static ns_lane_group *group_at(const ns_worker *worker, const ns_lane_slot *firs
     return innermost && innermost->first == first ? innermost : NULL;
 }
 
-/* The group of `self`, which is made where there is none; NULL where memory or room in the lane is short. */
+/* Returns the group of `self`, and makes it where there is none. NULL where memory or room in the lane is short. */
 static ns_lane_group *open_group(ns_task *self) {
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     ns_lane_group *group = group_at(self->worker, self->first);
@@ -72,12 +64,12 @@ static ns_lane_group *open_group(ns_task *self) {
 
 static bool has_none_left(const void *context) {
     const ns_lane_group *group = context;
-    return ns_atomic_u64_load(&group->left, memory_order_acquire) == 0; /* acquire: what its tasks did */
+    return ns_atomic_u64_load(&group->left, memory_order_acquire) == 0; /* acquire: sees what the children did */
 }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
-/* Run a body here and now, with children of its own: the bytes that it leaves as its result. */
+/* Run a body now, with children of its own. Returns the bytes of the result that the body leaves. */
 NS_ALWAYS_INLINE uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
     ns_task part = {.worker = worker, .first = top};
     ns_thread_enter_body(worker, &part, body, arguments);
@@ -88,7 +80,7 @@ NS_ALWAYS_INLINE uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body
     return part.returned;
 }
 
-/* Put the result of a task, whose arguments are a copy, in its place: of a typed task, which leaves one. */
+/* Copy the result of a typed task from a copy of its arguments to the place of the result. */
 static void put_result(const char *arguments, uint32_t returned) {
     if (!returned) return;
     void *place;
@@ -96,13 +88,13 @@ static void put_result(const char *arguments, uint32_t returned) {
     memcpy(place, arguments + NS_RESULT_AT, returned);
 }
 
-/* Run as a task what is no more in the lane. */
+/* Execute a task that has left the lane. */
 NS_ALWAYS_INLINE void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, char *arguments) {
     put_result(arguments, run_part(worker, top, body, arguments));
     worker->tasks++;
 }
 
-/* Execute the task that was just popped: from a copy, for its children will be where it was. */
+/* Execute the task that was just popped, from a copy: its children overwrite its slot. */
 static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
     ns_lane_slot copy;
     ns_lane_fill(&copy, slot->body, slot->arguments, sizeof slot->arguments);
@@ -111,8 +103,8 @@ static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
 
 static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
 
-/* The task at the top is being executed elsewhere: execute others until it has ended. Some of these may be left in the
- * lane above it. */
+/* Another worker executes the task at the top: execute other tasks until that task has ended. These may leave tasks in
+ * the lane above it. */
 static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane *lane = lane_of(worker);
     ns_lane_slot *top = ns_lane_top(lane->owned), *slot = top - 1;
@@ -125,7 +117,7 @@ static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane_forget(lane);
 }
 
-/* The lane has tasks above `mark`: join the one at the top. */
+/* Join the task at the top of the lane, which is above `mark`. */
 static void pop_slowly(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane_slot *slot = ns_lane_pop_slowly(lane_of(worker));
     if (slot)
@@ -148,7 +140,7 @@ static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
     }
 }
 
-/* Join the tasks of a group: first those that are in the lane, then the others. */
+/* Join the children of a group: first those in the lane, then the others. */
 static void join_group(ns_worker *worker, ns_lane_slot *mark, ns_lane_group *group) {
     ((ns_thread_worker *)worker)->groups = group->outer;
     join_lane(worker, mark);
@@ -216,13 +208,13 @@ int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worke
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-/* Push one that can begin; false where there is no room. */
+/* Push a child that can begin. Returns false where there is no room. */
 static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) {
     return ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *));
 }
 
-/* Run one, and push those that it lets begin, or put them before `*unplaced` where there is no room. When it has been
- * counted, it may be gone. */
+/* Run a child, and push the children that it lets begin; where there is no room, put them in front of `*unplaced`.
+ * After the count goes down, the child may be freed. */
 static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
     ns_lane_group *group = mine->group;
     ns_task part = {.worker = worker, .first = ns_lane_top(&worker->lane)};
@@ -235,12 +227,12 @@ static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_t
         child->next = *unplaced;
         *unplaced = child;
     }
-    /* release: what it did */
+    /* release: the join sees what the child did */
     ns_atomic_u64_fetch_add(&group->left, UINT64_MAX, memory_order_release);
 }
 
-/* The next one that is to be run after those before it: of what found no room, or of what is in the lane above `mark`,
- * where all else is joined. NULL: there is none. */
+/* Returns the next child to run: one that found no room, or one in the lane above `mark`. Joins all other tasks there.
+ * NULL: there is no next child. */
 static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark, ns_thread_dependent **unplaced) {
     ns_thread_dependent *next = *unplaced;
     if (next) *unplaced = next->next;
@@ -256,8 +248,7 @@ static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark
     return next;
 }
 
-/* Run one, and then those that it has let begin, as far as nobody steals them, and so on: chains of them do not nest.
- */
+/* Run a child, then the children that it has let begin and that no thief took, and so on. So chains do not nest. */
 void ns_lane_run_dependent(ns_task *self, void *arguments) {
     ns_worker *worker = self->worker;
     ns_lane_slot *mark = ns_lane_top_of(self);
@@ -278,13 +269,13 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
         return;
     }
     made->group = group;
-    /* relaxed: only its parent waits for it to be zero */
+    /* relaxed: only the parent waits for zero */
     ns_atomic_u64_fetch_add(&group->left, 1, memory_order_relaxed);
     if (ns_thread_dependent_wait(&group->known, made, entries))
         push(self, ns_lane_run_dependent, &made, sizeof(ns_thread_dependent *));
 }
 
-/* ---- what leaves its lane ---------------------------------------------------------------------------------------- */
+/* ---- tasks that leave their lane --------------------------------------------------------------------------------- */
 
 static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *slot) {
     char arguments[NS_INLINED_BYTES];
@@ -293,13 +284,13 @@ static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *s
     return ns_thread_task_create(worker, NULL, &order);
 }
 
-/* The newest own task that the waiting one has spawned. */
+/* Take the newest child of the waiting task. */
 static ns_thread_task *take_child(ns_thread_worker *worker, ns_lane *lane) {
     const ns_lane_slot *slot = ns_lane_pop(lane);
     return slot ? record_of(worker, slot) : NULL;
 }
 
-/* The oldest. */
+/* Take the oldest task, as a thief does. */
 static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
     ns_lane_slot *slot = ns_lane_steal(lane);
     if (!slot) return NULL;
@@ -310,18 +301,19 @@ static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
 
 static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end) {
-    (void)is_owner, (void)end; /* who owns a lane, and which task is taken, follow from the lane */
+    (void)is_owner, (void)end; /* the lane determines its owner, and which task is taken */
     const ns_task *waiting = wait->task;
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     if ((int32_t)q != worker->own) return take_oldest(worker, lane);
     if (waiting && ns_lane_top(lane->owned) != waiting->first) return take_child(worker, lane);
-    /* What is left is below those that wait here, and stays there until it is joined: it is taken as thieves do. */
+    /* The tasks left are below the waiting tasks, and their slots stay until they are joined: take one as a thief does.
+     */
     ns_lane_publish(lane);
     return take_oldest(worker, lane);
 }
 
-/* Execute a task that was stolen before; to do so is no task of its own. */
+/* Execute a task that was stolen before. This wrapper does not count as a task. */
 void ns_lane_run_kept(ns_task *self, void *arguments) {
     ns_thread_task *task = *(ns_thread_task **)arguments;
     self->worker->tasks--;
@@ -337,7 +329,8 @@ static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
     ns_lane_slot *slot = task->slot;
     const uint32_t returned = run_part(&worker->base, ns_lane_top(&worker->base.lane), task->body, task->inlined);
     if (!slot) put_result(task->inlined, returned);
-    char arguments[NS_INLINED_BYTES]; /* the record goes before the slot: who joins the task may end the run */
+    /* free the record before the slot is marked: the join of the task may end the run */
+    char arguments[NS_INLINED_BYTES];
     memcpy(arguments, task->inlined, sizeof arguments);
     ns_thread_task_end(worker, task);
     if (slot) ns_lane_end(slot, arguments, returned);
@@ -348,11 +341,9 @@ static void share(ns_thread_worker *worker) { ns_lane_publish(lane_of(&worker->b
 const ns_thread_execution ns_lane_execution = {
     .calls = {.spawn = spawn, .spawn_after = spawn_after, .call = call, .join = join, NS_THREAD_CALLS_OF_ALL},
     .in_lanes = true,
-    .begin = begin,
-    .finish = finish,
     .execute = execute_record,
     .wait = wait_for,
-    .child_ended = ns_thread_child_ended_elsewhere, /* never called: of records with parents, all are roots */
+    .child_ended = ns_thread_child_ended_elsewhere, /* not called: only roots have parents */
     .take = take,
     .keep = keep,
     .share = share,

@@ -1,15 +1,6 @@
 /* Tasks executed nested on the stack of the worker's thread. */
-#include "execution/dependents.h"
 #include "execution/execution.h"
 #include "search/search.h"
-#include "threads/memory_accesses.h"
-
-static int begin(ns_thread_worker *worker) {
-    (void)worker;
-    return NS_OK;
-}
-
-static void finish(ns_thread_worker *worker) { (void)worker; }
 
 static void wait_here(ns_task *task, const ns_thread_wait *wait) {
     ns_thread_work_until((ns_thread_worker *)task->worker, wait);
@@ -30,7 +21,7 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
         ns_thread_execute_unplaced(self, child);
 }
 
-/* A child has ended, perhaps where its parent is: then nobody else counts at the same time. */
+/* A child has ended. Where it ended on its parent's worker, no other thread counts at the same time. */
 static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
     if (parent->base.worker == &worker->base)
         parent->pending--;
@@ -40,29 +31,18 @@ static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
 
 #define NS_STACK_CALLS(JOIN) \
     {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
+#define NS_STACK_EXECUTION                                                                                          \
+    .execute = ns_thread_execute_here, .wait = wait_here, .release = ns_thread_place, .take = ns_thread_queue_take, \
+    .keep = ns_thread_queue_keep, .share = ns_thread_queue_share
 
 const ns_thread_execution ns_stack_execution = {
     .calls = NS_STACK_CALLS(ns_thread_join_helping),
-    .begin = begin,
-    .finish = finish,
-    .execute = ns_thread_execute_here,
-    .wait = wait_here,
-    .release = ns_thread_place,
     .child_ended = child_ended,
-    .take = ns_thread_queue_take,
-    .keep = ns_thread_queue_keep,
-    .share = ns_thread_queue_share,
+    NS_STACK_EXECUTION,
 };
 
 const ns_thread_execution ns_stack_blocking_execution = {
     .calls = NS_STACK_CALLS(ns_thread_join_blocking),
-    .begin = begin,
-    .finish = finish,
-    .execute = ns_thread_execute_here,
-    .wait = wait_here,
-    .release = ns_thread_place,
     .child_ended = ns_thread_child_ended_waking,
-    .take = ns_thread_queue_take,
-    .keep = ns_thread_queue_keep,
-    .share = ns_thread_queue_share,
+    NS_STACK_EXECUTION,
 };

@@ -15,7 +15,7 @@ static bool make_dependences(ns_followed_graph *self) {
     return true;
 }
 
-/* Whether some level or rule is not always in force. */
+/* Returns whether some level or rule is not always in force. */
 static bool has_guards(const ns_plan *plan) {
     for (uint32_t at = 0; at < plan->levels; at++) {
         const ns_level *level = &plan->level[at];
@@ -81,7 +81,7 @@ static int check_phase(const ns_followed_graph *self, ns_pool *pool, bool team) 
                         roots);
 }
 
-/* What has been decided comes into force. Where pages are is left to the operating system. */
+/* Put decisions into force. The operating system places pages, so a page policy is refused. */
 static int take_over(ns_followed_graph *self, ns_pool *pool) {
     if (self->boundary.policy != NS_NO_POLICY) {
         return ns_pool_fail(
@@ -134,14 +134,14 @@ void ns_followed_graph_root(ns_followed_graph *self, uint32_t root) {
     const uint32_t end = root + (uint32_t)self->plan->graph.size.at[root];
     for (uint32_t row = root; row < end; row++) {
         self->held[row] = NULL;
-        /* relaxed: no worker works */
+        /* relaxed: no worker runs */
         ns_atomic_u32_store(&self->lacks[row], self->depends[row] + 1, memory_order_relaxed);
     }
 }
 
-/* One thing less that the task of a row lacks: whether that was the last one. */
+/* Count down what the task of a row waits for. Returns whether it waits for nothing any more. */
 static bool is_complete(ns_followed_graph *self, uint32_t row) {
-    /* acq_rel: who finds that nothing is lacking sees the task, and what its predecessors did */
+    /* acq_rel: the thread that finds 0 sees the task, and what its predecessors did */
     return ns_atomic_u32_fetch_add(&self->lacks[row], UINT32_MAX, memory_order_acq_rel) == 1;
 }
 

@@ -1,8 +1,80 @@
 #include "following/noted_tasks.h"
 
 #include "execution/placing.h"
-#include "following/live_gates.h"
 #include "platform/waiting.h"
+
+/* ---- counts of live subtrees ------------------------------------------------------------------------------------- */
+
+static ns_atomic_u64 *atomic(const int64_t *count) { return (ns_atomic_u64 *)(uintptr_t)count; }
+
+/* Add to a count. Returns the value before. */
+static int64_t add(int64_t *count, int64_t number) {
+    /* acq_rel: the worker that subtracts the last unit sees what the workers before did */
+    return (int64_t)ns_atomic_u64_fetch_add(atomic(count), (uint64_t)number, memory_order_acq_rel);
+}
+
+static int64_t now(const int64_t *count) {
+    return (int64_t)ns_atomic_u64_load(atomic(count), memory_order_relaxed); /* relaxed: a hint; the gate decides */
+}
+
+void ns_thread_see_live(const ns_thread_pool *pool, int64_t *live, int64_t *awaited) {
+    const ns_live_subtrees *counts = &pool->graph.live;
+    for (uint32_t unit = 0; unit < pool->base.workers; unit++) {
+        live[unit] = now(&counts->live[unit]);
+        awaited[unit] = now(&counts->awaited[unit]);
+    }
+}
+
+bool ns_thread_pass_gate(ns_thread_worker *worker, const ns_level *level) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (!(level->flags & NS_FLAG_GATED) || !pool->graph.counts_live) return true;
+    ns_live_subtrees *counts = &pool->graph.live;
+    const int32_t unit = counts->gate[worker->base.id];
+    if (level->flags & NS_FLAG_OWN_FIRST && now(&counts->awaited[unit])) return false;
+    uint64_t live = (uint64_t)now(&counts->live[unit]);
+    do {
+        if ((int64_t)live >= pool->file.plan.steal.live_most) return false;
+    } while (!ns_atomic_u64_compare_exchange(atomic(&counts->live[unit]), &live, live + 1, memory_order_acq_rel,
+                                             memory_order_relaxed)); /* acq_rel: as above */
+    worker->in_gate = true;
+    return true;
+}
+
+void ns_thread_leave_gate(ns_thread_worker *worker) {
+    if (!worker->in_gate) return;
+    ns_live_subtrees *counts = &ns_thread_pool_of(worker)->graph.live;
+    add(&counts->live[counts->gate[worker->base.id]], -1);
+    worker->in_gate = false;
+}
+
+void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row) {
+    ns_live_subtrees *counts = &ns_thread_pool_of(worker)->graph.live;
+    if (row != NS_NO_ROW && counts->root[row] == (int64_t)row && counts->unit[row] == NS_UNKNOWN) {
+        const int32_t unit = counts->gate[worker->base.id], label = ns_live_label(counts, row);
+        counts->unit[row] = unit;
+        /* relaxed: no other worker knows the subtree yet */
+        ns_atomic_u64_store(atomic(&counts->left[row]), 1, memory_order_relaxed);
+        if (!worker->in_gate) add(&counts->live[unit], 1);
+        worker->in_gate = false;
+        if (label != NS_UNKNOWN) add(&counts->awaited[label], -1);
+    }
+    ns_thread_leave_gate(worker);
+}
+
+static void live_create(ns_thread_pool *pool, uint32_t row) {
+    ns_live_subtrees *counts = &pool->graph.live;
+    const int64_t root = row == NS_NO_ROW ? NS_UNKNOWN : counts->root[row];
+    if (root != NS_UNKNOWN && root != (int64_t)row) add(&counts->left[root], 1);
+}
+
+void ns_thread_live_end(ns_thread_pool *pool, uint32_t row) {
+    ns_live_subtrees *counts = &pool->graph.live;
+    const int64_t root = row == NS_NO_ROW ? NS_UNKNOWN : counts->root[row];
+    if (root == NS_UNKNOWN || add(&counts->left[root], -1) != 1) return;
+    const int32_t unit = counts->unit[root];
+    counts->unit[root] = NS_UNKNOWN;
+    add(&counts->live[unit], -1);
+}
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +91,7 @@ void ns_thread_note_child(ns_thread_worker *worker, const ns_thread_task *parent
         return;
     }
     notes->at = (uint32_t)pool->graph.plan->graph.op_ptr.at[notes->row];
-    if (pool->graph.counts_live) ns_thread_live_create(pool, notes->row);
+    if (pool->graph.counts_live) live_create(pool, notes->row);
 }
 
 uint32_t ns_thread_tier_of(const ns_thread_pool *pool, const ns_thread_task *task) {
@@ -46,17 +118,17 @@ void ns_thread_number(const ns_thread_pool *pool, const ns_thread_task *task, ns
 
 static void lock(ns_task_notes *parent) {
     ns_patience patience = {0};
-    /* acquire: the list as it was left */
+    /* acquire: sees the list as the last holder left it */
     while (ns_atomic_u32_exchange(&parent->lock, 1, memory_order_acquire)) ns_patience_rest(&patience);
 }
 
 static void unlock(ns_task_notes *parent) {
-    ns_atomic_u32_store(&parent->lock, 0, memory_order_release); /* release: as it is left */
+    ns_atomic_u32_store(&parent->lock, 0, memory_order_release); /* release: the next holder sees the list */
 }
 
-/* The parent that keeps a list of its children, or NULL. */
+/* Returns the notes of the parent, if the parent keeps a list of its children, else NULL. */
 static ns_task_notes *leaping_parent(const ns_thread_pool *pool, const ns_thread_task *task) {
-    const bool leaps = pool->tables.join == NS_JOIN_LEAPFROG && task->parent && task->parent != &pool->origin;
+    const bool leaps = pool->file.plan.join == NS_JOIN_LEAPFROG && task->parent && task->parent != &pool->origin;
     return leaps ? ns_thread_notes_of(task->parent) : NULL;
 }
 
@@ -131,7 +203,7 @@ bool ns_thread_goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_t
     if (!every && !(plan->work_first_tiers & ns_thread_tier_of(pool, child))) return false;
     if (!plan->adaptive.stack) return true;
     const int64_t depth = (int64_t)worker->fibers.nested + above->depth;
-    /* relaxed: what was stolen until now, soon enough */
+    /* relaxed: a recent count is enough */
     worker->search.actor.robbed = (int64_t)ns_atomic_u64_load(&worker->robbed, memory_order_relaxed);
     if (!ns_adapts_to_child(plan, &worker->search.actor, &worker->order, depth)) return false;
     notes->depth = above->depth + 1;

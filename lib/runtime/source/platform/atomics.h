@@ -1,8 +1,9 @@
-/* Atomic words: C11's, each access with its order; with NS_EXPLORE defined, calls into a program that goes through all
- * interleavings of a few threads (tests/runtime/explorer), so that it runs the very sources of the library.
+/* Atomic words of C11, each access with its order. With NS_EXPLORE defined, accesses are calls into a program that goes
+ * through all interleavings of a few threads (tests/runtime/explorer). So that program explores the sources of the
+ * library.
  *
- * There are no fences, which the thread sanitizer does not understand: where a store has to be seen before a later load
- * is done, store and load are both memory_order_seq_cst.
+ * There are no fences, which the thread sanitizer does not understand. Where a store has to be seen before a later
+ * load, both are memory_order_seq_cst.
  */
 #ifndef NS_ATOMICS_H
 #define NS_ATOMICS_H
@@ -12,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fields that different threads write stand this far apart: two lines, since processors fetch lines in pairs. */
+/* The distance of fields that different threads write: two lines, since processors fetch lines in pairs. */
 #define NS_LINE_BYTES 128
 #define NS_OWN_LINE _Alignas(NS_LINE_BYTES)
 
@@ -33,8 +34,8 @@ typedef struct {
 
 #ifndef NS_EXPLORE
 
-/* load, store, exchange and compare_exchange for each type. A comparison that fails stores what it found in `expected`;
- * its order is `failure`. */
+/* load, store, exchange and compare_exchange for each type. A comparison that fails stores the found value in
+ * `expected`, with the order `failure`. */
 #define NS_DEFINE_ATOMIC(type, of)                                                                        \
     NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
         return atomic_load_explicit(&self->value, order);                                                 \
@@ -50,14 +51,14 @@ typedef struct {
         return atomic_compare_exchange_strong_explicit(&self->value, expected, value, order, failure);    \
     }
 
-#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                                       \
-    NS_DEFINE_ATOMIC(type, of)                                                                   \
-    /* The value before; an unsigned sum wraps, so that adding -1 cast to the type subtracts. */ \
-    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {             \
-        return atomic_fetch_add_explicit(&self->value, value, order);                            \
+#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                             \
+    NS_DEFINE_ATOMIC(type, of)                                                         \
+    /* Returns the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
+    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {   \
+        return atomic_fetch_add_explicit(&self->value, value, order);                  \
     }
 
-/* A short rest within a waiting loop: a hint to the processor, not to the operating system. */
+/* A short rest in a waiting loop: a hint to the processor. */
 NS_ALWAYS_INLINE void ns_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -66,7 +67,7 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 #endif
 }
 
-/* A longer one: other threads may have this processor. */
+/* A longer rest: let other threads have this processor. */
 NS_ALWAYS_INLINE void ns_yield(void) { sched_yield(); }
 
 #else
@@ -74,11 +75,12 @@ NS_ALWAYS_INLINE void ns_yield(void) { sched_yield(); }
 /* Every access is a step that the explorer schedules; values travel as 64 bits. */
 enum ns_explored { NS_EXPLORED_LOAD, NS_EXPLORED_STORE, NS_EXPLORED_EXCHANGE, NS_EXPLORED_COMPARE, NS_EXPLORED_ADD };
 
-/* The value before the access; `bytes` is 4 or 8. NS_EXPLORED_COMPARE stores `value` where it finds `expected`. */
+/* Access a word of 4 or 8 bytes. Returns the value before. NS_EXPLORED_COMPARE stores `value` if it finds `expected`.
+ */
 uint64_t ns_explored_access(enum ns_explored kind, void *location, uint32_t bytes, uint64_t value, uint64_t expected,
                             memory_order order);
 
-/* What was read since the last rest did not let the thread go on: it rests until any of that has changed. */
+/* The thread rests until a word that it has read since its last rest changes. */
 void ns_explored_pause(void);
 
 #define NS_DEFINE_ATOMIC(type, of)                                                                        \

@@ -18,7 +18,7 @@ struct ns_fiber {
 #ifdef NS_FIBER_UCONTEXT
     ucontext_t context;
 #else
-    void *stack_pointer; /* where a suspended fiber's registers are */
+    void *stack_pointer; /* of the saved registers of a suspended fiber */
 #endif
     ns_fiber_entry *entry;
     void *argument;
@@ -37,7 +37,8 @@ static void begin(ns_fiber *self) {
 
 enum { SAVED_WORDS = 8 }; /* six registers, mxcsr with the x87 control word, the return address */
 
-/* Saves what a call preserves on the stack of the fiber that is left, then takes up the stack of the other. */
+/* Saves the registers that a call preserves on the stack of the fiber that is left, then switches to the other stack.
+ */
 void ns_fiber_swap(void **from, void *to);
 void ns_fiber_start(void);
 __asm__(
@@ -48,7 +49,7 @@ __asm__(
     "  ldmxcsr (%rsp)\n  fldcw 4(%rsp)\n  addq $8, %rsp\n"
     "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n"
     ".size ns_fiber_swap, .-ns_fiber_swap\n"
-    /* the first arrival: the fiber is in r12, the function in r13; nobody is above */
+    /* the first arrival: the fiber is in r12, the function in r13; there is no caller */
     ".balign 16\n.globl ns_fiber_start\n.hidden ns_fiber_start\n.type ns_fiber_start,@function\nns_fiber_start:\n"
     "  xorl %ebp, %ebp\n  movq %r12, %rdi\n  callq *%r13\n  ud2\n"
     ".size ns_fiber_start, .-ns_fiber_start\n");
@@ -133,7 +134,7 @@ static int map_stack(ns_fiber *self, size_t stack_bytes) {
     return mprotect(mapping, page, PROT_NONE) ? NS_ERROR_MEMORY : NS_OK;
 }
 
-/* The stack is that of functions that will not go on. */
+/* The functions on the stack will not go on. */
 static void forget_stack(const ns_fiber *self) {
 #ifdef NS_FIBER_UCONTEXT
     const void *low = self->mapping + self->guard_bytes;
@@ -176,7 +177,7 @@ void ns_fiber_switch(ns_fiber *from, ns_fiber *to) {
 
 uintptr_t ns_fiber_stack_begin(const ns_fiber *self) { return (uintptr_t)(self->mapping + self->guard_bytes); }
 
-/* Not of a variable: sanitizers may keep those elsewhere. */
+/* Not the address of a variable: sanitizers may keep variables elsewhere. */
 size_t ns_fiber_left(const ns_fiber *self) {
     return (size_t)((uintptr_t)__builtin_frame_address(0) - ns_fiber_stack_begin(self));
 }

@@ -1,14 +1,14 @@
-/* Threads and memory in their places, by the kernel's own calls: no library is needed for them. */
+/* Binds threads to processors and memory to nodes by system calls, without a library. */
 #include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "numasim/runtime.h"
-#include "platform/topology_build.h"
+#include "platform/near_memory.h"
+#include "platform/processor_set.h"
 
-enum { BIND = 2, OF_ADDRESS = 3, ALLOWED = 4 }; /* MPOL_BIND; MPOL_F_NODE | MPOL_F_ADDR; MPOL_F_MEMS_ALLOWED */
+enum { BIND = 2, OF_ADDRESS = 3 }; /* MPOL_BIND; MPOL_F_NODE | MPOL_F_ADDR */
 
 int ns_cpu_pin(uint32_t cpu) {
     cpu_set_t *mask = CPU_ALLOC(NS_SET_BITS);
@@ -33,7 +33,7 @@ int ns_node_allocate(void **memory, uint32_t node, size_t bytes) {
     *memory = made;
     if (node >= NS_SET_BITS) return NS_ERROR_UNSUPPORTED;
     ns_set_add(&nodes, node);
-    /* the kernel takes one bit less than it is told */
+    /* The kernel reads one bit less than this number. */
     return syscall(SYS_mbind, made, bytes, BIND, nodes.word, (unsigned long)NS_SET_BITS, 0) ? NS_ERROR_UNSUPPORTED
                                                                                             : NS_OK;
 }
@@ -42,14 +42,17 @@ void ns_node_release(void *memory, size_t bytes) {
     if (memory && bytes) munmap(memory, bytes);
 }
 
-void ns_topology_memory(ns_set *self) {
-    memset(self, 0, sizeof *self);
-    const long failed = syscall(SYS_get_mempolicy, NULL, self->word, (unsigned long)NS_SET_BITS, NULL, ALLOWED);
-    if (failed || !ns_set_count(self)) memset(self, 0xFF, sizeof *self);
-}
-
 int64_t ns_node_of_page(const void *address) {
     int node = -1;
     if (syscall(SYS_get_mempolicy, &node, NULL, 0UL, address, (unsigned long)OF_ADDRESS)) return NS_ERROR_UNSUPPORTED;
     return node;
 }
+
+void *ns_near_memory_allocate(size_t bytes, int32_t node) {
+    void *memory = NULL;
+    /* A node that the system lacks is no error: the pages then lie on the node of their first toucher. */
+    ns_node_allocate(&memory, node < 0 ? UINT32_MAX : (uint32_t)node, bytes);
+    return memory;
+}
+
+void ns_near_memory_free(void *memory, size_t bytes) { ns_node_release(memory, bytes); }

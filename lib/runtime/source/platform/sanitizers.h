@@ -1,4 +1,4 @@
-/* Notes to AddressSanitizer and ThreadSanitizer about fibers; empty where neither is compiled in. */
+/* Calls that tell AddressSanitizer and ThreadSanitizer about fibers; empty where neither is compiled in. */
 #ifndef NS_SANITIZERS_H
 #define NS_SANITIZERS_H
 
@@ -29,9 +29,9 @@
 #endif
 
 typedef struct {
-    void *stack, *fake; /* bounds of the stack, and what the address sanitizer keeps beside it */
+    void *stack, *fake; /* the stack, and the fake stack of AddressSanitizer */
     size_t bytes;
-    void *thread; /* ThreadSanitizer's handle of it */
+    void *thread; /* ThreadSanitizer's handle of the fiber */
 } ns_sanitized_fiber;
 
 /* The fiber is the calling thread. */
@@ -56,8 +56,7 @@ static inline void ns_sanitized_create(ns_sanitized_fiber *self, void *stack, si
 #endif
 }
 
-/* What is on a stack from `low` to `high` is left for good: functions there never returned, so what guards their
- * variables is still in place. */
+/* The functions on a stack from `low` to `high` never return: remove the guards of their variables. */
 static inline void ns_sanitized_forget(const void *low, const void *high) {
     (void)low;
     (void)high;
@@ -85,7 +84,7 @@ static inline void ns_sanitized_leave(ns_sanitized_fiber *from, ns_sanitized_fib
 #endif
 }
 
-/* `self` runs, again or for the first time. */
+/* `self` begins to run, or goes on. */
 static inline void ns_sanitized_arrive(ns_sanitized_fiber *self) {
     (void)self;
 #ifdef NS_ADDRESS_SANITIZER

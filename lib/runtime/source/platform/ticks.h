@@ -1,5 +1,7 @@
-/* A clock that is cheap to read: the processor's time stamp counter, held against CLOCK_MONOTONIC once, or that clock
- * itself where there is no such counter.
+/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks, which are cheap to read.
+ *
+ * Ticks are those of the processor's time stamp counter, whose rate is measured once against CLOCK_MONOTONIC. Where
+ * there is no such counter, ticks are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef NS_TICKS_H
 #define NS_TICKS_H
@@ -7,17 +9,23 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How ticks become picoseconds. */
+static inline int64_t ns_clock_ps(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec) * 1000;
+}
+
+static inline int64_t ns_monotonic_ps(void) { return ns_clock_ps(CLOCK_MONOTONIC); }
+
+/* The CPU time of the calling thread: independent of other programs on the computer. */
+static inline int64_t ns_cpu_ps(void) { return ns_clock_ps(CLOCK_THREAD_CPUTIME_ID); }
+
+/* How long one call of ns_cpu_ps takes: the least of many measurements, since interruptions only add time. */
+int64_t ns_cpu_clock_cost_ps(void);
+
 typedef struct {
     double ps_per_tick;
 } ns_tick_rate;
-
-/* CLOCK_MONOTONIC, ps. */
-static inline int64_t ns_monotonic_ps(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec) * 1000;
-}
 
 static inline uint64_t ns_ticks(void) {
 #if defined(__x86_64__)
@@ -27,7 +35,7 @@ static inline uint64_t ns_ticks(void) {
 #endif
 }
 
-/* The rate, which the first call of a process measures, in some milliseconds. */
+/* The rate of ticks. The first call of a process measures the rate, which takes some milliseconds. */
 ns_tick_rate ns_tick_rate_of_process(void);
 
 static inline int64_t ns_ticks_to_ps(ns_tick_rate self, uint64_t ticks) {
@@ -38,7 +46,7 @@ static inline uint64_t ns_ps_to_ticks(ns_tick_rate self, int64_t ps) {
     return (uint64_t)((double)ps / self.ps_per_tick);
 }
 
-/* Do nothing else for `ps`. */
+/* Spin for `ps`. */
 void ns_spin_ps(ns_tick_rate self, int64_t ps);
 
 #endif

@@ -1,17 +1,21 @@
-/* A topology from sysfs: devices/system/cpu, devices/system/node, and the control group at fs/cgroup.
+/* The topology of a system, read from sysfs: devices/system/cpu, devices/system/node, and the control group at
+ * fs/cgroup; and its output as JSON.
  *
- * Of processors, cores, sockets, nodes, memory and distances numasim/machine/sysfs.py reads the same for machine files,
- * and refuses the same: processors on no node or on several. It reads more: the clock, the speeds of unlike cores, and
- * the caches of all processors; here the first processor's are printed, and of the others only the last level counts.
+ * numasim/machine/sysfs.py reads processors, cores, sockets, nodes, memory and distances likewise, for machine files.
+ * Both readers refuse a processor on no node or on several. The Python reader also reads the clock, the speeds of
+ * unlike cores and all caches. This reader keeps the caches of the first processor, and the last level of the others.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "numasim/runtime.h"
-#include "platform/topology_build.h"
+#include "numasim/topology.h"
+#include "platform/processor_set.h"
 
+enum { LOCAL_DISTANCE = 10, REMOTE_DISTANCE = 20 }; /* the values of firmware tables */
 enum { PATH_BYTES = 4096, LIST_BYTES = 65536, CACHES = 16 };
 
 #define NOWHERE UINT32_MAX /* on no node yet */
@@ -237,7 +241,60 @@ static int read_nodes(tree *self, ns_topology *topology, const ns_set *memory) {
     return error;
 }
 
+/* ---- dense numbers ----------------------------------------------------------------------------------------------- */
+
+enum member { CORE, SOCKET, CACHE };
+
+static uint32_t *member_of(ns_cpu *cpu, enum member member) {
+    return member == CORE ? &cpu->core : member == SOCKET ? &cpu->socket : &cpu->cache;
+}
+
+/* Replace the numbers of a member by the order in which they occur. Returns how many different numbers there are.
+ * `given` has room for all processors. */
+static uint32_t number(ns_topology *self, enum member member, uint32_t *given) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < self->cpu_count; at++) {
+        uint32_t *value = member_of(&self->cpu[at], member), found = 0;
+        while (found < count && given[found] != *value) found++;
+        if (found == count) given[count++] = *value;
+        *value = found;
+    }
+    return count;
+}
+
+/* Members of processors hold any numbers that tell cores, sockets and caches apart: make these numbers dense, and count
+ * cores, sockets, siblings and the processors of nodes. Returns 0 or NS_ERROR_MEMORY. */
+static int finish(ns_topology *self) {
+    uint32_t *scratch = calloc(self->cpu_count, sizeof *scratch);
+    if (!scratch) return NS_ERROR_MEMORY;
+    self->core_count = number(self, CORE, scratch);
+    self->socket_count = number(self, SOCKET, scratch);
+    number(self, CACHE, scratch);
+    memset(scratch, 0, self->cpu_count * sizeof *scratch);
+    for (uint32_t at = 0; at < self->cpu_count; at++) {
+        ns_cpu *cpu = &self->cpu[at];
+        cpu->sibling = scratch[cpu->core]++;
+        self->node[cpu->node].cpu_count++;
+    }
+    free(scratch);
+    return NS_OK;
+}
+
 /* ---- all --------------------------------------------------------------------------------------------------------- */
+
+/* Allocate a topology of so many processors and nodes, all zero, with the distances of a system that gives none.
+ * Returns 0 or NS_ERROR_MEMORY. */
+static int create(ns_topology *self, uint32_t cpu_count, uint32_t node_count) {
+    *self = (ns_topology){.source = "sysfs", .cpu_count = cpu_count, .node_count = node_count};
+    self->cpu = calloc(cpu_count, sizeof *self->cpu);
+    self->node = calloc(node_count, sizeof *self->node);
+    self->distance = calloc((size_t)node_count * node_count, sizeof *self->distance);
+    if (!self->cpu || !self->node || !self->distance) return NS_ERROR_MEMORY;
+    for (uint32_t at = 0; at < node_count * node_count; at++) {
+        self->distance[at] = at % (node_count + 1) == 0 ? LOCAL_DISTANCE : REMOTE_DISTANCE;
+    }
+    return NS_OK;
+}
 
 static int fill(tree *self, ns_topology *topology, const ns_set *usable, const ns_set *nodes) {
     uint32_t cpus = 0, count = 0;
@@ -268,14 +325,23 @@ static int read_all(tree *self, ns_topology *topology, const ns_set *mine, const
     if (error) return error;
     const bool has_nodes = ns_set_count(&nodes);
     if (!has_nodes) ns_set_add(&nodes, 0);
-    error = ns_topology_create(topology, "sysfs", ns_set_count(&usable), ns_set_count(&nodes));
+    error = create(topology, ns_set_count(&usable), ns_set_count(&nodes));
     if (!error) error = fill(self, topology, &usable, &nodes);
     if (!error && has_nodes) error = read_nodes(self, topology, &memory);
     if (!error && !has_nodes) put_all_on_one_node(topology);
-    return error ? error : ns_topology_finish(topology);
+    return error ? error : finish(topology);
 }
 
-int ns_topology_read_sysfs(ns_topology *self, const char *root, const ns_set *mine, const ns_set *memory) {
+void ns_topology_destroy(ns_topology *self) {
+    if (!self) return;
+    free(self->cpu);
+    free(self->node);
+    free(self->distance);
+    *self = (ns_topology){0};
+}
+
+/* Read the topology from the sysfs at `root`, of the processors `mine` and the nodes whose memory is in `memory`. */
+static int read_sysfs(ns_topology *self, const char *root, const ns_set *mine, const ns_set *memory) {
     *self = (ns_topology){0};
     tree *files = malloc(sizeof *files);
     if (!files) return NS_ERROR_MEMORY;
@@ -284,4 +350,69 @@ int ns_topology_read_sysfs(ns_topology *self, const char *root, const ns_set *mi
     if (error) ns_topology_destroy(self);
     free(files);
     return error;
+}
+
+int ns_topology_detect(ns_topology *self) {
+    ns_set mine, memory;
+    if (!self) return NS_ERROR_OPTION;
+    ns_set_usable_processors(&mine);
+    ns_set_usable_memory(&memory);
+    return read_sysfs(self, "/sys", &mine, &memory);
+}
+
+int ns_topology_read(ns_topology *self, const char *root) {
+    ns_set all;
+    if (!self || !root) return NS_ERROR_OPTION;
+    memset(&all, 0xFF, sizeof all);
+    return read_sysfs(self, root, &all, &all);
+}
+
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
+
+static void print_cpus(const ns_topology *self, FILE *file) {
+    for (uint32_t at = 0; at < self->cpu_count; at++) {
+        const ns_cpu *cpu = &self->cpu[at];
+        fprintf(file, "%s{\"id\": %u, \"core\": %u, \"socket\": %u, \"node\": %u, \"cache\": %u, \"sibling\": %u}",
+                at ? ", " : "", cpu->id, cpu->core, cpu->socket, cpu->node, cpu->cache, cpu->sibling);
+    }
+}
+
+static void print_nodes(const ns_topology *self, FILE *file) {
+    for (uint32_t at = 0; at < self->node_count; at++) {
+        const ns_node *node = &self->node[at];
+        fprintf(file, "%s{\"id\": %u, \"memory_bytes\": %" PRId64 ", \"cpus\": %u}", at ? ", " : "", node->id,
+                node->memory_bytes, node->cpu_count);
+    }
+}
+
+static void print_distances(const ns_topology *self, FILE *file) {
+    for (uint32_t from = 0; from < self->node_count; from++) {
+        fputs(from ? ", [" : "[", file);
+        for (uint32_t to = 0; to < self->node_count; to++) {
+            fprintf(file, "%s%u", to ? ", " : "", self->distance[from * self->node_count + to]);
+        }
+        fputs("]", file);
+    }
+}
+
+static void print_caches(const ns_topology *self, FILE *file) {
+    for (uint32_t at = 0; at < self->cache_count; at++) {
+        const ns_cache *cache = &self->cache[at];
+        fprintf(file, "%s{\"level\": %u, \"bytes\": %" PRId64 ", \"line_bytes\": %u, \"cpus\": %u}", at ? ", " : "",
+                cache->level, cache->bytes, cache->line_bytes, cache->cpu_count);
+    }
+}
+
+int ns_topology_print(const ns_topology *self, FILE *file) {
+    if (!self || !self->source || !file) return NS_ERROR_OPTION;
+    fprintf(file, "{\"source\": \"%s\", \"sockets\": %u, \"cores\": %u, \"cpus\": [", self->source, self->socket_count,
+            self->core_count);
+    print_cpus(self, file);
+    fputs("], \"nodes\": [", file);
+    print_nodes(self, file);
+    fputs("], \"distance\": [", file);
+    print_distances(self, file);
+    fputs("], \"caches\": [", file);
+    print_caches(self, file);
+    return fputs("]}\n", file) < 0 || ferror(file) ? NS_ERROR_FILE : NS_OK;
 }

@@ -5,7 +5,7 @@
 #include "numasim/runtime.h"
 #include "queues/split.h"
 
-/* Rings that were outgrown stay until the end: a thief may be about to read from them. */
+/* Outgrown rings stay until the end: a thief may be about to read from them. */
 struct ns_deque_ring {
     ns_deque_ring *outgrown;
     uint64_t mask;
@@ -22,7 +22,7 @@ static void use(ns_deque *self, ns_deque_ring *ring) {
     self->owned_ring = ring;
     self->slots = ring->slots;
     self->mask = ring->mask;
-    /* release: a thread that loads the ring sees what was copied into it */
+    /* release: a thread that loads the ring sees its slots */
     ns_atomic_pointer_store(&self->ring, ring, memory_order_release);
 }
 
@@ -44,12 +44,12 @@ void ns_deque_destroy(ns_deque *self) {
 
 /* ---- the owner --------------------------------------------------------------------------------------------------- */
 
-/* The tail with all bits: it is at most 2^32 - 1 below the split. */
+/* Returns the tail with all bits: it is at most 2^32 - 1 below the split. */
 static uint64_t whole_tail(const ns_deque *self, uint64_t ends) {
     return self->split - (uint32_t)((uint32_t)self->split - ns_ends_tail(ends));
 }
 
-/* Note the split of `ends`, and set the limits by them. */
+/* Store the split of `ends`, and set the limits by them. */
 static void adopt_ends(ns_deque *self, uint64_t ends) {
     self->split += (uint64_t)(int64_t)(int32_t)(ns_ends_split(ends) - (uint32_t)self->split);
     const uint64_t full = whole_tail(self, ends) + self->mask + 1;
@@ -66,7 +66,7 @@ void ns_deque_publish(ns_deque *self) {
     adopt_ends(self, ns_split_publish_all(&self->ends, (uint32_t)bottom));
 }
 
-/* Twice the room, with all tasks from `tail` on. */
+/* Double the room, and keep all tasks from `tail` on. */
 static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
     ns_deque_ring *ring = ring_create(2 * (self->mask + 1), self->owned_ring);
     if (!ring) return NS_ERROR_MEMORY;
@@ -80,7 +80,7 @@ static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
 
 int ns_deque_push_slowly(ns_deque *self, void *task) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
-    /* acquire: who moved the tail had read its slot before, which may be written now */
+    /* acquire: the thief that moved the tail has read its slot, which may be written now */
     const uint64_t tail = whole_tail(self, ns_atomic_u64_load(&self->ends, memory_order_acquire));
     if (bottom - tail > self->mask) {
         const int error = grow(self, tail, bottom);
@@ -92,7 +92,7 @@ int ns_deque_push_slowly(ns_deque *self, void *task) {
     return NS_OK;
 }
 
-/* Take the last private task; thieves have asked for the others. */
+/* Take the last private task, and publish half of the rest. */
 static void *pop_private(ns_deque *self, uint64_t bottom) {
     void *task = ns_atomic_pointer_load(&self->slots[(bottom - 1) & self->mask], memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom - 1, memory_order_relaxed);
@@ -100,9 +100,9 @@ static void *pop_private(ns_deque *self, uint64_t bottom) {
     return task;
 }
 
-/* Take the last public task: no thief has it if the tail can be moved beyond it. */
+/* Take the last public task, by moving the tail beyond it. Returns false where a thief has taken it. */
 static bool take_last(ns_deque *self, uint64_t ends) {
-    /* relaxed: the slot is the owner's own; thieves that fail here read nothing that this one wrote */
+    /* relaxed: the owner wrote the slot itself; a thief that fails here reads nothing */
     const uint64_t none = ns_ends_of(ns_ends_split(ends), ns_ends_split(ends));
     return ns_atomic_u64_compare_exchange(&self->ends, &ends, none, memory_order_relaxed, memory_order_relaxed);
 }
@@ -130,7 +130,7 @@ void *ns_deque_pop_slowly(ns_deque *self) {
 /* ---- thieves ----------------------------------------------------------------------------------------------------- */
 
 void *ns_deque_steal(ns_deque *self) {
-    uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: what is below the split */
+    uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_acquire); /* acquire: sees the tasks below the split */
     const uint32_t tail = ns_ends_tail(ends), split = ns_ends_split(ends);
     if (tail == split) {
         if (ns_deque_length(self)) ns_split_ask(&self->push_limit, &self->pop_limit);
@@ -138,8 +138,9 @@ void *ns_deque_steal(ns_deque *self) {
     }
     /* acquire: the ring's mask and slots */
     const ns_deque_ring *ring = ns_atomic_pointer_load(&self->ring, memory_order_acquire);
-    void *task = ns_atomic_pointer_load(&ring->slots[tail & ring->mask], memory_order_relaxed); /* by the split's */
-    /* release: the slot was read before its place may be written again. acquire: as with the load, for `task` */
+    void *task =
+        ns_atomic_pointer_load(&ring->slots[tail & ring->mask], memory_order_relaxed); /* ordered by the split */
+    /* release: the slot has been read before the owner may write it again. acquire: sees what `task` points to */
     const bool taken = ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(tail + UINT64_C(1), split),
                                                       memory_order_acq_rel, memory_order_relaxed);
     if (taken && tail + 1 == split) ns_split_ask(&self->push_limit, &self->pop_limit);
@@ -147,7 +148,7 @@ void *ns_deque_steal(ns_deque *self) {
 }
 
 uint64_t ns_deque_length(const ns_deque *self) {
-    /* relaxed: both change while one looks, which is why it may also seem negative */
+    /* relaxed: both words may change between the loads, so the difference may be negative */
     const uint32_t tail = ns_ends_tail(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
     const uint32_t bottom = (uint32_t)ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
     const int32_t length = (int32_t)(bottom - tail);

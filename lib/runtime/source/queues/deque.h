@@ -1,10 +1,10 @@
-/* The deque of one worker, split between its owner and thieves as split.h explains: tasks are pointers in a ring that
- * grows, and indices (of which the public ones have 32 bits) count all pushes.
+/* The deque of one worker, split between its owner and thieves (split.h): tasks are pointers in a ring that grows.
+ * Indices count all pushes; public indices have 32 bits.
  *
- * Why a thief that read a slot and then moves the tail has read the right task: while the tail stays at an index and
- * the split is above it, nobody writes that slot. The owner never lowers the split to the tail: the last public task it
- * takes as a thief does, by moving the tail. And it writes the slot for index + capacity only after it has seen the
- * tail beyond the index. A thief would have to sleep through 2^32 steals to meet the same tail again.
+ * A thief reads a slot and then moves the tail. It has read the right task: while the tail is at an index and the split
+ * is above it, no thread writes that slot. The owner never lowers the split to the tail; it takes the last public task
+ * as a thief does, by moving the tail. The owner writes the slot for index + capacity only after it has seen the tail
+ * beyond the index. A thief would have to sleep through 2^32 steals to find the same tail again.
  */
 #ifndef NS_DEQUE_H
 #define NS_DEQUE_H
@@ -17,7 +17,7 @@
 typedef struct ns_deque_ring ns_deque_ring;
 
 typedef struct {
-    /* What the owner uses, and others look at. */
+    /* Used by the owner, read by others. */
     NS_OWN_LINE ns_atomic_u64 bottom; /* the top of split.h */
     ns_atomic_u64 push_limit;         /* of split.h */
     ns_atomic_u64 pop_limit;
@@ -25,32 +25,32 @@ typedef struct {
     uint64_t mask;             /* its capacity - 1 */
     uint64_t split;            /* as in `ends`, with all 64 bits */
     ns_deque_ring *owned_ring; /* `ring`, for the owner */
-    /* What thieves write. */
+    /* Written by thieves. */
     NS_OWN_LINE ns_atomic_u64 ends; /* tail and split */
     ns_atomic_pointer ring;
 } ns_deque;
 _Static_assert(sizeof(ns_deque) == 2 * NS_LINE_BYTES, "the owner's fields and the thieves' are lines apart");
 
-/* An empty deque with room for 2^`capacity_bits` tasks at first: 0 or NS_ERROR_MEMORY. */
+/* Make an empty deque with room for 2^`capacity_bits` tasks at first. Returns 0 or NS_ERROR_MEMORY. */
 int ns_deque_create(ns_deque *self, uint32_t capacity_bits);
 void ns_deque_destroy(ns_deque *self);
 
 int ns_deque_push_slowly(ns_deque *self, void *task);
 void *ns_deque_pop_slowly(ns_deque *self);
 
-/* The owner pushes a task at the bottom: 0, or NS_ERROR_MEMORY where the ring cannot grow. */
+/* The owner pushes a task at the bottom. Returns 0, or NS_ERROR_MEMORY where the ring cannot grow. */
 static inline int ns_deque_push(ns_deque *self, void *task) {
-    /* relaxed: the owner reads what it wrote itself, and limits only choose the slow path */
+    /* relaxed: the owner reads its own writes, and limits only choose the slow path */
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
     if (bottom >= ns_atomic_u64_load(&self->push_limit, memory_order_relaxed)) return ns_deque_push_slowly(self, task);
-    /* relaxed: private tasks are seen by others only after the split's release; others read the bottom for the length
-     * only */
+    /* relaxed: other threads see private tasks only after the release of the split; they read the bottom only for the
+     * length */
     ns_atomic_pointer_store(&self->slots[bottom & self->mask], task, memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom + 1, memory_order_relaxed);
     return 0;
 }
 
-/* The owner takes the task at the bottom; NULL where there is none. */
+/* The owner takes the task at the bottom. Returns NULL where there is none. */
 static inline void *ns_deque_pop(ns_deque *self) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: as in push */
     if (bottom <= ns_atomic_u64_load(&self->pop_limit, memory_order_relaxed)) return ns_deque_pop_slowly(self);
@@ -59,13 +59,13 @@ static inline void *ns_deque_pop(ns_deque *self) {
     return task;
 }
 
-/* The owner makes all of its tasks public: before it sleeps, when it would not see thieves ask. */
+/* The owner makes all tasks public before it sleeps: a sleeping owner sees no thief ask. */
 void ns_deque_publish(ns_deque *self);
 
-/* A thief takes the task at the tail; NULL where nothing is public or somebody else was quicker. */
+/* A thief takes the task at the tail. Returns NULL where no task is public or another thief was quicker. */
 void *ns_deque_steal(ns_deque *self);
 
-/* How many tasks there are, public and private: exact for the owner between steals, for others at some instant. */
+/* Returns the number of tasks, public and private: exact for the owner between steals, else of some instant. */
 uint64_t ns_deque_length(const ns_deque *self);
 
 #endif

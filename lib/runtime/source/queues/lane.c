@@ -9,7 +9,7 @@ static void set_top(ns_lane *self, const ns_lane_slot *slot) {
     ns_atomic_u64_store(ns_lane_atomic(&self->owned->top), (uintptr_t)slot, memory_order_relaxed); /* as in a push */
 }
 
-/* Note the split of `ends`, and set the limits by them. */
+/* Store the split of `ends`, and set the limits by them. */
 static void adopt_ends(ns_lane *self, uint64_t ends) {
     self->split = ns_ends_split(ends);
     ns_split_set_limits(ns_lane_atomic(&self->owned->push_limit), ns_lane_atomic(&self->owned->pop_limit), ends,
@@ -18,7 +18,7 @@ static void adopt_ends(ns_lane *self, uint64_t ends) {
 
 int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity) {
     *self = (ns_lane){.owned = owned, .capacity = capacity};
-    /* Its owner is the first to touch it. One more: a task is written before it is seen that there is no room. */
+    /* The owner touches the memory first. One more slot: a task is written before the lane is found to be full. */
     self->slots = ns_near_memory_allocate((capacity + (size_t)1) * sizeof *self->slots, -1);
     if (!self->slots) return NS_ERROR_MEMORY;
     set_top(self, self->slots);
@@ -52,7 +52,7 @@ bool ns_lane_push_written(ns_lane *self) {
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
     ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
     while (index_of(self, slot) + 1 == self->split) {
-        /* relaxed: no slot is read or written by what thieves have done to the tail */
+        /* relaxed: no slot is read or written because of the tail */
         const uint64_t ends = ns_atomic_u64_load(&self->ends, memory_order_relaxed);
         const uint32_t left = ns_ends_split(ends) - ns_ends_tail(ends), half = (left + 1) / 2;
         if (!left) {
@@ -68,7 +68,7 @@ ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
 
 void ns_lane_deliver(const ns_lane *self) {
     ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
-    /* relaxed: that it has ended was seen before */
+    /* relaxed: the end of the task was seen before */
     const uint64_t ended = ns_atomic_u64_load(ns_lane_atomic(&slot->ended), memory_order_relaxed);
     void *place;
     memcpy(&place, slot->arguments, sizeof place);
@@ -77,17 +77,18 @@ void ns_lane_deliver(const ns_lane *self) {
 
 void ns_lane_forget(ns_lane *self) {
     ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
-    /* relaxed: only who steals the next task of this slot writes there again, and sees it by the split's release */
+    /* relaxed: only a thief of the next task in this slot writes here again, and sees this store by the split's release
+     */
     ns_atomic_u64_store(ns_lane_atomic(&slot->ended), 0, memory_order_relaxed);
     set_top(self, slot);
     const uint64_t ends = ns_ends_of(index_of(self, slot), index_of(self, slot));
-    /* relaxed: nothing is public. A plain store: see split.h */
+    /* relaxed: no task is public. A plain store: see split.h */
     ns_atomic_u64_store(&self->ends, ends, memory_order_relaxed);
     adopt_ends(self, ends);
 }
 
 bool ns_lane_has_ended(const ns_lane_slot *slot) {
-    /* acquire: what it did */
+    /* acquire: sees what the task did */
     return ns_atomic_u64_load(ns_lane_atomic(&slot->ended), memory_order_acquire);
 }
 
@@ -102,7 +103,7 @@ ns_lane_slot *ns_lane_steal(ns_lane *self) {
             ns_split_ask(ns_lane_atomic(&self->owned->push_limit), ns_lane_atomic(&self->owned->pop_limit));
         return NULL;
     }
-    /* acquire: what is below the split, as it was when it was published */
+    /* acquire: sees the slots below the split as they were published */
     if (!ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(tail + 1, split), memory_order_acquire,
                                         memory_order_relaxed))
         return NULL;
@@ -112,7 +113,7 @@ ns_lane_slot *ns_lane_steal(ns_lane *self) {
 }
 
 void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments) {
-    /* relaxed: the place of a typed task's result may be written meanwhile by its owner, who alone will read it */
+    /* relaxed: the owner may write the place of a typed task's result meanwhile, and alone reads it */
     const uint64_t first =
         ns_atomic_u64_load(ns_lane_atomic((const ns_lane_word *)(const void *)slot->arguments), memory_order_relaxed);
     memcpy(arguments, &first, sizeof first);
@@ -121,14 +122,14 @@ void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments) {
 
 void ns_lane_end(ns_lane_slot *slot, const char *arguments, uint32_t returned) {
     if (returned) memcpy(slot->arguments + NS_RESULT_AT, arguments + NS_RESULT_AT, returned);
-    /* release: what the task did is seen by who joins it; and the slot has been read before it is written again */
+    /* release: the join sees what the task did; and the slot has been read before it is written again */
     ns_atomic_u64_store(ns_lane_atomic(&slot->ended), UINT64_C(1) + returned, memory_order_release);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 uint64_t ns_lane_length(const ns_lane *self) {
-    /* relaxed: both change while one looks, which is why it may also seem negative */
+    /* relaxed: both words may change between the loads, so the difference may be negative */
     const uint32_t tail = ns_ends_tail(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
     const int64_t length = (int64_t)index_of(self, ns_lane_top(self->owned)) - (int64_t)tail;
     return length > 0 ? (uint64_t)length : 0;

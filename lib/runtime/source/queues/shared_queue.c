@@ -22,7 +22,7 @@ void ns_shared_queue_destroy(ns_shared_queue *self) {
     free(self->slots);
 }
 
-/* Twice the room. */
+/* Double the room. */
 static bool grow(ns_shared_queue *self) {
     const uint64_t mask = 2 * self->mask + 1;
     void **slots = malloc((mask + 1) * sizeof *slots);
@@ -35,7 +35,7 @@ static bool grow(ns_shared_queue *self) {
 }
 
 static void tell_length(ns_shared_queue *self) {
-    /* relaxed: a thread that acts on it takes the lock first */
+    /* relaxed: a thread takes the lock before it acts on the length */
     ns_atomic_u64_store(&self->length, self->back - self->front, memory_order_relaxed);
 }
 

@@ -15,7 +15,7 @@ static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
     return false;
 }
 
-/* Whether a level lets no worker but `owner` probe queue `q`. */
+/* Returns whether a level lets no worker but `owner` probe queue `q`. */
 static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, uint32_t owner) {
     const ns_level *level = &plan->level[index];
     for (uint32_t row = level->row; row < rows_end(plan, index); row++) {
@@ -25,25 +25,25 @@ static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, 
     return true;
 }
 
-bool ns_task_queue_is_deque(const ns_plan_tables *tables, uint32_t q) {
-    const ns_plan *plan = &tables->steal;
-    const ns_queue *queue = &plan->queues[q];
+bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q) {
+    const ns_plan *steal = &plan->steal;
+    const ns_queue *queue = &steal->queues[q];
     const uint32_t owner = (uint32_t)queue->owner;
     const bool ends = queue->own_end == NS_BACK && queue->steal_end == NS_FRONT;
     const bool bound = queue->capacity && queue->full != NS_FULL_INLINE;
-    if (!ends || bound || plan->own[owner] != q || tables->join == NS_JOIN_STRICT) return false;
-    for (uint32_t index = 0; index < plan->levels; index++) {
-        const bool steals = index < plan->steal_levels && (plan->level[index].flags & NS_FLAG_ATTEMPT);
-        if (!steals && !is_for_owner_alone(plan, index, q, owner)) return false;
+    if (!ends || bound || steal->own[owner] != q || plan->join == NS_JOIN_STRICT) return false;
+    for (uint32_t index = 0; index < steal->levels; index++) {
+        const bool steals = index < steal->steal_levels && (steal->level[index].flags & NS_FLAG_ATTEMPT);
+        if (!steals && !is_for_owner_alone(steal, index, q, owner)) return false;
     }
     return true;
 }
 
-int ns_task_queue_create(ns_task_queue *self, const ns_plan_tables *tables, uint32_t q, ns_lane_owned *lane) {
-    const ns_queue *queue = &tables->steal.queues[q];
+int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t q, ns_lane_owned *lane) {
+    const ns_queue *queue = &plan->steal.queues[q];
     const int64_t capacity = queue->capacity ? queue->capacity : INT64_C(1) << 62;
-    *self = (ns_task_queue){.kind = lane ? NS_LANE : ns_task_queue_is_deque(tables, q) ? NS_DEQUE : NS_SHARED_QUEUE};
-    ns_task_queue_set_thresholds(self, ns_thresholds_first(&tables->thresholds, capacity));
+    *self = (ns_task_queue){.kind = lane ? NS_LANE : ns_task_queue_is_deque(plan, q) ? NS_DEQUE : NS_SHARED_QUEUE};
+    ns_task_queue_set_thresholds(self, ns_thresholds_first(&plan->thresholds, capacity));
     if (self->kind == NS_LANE) return ns_lane_create(&self->lane, lane, LANE_TASKS);
     if (self->kind == NS_DEQUE) return ns_deque_create(&self->deque, FIRST_CAPACITY_BITS);
     const bool bound = queue->capacity && queue->full != NS_FULL_GROW;
@@ -59,7 +59,7 @@ void ns_task_queue_destroy(ns_task_queue *self) {
 }
 
 void ns_task_queue_set_thresholds(ns_task_queue *self, ns_thresholds thresholds) {
-    /* relaxed: the bits that follow from them come right with the next push or pop */
+    /* relaxed: the next push or pop corrects the watch bits */
     ns_atomic_u64_store(&self->high, (uint64_t)thresholds.high, memory_order_relaxed);
     ns_atomic_u64_store(&self->low, (uint64_t)thresholds.low, memory_order_relaxed);
 }

@@ -13,7 +13,7 @@ int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan) {
 
 void ns_watch_board_destroy(ns_watch_board *self) { free(self->bits); }
 
-/* What happens to a queue: it has another length, or its owner takes a step. */
+/* A change of a queue: a new length, or a step of its owner. */
 typedef struct {
     bool by_owner;
     ns_owner_step step;

@@ -1,7 +1,7 @@
 /* The watch bits of all queues: updated by workers that change a queue, read by workers that search.
  *
- * Bits follow from lengths, and those who change a queue at the same time may set them in another order than they
- * changed it: a bit can be wrong until the next change of its queue, or until somebody who came in vain corrects it.
+ * Bits follow from lengths. Two workers that change a queue at the same time may set its bit in the other order. So a
+ * bit can be wrong until the next change of its queue, or until a worker that probes in vain corrects it.
  */
 #ifndef NS_WATCH_BOARD_H
 #define NS_WATCH_BOARD_H
@@ -15,14 +15,14 @@ typedef struct {
     uint32_t words;
 } ns_watch_board;
 
-/* 0 or NS_ERROR_MEMORY. */
+/* Returns 0 or NS_ERROR_MEMORY. */
 int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan);
 void ns_watch_board_destroy(ns_watch_board *self);
 
-/* Queue `q` has `length` tasks now. */
+/* Queue `q` now has `length` tasks. */
 void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds);
 
-/* The worker whose queue `q` is takes a step, while the queue has `length` tasks. */
+/* The owner of queue `q` takes a step, while the queue has `length` tasks. */
 void ns_watch_board_owner_steps(ns_watch_board *self, uint32_t q, ns_owner_step step, int64_t length,
                                 ns_thresholds thresholds);
 

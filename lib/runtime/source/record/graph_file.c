@@ -1,8 +1,8 @@
-/* A recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py): tasks are
+/* Writes a recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py). Tasks are
  * numbered depth first below the roots of the phases, segments in the order of the ops that run them.
  *
- * An object whose first recorded access reads it must have been written before: such regions are `initialised`, that
- * is, their pages are placed before the run and not by it (model 2.2).
+ * If the first recorded access of an object reads it, the object was written before the run. Its region is then
+ * `initialised`: its pages are placed before the run (model 2.2).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static const char *const PATTERN_NAME[] = {
     [NS_CHASE] = "chase",
 };
 
-/* What a row is: a task, a part of one that joins by itself, or a part of a team. */
+/* A row is a task, a call, or a part of a team. */
 enum kind { KIND_TASK, KIND_CALL, KIND_IMPLICIT };
 static const char *const KIND_TEXT[] = {
     [KIND_TASK] = "", [KIND_CALL] = "\"kind\":\"call\",", [KIND_IMPLICIT] = "\"kind\":\"implicit\","};
@@ -41,7 +41,7 @@ typedef struct {
     uint32_t *number;     /* [rows] the place of each row in `order` */
     uint8_t *kind;        /* [rows] enum kind */
     uint8_t *read_first;  /* [objects] */
-    uint64_t *first_then; /* [rows + 1] where those that wait for each row begin in `then` */
+    uint64_t *first_then; /* [rows + 1] where the rows that wait for each row begin in `then` */
     uint32_t *then;       /* [depends] rows, in the order in which they were spawned */
 } layout;
 
@@ -62,27 +62,36 @@ static void destroy_layout(layout *self) {
     free(self->then);
 }
 
-/* Ops were recorded as they happened, those of parent and child in between each other: gather them row by row. */
+/* Turn counts per row, in first[row + 1], into the index where the entries of each row begin. */
+static void begin_rows(uint64_t *first, uint32_t rows) {
+    for (uint32_t row = 0; row < rows; row++) first[row + 1] += first[row];
+}
+
+/* Filling has moved each beginning to the end of its row: move the beginnings back. */
+static void end_rows(uint64_t *first, uint32_t rows) {
+    for (uint32_t row = rows; row > 0; row--) first[row] = first[row - 1];
+    first[0] = 0;
+}
+
+/* Group ops by rows. They were recorded as they happened, with ops of children among those of their parents. */
 static void gather_ops(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_op *ops = recorder->ops.entries;
     for (uint64_t at = 0; at < recorder->ops.count; at++) self->first[ops[at].row + 1]++;
-    for (uint32_t row = 0; row < recorder->rows; row++) self->first[row + 1] += self->first[row];
+    begin_rows(self->first, recorder->rows);
     for (uint64_t at = 0; at < recorder->ops.count; at++) self->op[self->first[ops[at].row]++] = (uint32_t)at;
-    for (uint32_t row = recorder->rows; row > 0; row--) self->first[row] = self->first[row - 1];
-    self->first[0] = 0;
+    end_rows(self->first, recorder->rows);
 }
 
-/* Dependences were recorded by those that wait: gather them by those that are waited for. */
+/* Group dependences by the rows that are waited for. */
 static void gather_dependences(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_dependence *all = recorder->depends.entries;
     for (uint64_t at = 0; at < recorder->depends.count; at++) self->first_then[all[at].before + 1]++;
-    for (uint32_t row = 0; row < recorder->rows; row++) self->first_then[row + 1] += self->first_then[row];
+    begin_rows(self->first_then, recorder->rows);
     for (uint64_t at = 0; at < recorder->depends.count; at++)
         self->then[self->first_then[all[at].before]++] = all[at].row;
-    for (uint32_t row = recorder->rows; row > 0; row--) self->first_then[row] = self->first_then[row - 1];
-    self->first_then[0] = 0;
+    end_rows(self->first_then, recorder->rows);
 }
 
 /* Number the rows below the roots of all phases depth first; `stack` has room for every row. */
@@ -179,7 +188,7 @@ static void write_phases(FILE *file, const layout *self) {
     fputs("],\n", file);
 }
 
-/* The argument of an op in the file; `segments` have been written so far. */
+/* Returns the argument of an op in the file. `segments` counts the segments so far. */
 static uint32_t argument_of(const layout *self, const ns_recorded_op *op, uint32_t *segments) {
     if (op->code == NS_OP_RUN) return (*segments)++;
     return creates(op) ? self->number[op->argument] : op->argument;
@@ -205,7 +214,7 @@ static void write_tasks(FILE *file, const layout *self) {
             if (op->code == NS_OP_WAIT) {
                 fputs("[\"wait\"]", file);
             } else {
-                fprintf(file, "[\"%s\",%u]", NS_OP_NAME[op->code], argument_of(self, op, &segments));
+                fprintf(file, "[\"%s\",%u]", NS_OP_WORD[op->code], argument_of(self, op, &segments));
             }
         }
         fputs("]", file);
@@ -250,7 +259,7 @@ static void write_segments(FILE *file, const layout *self) {
     fputs("],\n", file);
 }
 
-/* The graph has the name of its file. */
+/* Write the name of the graph: that of its file. */
 static void write_name(FILE *file, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strchr(name, '.');
     char stem[256];
@@ -272,7 +281,7 @@ static void write_graph(FILE *file, const layout *self, const char *path) {
     fprintf(file, "\"facts\":{\"tasks\":%u}}\n", tasks);
 }
 
-/* Regions have unique names in the file. */
+/* Regions have unique names in the file. Returns 0 or an error. */
 static int check_names(ns_pool *pool) {
     for (uint32_t at = 1; at < pool->object_count; at++) {
         for (uint32_t other = 0; other < at; other++) {

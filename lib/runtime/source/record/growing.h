@@ -1,4 +1,4 @@
-/* Arrays that grow by an entry at a time. */
+/* Arrays that grow by one entry at a time. */
 #ifndef NS_GROWING_H
 #define NS_GROWING_H
 
@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 typedef struct {
-    void *entries; /* to be freed */
+    void *entries; /* freed by the user */
     uint64_t count, capacity;
 } ns_growing;
 
-/* One more entry of `size` bytes, which are not set; NULL where memory is short. */
+/* Add an entry of `size` bytes, which are not set. Returns NULL where memory is short. */
 void *ns_growing_add(ns_growing *self, size_t size);
 
 #endif

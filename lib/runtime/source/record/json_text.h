@@ -1,4 +1,4 @@
-/* Text in JSON: what is written between quotes. */
+/* Strings in JSON. */
 #ifndef NS_JSON_TEXT_H
 #define NS_JSON_TEXT_H
 

@@ -12,7 +12,7 @@
 
 enum { MOST_LINKS = 40, MODE_BITS = 07777, NEW_MODE = 0666 };
 
-/* Where the last component of a path begins. */
+/* Returns where the last component of a path begins. */
 static size_t name_at(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
@@ -26,7 +26,7 @@ static void folder_of(char folder[PATH_MAX], const char *path) {
 
 /* ---- where links lead -------------------------------------------------------------------------------------------- */
 
-/* The number of the descriptor of this process that a path such as /dev/fd/3 names, or -1. */
+/* Returns the number of this process's descriptor that a path such as /dev/fd/3 names, or -1. */
 static int descriptor_of(const char *path) {
     const char *name = path + name_at(path);
     char folder[PATH_MAX], real[PATH_MAX], own[64];
@@ -36,7 +36,7 @@ static int descriptor_of(const char *path) {
     return number && realpath(folder, real) && strcmp(real, own) == 0 ? atoi(name) : -1;
 }
 
-/* Replace `path` by what it links to; false where it is no link. An errno in `*error` where that is too long. */
+/* Replace `path` by the target of its link. Returns false where it is no link, or the target is too long: `*error`. */
 static bool follow(char path[PATH_MAX], int *error) {
     char target[PATH_MAX], followed[2 * PATH_MAX];
     const ssize_t length = readlink(path, target, sizeof target - 1);
@@ -49,7 +49,8 @@ static bool follow(char path[PATH_MAX], int *error) {
     return !*error;
 }
 
-/* Follow the links from self->end on; `*descriptor` is the one of this process at their end, or -1. */
+/* Follow all links from self->end on. `*descriptor` is the descriptor of this process at their end, or -1. Returns 0 or
+ * an errno. */
 static int find_end(ns_output_file *self, int *descriptor) {
     int error = 0;
     for (int links = 0; links < MOST_LINKS; links++) {
@@ -61,7 +62,7 @@ static int find_end(ns_output_file *self, int *descriptor) {
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* What is at the end, without a mode where nothing is; an errno where it cannot be written. */
+/* Look at the end of the links: mode 0 where there is no file. Returns 0, or an errno where it cannot be written. */
 static int examine(const ns_output_file *self, struct stat *known) {
     if (stat(self->end, known)) {
         known->st_mode = 0;
@@ -71,7 +72,8 @@ static int examine(const ns_output_file *self, struct stat *known) {
     return access(self->end, W_OK) == 0 ? 0 : errno;
 }
 
-/* A new name in the folder of the end, cut where the file system would not have it. */
+/* Choose a new name in the folder of the end, cut to the longest name that file systems allow. Returns 0 or an errno.
+ */
 static int name_temporary(ns_output_file *self) {
     uint64_t random = 0;
     char name[NAME_MAX + 1];
@@ -84,7 +86,7 @@ static int name_temporary(ns_output_file *self) {
     return 0;
 }
 
-/* Give an empty file the owner and the mode of the one that it will replace. */
+/* Give an empty file the owner and the mode of the file that it will replace. Returns 0 or an errno. */
 static int make_like(int handle, const struct stat *known) {
     if (fchown(handle, known->st_uid, known->st_gid) && errno != EPERM) return errno;
     return fchmod(handle, known->st_mode & MODE_BITS) ? errno : 0;
@@ -96,7 +98,7 @@ static int open_temporary(ns_output_file *self, int *handle, const struct stat *
     *handle = open(self->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, NEW_MODE);
     if (*handle < 0) {
         error = errno;
-        *self->temporary = '\0'; /* it is not ours */
+        *self->temporary = '\0'; /* the file belongs to another process */
     }
     if (!error && known->st_mode) error = make_like(*handle, known);
     return error;
@@ -111,7 +113,7 @@ static int open_end(ns_output_file *self, int *handle) {
     return *handle < 0 ? errno : 0;
 }
 
-/* What was printed before comes before. */
+/* Duplicate a descriptor, behind all that was printed before. Returns 0 or an errno. */
 static int duplicate(int descriptor, int *handle) {
     fflush(stdout);
     *handle = dup(descriptor);
@@ -139,7 +141,7 @@ int ns_output_file_open(ns_output_file *self, const char *path) {
 
 int ns_output_file_close(ns_output_file *self) {
     int error = fflush(self->file) ? errno : 0;
-    if (!error && ferror(self->file)) error = EIO; /* an earlier write failed, and what failed then is forgotten */
+    if (!error && ferror(self->file)) error = EIO; /* an earlier write failed, with a forgotten errno */
     if (!error && *self->temporary && fsync(fileno(self->file))) error = errno;
     if (fclose(self->file) && !error) error = errno;
     if (!error && *self->temporary && rename(self->temporary, self->end)) error = errno;

@@ -4,7 +4,7 @@
 
 #include "base/wide.h"
 
-/* One more entry of `size` bytes; NULL where memory is short, now or before. */
+/* Add an entry of `size` bytes. Returns NULL where memory is short, or was short before. */
 static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {
     void *entry = self->error ? NULL : ns_growing_add(array, size);
     if (!entry) self->error = self->error ? self->error : NS_ERROR_MEMORY;
@@ -22,7 +22,7 @@ void ns_recorder_destroy(ns_recorder *self) {
 }
 
 uint32_t ns_recorder_task(ns_recorder *self) {
-    if (self->rows == UINT32_MAX) self->error = NS_ERROR_MEMORY; /* no file could number it */
+    if (self->rows == UINT32_MAX) self->error = NS_ERROR_MEMORY; /* rows have 32 bits */
     return self->error ? 0 : self->rows++;
 }
 

@@ -1,8 +1,8 @@
-/* The task graph of a serial run, as it is being found out: tasks with their op programs, segments with what they take
- * and access, phases (model 3.1). graph_file.c writes it as numasim's JSON.
+/* The recorder of the task graph of a serial run: tasks with their ops, segments with their times and accesses, phases
+ * (model 3.1). graph_file.c writes the graph as numasim's JSON.
  *
- * Rows are numbered as tasks appear; the file numbers them depth first. Running out of memory is remembered in `error`
- * and makes everything after it a no-op, so that it need be asked for only once.
+ * Rows are numbered as tasks appear; the file numbers them depth first. If memory runs out, `error` is set, and all
+ * later calls do nothing. So callers check `error` only once.
  */
 #ifndef NS_RECORDER_H
 #define NS_RECORDER_H
@@ -10,11 +10,11 @@
 #include <stdbool.h>
 
 #include "api/operations.h"
+#include "generated/enumerations.h"
 #include "record/growing.h"
-#include "record/ops.h"
 
 typedef struct {
-    uint32_t row; /* whose program it is a part of */
+    uint32_t row; /* the task that takes this op */
     uint32_t argument;
     enum ns_op code;
 } ns_recorded_op;
@@ -26,12 +26,12 @@ typedef struct {
 } ns_recorded_segment;
 
 typedef struct {
-    uint32_t row, before; /* waits for the row before it */
+    uint32_t row, before; /* `row` waits for `before` */
 } ns_recorded_dependence;
 
 typedef struct {
     uint32_t first_root, roots; /* rows */
-    bool team;                  /* bodies dealt to the workers in turn, instead of one task of the first */
+    bool team;                  /* parts of a team, dealt to the workers in turn; else one task of worker 0 */
 } ns_recorded_phase;
 
 typedef struct {
@@ -41,36 +41,36 @@ typedef struct {
     ns_growing phases;   /* ns_recorded_phase */
     ns_growing depends;  /* ns_recorded_dependence */
     uint32_t rows;
-    uint64_t open_access; /* the first access that belongs to no segment yet */
+    uint64_t open_access; /* the first access without a segment so far */
     int error;
 } ns_recorder;
 
 void ns_recorder_create(ns_recorder *self);
 void ns_recorder_destroy(ns_recorder *self);
 
-/* A new task; its row. */
+/* Add a task. Returns its row. */
 uint32_t ns_recorder_task(ns_recorder *self);
 
-/* A phase begins, with new rows as its roots; the first of them. */
+/* Begin a phase, with new rows as its roots. Returns the first root. */
 uint32_t ns_recorder_phase(ns_recorder *self, uint32_t roots, bool team);
 
-/* The next op of `row`. */
+/* Add the next op of `row`. */
 void ns_recorder_op(ns_recorder *self, uint32_t row, enum ns_op code, uint32_t argument);
 
-/* `row` waits for the row `before`, which was spawned earlier by the same one. */
+/* `row` waits for the row `before`, an earlier child of the same parent. */
 void ns_recorder_dependence(ns_recorder *self, uint32_t row, uint32_t before);
 
-/* The segment under way, of whichever task, accesses this. */
+/* The segment under way makes an access. */
 void ns_recorder_note_access(ns_recorder *self, const ns_access *access);
 
-/* The segment under way ends, and is the next op of `row`. */
+/* The segment under way ends: it becomes the next op of `row`. */
 void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps);
 
-/* Whether the segment under way has accesses. */
+/* Returns whether the segment under way has accesses. */
 bool ns_recorder_has_access(const ns_recorder *self);
 
-/* Write the graph to `path`, whole or not at all: 0 or a negative error code. Objects and words are those of `pool`,
- * where the problem is noted. */
+/* Write the graph, with the objects and words of `pool`, to `path`, whole or not at all. Returns 0, or an error whose
+ * sentence the pool has. */
 int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path);
 
 #endif

@@ -3,22 +3,22 @@
 
 #include "following/noted_tasks.h"
 #include "policy/dispatch.h"
-#include "search/copied_tasks.h"
 #include "search/search.h"
 
-/* Whether the worker executes its spawns at once: from a full own queue on, until it has emptied somewhat. */
+/* Returns whether the worker executes its spawns at once: from the moment when its own queue is full, until the queue
+ * has emptied somewhat. */
 static bool must_inline(const ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (worker->own == NS_UNKNOWN) return false;
-    const ns_queue *queue = &pool->tables.steal.queues[worker->own];
+    const ns_queue *queue = &pool->file.plan.steal.queues[worker->own];
     ns_task_queue *own = pool->queues[worker->own];
     if (queue->full != NS_FULL_INLINE || !queue->capacity) return false;
     own->overflowed =
-        ns_overflows(own->overflowed, ns_task_queue_length(own), queue->capacity, pool->tables.inline_resume_ppm);
+        ns_overflows(own->overflowed, ns_task_queue_length(own), queue->capacity, pool->file.plan.inline_resume_ppm);
     return own->overflowed;
 }
 
-/* A task has come into the worker's own queue. */
+/* Count a task that was pushed to the worker's own queue. */
 static void count_push(const ns_thread_pool *pool, ns_task_queue *own) {
     if (!pool->watches) return;
     const uint64_t pushes = ns_atomic_u64_load(&own->pushes, memory_order_relaxed); /* relaxed: only the owner writes */
@@ -36,10 +36,10 @@ static bool push(ns_thread_worker *worker, uint32_t q, void *task) {
     return true;
 }
 
-/* The objects that a task accesses, by their homes and whether it reads or writes them; how many groups. */
+/* Group the objects that a task accesses by their homes, and by reads and writes. Returns the number of groups. */
 static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesses, uint32_t count) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const uint32_t nodes = pool->tables.steal.nodes;
+    const uint32_t nodes = pool->file.plan.steal.nodes;
     ns_objects *groups = worker->search.objects;
     for (uint32_t at = 0; at < 2 * nodes; at++) {
         groups[at] = (ns_objects){.home = (int32_t)(at % nodes), .mode = at < nodes ? NS_COUNT_READS : NS_COUNT_WRITES};
@@ -57,7 +57,8 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* `keeps`: a task that would come into the worker's own queue alone is not put there. */
+/* Put a task into a queue. With `keeps`, a task for the worker's own queue alone is not put there. Returns whether the
+ * task is in a queue. */
 static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
                   bool keeps) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -80,10 +81,10 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
     }
     for (;;) {
         ns_thread_view_queues(worker, NULL);
-        const int32_t q = ns_place(&pool->tables.steal, &worker->search.actor, &worker->search.view, &placed);
+        const int32_t q = ns_place(&pool->file.plan.steal, &worker->search.actor, &worker->search.view, &placed);
         if (q == NS_UNKNOWN || (keeps && q == worker->own && !placed.copies)) return false;
         if (ns_thread_push_copies(worker, (uint32_t)q, placed.copy, placed.copies, task, push))
-            return true; /* else somebody else has filled it meanwhile */
+            return true; /* otherwise another worker has filled the queue meanwhile */
     }
 }
 

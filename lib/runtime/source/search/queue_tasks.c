@@ -1,9 +1,121 @@
-/* Taking tasks from queues that are no lanes: the operations that ways to execute tasks with records have in common. */
+/* Queues as a worker sees and uses them: their lengths and watch bits, copies of tasks, and takes from queues that are
+ * no lanes.
+ */
+#include <stdlib.h>
+
+#include "base/bitset.h"
 #include "execution/execution.h"
-#include "search/copied_tasks.h"
 #include "search/search.h"
 
-/* Who takes in which join. */
+/* ---- what a worker sees ------------------------------------------------------------------------------------------ */
+
+/* Compute the watch bits from the lengths of queues, where bits are not noted at pushes and pops. */
+static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {
+    const ns_plan *plan = &pool->file.plan.steal;
+    for (uint32_t q = 0; q < plan->queue_count; q++) {
+        const int64_t length = ns_task_queue_length(pool->queues[q]);
+        const ns_thresholds thresholds = ns_task_queue_thresholds(pool->queues[q]);
+        for (uint32_t watch = 0; watch < plan->watches; watch++) {
+            const bool marked = ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
+            ns_set_put(bits + (size_t)watch * ns_set_words(plan->queue_count), q, marked);
+        }
+    }
+}
+
+static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits) {
+    if (pool->notes_watches)
+        ns_watch_board_copy(&pool->board, bits);
+    else
+        watch_lengths(pool, bits);
+}
+
+/* In join `leapfrog`: tell whether the worker waits in a join, and from which worker it may steal. */
+static void see_taker(ns_actor *actor, const ns_thread_wait *wait) {
+    actor->leapfrogs = true;
+    actor->leaps = wait && wait->task;
+    actor->taker = actor->leaps ? ns_thread_taker_of((const ns_thread_task *)wait->task) : NS_UNKNOWN;
+}
+
+void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_search *search = &worker->search;
+    if (pool->watches) look_at_watches(pool, (uint64_t *)(uintptr_t)search->view.watch);
+    if (pool->sees_lengths) {
+        int64_t *length = (int64_t *)(uintptr_t)search->view.length;
+        for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++)
+            length[q] = ns_task_queue_length(pool->queues[q]);
+    }
+    /* relaxed: a recent thief is enough */
+    const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
+    search->actor.thief = thief ? (int32_t)(thief - 1) : NS_UNKNOWN;
+    search->view.iteration = pool->graph.iteration;
+    search->view.switches = pool->graph.boundary.in_force.switches;
+    if (pool->graph.counts_live)
+        ns_thread_see_live(pool, (int64_t *)(uintptr_t)search->view.live, (int64_t *)(uintptr_t)search->view.awaited);
+    if (pool->file.plan.join == NS_JOIN_LEAPFROG) see_taker(&search->actor, wait);
+}
+
+void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q) {
+    if (!pool->notes_watches) return;
+    const ns_task_queue *queue = pool->queues[q];
+    ns_watch_board_mark(&pool->board, q, ns_task_queue_length(queue), ns_task_queue_thresholds(queue));
+}
+
+void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (!pool->notes_watches || worker->own == NS_UNKNOWN) return;
+    const ns_task_queue *own = pool->queues[worker->own];
+    ns_watch_board_owner_steps(&pool->board, (uint32_t)worker->own, step, ns_task_queue_length(own),
+                               ns_task_queue_thresholds(own));
+}
+
+/* ---- tasks with copies: entries in several queues stand for one task (model 4.13) -------------------------------- */
+
+/* An entry of a queue is a task, or a ticket of a task, which has the lowest bit set. The ticket is freed with its last
+ * entry, perhaps after the task. */
+enum { IS_TICKET = 1 }; /* a bit that is 0 in addresses of tasks */
+
+typedef struct {
+    ns_thread_task *task;
+    ns_atomic_u32 claimed, entries;
+} ticket;
+
+static void drop(ticket *self) {
+    /* acq_rel: all others have read the ticket before it is freed */
+    if (ns_atomic_u32_fetch_add(&self->entries, UINT32_MAX, memory_order_acq_rel) == 1) free(self);
+}
+
+ns_thread_task *ns_thread_claim(void *entry) {
+    if (!((uintptr_t)entry & IS_TICKET)) return entry;
+    ticket *of = (ticket *)((uintptr_t)entry - IS_TICKET);
+    /* acq_rel: only the first claim finds 0. The queue has handed over the task */
+    ns_thread_task *task = ns_atomic_u32_exchange(&of->claimed, 1, memory_order_acq_rel) ? NULL : of->task;
+    drop(of);
+    return task;
+}
+
+bool ns_thread_push_copies(ns_thread_worker *worker, uint32_t q, const uint32_t *copy, uint32_t copies,
+                           ns_thread_task *task, bool (*push)(ns_thread_worker *worker, uint32_t q, void *entry)) {
+    ticket *made = copies ? malloc(sizeof *made) : NULL;
+    if (!made) return push(worker, q, task); /* memory is short: push no copy */
+    made->task = task;
+    /* relaxed: the queues hand the ticket over */
+    ns_atomic_u32_store(&made->claimed, 0, memory_order_relaxed);
+    ns_atomic_u32_store(&made->entries, copies + 1, memory_order_relaxed);
+    void *entry = (void *)((uintptr_t)made + IS_TICKET);
+    if (!push(worker, q, entry)) {
+        free(made);
+        return false;
+    }
+    for (uint32_t at = 0; at < copies; at++) {
+        if (!push(worker, copy[at], entry)) drop(made);
+    }
+    return true;
+}
+
+/* ---- taking tasks ------------------------------------------------------------------------------------------------ */
+
+/* A worker that takes a task, and the task in whose strict join it waits. */
 typedef struct {
     ns_thread_worker *worker;
     const ns_thread_task *waiting;

@@ -1,20 +1,15 @@
-/* Detecting that no worker can find work although tasks are left, because the strategy and the joins let no worker have
- * them: the run then ends with an error instead of never.
+/* Quiescence: no worker can find work although tasks are left, because the strategy and the joins let no worker have
+ * them. The run then ends with an error instead of never.
  *
- * A worker whose searches have long been in vain looks whether it could find a task if all others did nothing. If not,
- * it announces that, with the number of searches that were begun or ended before it looked. The pool is quiescent where
- * each worker has announced so for the same number, or sleeps in a join: then no task has been taken or pushed since
- * the first of them looked. Who takes a task withdraws its announcement first.
+ * A worker that has long searched in vain looks whether it could find a task if all others did nothing. If not, the
+ * worker announces this, with the number of searches that had begun or ended before it looked. The pool is quiescent if
+ * each worker has announced the same number, or sleeps in a join: then no task has been taken or pushed since the first
+ * of them looked. A worker that takes a task first withdraws its announcement.
  */
 #include "search/search.h"
 
-void ns_thread_withdraw_no_work(ns_thread_worker *worker) {
-    /* seq_cst: who takes a task has not announced that there is none */
-    ns_atomic_u64_store(&worker->no_work, 0, memory_order_seq_cst);
-}
-
 void ns_thread_note_search(ns_thread_pool *pool) {
-    /* seq_cst: a worker that reads the new number sees what was done before, and looks anew */
+    /* seq_cst: a worker that reads the new number sees what was done before, and looks again */
     if (pool->can_be_quiescent) ns_atomic_u64_fetch_add(&pool->searches, 1, memory_order_seq_cst);
 }
 
@@ -32,42 +27,40 @@ static bool peek_at(void *context, void *task) {
     return false;
 }
 
-/* For whom `has_tasks` asks. */
+/* The context of has_tasks. */
 typedef struct {
     const ns_thread_pool *pool;
     const ns_thread_task *waiting; /* in a strict join, or NULL */
 } work_query;
 
-/* Whether the queue has anything that the worker may execute. */
+/* Returns whether the queue has a task that the worker may execute. */
 static bool has_tasks(void *context, uint32_t level, uint32_t q) {
     const work_query *self = context;
-    const ns_plan *plan = &self->pool->tables.steal;
     if (ns_task_queue_length(self->pool->queues[q]) == 0) return false;
     if (!self->waiting) return true;
-    const bool attempt = (plan->level[level].flags & NS_FLAG_ATTEMPT) != 0;
-    const uint8_t end = attempt ? plan->queues[q].steal_end : plan->queues[q].own_end;
+    const bool back = ns_takes_back(&self->pool->file.plan, level, q);
     peek found = {self->waiting, false};
-    ns_task_queue_take(self->pool->queues[q], false, (enum ns_queue_end)end, peek_at, &found);
+    ns_task_queue_take(self->pool->queues[q], false, back ? NS_BACK : NS_FRONT, peek_at, &found);
     return found.suits;
 }
 
-/* Whether the worker could find a task if all others did nothing. */
+/* Returns whether the worker could find a task if all others did nothing. */
 static bool finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     work_query query = {pool, ns_thread_strict_join(pool, wait)};
     const bool has_own = worker->own != NS_UNKNOWN && ns_task_queue_length(pool->queues[worker->own]);
     if (!query.waiting && has_own) return true;
-    if (wait->task && pool->tables.join == NS_JOIN_OWN) return false;
+    if (wait->task && pool->file.plan.join == NS_JOIN_OWN) return false;
     ns_thread_view_queues(worker, wait);
     ns_thread_search *search = &worker->search;
-    return ns_any_within_reach(&pool->tables.steal, &search->actor, &search->view, has_tasks, &query);
+    return ns_any_within_reach(&pool->file.plan.steal, &search->actor, &search->view, has_tasks, &query);
 }
 
 /* ---- announcements ----------------------------------------------------------------------------------------------- */
 
-/* Whether all workers have announced with that stamp, or sleep. */
+/* Returns whether all workers have announced with that stamp, or sleep. */
 static bool have_all_announced(const ns_thread_pool *pool, uint64_t stamp) {
-    /* acquire: in no other order than it was written in */
+    /* acquire: reads in the order of the writes */
     uint32_t without_work = ns_atomic_u32_load(&pool->blocked, memory_order_acquire);
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         without_work += ns_atomic_u64_load(&pool->worker[id]->no_work, memory_order_acquire) == stamp;

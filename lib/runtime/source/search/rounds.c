@@ -1,16 +1,16 @@
 /* Rounds of probes by the steal levels of the strategy, and the waits after fruitless ones. */
 #include <sched.h>
+#include <stdlib.h>
 
 #include "execution/execution.h"
-#include "following/live_gates.h"
 #include "search/search.h"
 
-static const int64_t SPINNING_PS = 2000000; /* up to this it keeps its CPU */
-enum { PATIENT_ROUNDS = 64 };               /* fruitless rounds after which a worker lets others have its CPU */
+static const int64_t SPINNING_PS = 2000000; /* a longer wait yields the CPU */
+enum { PATIENT_ROUNDS = 64 };               /* after so many fruitless rounds a worker yields its CPU */
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* Rest for `wait_ps`, and let others have the CPU if that, or all of this, takes long. */
+/* Rest for `wait_ps`. The worker yields its CPU if this wait is long, or if it has long searched in vain. */
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
@@ -25,13 +25,51 @@ void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
 }
 
 int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed) {
-    return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->tables.backoff, ++worker->search.fails, probed);
+    return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->file.plan.backoff, ++worker->search.fails, probed);
+}
+
+/* ---- locks: of the domain of a level while a worker probes there (thesis chapter 6, Algorithm 5), and of queues -- */
+
+static int make_locks(ns_thread_pool *pool, ns_i32s words, const ns_numa_lock_options *options) {
+    for (uint64_t at = 0; at < words.count; at++) {
+        if (words.at[at] == NS_NO_LOCK || pool->locks[words.at[at]]) continue;
+        const int error = ns_numa_lock_create(&pool->locks[words.at[at]], options);
+        if (error) return error;
+    }
+    return NS_OK;
+}
+
+int ns_thread_make_search_locks(ns_thread_pool *pool) {
+    const ns_plan_words *words = &pool->file.plan.words;
+    const int64_t batch = words->rules.batch;
+    const ns_numa_lock_options options = {.kind = NS_LOCK_KIND_WORD[words->kind],
+                                          .nodes = pool->file.plan.nodes,
+                                          .home = NS_NUMA_ANYWHERE,
+                                          .batch = batch < UINT32_MAX ? (uint32_t)batch : UINT32_MAX};
+    pool->locks = calloc(words->role.count + 1, sizeof(ns_numa_lock *));
+    if (!pool->locks) return NS_ERROR_MEMORY;
+    const int error = make_locks(pool, words->level_lock, &options);
+    return error ? error : make_locks(pool, words->queue_lock, &options);
+}
+
+void ns_thread_destroy_search_locks(ns_thread_pool *pool) {
+    for (uint64_t at = 0; pool->locks && at < pool->file.plan.words.role.count; at++)
+        ns_numa_lock_destroy(pool->locks[at]);
+    free(pool->locks);
+}
+
+/* Hold the lock `next` instead of `*held`. Either may be NS_NO_LOCK, or both may be the same lock. */
+static void pass_lock(const ns_thread_pool *pool, int32_t *held, int32_t next, uint32_t node) {
+    if (*held == next) return;
+    if (*held != NS_NO_LOCK) ns_numa_lock_release(pool->locks[*held], node);
+    if (next != NS_NO_LOCK) ns_numa_lock_acquire(pool->locks[next], node);
+    *held = next;
 }
 
 /* ---- probes ------------------------------------------------------------------------------------------------------ */
 
 static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
-    const int32_t home = ns_thread_pool_of(worker)->tables.steal.queues[q].home;
+    const int32_t home = ns_thread_pool_of(worker)->file.plan.steal.queues[q].home;
     const int32_t node = home < 0 ? worker->base.node : home;
     const bool remote = node != worker->base.node;
     ns_thread_count(worker, NS_STEAL_ATTEMPTS, 1);
@@ -45,67 +83,71 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
 #endif
 }
 
-/* Note for the robbed worker who its thief is, and how much it has taken. */
+/* Tell the robbed worker its thief, and how many tasks the thief has taken. */
 static void name_thief(const ns_thread_worker *worker, uint32_t q, int64_t taken) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const int32_t robbed = pool->tables.steal.queues[q].owner;
-    if (pool->tables.steal.own[robbed] != q || robbed == (int32_t)worker->base.id) return;
-    /* relaxed: as in queue_view.c */
+    const int32_t robbed = pool->file.plan.steal.queues[q].owner;
+    if (pool->file.plan.steal.own[robbed] != q || robbed == (int32_t)worker->base.id) return;
+    /* relaxed: as in queue_tasks.c */
     ns_atomic_u32_store(&pool->worker[robbed]->thief, worker->base.id + 1, memory_order_relaxed);
     if (pool->adapts) ns_atomic_u64_fetch_add(&pool->worker[robbed]->robbed, (uint64_t)taken, memory_order_relaxed);
 }
 
-/* How many tasks a probe of queue `q` by `level` is to take, now. */
+/* Returns how many tasks a probe of queue `q` by `level` would take now. */
 static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q) {
-    return ns_level_amount(&pool->tables.steal.level[level], ns_task_queue_length(pool->queues[q]));
+    return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
-/* How many tasks a probe is to take that has come to queue `q`, whose lock it takes into `*held` if that is more than
- * none: it looks again under a lock that it has seen tasks without, and is fruitless where somebody has that lock, as
- * in core/search/thief.h. */
+/* A probe has come to queue `q`. The probe takes the lock of the queue, if there is one, into `*held`. Where the
+ * strategy looks first, a probe that sees tasks tries the lock, looks again under the lock, and fails where another
+ * worker has the lock, as in core/search/thief.h. Returns how many tasks the probe takes. */
 static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
-    const int32_t lock = ns_search_locks_of_queue(&pool->locks, q);
-    if (!pool->locks.looks_first) ns_search_locks_pass(&pool->locks, held, lock, node);
+    const ns_full_plan *plan = &pool->file.plan;
+    pass_lock(pool, held, ns_probe_lock(plan, q), node);
     const int64_t wanted = wanted_now(pool, level, q);
-    if (!wanted || *held == lock) return wanted;
-    return ns_search_locks_try(&pool->locks, held, lock, node) ? wanted_now(pool, level, q) : 0;
+    const int32_t lock = ns_take_lock(plan, q);
+    if (!wanted || lock == NS_NO_LOCK) return wanted;
+    if (!ns_numa_lock_try_acquire(pool->locks[lock], node)) return 0;
+    *held = lock;
+    return wanted_now(pool, level, q);
 }
 
-/* Probe queue `q` by `level`: the first task of those that it takes, or NULL. */
+/* Probe queue `q` by `level`. Returns the first task that the probe takes, or NULL. */
 static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const ns_level *by = &pool->tables.steal.level[level];
-    const ns_queue *queue = &pool->tables.steal.queues[q];
-    const bool attempt = (by->flags & NS_FLAG_ATTEMPT) != 0;
+    const ns_level *by = &pool->file.plan.steal.level[level];
+    const ns_queue *queue = &pool->file.plan.steal.queues[q];
+    const bool attempt = ns_is_attempt(&pool->file.plan, level);
     if (pool->emulation.is_on) {
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
     const uint32_t node = (uint32_t)worker->base.node;
     int32_t held = NS_NO_LOCK;
     const int64_t wanted = ns_thread_pass_gate(worker, by) ? look(pool, level, q, node, &held) : 0;
-    const uint8_t end = attempt ? queue->steal_end : queue->own_end;
+    const enum ns_queue_end end = ns_takes_back(&pool->file.plan, level, q) ? NS_BACK : NS_FRONT;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;
     int64_t taken = 0;
     for (int64_t looked = 0; looked < wanted; looked++) {
-        ns_thread_task *task = pool->execution->take(worker, wait, q, is_owner, (enum ns_queue_end)end);
+        ns_thread_task *task = pool->execution->take(worker, wait, q, is_owner, end);
         if (!task && !pool->copies) break;
-        if (!task) continue; /* somebody else has it: others may be behind it */
+        if (!task) continue; /* another worker has this task; other tasks may be behind it */
         if (taken++)
             pool->execution->keep(worker, task);
         else
             first = task;
     }
-    ns_search_locks_pass(&pool->locks, &held, NS_NO_LOCK, node);
+    pass_lock(pool, &held, NS_NO_LOCK, node);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);
-    ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* the only actor that it sees */
+    ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* an array of this actor alone */
     if (taken) name_thief(worker, q, taken);
     if (!taken) ns_thread_leave_gate(worker);
     return first;
 }
 
-/* The probes of a round: a task, or NULL with `*probed`. `*held` is the lock of a level that the last one left. */
+/* Go through the probes of a round. Returns a task, or NULL. `*held` is the lock of a level that the last probe left.
+ */
 static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
                                      int32_t *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -115,14 +157,13 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
     ns_round_begin(&round);
     for (;;) {
         ns_thread_view_queues(worker, wait);
-        if (!ns_round_next(&round, &pool->tables.steal, &search->actor, &search->view, &level, &q)) return NULL;
+        if (!ns_round_next(&round, &pool->file.plan.steal, &search->actor, &search->view, &level, &q)) return NULL;
         *probed = true;
-        ns_search_locks_pass(&pool->locks, held, ns_search_locks_of_level(&pool->locks, level, q),
-                             (uint32_t)worker->base.node);
+        pass_lock(pool, held, ns_level_lock(&pool->file.plan, level, q), (uint32_t)worker->base.node);
         ns_thread_task *task = probe(worker, wait, level, q);
         if (task || wait->is_over(wait->context)) return task;
-        if (pool->tables.backoff_after_probe) {
-            ns_search_locks_pass(&pool->locks, held, NS_NO_LOCK, (uint32_t)worker->base.node);
+        if (pool->file.plan.backoff_after_probe) {
+            pass_lock(pool, held, NS_NO_LOCK, (uint32_t)worker->base.node);
             ns_thread_back_off(worker, ns_thread_next_wait_ps(worker, true));
         }
     }
@@ -132,6 +173,6 @@ ns_thread_task *ns_thread_go_round(ns_thread_worker *worker, const ns_thread_wai
     int32_t held = NS_NO_LOCK;
     *probed = false;
     ns_thread_task *task = probe_in_turn(worker, wait, probed, &held);
-    ns_search_locks_pass(&ns_thread_pool_of(worker)->locks, &held, NS_NO_LOCK, (uint32_t)worker->base.node);
+    pass_lock(ns_thread_pool_of(worker), &held, NS_NO_LOCK, (uint32_t)worker->base.node);
     return task;
 }

@@ -3,17 +3,15 @@
 
 #include "base/bitset.h"
 #include "execution/execution.h"
-#include "following/live_gates.h"
-#include "search/copied_tasks.h"
 #include "search/search.h"
 
-/* After so many fruitless rounds a worker asks whether any of them can ever succeed, and before it waits this long. */
+/* A worker asks whether any round can ever succeed after so many fruitless rounds, and before a wait of this length. */
 enum { ANNOUNCING_ROUNDS = 256 };
 static const int64_t LONG_PS = INT64_C(1000000000);
 
 int ns_thread_search_create(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const ns_plan *plan = &pool->tables.steal;
+    const ns_plan *plan = &pool->file.plan.steal;
     int64_t *cursor = calloc((size_t)plan->levels + 1, sizeof *cursor);
     int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
     int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
@@ -28,7 +26,7 @@ int ns_thread_search_create(ns_thread_worker *worker) {
     const bool all = cursor && chance_ppm && length && watch && live && worker->search.copy;
     if (!all || !worker->search.bytes || !worker->search.objects) return NS_ERROR_MEMORY;
     worker->search.similarity = worker->search.bytes + plan->nodes;
-    const uint64_t seed = pool->base.options.seed ? pool->base.options.seed : pool->tables.seed;
+    const uint64_t seed = pool->base.options.seed ? pool->base.options.seed : pool->file.seed;
     ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
     worker->own = worker->search.actor.own;
     return NS_OK;
@@ -47,48 +45,49 @@ void ns_thread_search_destroy(ns_thread_worker *worker) {
 
 /* ---- the own queue ----------------------------------------------------------------------------------------------- */
 
-/* The next own task where the queue holds more than `keep` (-1: its threshold s). */
+/* Take the next own task if the queue holds more than `keep` tasks (-1: than its threshold s). */
 static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *wait, int64_t keep) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (worker->own == NS_UNKNOWN) return NULL;
     const ns_task_queue *queue = pool->queues[worker->own];
     if (keep < 0) keep = ns_task_queue_thresholds(queue).low;
-    const uint8_t end = pool->tables.steal.queues[worker->own].own_end;
+    const uint8_t end = pool->file.plan.steal.queues[worker->own].own_end;
     ns_thread_task *task;
     do {
         if (keep && ns_task_queue_length(queue) <= keep) return NULL;
         if (pool->watches && ns_task_queue_length(queue)) ns_thread_note_owner(worker, NS_OWNER_TAKES);
         task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
-    } while (!task && pool->copies && ns_task_queue_length(queue)); /* what others have is passed over */
+    } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that others have taken */
     return task;
 }
 
-/* S and s from what the worker has measured, once its queue has drained for the first time. */
+/* Compute S and s from what the worker has measured, when its queue has drained for the first time. */
 static void compute_thresholds(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const ns_plan_tables *tables = &pool->tables;
+    const ns_full_plan *plan = &pool->file.plan;
     const int64_t span_ps = ns_monotonic_ps() - pool->began_ps;
     if (worker->own == NS_UNKNOWN || span_ps <= 0) return;
     worker->search.thresholds_known = true;
     ns_task_queue *own = pool->queues[worker->own];
-    const int32_t capacity = tables->steal.queues[worker->own].capacity;
+    const int32_t capacity = plan->steal.queues[worker->own].capacity;
     ns_measured seen = {.capacity = capacity ? capacity : INT64_C(1) << 62,
                         .span_ps = span_ps,
                         .executed = worker->base.tasks,
                         .busy_ps = span_ps - worker->search.idle_ps,
-                        .queues = tables->steal.queue_count};
-    /* relaxed: counts of others are as good as they are */
+                        .queues = plan->steal.queue_count};
+    /* relaxed: recent counts are enough */
     seen.pushes = (int64_t)ns_atomic_u64_load(&own->pushes, memory_order_relaxed);
-    for (uint32_t q = 0; q < tables->steal.queue_count; q++) {
+    for (uint32_t q = 0; q < plan->steal.queue_count; q++) {
         seen.peak_sum += (int64_t)ns_atomic_u64_load(&pool->queues[q]->peak, memory_order_relaxed);
     }
-    ns_task_queue_set_thresholds(own, ns_thresholds_computed(&tables->thresholds, pool->push_ps, pool->pop_ps, &seen));
+    const ns_operation_costs *costs = &plan->costs;
+    ns_task_queue_set_thresholds(own, ns_thresholds_computed(&plan->thresholds, costs->push_ps, costs->pop_ps, &seen));
     ns_thread_note_queue(pool, (uint32_t)worker->own);
 }
 
 /* ---- searches ---------------------------------------------------------------------------------------------------- */
 
-/* The next task that waits aside. */
+/* Returns the next task that waits aside, or NULL. */
 static ns_thread_task *next_aside(ns_thread_worker *worker) {
     ns_thread_task *next = worker->fibers.aside;
     if (next) worker->fibers.aside = next->next;
@@ -99,7 +98,7 @@ static ns_thread_task *next_aside(ns_thread_worker *worker) {
 static ns_thread_task *take_anything(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_task *task = NULL;
-    for (uint32_t q = 0; !task && q < pool->tables.steal.queue_count; q++) {
+    for (uint32_t q = 0; !task && q < pool->file.plan.steal.queue_count; q++) {
         task = ns_thread_claim(ns_task_queue_take(pool->queues[q], (int32_t)q == worker->own, NS_FRONT, NULL, NULL));
     }
     return task ? task : next_aside(worker);
@@ -107,23 +106,24 @@ static ns_thread_task *take_anything(ns_thread_worker *worker) {
 
 /* After a fruitless round. */
 static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed) {
-    const ns_plan_tables *tables = &ns_thread_pool_of(worker)->tables;
+    const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     if (!probed) {
         ns_thread_count(worker, NS_NO_VICTIM, 1);
-        if (tables->backoff_counts_empty) ns_thread_count(worker, NS_STEAL_ATTEMPTS, 1);
+        if (plan->backoff_counts_empty) ns_thread_count(worker, NS_STEAL_ATTEMPTS, 1);
     }
-    if (probed && tables->backoff_after_probe) return; /* each probe has had its wait */
+    if (probed && plan->backoff_after_probe) return; /* each probe has already waited */
     const int64_t wait_ps = ns_thread_next_wait_ps(worker, probed);
     if (wait_ps > LONG_PS || worker->search.fails % ANNOUNCING_ROUNDS == 0) ns_thread_announce_no_work(worker, wait);
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* What a round has brought joins the own queue where that is to be refilled, and the worker decides again. */
+/* Where the own queue is to be refilled, put the stolen task into it and decide again. Returns the next task, or NULL.
+ */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const int64_t refill = pool->tables.refill;
+    const int64_t refill = pool->file.plan.refill;
     if (!refill) return stolen;
-    ns_thread_leave_gate(worker); /* what a worker takes from its own queue passes none */
+    ns_thread_leave_gate(worker); /* takes from the own queue pass no gate */
     pool->execution->keep(worker, stolen);
     return pop_own(worker, wait, refill);
 }
@@ -131,7 +131,7 @@ static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wai
 /* Search until something is found or the wait is over. */
 static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const bool only_own = wait->task && pool->tables.join == NS_JOIN_OWN;
+    const bool only_own = wait->task && pool->file.plan.join == NS_JOIN_OWN;
     ns_thread_task *task = NULL;
     while (!task && !wait->is_over(wait->context)) {
         bool probed = false;
@@ -150,11 +150,11 @@ static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wa
 ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (wait->is_over(wait->context)) return NULL;
-    ns_thread_task *task = pop_own(worker, wait, pool->tables.refill);
+    ns_thread_task *task = pop_own(worker, wait, pool->file.plan.refill);
     if (!task) {
-        const ns_plan_tables *tables = &pool->tables;
+        const ns_full_plan *plan = &pool->file.plan;
         ns_thread_note_owner(worker, NS_OWNER_SEARCHES);
-        const bool first_drain = tables->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && pool->watches;
+        const bool first_drain = plan->threshold_time == NS_THRESHOLDS_FIRST_DRAIN && pool->watches;
         if (first_drain && !worker->search.thresholds_known && worker->base.tasks) compute_thresholds(worker);
         const uint64_t began = ns_ticks();
         ns_thread_note_search(pool);

@@ -1,12 +1,11 @@
-/* The serial mode: opening pools, runs, and what was counted in them. */
+/* Pools of the serial mode: opening and closing, runs, reports. */
 #include "serial/serial.h"
 
 #include <stdlib.h>
 
-#include "platform/cpu_clock.h"
 #include "platform/ticks.h"
 
-/* Tasks nest as deeply on a stack as the program recurses. Memory is taken only where a stack is touched. */
+/* Tasks nest on a stack as deeply as the program recurses. Only touched pages of a stack take memory. */
 static const size_t RUN_STACK_BYTES = (size_t)256 << 20, TEAM_STACK_BYTES = (size_t)8 << 20;
 
 static void run_part(void *argument) {
@@ -50,14 +49,14 @@ static void stop_parts(serial_pool *self) {
     for (uint32_t id = 0; id < self->pool.workers; id++) {
         ns_fiber_destroy(self->parts[id].fiber);
         self->parts[id].fiber = NULL;
-        self->parts[id].deferred.count = 0; /* where a run was given up, some may be left */
+        self->parts[id].deferred.count = 0; /* some are left by a run that was given up */
     }
     for (uint32_t word = 0; word < self->words_known; word++) {
         self->acquisitions[word] += self->words[word].acquisitions;
     }
 }
 
-/* A graph with a run in it that was given up is never written. */
+/* Write the recorded graph, unless a run of it was given up. */
 static int write_graph(serial_pool *self) {
     if (!self->recording) return self->error;
     if (self->error) self->recorder.error = self->error;
@@ -79,7 +78,7 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     return write_graph(self);
 }
 
-/* A run takes what its work takes, where that is known; otherwise, what it took. */
+/* The makespan is the work of all tasks where that is known, else the time of all runs. */
 static int serial_report(ns_pool *pool, ns_report *report) {
     const serial_pool *self = (const serial_pool *)(void *)pool;
     const int error = ns_report_create(report, pool->workers, 1, self->words_known);
@@ -111,30 +110,13 @@ static void serial_close(ns_pool *pool) {
     free(self);
 }
 
-static const ns_task_operations CALLS = {
-    .spawn = ns_serial_spawn,
-    .spawn_after = ns_serial_spawn_after,
-    .call = ns_serial_call,
-    .join = ns_serial_join,
-    .get = ns_serial_get,
-    .work = ns_serial_work,
-    .access = ns_serial_access,
-    .lock = ns_serial_lock,
-    .unlock = ns_serial_unlock,
-    .add = ns_serial_add,
-    .arrive = ns_serial_arrive,
-    .await = ns_serial_await,
-    .signal = ns_serial_signal,
-    .refuse = ns_serial_refuse,
-};
-
-/* Nothing is decided when running serially, so a plan is of no use. */
+/* A serial run decides nothing, so it needs no plan. */
 static int serial_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
     const uint32_t workers = options->workers ? options->workers : 1;
     if (options->record && options->order != NS_ORDER_SPAWNED) return NS_ERROR_OPTION;
     serial_pool *self = calloc(1, sizeof *self);
     if (!self) return NS_ERROR_MEMORY;
-    self->pool = (ns_pool){.mode = &ns_serial_mode, .tasks = &CALLS, .options = *options, .workers = workers};
+    self->pool = (ns_pool){.mode = &ns_serial_mode, .tasks = &ns_serial_calls, .options = *options, .workers = workers};
     self->recording = options->record != NULL;
     ns_recorder_create(&self->recorder);
     self->parts = calloc(workers, sizeof *self->parts);

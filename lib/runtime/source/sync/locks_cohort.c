@@ -1,5 +1,6 @@
-/* A lock of locks (Dice, Marathe, Shavit 2012; thesis section 6.3): one of each node, and one of all nodes, which the
- * holder may leave to the next of its own node. Who has a node's lock finds there whether the other comes with it. */
+/* A lock of locks (Dice, Marathe, Shavit 2012; thesis section 6.3): a lock for each node, and one lock for all nodes.
+ * The holder may leave the lock for all nodes to the next thread of its own node. A flag beside the node's lock says
+ * so. */
 #include "numasim/runtime.h"
 #include "platform/near_memory.h"
 #include "sync/mcs.h"
@@ -7,7 +8,7 @@
 
 typedef struct {
     ns_mcs queue;
-    NS_OWN_LINE bool has_all; /* whoever has `queue` has the lock of all nodes; of the holder of `queue`, as `run` */
+    NS_OWN_LINE bool has_all; /* with `queue` goes the lock for all nodes; used by holders of `queue` */
     uint32_t run;             /* hand-overs in a row within the node */
 } cohort;
 
@@ -27,7 +28,7 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     mine->run = 0;
 }
 
-/* Who finds the queue of its node empty finds no lock of all nodes in it: that comes with a hand-over. */
+/* An empty queue of a node does not have the lock for all nodes: only a hand-over passes that lock on. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     cohort_lock *self = (cohort_lock *)base;
     cohort *mine = self->cohorts[node];

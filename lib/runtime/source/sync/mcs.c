@@ -3,8 +3,9 @@
 #include <stddef.h>
 
 #include "platform/waiting.h"
+#include "sync/numa_locks.h"
 
-/* The place behind `place`, which is known to come. */
+/* Wait for the place behind `place`, which another thread is about to link. Returns it. */
 static ns_mcs_place *await_next(ns_mcs_place *place) {
     ns_patience patience = {0};
     ns_mcs_place *next;
@@ -13,14 +14,14 @@ static ns_mcs_place *await_next(ns_mcs_place *place) {
     return next;
 }
 
-/* The lock is that of `mine`: let the place in the lock stand for it, so that the stack can go. */
+/* `mine` has the lock: put the place in the lock instead of `mine`, which is on the stack. */
 static void move_in(ns_mcs *self, ns_mcs_place *mine) {
     ns_mcs_place *next = ns_atomic_pointer_load(&mine->next, memory_order_acquire); /* as above */
-    /* relaxed: whoever links itself behind the holder has seen the tail below; else only holders write it */
+    /* relaxed: a thread that links its place behind the holder has seen the tail below; otherwise only holders write */
     ns_atomic_pointer_store(&self->holder.next, next, memory_order_relaxed);
     if (next) return;
     void *tail = mine;
-    /* release: who comes next links itself after the store above, not before */
+    /* release: the next thread links its place after the store above, not before */
     if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
                                            memory_order_relaxed))
         return;
@@ -29,11 +30,11 @@ static void move_in(ns_mcs *self, ns_mcs_place *mine) {
 
 static void queue_up(ns_mcs *self) {
     ns_mcs_place mine;
-    /* relaxed: nobody knows the place before it is the tail */
+    /* relaxed: no other thread knows the place before it is the tail */
     ns_atomic_pointer_store(&mine.next, NULL, memory_order_relaxed);
     ns_atomic_u32_store(&mine.waits, 1, memory_order_relaxed);
-    /* release: the place is seen as it is now; acquire: the lock may have become free, and the place before is written
-     */
+    /* release: others see the place as it is now. acquire: the lock may have become free, and the place before is
+     * written below */
     ns_mcs_place *before = ns_atomic_pointer_exchange(&self->tail, &mine, memory_order_acq_rel);
     if (before) {
         ns_atomic_pointer_store(&before->next, &mine, memory_order_release); /* pairs with await_next */
@@ -57,7 +58,7 @@ void ns_mcs_release(ns_mcs *self) {
     ns_mcs_place *next = ns_atomic_pointer_load(&self->holder.next, memory_order_acquire); /* as in await_next */
     if (!next) {
         void *tail = &self->holder;
-        /* release: what was done under the lock is seen by its next holder */
+        /* release: the next holder sees what was done under the lock */
         if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, NULL, memory_order_release, memory_order_relaxed))
             return;
         next = await_next(&self->holder);
@@ -66,6 +67,31 @@ void ns_mcs_release(ns_mcs *self) {
 }
 
 bool ns_mcs_wanted(const ns_mcs *self) {
-    /* relaxed: who is not seen yet just comes a little later */
+    /* relaxed: a thread that is not seen yet comes a little later */
     return ns_atomic_pointer_load(&self->tail, memory_order_relaxed) != (const void *)&self->holder;
 }
+
+/* ---- as a kind of lock ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    ns_numa_lock base;
+    ns_mcs queue;
+} mcs_lock;
+
+static void acquire(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    ns_mcs_acquire(&((mcs_lock *)base)->queue);
+}
+
+static bool try_acquire(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    return ns_mcs_try_acquire(&((mcs_lock *)base)->queue);
+}
+
+static void release(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    ns_mcs_release(&((mcs_lock *)base)->queue);
+}
+
+const ns_numa_lock_operations ns_lock_mcs = {
+    .name = "mcs", .bytes = sizeof(mcs_lock), .acquire = acquire, .try_acquire = try_acquire, .release = release};

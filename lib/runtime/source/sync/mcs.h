@@ -1,6 +1,6 @@
-/* The queue lock of Mellor-Crummey and Scott (1991), in the form in which the place of who holds it is in the lock: a
- * place on the stack is needed only while waiting, whoever has the lock may release it, and it can be told whether
- * anybody waits. A lock of all zero is free.
+/* The queue lock of Mellor-Crummey and Scott (1991), in the form with the holder's place inside the lock. A thread
+ * needs a place on its stack only while it waits, any thread may release the lock, and the holder can ask whether a
+ * thread waits. A lock of all zero is free.
  */
 #ifndef NS_MCS_H
 #define NS_MCS_H
@@ -14,17 +14,17 @@ typedef struct {
 } ns_mcs_place;
 
 typedef struct {
-    NS_OWN_LINE ns_atomic_pointer tail; /* NULL: free; &holder: held, and nobody waits; else the last place */
-    NS_OWN_LINE ns_mcs_place holder;    /* its `next` is the first that waits */
+    NS_OWN_LINE ns_atomic_pointer tail; /* NULL: free; &holder: held, no thread waits; else the last place */
+    NS_OWN_LINE ns_mcs_place holder;    /* `next`: the first place that waits */
 } ns_mcs;
 
-_Static_assert(sizeof(ns_mcs) == 2 * NS_LINE_BYTES, "who comes does not disturb the holder");
+_Static_assert(sizeof(ns_mcs) == 2 * NS_LINE_BYTES, "new threads do not disturb the holder");
 
 void ns_mcs_acquire(ns_mcs *self);
-bool ns_mcs_try_acquire(ns_mcs *self); /* false where somebody has it */
+bool ns_mcs_try_acquire(ns_mcs *self); /* false where another thread has the lock */
 void ns_mcs_release(ns_mcs *self);
 
-/* Whether anybody waits; only the holder may ask. */
+/* Returns whether a thread waits. Only the holder may ask. */
 bool ns_mcs_wanted(const ns_mcs *self);
 
 #endif

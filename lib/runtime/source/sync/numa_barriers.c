@@ -1,4 +1,5 @@
-/* Barriers that can be passed again and again: each party counts its arrivals, and words say which number is open. */
+/* Barriers that can be passed again and again: each party numbers its arrivals, and words hold the number of the last
+ * opening. */
 #include <stddef.h>
 #include <string.h>
 
@@ -7,17 +8,17 @@
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 
-/* Where some of the parties meet. */
+/* A meeting of some parties. */
 typedef struct {
-    NS_OWN_LINE ns_atomic_u32 arrived; /* parties, since it opened last */
+    NS_OWN_LINE ns_atomic_u32 arrived; /* parties, since the last opening */
     NS_OWN_LINE ns_atomic_u32 open;    /* the number of the last opening */
     uint32_t parties;
 } meeting;
 
-/* What is kept for one party, on its node. */
+/* The words of one party, on its node. */
 typedef struct {
-    NS_OWN_LINE ns_atomic_u32 arrived; /* the number of its last arrival, for others */
-    NS_OWN_LINE ns_atomic_u32 go;      /* the number of the opening that it may leave */
+    NS_OWN_LINE ns_atomic_u32 arrived; /* the number of its last arrival, read by others */
+    NS_OWN_LINE ns_atomic_u32 go;      /* the number of the last opening for this party */
     uint32_t arrivals;                 /* its own */
 } seat;
 
@@ -38,14 +39,14 @@ struct ns_numa_barrier {
 
 /* ---- the kinds --------------------------------------------------------------------------------------------------- */
 
-/* Whether all have come now. */
+/* Count an arrival. Returns whether all parties have arrived. */
 static bool count_in(meeting *self) {
-    /* acquire, release: whoever is last has seen what all did before */
+    /* acquire, release: the last party sees what all parties did before */
     return ns_atomic_u32_fetch_add(&self->arrived, 1, memory_order_acq_rel) + 1 == self->parties;
 }
 
 static void open_meeting(meeting *self, uint32_t number) {
-    /* relaxed: seen with the opening, before anybody can arrive again */
+    /* relaxed: seen with the opening, before any party can arrive again */
     ns_atomic_u32_store(&self->arrived, 0, memory_order_relaxed);
     /* release: what all did before is seen by those that leave */
     ns_atomic_u32_store(&self->open, number, memory_order_release);
@@ -61,7 +62,7 @@ static void arrive_central(ns_numa_barrier *self, uint32_t party, uint32_t numbe
 
 static void arrive_flag(ns_numa_barrier *self, uint32_t party, uint32_t number) {
     if (party) {
-        /* release: what the party did is seen by the first one, and through it by all */
+        /* release: party 0 sees what this party did, and through party 0 all do */
         ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);
         ns_wait_for(&self->all->open, number);
         return;
@@ -74,7 +75,7 @@ static void arrive_tree(ns_numa_barrier *self, uint32_t party, uint32_t number) 
     const uint32_t end = 2 * party + 3 < self->parties ? 2 * party + 3 : self->parties;
     for (uint32_t child = 2 * party + 1; child < end; child++) ns_wait_for(&self->seats[child]->arrived, number);
     if (party) {
-        /* release: what the parties below did is seen above */
+        /* release: the party above sees what the parties below did */
         ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);
         ns_wait_for(&self->seats[party]->go, number);
     }

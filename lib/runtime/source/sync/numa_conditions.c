@@ -1,10 +1,9 @@
-/* Condition variables with a queue of waiters for each node. A waiter is in its queue before it lets go of the lock, so
- * that whoever gets the lock after it finds it there; its place is on its stack, where it spins, and sleeps later. */
+/* Condition variables with a queue of waiters for each node. A waiter enters its queue before it releases the lock, so
+ * that later holders of the lock find it there. Its place is on its stack, where it spins, and later sleeps. */
 #include <stddef.h>
 
 #include "numasim/locks.h"
 #include "numasim/runtime.h"
-#include "platform/futex.h"
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 #include "sync/mcs.h"
@@ -16,20 +15,20 @@ enum state { WAITING, SLEEPING, SIGNALLED };
 typedef struct waiter waiter;
 struct waiter {
     ns_atomic_u32 state; /* enum state */
-    waiter *next;        /* of who has the queue */
+    waiter *next;        /* used by the holder of `turn` */
 };
 
 typedef struct {
-    ns_mcs turn; /* who has it may change the queue */
+    ns_mcs turn; /* guards the queue */
     NS_OWN_LINE waiter *first;
     waiter *last;
     ns_atomic_u32 waiting; /* written under `turn`, read without, so that empty queues cost no lock */
 } queue;
 
 struct ns_numa_condition {
-    ns_numa_condition_options options; /* with the values that stand for 0 */
+    ns_numa_condition_options options; /* a 0 is replaced by its default */
     queue **queues;                    /* [nodes], each on its node */
-    NS_OWN_LINE ns_atomic_u32 run;     /* signals in a row that stayed on their node; a hint */
+    NS_OWN_LINE ns_atomic_u32 run;     /* successive signals that stayed on their node; a hint */
 };
 
 static void enqueue(queue *self, waiter *mine) {
@@ -39,13 +38,13 @@ static void enqueue(queue *self, waiter *mine) {
     else
         self->first = mine;
     self->last = mine;
-    /* relaxed: who is to signal it comes after it through the user's lock */
+    /* relaxed: the user's lock orders the signaller behind it */
     ns_atomic_u32_store(&self->waiting, ns_atomic_u32_load(&self->waiting, memory_order_relaxed) + 1,
                         memory_order_relaxed);
     ns_mcs_release(&self->turn);
 }
 
-/* The first `most` waiters, linked, at least one where there are any; NULL where there is none. */
+/* Take the first waiters, at most `most`. Returns them linked; NULL where there is none. */
 static waiter *dequeue(queue *self, uint32_t most) {
     if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as above */
     ns_mcs_acquire(&self->turn);
@@ -62,11 +61,11 @@ static waiter *dequeue(queue *self, uint32_t most) {
     return taken;
 }
 
-/* Let the waiters go; each is gone as soon as its state is written. */
+/* Let the waiters go. A waiter may be freed as soon as its state is written. */
 static void wake(waiter *first) {
     for (waiter *each = first, *next; each; each = next) {
         next = each->next;
-        /* release: what was done before the signal is seen by the waiter */
+        /* release: the waiter sees what was done before the signal */
         if (ns_atomic_u32_exchange(&each->state, SIGNALLED, memory_order_release) == SLEEPING)
             ns_futex_wake(&each->state, 1);
     }
@@ -89,7 +88,7 @@ static bool is_there(const ns_numa_condition *self, uint32_t node) { return self
 int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node) {
     waiter mine = {.next = NULL};
     if (!is_there(self, node) || !ns_numa_lock_has_node(lock, node)) return NS_ERROR_OPTION;
-    /* relaxed: nobody knows the place before it is in the queue */
+    /* relaxed: no other thread knows the place before it is in the queue */
     ns_atomic_u32_store(&mine.state, WAITING, memory_order_relaxed);
     enqueue(self->queues[node], &mine);
     ns_numa_lock_release(lock, node);
@@ -97,7 +96,7 @@ int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t
     return ns_numa_lock_acquire(lock, node);
 }
 
-/* Signal one waiter of the nodes from number `first` to before number `end` behind `node`; whether there was one. */
+/* Signal one waiter on the nodes `node` + first to `node` + end - 1. Returns whether there was one. */
 static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first, uint32_t end) {
     for (uint32_t ahead = first; ahead < end; ahead++) {
         waiter *found = dequeue(self->queues[(node + ahead) % self->options.nodes], 1);
@@ -109,7 +108,7 @@ static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first
 
 int ns_numa_condition_signal(ns_numa_condition *self, uint32_t node) {
     if (!is_there(self, node)) return NS_ERROR_OPTION;
-    /* relaxed, three times: signals at one instant may count as one, which makes a run longer by as many */
+    /* relaxed, three times: simultaneous signals may count as one, which only lengthens the run */
     const uint32_t run = ns_atomic_u32_load(&self->run, memory_order_relaxed);
     if (run < self->options.batch && signal_beyond(self, node, 0, 1)) {
         ns_atomic_u32_store(&self->run, run + 1, memory_order_relaxed);

@@ -6,13 +6,13 @@
 #include "platform/atomics.h"
 #include "platform/near_memory.h"
 
-/* What is written while the lock of the object is held. */
+/* Written while the lock of the object is held. */
 typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
-    uint64_t since;  /* ticks, when it was taken */
-    uint32_t node;   /* that it was taken from last: the task of the holder may have moved on when it lets go */
-    int64_t permits; /* of a condition */
-    ns_atomic_pointer holder; /* the task that has the lock; NULL: none. Each reads it for itself, by what it wrote */
+    uint64_t since;           /* ticks, when it was taken */
+    uint32_t node;            /* from which it was taken last: the holder's task may release it on another node */
+    int64_t permits;          /* of a condition */
+    ns_atomic_pointer holder; /* the task that has the lock, which alone asks for it; NULL: none */
 } sync_state;
 
 typedef struct {
@@ -22,12 +22,12 @@ typedef struct {
     ns_numa_condition *condition;
     ns_numa_barrier *barrier;
     NS_OWN_LINE sync_state state;
-    NS_OWN_LINE ns_atomic_u64 value; /* of an atomic counter; at a barrier of fewer than all workers, who has come */
+    NS_OWN_LINE ns_atomic_u64 value; /* of an atomic counter; at a barrier of fewer than all workers: arrivals */
     ns_atomic_u64 uses;              /* of an atomic counter */
 } sync_object;
 
 struct ns_thread_sync {
-    const ns_fields *plan;
+    const ns_full_plan *plan; /* or NULL */
     uint32_t workers, nodes, count;
     uint32_t *node;       /* [workers] */
     sync_object **object; /* [count] */
@@ -36,7 +36,7 @@ struct ns_thread_sync {
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
-int ns_thread_sync_create(ns_thread_sync **made, const ns_fields *plan, uint32_t workers, const int32_t *node,
+int ns_thread_sync_create(ns_thread_sync **made, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate) {
     ns_thread_sync *self = calloc(1, sizeof *self);
     uint32_t *nodes = calloc((size_t)workers + 1, sizeof *nodes);
@@ -69,39 +69,28 @@ void ns_thread_sync_destroy(ns_thread_sync *self) {
     free(self);
 }
 
-/* The text `name` of the plan; NULL, for what is usual, where there is none. */
-static const char *kind_of(const ns_thread_sync *self, const char *name) {
-    const char *kind = self->plan ? ns_fields_text(self->plan, name) : "";
-    return *kind ? kind : NULL;
-}
-
-static int64_t integer_of(const ns_thread_sync *self, const char *name, int64_t otherwise) {
-    return self->plan ? ns_fields_integer(self->plan, name, otherwise) : otherwise;
-}
-
-/* The node of object number `at`: the plan's, or else that of the worker for which it is kept. */
+/* Returns the node of object number `at`: by the plan, or else the node of the worker that owns the object. */
 static int32_t home_of(const ns_thread_sync *self, uint32_t at, const ns_word *described) {
-    uint64_t count = 0;
-    const int32_t *home = self->plan ? ns_fields_array(self->plan, "word_home", NS_FIELD_I32, &count) : NULL;
-    return home && at < count ? home[at] : (int32_t)self->node[described->owner % self->workers];
+    const bool planned = self->plan && at < self->plan->words.home.count;
+    return planned ? self->plan->words.home.at[at] : (int32_t)self->node[described->owner % self->workers];
 }
 
 static int make_lock(const ns_thread_sync *self, sync_object *object, int32_t home) {
-    enum { REST_PS = 20000 }; /* about what a rest of the processor takes */
-    const int64_t batch = integer_of(self, "lock_batch", 0), spins = integer_of(self, "spin_ps", 0) / REST_PS;
-    const ns_numa_lock_options options = {
-        .kind = kind_of(self, "lock_kind"),
-        .nodes = self->nodes,
-        .home = home,
-        .batch = batch < UINT32_MAX ? (uint32_t)batch : UINT32_MAX,
-        .spins = spins < UINT32_MAX ? (uint32_t)spins : UINT32_MAX,
-    };
+    enum { REST_PS = 20000 }; /* about the time of one rest of the processor */
+    ns_numa_lock_options options = {.nodes = self->nodes, .home = home};
+    if (self->plan) {
+        const ns_lock_rules *rules = &self->plan->words.rules;
+        const int64_t spins = rules->spin_ps / REST_PS;
+        options.kind = NS_LOCK_KIND_WORD[self->plan->words.kind];
+        options.batch = rules->batch < UINT32_MAX ? (uint32_t)rules->batch : UINT32_MAX;
+        options.spins = spins < UINT32_MAX ? (uint32_t)spins : UINT32_MAX;
+    }
     return ns_numa_lock_create(&object->lock, &options);
 }
 
 static int make_barrier(const ns_thread_sync *self, sync_object *object, int32_t home) {
     const ns_numa_barrier_options options = {
-        .kind = kind_of(self, "barrier_kind"),
+        .kind = self->plan ? NS_BARRIER_KIND_WORD[self->plan->words.barrier] : NULL,
         .parties = object->parties,
         .party_node = object->parties == self->workers ? self->node : NULL,
         .home = home,
@@ -122,12 +111,12 @@ static int make_object(const ns_thread_sync *self, sync_object **made, const ns_
     if (!object) return NS_ERROR_MEMORY;
     *made = object;
     *object = (sync_object){.role = described->role, .parties = described->parties};
-    ns_atomic_u64_store(&object->value, (uint64_t)described->value, memory_order_relaxed); /* relaxed: nobody runs */
+    ns_atomic_u64_store(&object->value, (uint64_t)described->value, memory_order_relaxed); /* relaxed: no task runs */
     switch (described->role) {
         case NS_WORD_LOCK: return make_lock(self, object, home);
         case NS_WORD_CONDITION: return make_condition(self, object, home);
         case NS_WORD_BARRIER:
-            ns_atomic_u64_store(&object->value, 0, memory_order_relaxed); /* relaxed: nobody runs */
+            ns_atomic_u64_store(&object->value, 0, memory_order_relaxed); /* relaxed: no task runs */
             return make_barrier(self, object, home);
         default: return NS_OK;
     }
@@ -143,7 +132,7 @@ int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t 
         self->object[self->count] = NULL;
         error = make_object(self, &self->object[self->count], &described[self->count]);
         if (error)
-            destroy_object(self->object[self->count]); /* the next run makes it */
+            destroy_object(self->object[self->count]); /* the next run tries again */
         else
             self->count++;
     }
@@ -152,7 +141,7 @@ int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t 
 
 /* ---- using ------------------------------------------------------------------------------------------------------- */
 
-/* The time since `came` goes to a counter. */
+/* Add the time since `came` to a counter. */
 static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *counter) {
 #if NUMASIM_COUNTERS
     *counter += ns_ticks_to_ps(self->rate, ns_ticks() - came);
@@ -161,7 +150,7 @@ static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *coun
 #endif
 }
 
-/* Whether the task has the lock. relaxed: only what it has stored itself is its own address. */
+/* Returns whether the task has the lock. relaxed: only the task itself stores its own address. */
 static bool holds(const sync_object *lock, const ns_task *task) {
     return ns_atomic_pointer_load(&lock->state.holder, memory_order_relaxed) == task;
 }
@@ -169,7 +158,7 @@ static bool holds(const sync_object *lock, const ns_task *task) {
 bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task) {
     sync_object *used = self->object[object];
     sync_state *state = &used->state;
-    /* who comes with no lock does not take the line of the holder from it */
+    /* a worker without locks does not take the cache line from the holder */
     if ((user->locks || user->migrates) && holds(used, task)) return false;
 #if NUMASIM_COUNTERS
     const uint64_t asked = ns_ticks();
@@ -221,7 +210,7 @@ void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *
     sync_object *used = self->object[object];
     const uint64_t came = ns_ticks();
     uint32_t party = user->worker;
-    if (used->parties != self->workers) { /* parties are numbered as they come */
+    if (used->parties != self->workers) { /* parties are numbered in the order of arrival */
         const uint64_t before = ns_atomic_u64_fetch_add(&used->value, 1, memory_order_relaxed); /* relaxed: a number */
         party = (uint32_t)(before % used->parties);
     }
@@ -254,7 +243,7 @@ void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report) {
         const sync_state *state = &self->object[at]->state;
         int64_t *row = report->words + (size_t)at * COUNTS;
         row[0] = state->acquisitions + (int64_t)ns_atomic_u64_load(&self->object[at]->uses, memory_order_relaxed);
-        row[1] = state->local; /* relaxed: nobody runs */
+        row[1] = state->local; /* relaxed: no task runs */
         row[2] = state->remote;
         row[3] = state->wait_ps;
         row[4] = state->hold_ps;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "threads/memory_accesses.h"
 #include "threads/worker_stack.h"
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -15,11 +14,11 @@ _Static_assert(sizeof(ns_task_notes) <= NS_LINE_BYTES && offsetof(ns_noted_task,
                "a record with its notes is two lines");
 
 static ns_thread_task *new_slab(ns_thread_worker *worker) {
-    const size_t lines = ns_thread_pool_of(worker)->notes ? 2 : 1; /* of a record, with its notes */
+    const size_t lines = ns_thread_pool_of(worker)->notes ? 2 : 1; /* lines of a record with its notes */
     ns_thread_task *slab = aligned_alloc(NS_LINE_BYTES, SLAB_RECORDS * lines * sizeof *slab);
     if (!slab) return NULL;
     memset(slab, 0, SLAB_RECORDS * lines * sizeof *slab);
-    slab[0].parent = worker->slab; /* the first only links it to the others */
+    slab[0].parent = worker->slab; /* the first record only links the slabs */
     worker->slab = slab;
     for (size_t at = lines; at < SLAB_RECORDS * lines; at += lines) {
         slab[at].base = (ns_task){.worker = &worker->base};
@@ -36,9 +35,9 @@ void ns_thread_records_destroy(ns_thread_worker *worker) {
     }
 }
 
-/* Take over what has come home. */
+/* Take the records that other workers have given back. Returns the first. */
 static ns_thread_task *arrivals(ns_thread_worker *worker) {
-    /* acquire: the records as those who sent them left them */
+    /* acquire: sees the records as the senders left them */
     ns_thread_task *first = ns_atomic_pointer_exchange(&worker->given_back, NULL, memory_order_acquire);
     for (ns_thread_task *each = first; each; each = each->parent) each->base.worker = &worker->base;
     return first;
@@ -50,13 +49,14 @@ bool ns_thread_records_more(ns_thread_worker *worker) {
     return worker->free;
 }
 
-/* Give back a record to its home, which is another worker. */
+/* Give a record back to its home, which is another worker. */
 static void send_home(ns_thread_task *record) {
     ns_atomic_pointer *list = &((ns_thread_worker *)record->home)->given_back;
     void *first = ns_atomic_pointer_load(list, memory_order_relaxed); /* relaxed: checked by the swap */
     do record->parent = first;
     while (!ns_atomic_pointer_compare_exchange(list, &first, record, memory_order_release, memory_order_relaxed));
-    /* release: the home finds the record as it is now. Only the home takes, and all at once: no ABA */
+    /* release: the home sees the record as it is now. Only the home takes records, all at once: there is no ABA problem
+     */
 }
 
 void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {
@@ -70,7 +70,7 @@ void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* The arguments of a task that has more than fits its record, or that a future waits for. */
+/* The arguments of a task that does not fit its record, or has a future. */
 typedef struct {
     ns_body *body;
     ns_future *future;
@@ -78,7 +78,7 @@ typedef struct {
     ns_access *accesses; /* of its first segment */
     uint32_t access_count;
 } long_task;
-_Static_assert(sizeof(long_task) <= NS_INLINED_BYTES, "it fits a record");
+_Static_assert(sizeof(long_task) <= NS_INLINED_BYTES, "a long task fits a record");
 
 static void free_long(const long_task *task) {
     free(task->accesses);
@@ -91,7 +91,7 @@ void ns_thread_run_long(ns_task *self, void *whole) {
     ns_thread_enter_body(self->worker, self, task.body, task.arguments);
     ns_join(self);
     free_long(&task);
-    /* release: a thread that sees the future done sees what its task did */
+    /* release: a thread that sees the future done sees what the task did */
     if (task.future) ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
 }
 

@@ -1,9 +1,9 @@
-/* Tasks of the thread mode: records that workers recycle, and how children and parents find together. In pools of lanes
- * (lane_execution.c) only roots and what has left its lane have records, and the latter no parent.
+/* Tasks of the thread mode: records that workers recycle, and counts of children. In pools of lanes (lane_execution.c)
+ * only roots and tasks that have left their lane have records; the latter have no parent.
  *
- * A record belongs to the worker that allocated it, its home, and goes back there when its task
- * has ended elsewhere. Workers count the children that end where their parent runs without atomics; those that end
- * elsewhere, by one atomic addition to the parent.
+ * A record belongs to the worker that allocated it, its home, and goes back there when its task has ended elsewhere. A
+ * child that ends on its parent's worker is counted without atomics; a child that ends elsewhere, by one atomic
+ * addition to the parent.
  */
 #ifndef NS_TASK_RECORDS_H
 #define NS_TASK_RECORDS_H
@@ -16,29 +16,28 @@ typedef struct ns_thread_task ns_thread_task;
 
 struct ns_thread_task {
     union {
-        ns_task
-            base; /* only up to `children`: the rest is of tasks in lanes, which run as parts of what has a record */
+        ns_task base; /* only up to `children`: the rest is of tasks in lanes */
         struct {
             void *of_base[4];
             union {
-                void *fiber;        /* without lanes: NULL, or where the task goes on */
-                ns_lane_slot *slot; /* with lanes: NULL, or from where it was stolen */
+                void *fiber;        /* without lanes: NULL, or the fiber on which the task goes on */
+                ns_lane_slot *slot; /* with lanes: NULL, or the slot from which the task was stolen */
             };
             ns_thread_task *next; /* in a list of tasks that can go on */
         };
     };
     ns_body *body;
-    ns_thread_task *parent; /* or NULL; of a free record, the next one */
+    ns_thread_task *parent; /* or NULL; of a free record: the next free record */
     char inlined[NS_INLINED_BYTES] NS_ALIGNED;
     uint32_t pending;       /* children that were spawned and have not ended on the same worker */
-    ns_atomic_u32 returned; /* those of them that have ended elsewhere */
-    ns_worker *home;        /* whose record it is, if it is in a list */
+    ns_atomic_u32 returned; /* pending children that have ended elsewhere */
+    ns_worker *home;        /* the worker that allocated the record */
 };
 _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
 
-/* What is known of a task besides, in pools that ask for it: it stands behind the task. */
+/* Notes about a task, behind the task, in pools that need them. */
 typedef struct {
-    uint32_t row, at;        /* in the plan's graph: its row, its next op */
+    uint32_t row, at;        /* in the plan's graph: the row of the task, and its next op */
     uint32_t depth, left_by; /* where the spawn order adapts: how many calls deep it stands on its worker's stack; who
                                 last put its rest into a queue, + 1 */
     uint64_t began;          /* where a controller is told: in ticks, when the segment under way began; 0: none is */
@@ -64,45 +63,45 @@ static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self)
     return (ns_atomic_u32 *)(uintptr_t)&self->returned;
 }
 
-/* Whether all children of `self` have ended. */
+/* Returns whether all children of `self` have ended. */
 static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
-    /* acquire: what the children did is seen by what follows the join */
+    /* acquire: the code behind the join sees what the children did */
     return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
-/* The same where children count down: what the parent has yet to add is what they have taken away. */
+/* The same where children count down: what the parent has yet to add equals what children have subtracted. */
 static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
     /* acquire: as above */
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
 }
 
-/* All children of `self` have ended: no child is counted any more. */
+/* All children of `self` have ended: reset the counts. */
 static inline void ns_thread_task_reset(ns_thread_task *self) {
     self->pending = 0;
-    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds to it */
+    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds */
 }
 
-/* A task for `order`, a child of `parent`, ready to be placed; NULL where memory is short. */
+/* Make a task for `order`, a child of `parent`. Returns NULL where memory is short. */
 ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
 
-/* Whether a record has room for all that is known of the task. */
+/* Returns whether a record has room for the task. */
 static inline bool ns_thread_task_is_short(const ns_work_order *order) {
     return order->bytes <= NS_INLINED_BYTES && !order->future && !order->access_count;
 }
 
-/* Fill in body and arguments: false where there is no memory for what does not fit. */
+/* Fill in body and arguments. Returns false where memory is short for arguments that do not fit. */
 bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
 
-/* Records for `worker` where its list is empty: whether there are any. */
+/* Get records for `worker`, whose list is empty. Returns whether there are any. */
 bool ns_thread_records_more(ns_thread_worker *worker);
 
-/* The body of a task that has more than its record has room for. */
+/* The body of a task that does not fit its record. */
 void ns_thread_run_long(ns_task *self, void *whole);
 
-/* Give back the record of a task that was never begun, and free what it holds. */
+/* Free a task that was never begun. */
 void ns_thread_task_discard(ns_thread_worker *worker, ns_thread_task *task);
 
-/* Give back the record of a task that has ended on `worker`. */
+/* Give the record of a task that has ended on `worker` back to its home. */
 void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record);
 
 /* Free the memory of all records of `worker`. */

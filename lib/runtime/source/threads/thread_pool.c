@@ -1,4 +1,4 @@
-/* The thread mode: starting threads, runs, and what was counted in them. */
+/* The thread mode: threads, runs and reports. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,14 +10,10 @@
 #include "numasim/topology.h"
 #include "platform/waiting.h"
 #include "policy/ranges.h"
-#include "search/copied_tasks.h"
 #include "search/search.h"
-#include "threads/pool_making.h"
-#include "threads/thread_stack.h"
-#include "threads/worker_stack.h"
 
 enum {
-    STACK_BYTES = 64 << 20, /* of address space: tasks that wait execute others nested */
+    STACK_BYTES = 64 << 20, /* of address space: waiting tasks execute others on top of them */
     SIGNAL_STACK_BYTES = 32 << 10
 };
 
@@ -28,10 +24,11 @@ static bool is_run_over(const void *context) {
     return ns_thread_task_is_joined(&pool->origin);
 }
 
-/* All have come, so that the run is not measured while some still wake. */
+/* Wait until all workers have come: the measured time begins when all are awake. */
 static void meet(ns_thread_pool *pool) {
     ns_patience patience = {0};
-    ns_atomic_u32_fetch_add(&pool->present, 1, memory_order_acq_rel); /* acq_rel: all see what all did before */
+    /* acq_rel: every worker sees what the others did before */
+    ns_atomic_u32_fetch_add(&pool->present, 1, memory_order_acq_rel);
     while (ns_atomic_u32_load(&pool->present, memory_order_acquire) < pool->base.workers) ns_patience_rest(&patience);
 }
 
@@ -47,7 +44,7 @@ static void take_part(ns_thread_worker *worker) {
     if (worker->base.id < pool->team_size) ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
 }
 
-/* Wait for the next run: its number; 0: there will be none. */
+/* Wait for the next run. Returns its number; 0 where the pool closes. */
 static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
     pthread_mutex_lock(&pool->lock);
     while (pool->epoch == last && !pool->closing) pthread_cond_wait(&pool->started, &pool->lock);
@@ -56,7 +53,7 @@ static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
     return next;
 }
 
-/* Leave the run; `error` is why the worker could not take part in it. */
+/* Leave the run. `error`: the worker could not take part in it. */
 static void leave(ns_thread_pool *pool, int error) {
     pthread_mutex_lock(&pool->lock);
     if (error) pool->error = error;
@@ -81,17 +78,17 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* ---- a run, seen by who asks for it ------------------------------------------------------------------------------ */
+/* ---- a run, seen by its caller ------------------------------------------------------------------------------ */
 
 static int forget_roots(ns_thread_task **root, uint64_t count) {
     for (uint64_t at = 0; at < count; at++) ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
     return NS_ERROR_MEMORY;
 }
 
-/* Which roots a run has: of the phase of the graph that is followed; or one for each worker, or for the first. */
+/* The roots of a run: those of a phase of the followed graph; or one for each worker, or one for the first worker. */
 typedef struct {
     const ns_phase *phase; /* or NULL */
-    uint64_t count, free;  /* all; those that wait for no other */
+    uint64_t count, free;  /* all roots; roots that wait for no other task */
 } root_deal;
 
 static root_deal deal_of(const ns_thread_pool *pool, bool team) {
@@ -106,7 +103,7 @@ static root_deal deal_of(const ns_thread_pool *pool, bool team) {
     return deal;
 }
 
-/* The worker executes a root before it looks for work. */
+/* Let the worker execute a root before it looks for work. */
 static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
     ns_thread_task **last = &worker->agenda;
     while (*last) last = &(*last)->next;
@@ -114,8 +111,8 @@ static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
     *last = root;
 }
 
-/* Give a root of a phase to the worker that it is dealt to, which puts it into a queue, or begins it; one that waits
- * for others comes when the last of them has ended. */
+/* Deal a root of a phase to a worker, which puts the root into a queue, or begins it. A root that waits for other tasks
+ * is released by the last of them. */
 static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
                       uint32_t row) {
     ns_followed_graph *graph = &pool->graph;
@@ -129,7 +126,8 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
         put_on_agenda(worker, root);
 }
 
-/* The roots of a run; none where memory is short. The workers sleep: what is theirs can be written. */
+/* Make the roots of a run, or none where memory is short. All workers sleep, so their memory can be written. Returns 0
+ * or NS_ERROR_MEMORY. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const root_deal deal = deal_of(pool, team);
     ns_thread_task **root = calloc((size_t)deal.count + 1, sizeof(ns_thread_task *));
@@ -157,8 +155,8 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
 
 /* ---- iterations -------------------------------------------------------------------------------------------------- */
 
-/* Tell what has been measured of the iteration that has ended, and go by what is decided for the next one. Which bytes
- * move where, threads do not count. */
+/* Give the measurements of the last iteration to the boundary, and follow the decisions for the next. Threads do not
+ * count which bytes move where. */
 static int cross_boundary(ns_thread_pool *pool) {
     ns_iteration_boundary *boundary = &pool->graph.boundary;
     boundary->measured[0] = pool->makespan_ps;
@@ -166,15 +164,15 @@ static int cross_boundary(ns_thread_pool *pool) {
     return ns_followed_graph_cross(&pool->graph, &pool->base);
 }
 
-/* Entries of tasks that have ended, under copies, are left in queues. */
+/* Drop the copies that are left in queues: their tasks have ended. */
 static void drop_claimed(ns_thread_pool *pool) {
-    for (uint32_t q = 0; pool->copies && q < pool->tables.steal.queue_count; q++) {
+    for (uint32_t q = 0; pool->copies && q < pool->file.plan.steal.queue_count; q++) {
         void *entry;
         while ((entry = ns_task_queue_take(pool->queues[q], true, NS_FRONT, NULL, NULL))) ns_thread_claim(entry);
     }
 }
 
-/* All tasks have ended: none lets go of a lock any more. */
+/* All tasks have ended: a lock that is still held is an error. */
 static void note_held_lock(ns_thread_pool *pool) {
     const uint32_t held = ns_thread_sync_held(pool->sync);
     char text[96];
@@ -185,7 +183,7 @@ static void note_held_lock(ns_thread_pool *pool) {
 
 static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
-    if (pool->error) return pool->error; /* of a run before */
+    if (pool->error) return pool->error; /* of an earlier run */
     int error = ns_thread_sync_add(pool->sync, self->words, self->word_count);
     if (error) return ns_pool_fail(self, error, "the synchronisation objects cannot be made");
     if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
@@ -212,7 +210,7 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     return error || !crosses ? error : cross_boundary(pool);
 }
 
-/* ---- what was counted -------------------------------------------------------------------------------------------- */
+/* ---- reports -------------------------------------------------------------------------------------------- */
 
 static void report_times(const ns_thread_pool *pool, const ns_thread_worker *worker, int64_t *counters) {
     if (!NUMASIM_COUNTERS) return;
@@ -224,7 +222,7 @@ static void report_times(const ns_thread_pool *pool, const ns_thread_worker *wor
 
 static int report_pool(ns_pool *self, ns_report *report) {
     const ns_thread_pool *pool = (const ns_thread_pool *)self;
-    const uint32_t nodes = pool->tables.steal.nodes;
+    const uint32_t nodes = pool->file.plan.steal.nodes;
     const int error = ns_report_create(report, self->workers, nodes, self->word_count);
     if (error) return error;
     report->makespan_ps = pool->makespan_ps;
@@ -261,10 +259,10 @@ static void close_pool(ns_pool *self) {
     ns_thread_pool_free(pool);
 }
 
-/* A forked process has none of the threads, and the lock and the conditions as these had them. */
+/* A forked process has no threads of the pool, and the lock and the conditions may be in any state. */
 static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
 
-/* Start the threads: 0, or why one of them did not come. */
+/* Start the threads. Returns 0, or the error of a thread that did not start. */
 static int start(ns_thread_pool *pool) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -295,7 +293,7 @@ static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *
     return error;
 }
 
-static const ns_plan_file *file_of(const ns_pool *pool) { return ((const ns_thread_pool *)pool)->tables.file; }
+static const ns_plan_file *file_of(const ns_pool *pool) { return &((const ns_thread_pool *)pool)->file; }
 
 static uint32_t row_of(const ns_task *task) { return ns_thread_notes_of((const ns_thread_task *)task)->row; }
 

@@ -1,7 +1,7 @@
-/* The thread mode: a pool of workers, each a thread with its own CPU, that execute tasks by the tables of a strategy.
+/* The thread mode: a pool of workers, each a thread with its own CPU, that execute tasks by the strategy of a plan.
  *
- * How tasks are executed is chosen when a pool opens (execution.h): nested on the worker's stack, in the slots of a
- * lane, or on fibers of their own. Where a worker finds its next task is in source/search.
+ * A pool chooses how to execute tasks when it opens (execution.h): nested on the worker's stack, in the slots of a
+ * lane, or on fibers. How a worker finds its next task is in source/search.
  */
 #ifndef NS_WORKER_H
 #define NS_WORKER_H
@@ -10,105 +10,103 @@
 
 #include "execution/worker_state.h"
 #include "following/followed_graph.h"
-#include "plan_tables.h"
+#include "numasim/locks.h"
+#include "plan_file.h"
 #include "platform/fiber.h"
 #include "platform/ticks.h"
 #include "policy/round.h"
 #include "policy/dispatch.h"
 #include "queues/task_queues.h"
 #include "queues/watch_board.h"
-#include "search/search_locks.h"
-#include "threads/emulation.h"
-#include "threads/object_homes.h"
+#include "threads/object_memory.h"
 #include "threads/sync_objects.h"
 #include "threads/task_records.h"
 
 typedef struct ns_thread_pool ns_thread_pool;
 
-/* What a worker remembers of its search, and what it has seen of all queues. */
+/* The memory of a worker's searches, and its view of all queues. */
 typedef struct {
     ns_actor actor;
     ns_view view;
     int64_t fails;       /* fruitless rounds in a row */
-    int64_t idle_ps;     /* what all searches have taken */
-    int64_t *bytes;      /* [nodes] of what is being looked at */
+    int64_t idle_ps;     /* the time of all searches */
+    int64_t *bytes;      /* [nodes] of an access */
     int64_t *similarity; /* [nodes] */
     ns_objects *objects; /* [2 nodes] of the task that is being placed: reads of each node, then writes */
-    uint32_t *copy;      /* [levels + 1] the queues that get a copy of it */
+    uint32_t *copy;      /* [levels + 1] the queues that get a copy of the task */
     bool thresholds_known;
 } ns_thread_search;
 
-/* A worker that executes tasks on fibers: see fiber_execution.c. */
+/* The part of a worker that executes tasks on fibers (fiber_execution.c). */
 typedef struct {
-    ns_fiber *thread_fiber, *home;   /* the thread's own; the one that looks for work */
-    struct ns_thread_fiber *resting; /* those without a task */
-    ns_thread_task *left;            /* the task whose fiber was left last, */
+    ns_fiber *thread_fiber, *home;   /* the thread's own fiber; the fiber that looks for work */
+    struct ns_thread_fiber *resting; /* fibers without a task */
+    ns_thread_task *left;            /* the task whose fiber was left last */
     struct ns_thread_fiber *left_fiber;
-    uint32_t leaving;      /* and for what */
+    uint32_t leaving;      /* what to do with it */
     uint32_t nested;       /* tasks that wait on the worker while it executes others */
-    ns_thread_task *aside; /* of a run that is quiescent: tasks that wait, whose waits it looks at in turn */
+    ns_thread_task *aside; /* in a quiescent run: waiting tasks, whose waits the worker checks in turn */
 } ns_thread_fiber_state;
 
 struct ns_thread_worker {
     ns_worker base;
     ns_thread_task *free; /* records of the list; NULL: ns_thread_records_more */
-    ns_thread_task *slab; /* all records of lists that it has allocated, linked by the first ones of their slabs */
+    ns_thread_task *slab; /* the slabs of records that it has allocated, linked by their first records */
     int32_t own;          /* its own queue, or NS_UNKNOWN */
     int32_t cpu;          /* where it is pinned, or -1 */
     pthread_t thread;
     ns_thread_task *agenda;       /* what it executes first in a run */
     ns_thread_task *resumable;    /* tasks that it goes on with before it looks for work, linked by `next` */
-    struct ns_lane_group *groups; /* with lanes: children with dependences, of all tasks that it executes: */
+    struct ns_lane_group *groups; /* with lanes: the children with dependences of all tasks that it executes */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
     ns_worker_state order; /* where its spawn order adapts: when that was decided last, and how */
-    bool in_gate;          /* it has passed the gate of a steal level: live_gates.h */
+    bool in_gate;          /* it has passed the gate of a steal level: noted_tasks.h */
     ns_sync_user sync_user;
-    int64_t busy_ps; /* where a controller is told: what segments have taken on it */
+    int64_t busy_ps; /* where a controller is told: the time of all segments on this worker */
     int64_t counters[NS_COUNTERS];
     int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or home */
     ns_atomic_u64 stack_end;                            /* below this address no body begins: worker_stack.h */
-    NS_OWN_LINE ns_atomic_u64 no_work;                  /* its announcement that it finds no work: quiescence.c */
+    NS_OWN_LINE ns_atomic_u64 no_work;                  /* its announcement in quiescence.c */
     ns_atomic_pointer given_back;                       /* records that have ended elsewhere */
-    ns_atomic_u32 thief;                                /* who robbed it last, + 1; 0: nobody */
+    ns_atomic_u32 thief;                                /* the worker that robbed it last, + 1; 0: none */
     ns_atomic_u64 robbed;                               /* where spawn orders adapt: tasks taken from its own queue */
 };
 
 struct ns_thread_pool {
     ns_pool base;
     const struct ns_thread_execution *execution; /* how its tasks are executed */
-    ns_body *const *bodies; /* those of the library, which let others begin, or wake who waits for them; NULL behind */
-    ns_fields *plan;
-    ns_plan_tables tables;
+    ns_body *const *bodies; /* bodies of the library, which wrap bodies of the program; then NULL */
+    ns_fields *fields;      /* of the plan; NULL: the default plan */
+    ns_plan_file file;
     ns_followed_graph graph;
-    ns_plan anonymous; /* `tables.steal` without the owners of queues, whose memories are not for others to write */
+    ns_plan anonymous; /* `file.plan.steal` without owners of queues: a worker must not write what others remember */
     ns_task_queue **queues; /* [queues] each near those that use it */
     ns_watch_board board;
     ns_thread_sync *sync;
-    ns_search_locks locks;
+    ns_numa_lock **locks;   /* [words] locks that searches take; NULL for other words */
     ns_object_homes *homes; /* NULL where the strategy and the mode need none */
     ns_emulation emulation;
     ns_atomic_u64 searches;    /* beginnings and ends of searches so far */
-    ns_atomic_u32 quiescent;   /* no worker can find work, and the run has not ended: all take what they see */
+    ns_atomic_u32 quiescent;   /* no worker can find work, and the run goes on: workers take any task that they see */
     ns_thread_worker **worker; /* [workers] */
     int32_t *node;             /* [workers + 1] without a plan */
     uint32_t *no_queues;       /* [workers] NS_NO_QUEUE */
     ns_tick_rate rate;
-    bool crowded;            /* more workers than CPUs */
-    bool team;               /* the run has a root for each worker */
-    uint32_t team_size;      /* workers that take part in it */
-    bool notes;              /* records of tasks have notes: task_records.h */
-    bool adapts;             /* the spawn order does */
-    bool copies;             /* dispatch rules leave copies of tasks */
-    bool asks_parents;       /* levels begin at who has spawned what a worker executed last */
-    bool watches;            /* the strategy reads watch bits, */
-    bool notes_watches;      /* noted at each change of a queue; else they follow from lengths */
-    bool sees_lengths;       /* the strategy reads the lengths of queues */
-    bool own_dispatch;       /* all new tasks of a worker go to its own queue */
-    bool can_be_quiescent;   /* workers may find no work although tasks are left */
-    int64_t push_ps, pop_ps; /* for thresholds */
+    bool crowded;          /* more workers than CPUs */
+    bool team;             /* the run has a root for each worker */
+    uint32_t team_size;    /* workers that take part in it */
+    bool notes;            /* records of tasks have notes: task_records.h */
+    bool adapts;           /* the spawn order adapts */
+    bool copies;           /* dispatch rules leave copies of tasks */
+    bool asks_parents;     /* levels begin at the worker that spawned the task executed last */
+    bool watches;          /* the strategy reads watch bits */
+    bool notes_watches;    /* watch bits are noted at each change of a queue; else they follow from lengths */
+    bool sees_lengths;     /* the strategy reads the lengths of queues */
+    bool own_dispatch;     /* all new tasks of a worker go to its own queue */
+    bool can_be_quiescent; /* workers may find no work although tasks are left */
 
-    pthread_mutex_t lock; /* of what follows, as far as it is not atomic */
+    pthread_mutex_t lock; /* guards what follows, except atomic words */
     pthread_cond_t started, ended;
     uint64_t epoch;    /* of runs */
     uint32_t active;   /* workers that have not left the run */
@@ -140,17 +138,30 @@ static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter cou
 #endif
 }
 
-/* What a worker waits for: it searches until `is_over`. */
+/* A wait: the worker searches until `is_over`. */
 typedef struct {
-    const ns_task *task; /* in whose join; NULL: none */
+    const ns_task *task; /* the task whose join it is; NULL: none */
     bool (*is_over)(const void *context);
     const void *context;
 } ns_thread_wait;
 
-/* Something goes wrong in a run, which will end with that error. */
+/* ---- pool_making.c ----------------------------------------------------------------------------------------------- */
+
+/* Make all of a pool but its threads. Returns 0 or a negative error code. A pool that is made, even with an error, owns
+ * `plan`, which may be NULL. `mode` has the operations of the pool. */
+int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, ns_fields *plan,
+                        const ns_pool_operations *mode);
+void ns_thread_pool_free(ns_thread_pool *self);
+
+/* Allocate what a worker's thread allocates itself, on its node. Returns 0 or NS_ERROR_MEMORY. */
+int ns_thread_worker_settle(ns_thread_worker *worker);
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+/* Note an error of a run, which will end with that error. */
 static inline void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) {
     pthread_mutex_lock(&self->lock);
-    if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* the first says why */
+    if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* the first error counts */
     pthread_mutex_unlock(&self->lock);
 }
 

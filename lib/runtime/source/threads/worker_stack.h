@@ -1,15 +1,20 @@
-/* How deeply tasks and calls may nest on the stack that a worker is on. Where there is no room for a body, the run ends
- * with an error, and no other body begins, on whichever worker. Bodies of the library around one of the program run in
- * any case, and enter that one here. */
+/* Stacks: how deeply tasks and calls may nest on the present stack of a worker, and a sentence for stacks that
+ * overflow.
+ *
+ * Nested calls of the library are checked: where there is no room for a body, the run ends with an error, and no other
+ * body begins, on any worker. Bodies of the library around a body of the program run in any case, and enter the
+ * program's body here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked. These run into
+ * the guard pages below the stack.
+ */
 #ifndef NS_WORKER_STACK_H
 #define NS_WORKER_STACK_H
 
 #include "threads/worker.h"
 
-/* The end of stacks once a run has had an error for one: below every address, so that no body begins. */
+/* The end of all stacks after such an error: above every address, so that no body begins. */
 #define NS_NO_STACK UINT64_MAX
 
-/* The worker goes on with a stack on which no body begins below `end`; what held of the one before. */
+/* The worker goes on with a stack on which no body begins below `end`. Returns the end of the stack before. */
 static inline uint64_t ns_thread_stand_on(ns_thread_worker *worker, uint64_t end) {
     /* relaxed: only how soon a run ends with an error depends on it */
     const uint64_t before = ns_atomic_u64_load(&worker->stack_end, memory_order_relaxed);
@@ -20,7 +25,7 @@ static inline uint64_t ns_thread_stand_on(ns_thread_worker *worker, uint64_t end
 void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body *body, void *arguments)
     __attribute__((cold));
 
-/* Where the stack ends at present, about; not the address of a variable, which sanitizers may keep elsewhere. */
+/* Returns about the present end of the stack; not the address of a variable, which sanitizers may keep elsewhere. */
 NS_ALWAYS_INLINE uintptr_t ns_stack_here(void) {
 #if defined(__x86_64__)
     uintptr_t here; /* a frame's address would cost every function that asks a register */
@@ -31,15 +36,30 @@ NS_ALWAYS_INLINE uintptr_t ns_stack_here(void) {
 #endif
 }
 
-/* Let a body run, where there is room for it. */
+/* Run a body if the stack has room for it. */
 NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_body *body, void *arguments) {
     ns_thread_worker *worker = (ns_thread_worker *)base;
-    /* relaxed: it is the worker's own, but where a run ends with an error */
+    /* relaxed: only the worker writes it, except where a run ends with an error */
     const uint64_t end = ns_atomic_u64_load(&worker->stack_end, memory_order_relaxed);
     if (__builtin_expect(ns_stack_here() >= end, 1))
         body(self, arguments);
     else
         ns_thread_enter_deep_body(worker, self, body, arguments);
 }
+
+/* ---- the stack of a thread --------------------------------------------------------------------------------------- */
+
+enum { NS_STACK_GUARD_BYTES = 256 << 10 }; /* guard pages below the stack of a worker's thread */
+
+/* Returns the lowest address of the calling thread's stack at which a body may begin; 0 where the system does not tell.
+ */
+uintptr_t ns_thread_stack_end(void);
+
+/* Let this process write a sentence before SIGSEGV ends it for a stack overflow, unless the program handles SIGSEGV. */
+void ns_thread_stack_report(void);
+
+/* The same for the calling thread: the `bytes` at `apart` are its stack for signals until ns_thread_stack_leave. */
+void ns_thread_stack_watch(void *apart, size_t bytes);
+void ns_thread_stack_leave(void);
 
 #endif

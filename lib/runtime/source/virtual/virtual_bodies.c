@@ -1,5 +1,5 @@
 /* Bodies in virtual time: each runs on a fiber, up to its next call, in lockstep with its row of the plan's graph. A
- * program that does something else is not the one that the plan was made for.
+ * program whose calls differ from the graph is refused.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "dependences/dependences.h"
-#include "platform/cpu_clock.h"
-#include "record/ops.h"
+#include "platform/ticks.h"
 #include "virtual/virtual_state.h"
 
 #define STACK_BYTES ((size_t)8 << 20) /* only what is touched takes memory */
@@ -19,7 +18,8 @@ static void go_on(virtual_pool *pool) {
     if (pool->compute_ps) pool->since_ps = ns_cpu_ps();
 }
 
-void ns_virtual_ask(virtual_task *task, virtual_call call) {
+/* The body of a task makes a call. Returns when the engine has executed the op of this call. */
+static void ask_engine(virtual_task *task, virtual_call call) {
     virtual_pool *pool = pool_of(task);
     if (pool->compute_ps) {
         const int64_t taken_ps = ns_cpu_ps() - pool->since_ps - pool->clock_cost_ps;
@@ -27,10 +27,13 @@ void ns_virtual_ask(virtual_task *task, virtual_call call) {
     }
     task->asked = call;
     ns_fiber_switch(task->fiber, pool->main);
-    go_on(pool); /* the task may have ended: of a call that returns */
+    go_on(pool); /* the task of a call that returns has been freed */
 }
 
-void ns_virtual_fail(virtual_task *task, int error, const char *sentence, ...) {
+/* The running body may not go on: end the run. */
+_Noreturn static void fail(virtual_task *task, int error, const char *sentence, ...)
+    __attribute__((format(printf, 3, 4)));
+static void fail(virtual_task *task, int error, const char *sentence, ...) {
     virtual_pool *pool = pool_of(task);
     va_list arguments;
     va_start(arguments, sentence);
@@ -38,7 +41,7 @@ void ns_virtual_fail(virtual_task *task, int error, const char *sentence, ...) {
     va_end(arguments);
     pool->error = error;
     ns_fiber_switch(task->fiber, pool->main);
-    abort(); /* nobody goes on with a run that has failed */
+    abort(); /* a failed run is not resumed */
 }
 
 /* The whole life of a fiber. */
@@ -46,8 +49,8 @@ static void live(void *argument) {
     virtual_task *task = argument;
     go_on(pool_of(task));
     task->body(&task->base, task->arguments);
-    ns_virtual_ask(task, (virtual_call){.op = NS_OP_END});
-    abort(); /* nobody goes on with a task that has ended */
+    ask_engine(task, (virtual_call){.op = NS_OP_END});
+    abort(); /* a task that has ended is not resumed */
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
@@ -56,7 +59,7 @@ static int no_memory(virtual_pool *pool, const char *what, uint32_t row) {
     return ns_pool_fail(&pool->base, NS_ERROR_MEMORY, "there is no memory for %stask %u", what, row);
 }
 
-/* The task of a row, which is created by `creator`, or a root. */
+/* Make the task of a row, which `creator` spawns or calls; NULL: a root. */
 static int make_task(virtual_pool *pool, uint32_t row, const ns_work_order *order, const virtual_task *creator) {
     virtual_task *task = malloc(sizeof *task + order->bytes);
     if (!task) return no_memory(pool, "", row);
@@ -89,7 +92,7 @@ static bool enlarge(ns_fiber ***fibers, uint32_t room) {
     return grown;
 }
 
-/* One more fiber that runs `task`, or NULL. There is room for every fiber among the spare ones, too. */
+/* Make a fiber that runs `task`. Returns NULL where memory is short. `spare` has room for all fibers, too. */
 static ns_fiber *add_fiber(virtual_pool *pool, virtual_task *task) {
     if (pool->fiber_count == pool->fiber_room) {
         const uint32_t room = pool->fiber_room ? 2 * pool->fiber_room : 64;
@@ -127,10 +130,10 @@ static enum ns_op op_at(const virtual_pool *pool, const virtual_task *task, uint
 
 static int differs(virtual_pool *pool, const virtual_task *task, uint32_t op) {
     return ns_pool_fail(&pool->base, NS_ERROR_PROGRAM, "task %u comes to '%s' where the plan's graph has '%s'",
-                        task->row, NS_OP_NAME[task->asked.op], NS_OP_NAME[op_at(pool, task, op)]);
+                        task->row, NS_OP_WORD[task->asked.op], NS_OP_WORD[op_at(pool, task, op)]);
 }
 
-/* What a child waits for is said by the plan's graph: the program is not another in this if it finds as many. */
+/* The plan's graph tells which siblings a child waits for. The program has to find as many. */
 static int check_dependences(virtual_pool *pool, virtual_task *parent, uint32_t row, const ns_work_order *order) {
     ns_dependences *known = ns_dependences_open(&parent->base);
     ns_dependent *made = known ? ns_arena_take(&known->arena, sizeof *made) : NULL;
@@ -169,10 +172,10 @@ static int match(virtual_pool *pool, virtual_task *task, uint32_t op) {
     task->end = op + 1;
     switch (task->asked.op) {
         case NS_VIRTUAL_GET:
-            if (there != NS_OP_WAIT) task->end = op; /* the body goes on from here, if the future is done by then */
+            if (there != NS_OP_WAIT) task->end = op; /* the body goes on from here; the future has to be done by then */
             return NS_OK;
         case NS_OP_END:
-            if (there == NS_OP_WAIT) task->end = ++op + 1; /* children that the body has not joined */
+            if (there == NS_OP_WAIT) task->end = ++op + 1; /* the end joins the children that the body has not joined */
             return op_at(pool, task, op) == NS_OP_END ? NS_OK : differs(pool, task, op);
         case NS_OP_SPAWN:
         case NS_OP_CALL: return there == task->asked.op ? create(pool, task, argument) : differs(pool, task, op);
@@ -213,3 +216,83 @@ int ns_virtual_come_to(void *whole, uint32_t worker, uint32_t row, uint32_t op) 
     if (!error && op == end_of(pool, task)) end_task(pool, task);
     return error;
 }
+
+/* ---- calls of programs: each is an op of the plan's graph -------------------------------------------------------- */
+
+static void spawn(ns_task *self, const ns_work_order *order) {
+    ask_engine((virtual_task *)self, (virtual_call){.op = NS_OP_SPAWN, .order = order});
+}
+
+static void join(ns_task *self) { ask_engine((virtual_task *)self, (virtual_call){.op = NS_OP_WAIT}); }
+
+/* The callee runs on the fiber of its caller. It is freed when its end has been executed. */
+static void call(ns_task *self, ns_body *body, void *arguments) {
+    virtual_task *caller = (virtual_task *)self;
+    if (ns_fiber_left(caller->fiber) < NS_LEAST_STACK_BYTES) {
+        fail(caller, NS_ERROR_MEMORY, "the calls of task %u nest too deeply for their stack", caller->row);
+    }
+    ask_engine(caller, (virtual_call){.op = NS_OP_CALL, .order = &(ns_work_order){.body = body}});
+    virtual_task *callee = caller->callee;
+    body(&callee->base, arguments);
+    ask_engine(callee, (virtual_call){.op = NS_OP_END});
+}
+
+static void get(ns_task *self, ns_future *future) {
+    ask_engine((virtual_task *)self, (virtual_call){.op = NS_VIRTUAL_GET, .future = future});
+}
+
+static void ask(ns_task *self, uint32_t op, uint32_t argument) {
+    ask_engine((virtual_task *)self, (virtual_call){.op = op, .argument = argument});
+}
+
+static void lock(ns_task *self, uint32_t word) { ask(self, NS_OP_LOCK, word); }
+static void unlock(ns_task *self, uint32_t word) { ask(self, NS_OP_UNLOCK, word); }
+static void arrive(ns_task *self, uint32_t word) { ask(self, NS_OP_BARRIER, word); }
+static void await(ns_task *self, uint32_t word) { ask(self, NS_OP_AWAIT, word); }
+
+/* Bodies go on in the order in which the engine grants the word. */
+static int64_t add(ns_task *self, uint32_t word, int64_t value) {
+    ask(self, NS_OP_ATOMIC, word);
+    ns_word *counter = &self->worker->pool->words[word];
+    const int64_t before = counter->value;
+    counter->value += value;
+    return before;
+}
+
+/* The graph tells how many tasks pass. */
+static void signal(ns_task *self, uint32_t word, uint32_t permits) {
+    (void)permits;
+    ask(self, NS_OP_SIGNAL, word);
+}
+
+static void work(ns_task *self, int64_t picoseconds) {
+    (void)self;
+    (void)picoseconds; /* the plan has the times of segments */
+}
+
+static void declare(ns_task *self, const ns_access *access) {
+    (void)self;
+    (void)access; /* and their accesses */
+}
+
+static void refuse(ns_task *self, int error, const char *sentence) {
+    fail((virtual_task *)self, error, "%s", sentence);
+}
+
+const ns_task_operations ns_virtual_calls = {
+    .spawn = spawn,
+    .spawn_after = spawn,
+    .call = call,
+    .join = join,
+    .get = get,
+    .work = work,
+    .access = declare,
+    .lock = lock,
+    .unlock = unlock,
+    .add = add,
+    .arrive = arrive,
+    .await = await,
+    .signal = signal,
+    .op = ask,
+    .refuse = refuse,
+};

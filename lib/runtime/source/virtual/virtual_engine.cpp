@@ -54,7 +54,7 @@ public:
 
     void begin(Engine &engine) override { follow(engine, nullptr); }
 
-    // Nothing is decided behind the last iteration.
+    // The controller decides nothing behind the last iteration.
     void end_iteration(Engine &engine) override {
         if (engine.source().has_step()) follow(engine, engine.told().data());
     }
@@ -117,7 +117,7 @@ int deadlocked(const ns_virtual_host &host, const Deadlock &found) {
     return NS_ERROR_DEADLOCK;
 }
 
-// The error that `work` ends with, or 0.
+// Returns the error that `work` ends with, or 0.
 template <typename Work>
 int guarded(const ns_virtual_host &host, Work &&work) {
     try {

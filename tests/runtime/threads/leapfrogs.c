@@ -1,14 +1,13 @@
 /* Leapfrogging (model 3.2): a task that waits in a join and executes what others have spawned has it from a worker that
  * has begun one of its own children.
  *
- * Run as `leapfrogs PLAN`. Prints how many tasks ran, how many of them in a join of another's, and how many came from a
- * worker that had no child of the waiting task.
+ * Run as `leapfrogs 0 PLAN`. Prints how many tasks ran, how many of them in a join of another's, and how many came from
+ * a worker that had no child of the waiting task.
  */
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { DEPTH = 12, CHILDREN = 2 };
 
@@ -23,7 +22,7 @@ typedef struct {
 } node;
 
 static _Thread_local const frame *waiting; /* whose join the thread is in, innermost */
-static atomic_int tasks, stolen, wrong;
+static atomic_int tasks, stolen, strange;
 
 /* Whether the worker has begun a child of the frame: one that has been taken for it may only be about to say so. */
 static bool has_begun_a_child(const frame *of, int worker) {
@@ -46,7 +45,7 @@ static void run_node(ns_task *self, void *arguments) {
     atomic_fetch_add(&tasks, 1);
     if (waiting && mine->spawner != worker) {
         atomic_fetch_add(&stolen, 1);
-        if (!has_begun_a_child(waiting, mine->spawner)) atomic_fetch_add(&wrong, 1);
+        if (!has_begun_a_child(waiting, mine->spawner)) atomic_fetch_add(&strange, 1);
     }
     if (!mine->depth) {
         sched_yield();
@@ -61,13 +60,9 @@ static void run_node(ns_task *self, void *arguments) {
     waiting = outer;
 }
 
-int main(int count, char **arguments) {
-    if (count != 2) return 2;
-    ns_pool *pool;
-    int error = ns_pool_create(&pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .plan = arguments[1]});
-    if (!error) error = ns_pool_run(pool, run_node, &(node){.depth = DEPTH}, sizeof(node));
-    if (error) fprintf(stderr, "%s\n", pool ? ns_pool_problem(pool) : ns_error_sentence(error));
-    ns_pool_destroy(pool);
-    printf("%d %d %d\n", tasks, stolen, wrong);
-    return error != NS_OK;
+int main(int count, char **words) {
+    ns_pool *pool = pool_of(count, words);
+    run(pool, run_node, &(node){.depth = DEPTH}, sizeof(node));
+    printf("%d %d %d\n", tasks, stolen, strange);
+    return finish(pool);
 }

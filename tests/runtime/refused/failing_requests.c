@@ -1,16 +1,62 @@
-/* Runs on threads in which the n-th request for memory fails, for every n in turn: each ends with an error code and a
- * sentence, before it has begun, or does all that it was to do; and the same pool then runs the same program.
+/* Pools and runs in which the n-th request for memory or for a thread fails, for every n in turn. Each ends with an
+ * error code and one sentence, and frees its memory.
  *
- * Run as `failing_runs MODE WORKERS PLAN`, where a dash is no plan. Prints how many requests were let fail, and what is
+ * Run as `failing_requests pools MODE PLAN` for the creation of pools, and for runs serially and in virtual time; or as
+ * `failing_requests runs MODE WORKERS PLAN` for runs on threads: such a run ends before it begins, or does all its
+ * steps, and the same pool then runs the same program. A dash is no plan. Prints how many requests failed, and what is
  * wrong.
+ *
+ * malloc, calloc, realloc, aligned_alloc, mmap and pthread_create are wrapped by the linker (`--wrap`).
  */
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "failing_allocator.h"
+#include "graph_program.h"
 #include "numasim/runtime.h"
+
+/* ---- requests that fail ------------------------------------------------------------------------------------------ */
+
+static _Atomic int64_t left; /* requests until the one that fails; 0: none does */
+static _Atomic bool has_failed;
+
+/* Let the request number `nth` from now on fail, counted from 1, and no other; 0: none. */
+
+static void fail_request(int64_t nth) {
+    has_failed = false;
+    left = nth;
+}
+
+/* Returns whether the request number `nth` has come. */
+static bool request_has_failed(void) { return has_failed; }
+
+static bool fails(void) {
+    int64_t before = left;
+    while (before > 0 && !atomic_compare_exchange_weak(&left, &before, before - 1)) {
+    }
+    if (before != 1) return false;
+    has_failed = true;
+    errno = ENOMEM;
+    return true;
+}
+
+#define WRAPPED(RESULT, NAME, PARAMETERS, FAILURE, ...) \
+    RESULT __real_##NAME PARAMETERS;                    \
+    RESULT __wrap_##NAME PARAMETERS;                    \
+    RESULT __wrap_##NAME PARAMETERS { return fails() ? FAILURE : __real_##NAME(__VA_ARGS__); }
+WRAPPED(void *, malloc, (size_t bytes), NULL, bytes)
+WRAPPED(void *, calloc, (size_t count, size_t bytes), NULL, count, bytes)
+WRAPPED(void *, realloc, (void *memory, size_t bytes), NULL, memory, bytes)
+WRAPPED(void *, aligned_alloc, (size_t alignment, size_t bytes), NULL, alignment, bytes)
+WRAPPED(void *, mmap, (void *at, size_t bytes, int protection, int flags, int file, off_t offset), MAP_FAILED, at,
+        bytes, protection, flags, file, offset)
+WRAPPED(int, pthread_create,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument), EAGAIN, thread,
+        attributes, start, argument)
 
 enum { DEPTH = 3, LONG_BYTES = 200, MANY = 150, INDICES = 20, OBJECT_BYTES = 10000 };
 
@@ -21,7 +67,7 @@ enum { TURNS = 9, TERMS = 5, OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + INDICE
 static int problems;
 static _Atomic int64_t done; /* steps of the program */
 static int64_t under_lock;   /* the same, counted under a lock of the pool */
-static char memory[OBJECT_BYTES];
+static char storage[OBJECT_BYTES];
 static int64_t object, lock, barrier;
 
 static void complain(int64_t nth, const char *what, int64_t found) {
@@ -29,7 +75,7 @@ static void complain(int64_t nth, const char *what, int64_t found) {
     problems++;
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------------- */
+/* ---- the program of runs ----------------------------------------------------------------------------------------- */
 
 static void step(ns_task *self) {
     done++;
@@ -138,10 +184,10 @@ static void take_part(ns_task *self, void *arguments) {
     grow(self, arguments);
 }
 
-/* ---- with requests that fail ------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static int describe(ns_pool *pool, uint32_t workers) {
-    object = ns_object_register(pool, "memory", memory, sizeof memory);
+    object = ns_object_register(pool, "memory", storage, sizeof storage);
     if (object < 0) return (int)object;
     lock = ns_word_create(pool, "lock", NS_WORD_LOCK, 0, 1);
     if (lock < 0) return (int)lock;
@@ -162,7 +208,7 @@ static void run(ns_pool *pool, int64_t nth, ns_body *body, int64_t steps) {
 }
 
 /* Whether the request number `nth` came up. */
-static bool attempt(const ns_pool_options *options, int64_t nth) {
+static bool attempt_runs(const ns_pool_options *options, int64_t nth) {
     ns_pool *pool = NULL;
     int error = ns_pool_create(&pool, options);
     if (error) complain(nth, "no pool", error);
@@ -181,13 +227,61 @@ static bool attempt(const ns_pool_options *options, int64_t nth) {
     return failed;
 }
 
-int main(int count, char **arguments) {
-    if (count != 4) return 2;
-    const enum ns_mode mode = (enum ns_mode)atoi(arguments[1]);
-    const char *plan = strcmp(arguments[3], "-") == 0 ? NULL : arguments[3];
-    const ns_pool_options options = {.mode = mode, .plan = plan, .workers = (uint32_t)atoi(arguments[2])};
+/* ---- pools ------------------------------------------------------------------------------------------------------- */
+
+static int run_graph(ns_pool *pool) {
+    ns_graph_program *program = NULL;
+    int error = ns_graph_program_create(&program, pool, (ns_graph_delay){0});
+    if (!error) error = ns_graph_program_run(program);
+    ns_graph_program_destroy(program);
+    return error;
+}
+
+static void spawn_tree(ns_task *self, void *arguments) {
+    int *depth = arguments, less = *depth - 1;
+    char large[64] = {0};
+    (void)large;
+    if (less < 0) return;
+    ns_spawn(self, spawn_tree, &less, sizeof less);
+    ns_spawn(self, spawn_tree, &less, sizeof less);
+    ns_join(self);
+}
+
+static int run_tree(ns_pool *pool) {
+    int depth = 4;
+    return ns_pool_run(pool, spawn_tree, &depth, sizeof depth);
+}
+
+/* Whether the request number `nth` came up. */
+static bool attempt_pool(const ns_pool_options *options, int64_t nth) {
+    ns_pool *pool = NULL;
+    fail_request(nth);
+    int error = ns_pool_create(&pool, options);
+    if (!error && options->mode == NS_MODE_VIRTUAL) error = run_graph(pool);
+    if (!error && options->mode == NS_MODE_SERIAL) error = run_tree(pool);
+    const bool failed = request_has_failed();
+    fail_request(0);
+    if (!failed && error) complain(nth, pool ? ns_pool_problem(pool) : "no pool", error);
+    if (error && error != NS_ERROR_MEMORY && error != NS_ERROR_THREAD) complain(nth, "another error", error);
+    if (error && strlen(ns_error_sentence(error)) < 10) complain(nth, "no sentence", error);
+    if (error && pool && !ns_pool_problem(pool)[0]) complain(nth, "a pool that cannot say why", error);
+    if (!error && !pool) complain(nth, "neither an error nor a pool", error);
+    ns_pool_destroy(pool);
+    return failed;
+}
+
+int main(int count, char **words) {
+    if (count < 4) return 2;
+    const bool runs = strcmp(words[1], "runs") == 0;
+    const enum ns_mode mode = (enum ns_mode)atoi(words[2]);
+    const char *plan = strcmp(words[count - 1], "-") == 0 ? NULL : words[count - 1];
+    const uint32_t workers = runs ? (uint32_t)atoi(words[3]) : plan ? 0 : 3;
+    const ns_pool_options options = {.mode = mode,
+                                     .plan = plan,
+                                     .workers = workers,
+                                     .graph = mode == NS_MODE_VIRTUAL ? NS_GRAPH_IS_PROGRAM : NS_GRAPH_RECORDED};
     int64_t nth = 1;
-    while (attempt(&options, nth)) nth++;
+    while ((runs ? attempt_runs : attempt_pool)(&options, nth)) nth++;
     printf("%lld requests\n", (long long)(nth - 1));
     return problems ? 1 : 0;
 }

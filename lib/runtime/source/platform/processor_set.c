@@ -1,12 +1,16 @@
-/* Sets of processors, and the lists in which the kernel writes them. */
+#include "platform/processor_set.h"
+
 #include <ctype.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "numasim/runtime.h"
-#include "platform/topology_build.h"
 
 enum { WORDS = NS_SET_BITS / 64 };
+enum { ALLOWED = 4 }; /* MPOL_F_MEMS_ALLOWED */
 
 void ns_set_keep(ns_set *self, const ns_set *other) {
     for (uint32_t at = 0; at < WORDS; at++) self->word[at] &= other->word[at];
@@ -25,7 +29,8 @@ uint32_t ns_set_first(const ns_set *self) {
     return NS_SET_BITS;
 }
 
-/* The number at `*text`, which is moved behind it; NS_SET_BITS where there is none that a set can hold. */
+/* Parse the number at `*text` and move `*text` behind the number. Returns NS_SET_BITS where no number stands that fits
+ * a set. */
 static uint32_t parse_number(const char **text) {
     if (!isdigit((unsigned char)**text)) return NS_SET_BITS;
     char *end;
@@ -53,7 +58,8 @@ int ns_set_parse(ns_set *self, const char *text) {
     return NS_OK;
 }
 
-/* The 32 bits in hexadecimal at `*text`, which is moved behind them; -1 where there are none, or more. */
+/* Parse the 32 bits in hexadecimal at `*text` and move `*text` behind them. Returns -1 for no digit and for more than
+ * eight. */
 static int64_t parse_group(const char **text) {
     int64_t value = 0;
     uint32_t digits = 0;
@@ -64,7 +70,7 @@ static int64_t parse_group(const char **text) {
     return digits && digits <= 8 ? value : -1;
 }
 
-/* Make room for a lower group; false where the highest one would be lost. */
+/* Shift all groups up by one. Returns whether the highest group was empty. */
 static bool shift_by_group(ns_set *self) {
     const bool fits = self->word[WORDS - 1] >> 32 == 0;
     for (uint32_t at = WORDS; at-- > 0;) self->word[at] = self->word[at] << 32 | (at ? self->word[at - 1] >> 32 : 0);
@@ -78,6 +84,23 @@ int ns_set_parse_bitmap(ns_set *self, const char *text) {
         if (group < 0 || !shift_by_group(self)) return NS_ERROR_FORMAT;
         self->word[0] |= (uint64_t)group;
         if (*text != ',') return *text && *text != '\n' ? NS_ERROR_FORMAT : NS_OK;
-        if (text[1] == '\n') text++; /* as old kernels break long ones */
+        if (text[1] == '\n') text++; /* old kernels break a long bitmap into lines */
     }
+}
+
+void ns_set_usable_processors(ns_set *self) {
+    cpu_set_t *mask = CPU_ALLOC(NS_SET_BITS);
+    const size_t size = CPU_ALLOC_SIZE(NS_SET_BITS);
+    const bool known = mask && sched_getaffinity(0, size, mask) == 0;
+    memset(self, known ? 0 : 0xFF, sizeof *self);
+    for (uint32_t cpu = 0; known && cpu < NS_SET_BITS; cpu++) {
+        if (CPU_ISSET_S(cpu, size, mask)) ns_set_add(self, cpu);
+    }
+    CPU_FREE(mask);
+}
+
+void ns_set_usable_memory(ns_set *self) {
+    memset(self, 0, sizeof *self);
+    const long failed = syscall(SYS_get_mempolicy, NULL, self->word, (unsigned long)NS_SET_BITS, NULL, ALLOWED);
+    if (failed || !ns_set_count(self)) memset(self, 0xFF, sizeof *self);
 }

@@ -1,14 +1,12 @@
 /* Subtrees that come through gates: how many of them a NUMA node has at work at once, at most (model 4.14).
  *
- * Run as `live_units record FILE` for the task graph, and as `live_units run PLAN` on threads, with a plan of that
- * graph in which depth 1 has the roots of subtrees. Prints the number of subtrees, and the most of a node that were
- * live.
+ * Run as `live_units record FILE` for the task graph, and as `live_units 0 PLAN` on threads, with a plan of that graph
+ * in which depth 1 has the roots of subtrees. Prints the number of subtrees, and the largest number of live subtrees of
+ * a node.
  */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "numasim/runtime.h"
+#include "program.h"
 
 enum { SUBTREES = 24, LEAVES = 6, MOST_NODES = 8 };
 
@@ -40,16 +38,14 @@ static void whole(ns_task *self, void *arguments) {
     ns_join(self);
 }
 
-int main(int count, char **arguments) {
-    if (count != 3) return 2;
-    const bool records = strcmp(arguments[1], "record") == 0;
-    const ns_pool_options options = records ? (ns_pool_options){.mode = NS_MODE_SERIAL, .record = arguments[2]}
-                                            : (ns_pool_options){.mode = NS_MODE_NATIVE, .plan = arguments[2]};
+int main(int count, char **words) {
     ns_pool *pool;
-    int error = ns_pool_create(&pool, &options);
-    if (!error) error = ns_pool_run(pool, whole, NULL, 0);
-    if (error) fprintf(stderr, "%s\n", pool ? ns_pool_problem(pool) : ns_error_sentence(error));
-    ns_pool_destroy(pool);
+    if (strcmp(words[1], "record"))
+        pool = pool_of(count, words);
+    else if (ns_pool_create(&pool, &(ns_pool_options){.record = words[2]}))
+        return 2;
+    run(pool, whole, NULL, 0);
     printf("%d %d\n", begun, most);
-    return error || leaves != SUBTREES * LEAVES;
+    require(leaves == SUBTREES * LEAVES, "all leaves run");
+    return finish(pool);
 }

@@ -30,7 +30,7 @@ int main(int count, char **arguments) {
     int error = ns_pool_create(
         &pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .plan = arguments[1], .graph = NS_GRAPH_IS_PROGRAM});
     if (!error) {
-        graph = &((const ns_thread_pool *)pool)->tables.file->plan.graph;
+        graph = &((const ns_thread_pool *)pool)->file.plan.graph;
         left = calloc((size_t)graph->rows, sizeof *left);
         for (uint64_t at = 0; at < graph->successor.count; at++) left[graph->successor.at[at]]++;
         error = ns_graph_program_create(&program, pool, (ns_graph_delay){take, NULL});

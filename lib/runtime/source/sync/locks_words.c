@@ -1,0 +1,131 @@
+/* Locks of one or two words: test-and-set, test and test-and-set, ticket, and mutex. */
+#include "platform/waiting.h"
+#include "sync/numa_locks.h"
+
+/* ---- test-and-set: each waiting thread writes the word until it finds the lock free ------------------------------ */
+
+enum state { FREE, HELD, HELD_AND_WANTED }; /* wanted: only of a mutex */
+
+typedef struct {
+    ns_numa_lock base;
+    NS_OWN_LINE ns_atomic_u32 state; /* enum state */
+} word_lock;
+
+_Static_assert(offsetof(word_lock, state) == NS_LINE_BYTES, "the word that is written is apart from what all read");
+
+static bool set_tas(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    /* acquire: pairs with the release by the last holder */
+    return ns_atomic_u32_exchange(&((word_lock *)base)->state, HELD, memory_order_acquire) == FREE;
+}
+
+static void acquire_tas(ns_numa_lock *base, uint32_t node) {
+    ns_patience patience = {0};
+    while (!set_tas(base, node)) ns_patience_rest(&patience);
+}
+
+static void release_word(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    /* release: the next holder sees what was done under the lock */
+    ns_atomic_u32_store(&((word_lock *)base)->state, FREE, memory_order_release);
+}
+
+const ns_numa_lock_operations ns_lock_tas = {
+    .name = "tas", .bytes = sizeof(word_lock), .acquire = acquire_tas, .try_acquire = set_tas, .release = release_word};
+
+/* ---- test and test-and-set: a waiting thread reads the word, and writes it only when the lock is free ------------ */
+
+static bool is_free(const word_lock *self) {
+    /* relaxed: only says when to try */
+    return ns_atomic_u32_load(&self->state, memory_order_relaxed) == FREE;
+}
+
+static bool set_ttas(ns_numa_lock *base, uint32_t node) { return is_free((word_lock *)base) && set_tas(base, node); }
+
+static void acquire_ttas(ns_numa_lock *base, uint32_t node) {
+    ns_patience patience = {0};
+    while (!set_ttas(base, node)) ns_patience_rest(&patience);
+}
+
+const ns_numa_lock_operations ns_lock_ttas = {.name = "ttas",
+                                              .bytes = sizeof(word_lock),
+                                              .acquire = acquire_ttas,
+                                              .try_acquire = set_ttas,
+                                              .release = release_word};
+
+/* ---- mutex, for long waits: after some looks a waiting thread sleeps until a release ----------------------------- */
+
+static bool take_mutex(ns_numa_lock *base, uint32_t node) {
+    uint32_t found = FREE;
+    (void)node;
+    /* acquire: pairs with the release by the last holder */
+    return ns_atomic_u32_compare_exchange(&((word_lock *)base)->state, &found, HELD, memory_order_acquire,
+                                          memory_order_relaxed);
+}
+
+static void acquire_mutex(ns_numa_lock *base, uint32_t node) {
+    word_lock *self = (word_lock *)base;
+    if (take_mutex(base, node)) return;
+    for (uint32_t look = 0; look < base->options.spins; look++) {
+        ns_pause();
+        if (is_free(self) && take_mutex(base, node)) return;
+    }
+    /* Other threads may sleep, too: the holder that comes from here wakes one of them. acquire: as in take_mutex */
+    while (ns_atomic_u32_exchange(&self->state, HELD_AND_WANTED, memory_order_acquire) != FREE)
+        ns_futex_wait(&self->state, HELD_AND_WANTED);
+}
+
+static void release_mutex(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    word_lock *self = (word_lock *)base;
+    /* release: the next holder sees what was done under the lock */
+    if (ns_atomic_u32_exchange(&self->state, FREE, memory_order_release) == HELD_AND_WANTED)
+        ns_futex_wake(&self->state, 1);
+}
+
+const ns_numa_lock_operations ns_lock_mutex = {.name = "mutex",
+                                               .bytes = sizeof(word_lock),
+                                               .acquire = acquire_mutex,
+                                               .try_acquire = take_mutex,
+                                               .release = release_mutex};
+
+/* ---- ticket: a thread draws a number, and waits until the number is served --------------------------------------- */
+
+typedef struct {
+    ns_numa_lock base;
+    NS_OWN_LINE ns_atomic_u32 drawn; /* numbers wrap: fewer than 2^32 threads wait */
+    NS_OWN_LINE ns_atomic_u32 served;
+} ticket_lock;
+
+_Static_assert(offsetof(ticket_lock, drawn) == NS_LINE_BYTES, "drawing does not disturb what all read");
+_Static_assert(offsetof(ticket_lock, served) == 2 * NS_LINE_BYTES, "drawing does not disturb waiting threads");
+
+static void acquire_ticket(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    ticket_lock *self = (ticket_lock *)base;
+    /* relaxed: only the number counts; `served` hands over what the lock protects */
+    ns_wait_for(&self->served, ns_atomic_u32_fetch_add(&self->drawn, 1, memory_order_relaxed));
+}
+
+static bool try_ticket(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    ticket_lock *self = (ticket_lock *)base;
+    /* acquire: pairs with the release by the last holder; relaxed: as above */
+    const uint32_t served = ns_atomic_u32_load(&self->served, memory_order_acquire);
+    uint32_t drawn = served; /* where no thread has the lock or waits */
+    return ns_atomic_u32_compare_exchange(&self->drawn, &drawn, served + 1, memory_order_relaxed, memory_order_relaxed);
+}
+
+static void release_ticket(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    ticket_lock *self = (ticket_lock *)base;
+    /* relaxed: only the holder writes the word; release: the next holder sees what was done under the lock */
+    const uint32_t mine = ns_atomic_u32_load(&self->served, memory_order_relaxed);
+    ns_atomic_u32_store(&self->served, mine + 1, memory_order_release);
+}
+
+const ns_numa_lock_operations ns_lock_ticket = {.name = "ticket",
+                                                .bytes = sizeof(ticket_lock),
+                                                .acquire = acquire_ticket,
+                                                .try_acquire = try_ticket,
+                                                .release = release_ticket};
