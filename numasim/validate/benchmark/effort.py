@@ -1,4 +1,4 @@
-"""What is measured: about two minutes by default, each rate at a size that suits its engine; and the plans for it.
+"""The sizes of the benchmark, which takes some minutes by default, and the plans that are timed.
 
 Plans have uniform stealing on a machine with as many hardware threads as there are workers. Unless stated otherwise,
 only steals couple the workers, so that the speed of the engine itself is measured.
@@ -23,92 +23,31 @@ SEED = 1  # of every run
 PLAIN: Parameters = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}  # effects
 ALL: Parameters = {}  # the effects at their defaults
 STRATEGY = "randomized"
-SPREAD_PAGES = {"like": STRATEGY, "name": "randomized-interleaved", "placement": "interleave"}
 MACHINE, MACHINE_THREADS = "xeon-e5-2620-2s", 24
 LARGE_MACHINE = "synthetic-16x64"
-FOUR_SOCKETS, FOUR_SOCKETS_THREADS = "xeon-6130-4s", 128
-
-
-@dataclass(frozen=True)
-class Command:
-    """A whole ``numasim run`` of ``workload``; its target is to take less than ``most_s`` seconds."""
-
-    name: str
-    workload: Parameters
-    most_s: float
-    most_mb: float | None = None  # of memory, 10**6 bytes
-    runtime: str = "bare"
-    skip: str = "auto"
-    model: Parameters = field(default_factory=lambda: PLAIN)
-    machine: str | None = None  # None: that for so many workers
-    workers: int = MACHINE_THREADS
-    strategy: str = STRATEGY
-    samples: int | None = None  # at most
-
-
-MATMUL = {"name": "matmul", "n": 8192}  # 67,108,864 tasks
-SORT, KEYS = {"name": "sort", "n": 33_554_432}, "sort of 33,554,432 keys"
-SORTING: dict[str, Any] = {"most_s": 5, "runtime": "ompi", "model": ALL, "machine": LARGE_MACHINE, "samples": 1}
-BINDING: dict[str, Any] = {**SORTING, "most_s": 4, "strategy": "locality-binding"}
-COMMANDS = (
-    Command("matmul 8192, skipping", MATMUL, most_s=1, most_mb=300),
-    Command("matmul 8192, event by event", MATMUL, most_s=5, most_mb=300, skip="off"),
-    Command("matmul 8192 on runtime own, in bulk", MATMUL, most_s=2, most_mb=300, runtime="own"),
-    Command("matmul 8192 on runtime own, in bulk, all effects", MATMUL, most_s=2, runtime="own", model=ALL),
-    Command("fib 35, skipping", {"name": "fib", "n": 35}, most_s=1),
-    Command(f"{KEYS}, 1,024 workers", SORT, **SORTING, workers=1024),
-    Command(f"{KEYS}, 256 workers, locality-binding", SORT, **BINDING, workers=256),
-)
-
-
-@dataclass(frozen=True)
-class Effort:
-    """Sizes of the measurement."""
-
-    samples: int = 5  # of everything that is timed; the finding is their median
-    sample_s: float = 0.3  # duration of a sample of a rate, unless the workload has no such size
-    first_tasks: int = 10_000  # the size tried first
-    workers: tuple[int, ...] = (2, 24, 128, 1024)
-    reference_workers: tuple[int, ...] = (2, 24)
-    families: Mapping[str, Parameters] = field(
-        default_factory=lambda: {name: family.benchmark for name, family in FAMILIES.items()}
-    )
-    commands: tuple[Command, ...] = COMMANDS
-    effect_tasks: int = 200_000
-    sweep_runs: int = 2000  # which share a graph
-    sweep_run_s: float = 0.002  # at least, where throughput is measured
-    ratio_tasks: int = 2_000_000
-    ratio_fib: int = 27
-    ratio_matmul: int = 8192
-    ratio_rows: int = 65_536
-    simgrid_tasks: int = 200_000
-    runtime_fib: int = 36
-    runtime_kernels: Mapping[str, int] = field(
-        default_factory=lambda: {"nqueens": 12, "sort": 2_000_000, "strassen": 1024, "uts": 20_000}
-    )
 
 
 def machine_of(workers: int) -> str:
-    """The machine for that many workers."""
+    """Return the machine for that many workers."""
     return MACHINE if workers <= MACHINE_THREADS else LARGE_MACHINE
 
 
-def independent_tasks(tasks: int) -> dict[str, Any]:
-    """The workload of so many independent tasks, as long as those of the bare loop."""
+def independent_tasks(tasks: int) -> Parameters:
+    """Return the workload of so many independent tasks, which are as long as those of the bare loop."""
     return {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
 
 
 def spec_of(
     workload: Parameters | Held,
-    workers: int,
-    runtime: str,
-    skip: str,
+    workers: int = MACHINE_THREADS,
+    runtime: str = "bare",
+    skip: str = "off",
     *,
     machine: str | Parameters | None = None,
     strategy: str | Parameters = STRATEGY,
     model: Parameters = PLAIN,
 ) -> dict[str, Any]:
-    """The specification of a run that is timed."""
+    """Return the specification of a run that is timed."""
     return {
         "machine": machine or machine_of(workers),
         "workload": workload,
@@ -120,6 +59,67 @@ def spec_of(
     }
 
 
-def plan_of(workload: Parameters | Held, workers: int, runtime: str, skip: str, **others: Any) -> Plan:
-    """The plan of `spec_of`."""
-    return build_plan(resolve(spec_of(workload, workers, runtime, skip, **others)))
+def plan_of(workload: Parameters | Held, *arguments: Any, **others: Any) -> Plan:
+    """Return the plan of `spec_of`."""
+    return build_plan(resolve(spec_of(workload, *arguments, **others)))
+
+
+@dataclass(frozen=True)
+class Command:
+    """A whole ``numasim run`` of a specification, which should take at most ``most_s`` seconds and ``most_mb`` of
+    memory (10**6 bytes).
+    """
+
+    name: str
+    spec: Parameters
+    most_s: float
+    most_mb: float | None = None
+    samples: int | None = None  # at most
+
+
+def commands() -> tuple[Command, ...]:
+    """Return the whole commands that are timed: 67,108,864 tasks of matmul, fib of 35 and a large sort."""
+    matmul, sort = {"name": "matmul", "n": 8192}, {"name": "sort", "n": 33_554_432}
+    keys, large = "sort of 33,554,432 keys", {"machine": LARGE_MACHINE, "model": ALL}
+    all_effects = spec_of(matmul, runtime="own", skip="auto", model=ALL)
+    binding = spec_of(sort, 256, "ompi", "auto", strategy="locality-binding", **large)
+    return (
+        Command("matmul 8192, skipping", spec_of(matmul, skip="auto"), 1, 300),
+        Command("matmul 8192, event by event", spec_of(matmul), 5, 300),
+        Command("matmul 8192 on runtime own, in bulk", spec_of(matmul, runtime="own", skip="auto"), 2, 300),
+        Command("matmul 8192 on runtime own, in bulk, all effects", all_effects, 2),
+        Command("fib 35, skipping", spec_of({"name": "fib", "n": 35}, skip="auto"), 1),
+        Command(f"{keys}, 1,024 workers", spec_of(sort, 1024, "ompi", "auto", **large), 5, samples=1),
+        Command(f"{keys}, 256 workers, locality-binding", binding, 4, samples=1),
+    )
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of both workloads in a sample of a rate: independent tasks, and n of fib."""
+
+    independent: int
+    fib: int
+
+    def workloads(self) -> dict[str, Parameters]:
+        """Return the parameters of both workloads by name."""
+        return {"independent": independent_tasks(self.independent), "fib": {"name": "fib", "n": self.fib}}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Sizes of the measurement; a sample of a rate takes some tenths of a second."""
+
+    samples: int = 5  # of everything that is timed; the finding is their median
+    timeouts: int = 300_000  # of bare SimPy
+    reference_size: Size = Size(30_000, 19)
+    eager_size: Size = Size(4_000_000, 29)
+    skipping_size: Size = Size(2**26, 35)
+    workers: tuple[int, ...] = (2, 24, 128, 1024)
+    reference_workers: tuple[int, ...] = (2, 24)
+    families: Mapping[str, Parameters] = field(
+        default_factory=lambda: {name: family.benchmark for name, family in FAMILIES.items()}
+    )
+    commands: tuple[Command, ...] = field(default_factory=commands)
+    effect_tasks: int = 200_000
+    sweep_runs: int = 2000  # which share a graph
