@@ -8,7 +8,6 @@ for each library that is missing what is missing. Exit status 1 where a goal is 
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from typing import Any
 from numasim.engine.result import Result
 from numasim.engine.simulate import simulate, simulate_spec
 from numasim.plan.plan import Plan
-from numasim.runtime.runtime_program import PROGRAM
 from numasim.spec.run_spec import RunSpec
 from numasim.validate.benchmark.effort import NATIVE, REFERENCE, SEED, Parameters, independent_tasks, plan_of
 from numasim.validate.benchmark.sampling import AT_LEAST, AT_MOST, Column, Goal, Probe, print_findings, take
@@ -40,6 +38,7 @@ KERNELS = {"nqueens": 12, "sort": 2_000_000, "strassen": 1024, "uts": 20_000}
 THREADS, CROWD = (1, 2), 32
 SWEEP_RUNS, SWEEP_WORKLOAD = 2000, {"name": "fib", "n": 20}
 TRIAL = ("4", "1")  # a size that every program has, and threads
+C = ("cc", "-x", "c")
 CPP = ("clang++", "-std=c++17", "-x", "c++")  # clang++ has both libraries of OpenMP
 
 Side = Callable[[], float]
@@ -62,19 +61,20 @@ def pair_probe(row: str, goal: Goal | None, one: Side, other: Side) -> Probe:
 # ---- engines: bare SimPy timeouts, the bare loop, SimGrid (Casanova et al., 2014) with an actor for each worker ------
 
 
-def engine_pairs() -> Iterator[Probe]:
+def engine_pairs(folder: Path) -> Iterator[Probe]:
     """Yield the pairs of the reference engine with bare timeouts, and of the native engine with the bare loop."""
     for workload, share in ((independent_tasks(30_000), 1 / 4), ({"name": "fib", "n": 19}, 1 / 8)):
         tasks = partial(rate, "tasks", plan_of(workload), REFERENCE)
         bare = partial(timeouts_per_second, 300_000)
         row = f"{workload['name']}, reference engine: to bare SimPy timeouts, per second"
         yield pair_probe(row, Goal(AT_LEAST, share), tasks, bare)
+    program = built(folder / "bare_loop", C, "bare_loop.c", [], ("fib", "4", "2", "1"))
     sizes: list[tuple[Parameters, int]] = [
         (independent_tasks(INDEPENDENT), INDEPENDENT),
         ({"name": "fib", "n": FIB}, FIB),
     ]
     for workload, size in sizes:
-        bare = partial(bare_loop_rate, workload["name"], size)
+        bare = partial(bare_loop_rate, program, workload["name"], size)
         row = f"{workload['name']}, native engine: to the bare loop, events/s"
         yield pair_probe(row, Goal(AT_LEAST, 0.5), partial(rate, "events", plan_of(workload), NATIVE), bare)
 
@@ -86,11 +86,10 @@ def rate(counted: str, plan: Plan, engine: str) -> float:
     return float(result.row()[counted] / result.engine_s)
 
 
-def bare_loop_rate(workload: str, size: int) -> float:
+def bare_loop_rate(program: Path, workload: str, size: int) -> float:
     """Return the events per second of the bare loop, which simulates stealing with nothing to choose."""
-    command = [str(PROGRAM), "bare", workload, str(size), str(WORKERS), str(NODES)]
-    found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
-    return float(found["events"] / (found["took_ps"] * 1e-12))
+    events, _, _, _, took_ns = printed_numbers(program, workload, size, WORKERS, NODES)
+    return events / (took_ns / 1e9)
 
 
 def simgrid_pairs(folder: Path) -> Iterator[Probe]:
@@ -129,9 +128,7 @@ def crowd_pairs(folder: Path) -> Iterator[Probe]:
 def fib_program(name: str, folder: Path) -> Path:
     """Return the program of fib on a library, which is built where it is not there."""
     program = folder / f"fib_{name}"
-    return (
-        program if program.exists() else built(program, ("cc", "-x", "c"), f"fib_{name}.c", package(name), ("1", "1"))
-    )
+    return program if program.exists() else built(program, C, f"fib_{name}.c", package(name), ("1", "1"))
 
 
 def ns_per_call(program: Path, threads: int) -> float:
@@ -206,7 +203,7 @@ def built(program: Path, compiler: Sequence[str], source: str, options: Sequence
     return program
 
 
-def printed_numbers(program: Path, *arguments: int) -> list[int]:
+def printed_numbers(program: Path, *arguments: int | str) -> list[int]:
     """Return the whole numbers that ``program`` prints in one line."""
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
     require(not done.returncode, f"{program.name} failed with status {done.returncode}: {done.stderr.strip()}")
@@ -260,7 +257,7 @@ def main() -> int:
     with TemporaryDirectory() as name:
         folder = Path(name)
         sources: dict[str, Iterator[Probe]] = {
-            "engines": engine_pairs(),
+            "engines": engine_pairs(folder),
             "SimGrid": simgrid_pairs(folder),
             "many threads of the C runtime": crowd_pairs(folder),
             "Lace": lace_pairs(folder),

@@ -27,11 +27,12 @@ from typing import Any, NamedTuple, Self
 from same_as import OTHER, THIS, Side, side
 
 HERE = Path(__file__).resolve().parent
-LISTER, WORKER = HERE / "benchmark_list.py", HERE / "speed_worker.py"
+WORKER = HERE / "speed_worker.py"
 BOUNDS = {"native": 0.97, "reference": 0.85, "C runtime": 0.97}
 FIB_N = 33  # 5,702,887 leaves, some 60 ms on one worker
 RUNTIME_WORKERS = (1, 2)
 FEWEST_PAIRS = 5
+SAMPLE_S = 0.05  # that a sample of an engine takes at least
 PLAN_S = 8.0  # CPU time for the pairs of a plan, if so many are not too few
 AGAIN = 3  # times as many pairs, for a plan that misses its bound
 
@@ -124,27 +125,23 @@ class Worker:
         return json.loads(self._process.stdout.readline())
 
 
-def engine_ratios(
-    this: Side, other: Side, plans: Sequence[dict[str, Any]], pairs: int, sample_s: float
-) -> Iterator[Ratio]:
-    """The ratio for each plan on its engine; both processes have run a plan before it is measured."""
+def engine_ratios(this: Side, other: Side, words: str, kinds: Sequence[str], pairs: int) -> Iterator[Ratio]:
+    """Yield the ratio for each plan on its engine; both processes have run a plan before the plan is measured.
+
+    The plans are those that the other installation lists.
+    """
     processor = max(os.sched_getaffinity(0))
     with Worker(this, processor) as mine, Worker(other, processor) as its:
-        for plan in plans:
+        for plan in its.ask(list=True):
             engine = plan["engine"]
+            if engine not in kinds or words not in plan["name"]:
+                continue
             tasks = [worker.ask(plan=plan["spec"]) for worker in (mine, its)]
             assert tasks[0] == tasks[1], f"{plan['name']} has {tasks[0]} tasks in {THIS}, {tasks[1]} in {OTHER}"
             once_s = max(worker.ask(engine=engine, sample_s=0) for worker in (mine, its))
-            room = max(FEWEST_PAIRS, min(pairs, int(PLAN_S / (2 * max(once_s, sample_s)))))
-            one, two = (partial(worker.ask, engine=engine, sample_s=sample_s) for worker in (mine, its))
+            room = max(FEWEST_PAIRS, min(pairs, int(PLAN_S / (2 * max(once_s, SAMPLE_S)))))
+            one, two = (partial(worker.ask, engine=engine, sample_s=SAMPLE_S) for worker in (mine, its))
             yield ratio(plan["name"], engine, one, two, room)
-
-
-def listed(by: Side, sample_s: float) -> list[dict[str, Any]]:
-    """The plans of the benchmark at sizes that suit the other installation."""
-    command = [by.python, str(LISTER), "--sample-s", str(sample_s)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=by.environment, cwd="/")
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 # ---- the C runtime --------------------------------------------------------------------------------------------------
@@ -195,19 +192,13 @@ def main() -> int:
     parser.add_argument("--other", required=True, help="the interpreter that imports the other numasim")
     parser.add_argument("--this", default=sys.executable, help="the interpreter that imports this numasim")
     parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("--sample-s", type=float, default=0.05, help="what a sample of an engine takes at least")
     parser.add_argument("--only", choices=tuple(BOUNDS), action="append", help="one kind (default: all)")
     parser.add_argument("--words", default="", help="only plans of the engines with these words in their names")
     given = parser.parse_args()
     this, other = side(THIS, given.this), side(OTHER, given.other)
     kinds = given.only or tuple(BOUNDS)
-    plans = [
-        plan
-        for plan in (listed(other, given.sample_s) if set(kinds) & {"native", "reference"} else [])
-        if plan["engine"] in kinds and given.words in plan["name"]
-    ]
     found = []
-    of_engines = engine_ratios(this, other, plans, given.pairs, given.sample_s)
+    of_engines = engine_ratios(this, other, given.words, kinds, given.pairs)
     of_runtime = runtime_ratios(this, other, given.pairs) if "C runtime" in kinds else ()
     for each in chain(of_engines, of_runtime):
         found.append(each)
