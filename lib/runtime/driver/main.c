@@ -8,8 +8,6 @@
 
 #include "driver/commands.h"
 #include "driver/output.h"
-#include "driver/rehearsal.h"
-#include "driver/standard_streams.h"
 #include "policy/draws.h"
 
 enum { PROBLEM_BYTES = 1280, MAPPED_BYTES = 128 * 1024 };
@@ -20,7 +18,6 @@ static const char USAGE[] =
     "    [--seed N] [--record FILE] [--repeat N] [--rehearse] [--warm-up] [--no-verify] [--json]\n"
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
-    "numasim-runtime bare independent TASKS|fib N WORKERS NODES\n"
     "numasim-runtime probe [--quick] [--cores]\n"
     "numasim-runtime [--cflags] [--libs] [--cmake-dir]\n"
     "\n"
@@ -96,11 +93,18 @@ static int run_kernels(int count, char **arguments) {
     return NS_EXIT_OK;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} COMMAND[] = {{"plan", ns_plan_command}, {"topology", ns_topology_command}, {"probe", ns_probe_command}};
+enum { COMMANDS = sizeof COMMAND / sizeof *COMMAND };
+
 static int run_command(int count, char **arguments) {
-    const char *nearest;
+    const char *names[COMMANDS + 1] = {NULL}, *nearest;
     char problem[PROBLEM_BYTES];
-    const int status = ns_command_run(count, arguments, &nearest);
-    if (status != NS_EXIT_NO_COMMAND) return status;
+    for (int at = 0; at < COMMANDS; at++) names[at] = COMMAND[at].name;
+    const int found = ns_names_find(names, arguments[1], &nearest);
+    if (found >= 0) return COMMAND[found].run(count - 1, arguments + 1);
     snprintf(problem, sizeof problem, "there is no command '%s'; the nearest is %s", arguments[1], nearest);
     return refuse(problem);
 }

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "driver/options/values.h"
 #include "record/json_text.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */

@@ -28,8 +28,9 @@ static const ns_parameter PARAMETERS[] = {
 enum { MOST_TILES = 3 };
 
 typedef struct {
+    ns_state_memory memory;
     int64_t tiles, size, rate;
-    bool objects, dependences;
+    bool dependences;
     uint32_t object;
     double *matrix, *twin, *original;
 } state;
@@ -134,7 +135,7 @@ static void add_tile(tiles *all, const state *of, int64_t row, int64_t column, e
     all->dependences[all->count++] = (ns_dependence){
         .address = tile_at(of, of->matrix, row, column),
         .direction = mode == NS_READ ? NS_DIRECTION_IN : NS_DIRECTION_INOUT,
-        .access = of->objects ? access : NULL,
+        .access = of->memory.objects ? access : NULL,
     };
 }
 
@@ -148,7 +149,7 @@ static void spawn_step(ns_task *self, const step *s) {
     if (of->dependences)
         ns_spawn_after(self, run_step, s, sizeof *s, all.dependences, all.count);
     else
-        ns_spawn_with(self, run_step, s, sizeof *s, all.accesses, of->objects ? all.count : 0);
+        ns_spawn_with(self, run_step, s, sizeof *s, all.accesses, of->memory.objects ? all.count : 0);
 }
 
 /* The tasks so far have to be done before the next are spawned, unless each says what it waits for. */
@@ -176,14 +177,6 @@ static size_t bytes_of(const state *self) {
     return (size_t)(place_of(self->tiles, 0) * self->size * self->size) * sizeof(double);
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    free(self->matrix);
-    free(self->twin);
-    free(self->original);
-    free(self);
-}
-
 /* Random numbers from -1 to 1, and on the diagonal what is above the sum of a row of them: positive definite. */
 static void fill(const state *self, double *matrix) {
     const int64_t numbers = place_of(self->tiles, 0) * self->size * self->size;
@@ -196,33 +189,22 @@ static void fill(const state *self, double *matrix) {
     }
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.tiles = values[TILES].number,
+    state *self = whole;
+    *self = (state){.memory.objects = values[OBJECTS].number,
+                    .tiles = values[TILES].number,
                     .size = values[TILE_SIZE].number,
                     .rate = values[RATE].number,
-                    .objects = values[OBJECTS].number,
                     .dependences = values[DEPENDENCES].number};
-    self->matrix = malloc(bytes_of(self));
-    self->twin = malloc(bytes_of(self));
-    self->original = malloc(bytes_of(self));
-    if (!self->matrix || !self->twin || !self->original) {
-        destroy(self);
-        return NS_ERROR_MEMORY;
-    }
+    self->matrix = ns_state_share(&self->memory, (int64_t)bytes_of(self), "matrix", &self->object);
+    self->twin = ns_state_take(&self->memory, (int64_t)bytes_of(self));
+    self->original = ns_state_take(&self->memory, (int64_t)bytes_of(self));
+    if (!self->matrix || !self->twin || !self->original) return NS_ERROR_MEMORY;
     fill(self, self->original);
     memcpy(self->matrix, self->original, bytes_of(self));
     memcpy(self->twin, self->original, bytes_of(self));
-    *made = self;
     return NS_OK;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    state *self = whole;
-    if (!self->objects) return NS_OK;
-    return ns_object_attach(pool, "matrix", self->matrix, (int64_t)bytes_of(self), &self->object);
 }
 
 static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, decompose, &whole, sizeof whole); }
@@ -289,10 +271,9 @@ const ns_kernel ns_cholesky_kernel = {
     .name = "cholesky",
     .meaning = "Cholesky factorisation of a matrix of tiles, one task creating all others",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

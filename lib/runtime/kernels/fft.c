@@ -28,8 +28,8 @@ typedef struct {
 static const int64_t ELEMENT_BYTES = sizeof(complex);
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, rate;
-    bool objects;
     uint32_t object[REGIONS];
     complex *data[REGIONS]; /* `IN` is overwritten */
     complex *input, *twin;
@@ -160,7 +160,7 @@ static ns_access roots_of(const loop *l) {
 static uint32_t accesses_of_loop(const loop *l, ns_access *accesses) {
     const state *of = l->of;
     const int64_t bytes = l->length * ELEMENT_BYTES;
-    if (!of->objects) return 0;
+    if (!of->memory.objects) return 0;
     if (l->loop == ROOTS_LOOP) {
         accesses[0] = ns_piece(of->object[ROOTS], l->first * ELEMENT_BYTES, bytes, NS_WRITE);
         accesses[1] = ns_piece(of->object[ROOTS], (of->n + 1 - l->first - l->length) * ELEMENT_BYTES, bytes, NS_WRITE);
@@ -236,7 +236,7 @@ static int64_t radix_of(int64_t length) {
 /* Of a base case; how many there are. */
 static uint32_t accesses_of_base(const transform *t, ns_access *accesses) {
     const int64_t place = t->first * ELEMENT_BYTES, bytes = t->length * ELEMENT_BYTES;
-    if (!t->of->objects || radix_of(t->length) > 1) return 0;
+    if (!t->of->memory.objects || radix_of(t->length) > 1) return 0;
     accesses[0] = ns_piece(t->of->object[t->from], place, bytes, NS_READ);
     accesses[1] = ns_piece(t->of->object[OUT - t->from], place, bytes, NS_WRITE);
     return 2;
@@ -284,24 +284,17 @@ static void run_transform(ns_task *self, void *arguments) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-static void destroy(void *whole) {
-    state *self = whole;
-    for (int region = 0; region < REGIONS; region++) free(self->data[region]);
-    free(self->input);
-    free(self->twin);
-    free(self);
-}
-
 static int allocate(state *self) {
+    static const char *const NAME[REGIONS] = {"in", "out", "roots"};
     const size_t n = (size_t)self->n;
-    bool all = true;
     for (int region = 0; region < REGIONS; region++) {
-        self->data[region] = malloc((n + 1) * sizeof(complex));
-        all = all && self->data[region];
+        const int64_t bytes = (self->n + (region == ROOTS)) * ELEMENT_BYTES;
+        self->data[region] = ns_state_share(&self->memory, bytes, NAME[region], &self->object[region]);
+        if (!self->data[region]) return NS_ERROR_MEMORY;
     }
-    self->input = malloc(n * sizeof(complex));
-    self->twin = malloc(n * sizeof(complex));
-    if (!all || !self->input || !self->twin) return NS_ERROR_MEMORY;
+    self->input = ns_state_take(&self->memory, self->n * ELEMENT_BYTES);
+    self->twin = ns_state_take(&self->memory, self->n * ELEMENT_BYTES);
+    if (!self->input || !self->twin) return NS_ERROR_MEMORY;
     for (size_t at = 0; at < n; at++) {
         const double re = (double)(ns_draw(0, at) >> 11), im = (double)(ns_draw(1, at) >> 11);
         self->input[at] = (complex){re * 0x1p-52 - 1, im * 0x1p-52 - 1};
@@ -310,28 +303,13 @@ static int allocate(state *self) {
     return NS_OK;
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
     const int64_t n = values[N].number;
     if (n & (n - 1)) return ns_setting_refuse(setting, "n has to be a power of two, for example %d", 1 << log2_of(n));
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.n = n, .rate = values[RATE].number, .objects = values[OBJECTS].number};
-    const int error = allocate(self);
-    if (error) destroy(self);
-    *made = self;
-    return error;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    static const char *const NAME[REGIONS] = {"in", "out", "roots"};
     state *self = whole;
-    int error = NS_OK;
-    for (int region = 0; region < REGIONS && self->objects && !error; region++) {
-        const int64_t bytes = (self->n + (region == ROOTS)) * ELEMENT_BYTES;
-        error = ns_object_attach(pool, NAME[region], self->data[region], bytes, &self->object[region]);
-    }
-    return error;
+    *self = (state){.memory.objects = values[OBJECTS].number, .n = n, .rate = values[RATE].number};
+    return allocate(self);
 }
 
 static int run(void *whole, ns_pool *pool) {
@@ -372,10 +350,9 @@ const ns_kernel ns_fft_kernel = {
     .name = "fft",
     .meaning = "the Fourier transform with radices 8 and 16 (BOTS)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

@@ -4,7 +4,6 @@
  * merges what is below and what is above as two tasks. The same tasks, on the same input, as those of
  * numasim/workload/families/sort.py.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernel.h"
@@ -25,8 +24,8 @@ enum { QUARTERS = 4, SMALL_SORT = 16, MOST_ACCESSES = 3 };
 static const int64_t ELEMENT_BYTES = sizeof(int64_t);
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, quicksort_cutoff, merge_cutoff, rate;
-    bool objects;
     uint32_t object[ARRAYS];
     int64_t *array[ARRAYS], *twin;
 } state;
@@ -135,7 +134,7 @@ static bool is_serial(const merge *m) { return m->size2 <= m->of->merge_cutoff; 
 static uint32_t accesses_of_merge(const merge *m, ns_access *accesses) {
     const state *of = m->of;
     const uint32_t from = of->object[m->from], to = of->object[ARRAYS - 1 - m->from];
-    if (!of->objects || !is_serial(m)) return 0;
+    if (!of->memory.objects || !is_serial(m)) return 0;
     accesses[0] = ns_piece(from, m->low1 * ELEMENT_BYTES, m->size1 * ELEMENT_BYTES, NS_READ);
     accesses[1] = ns_piece(to, m->target * ELEMENT_BYTES, (m->size1 + m->size2) * ELEMENT_BYTES, NS_WRITE);
     if (!m->size2) return 2;
@@ -201,7 +200,7 @@ static void spawn_sort(ns_task *self, const sort *s) {
     const bool serial = s->size < of->quicksort_cutoff;
     const ns_access access =
         ns_piece(of->object[ARRAY], s->low * ELEMENT_BYTES, s->size * ELEMENT_BYTES, NS_READ_WRITE);
-    ns_spawn_with(self, run_sort, s, sizeof *s, &access, of->objects && serial ? 1 : 0);
+    ns_spawn_with(self, run_sort, s, sizeof *s, &access, of->memory.objects && serial ? 1 : 0);
 }
 
 static void split_sort(ns_task *self, const sort *s) {
@@ -234,7 +233,7 @@ static void run_sort(ns_task *self, void *arguments) {
 
 static void begin(ns_task *self, void *arguments) {
     const sort *s = arguments;
-    if (s->of->objects && s->size < s->of->quicksort_cutoff) {
+    if (s->of->memory.objects && s->size < s->of->quicksort_cutoff) {
         const ns_access access = ns_piece(s->of->object[ARRAY], 0, s->size * ELEMENT_BYTES, NS_READ_WRITE);
         ns_access_declare(self, &access);
     }
@@ -242,13 +241,6 @@ static void begin(ns_task *self, void *arguments) {
 }
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
-
-static void destroy(void *whole) {
-    state *self = whole;
-    for (int array = 0; array < ARRAYS; array++) free(self->array[array]);
-    free(self->twin);
-    free(self);
-}
 
 /* The numbers 0 to n - 1 in the order of BOTS: number i is swapped with one that a linear congruential sequence draws.
  */
@@ -261,37 +253,24 @@ static void fill(int64_t *numbers, int64_t n) {
     }
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
+    static const char *const NAME[ARRAYS] = {"array", "temporary"};
     const int64_t n = values[N].number;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.n = n,
+    state *self = whole;
+    *self = (state){.memory.objects = values[OBJECTS].number,
+                    .n = n,
                     .quicksort_cutoff = values[QUICKSORT_CUTOFF].number,
                     .merge_cutoff = values[MERGE_CUTOFF].number,
-                    .rate = values[RATE].number,
-                    .objects = values[OBJECTS].number};
-    self->array[ARRAY] = malloc((size_t)n * sizeof(int64_t));
-    self->array[TEMPORARY] = malloc((size_t)n * sizeof(int64_t));
-    self->twin = malloc((size_t)n * sizeof(int64_t));
-    if (!self->array[ARRAY] || !self->array[TEMPORARY] || !self->twin) {
-        destroy(self);
-        return NS_ERROR_MEMORY;
+                    .rate = values[RATE].number};
+    for (int array = 0; array < ARRAYS; array++) {
+        self->array[array] = ns_state_share(&self->memory, n * ELEMENT_BYTES, NAME[array], &self->object[array]);
     }
+    self->twin = ns_state_take(&self->memory, n * ELEMENT_BYTES);
+    if (!self->array[ARRAY] || !self->array[TEMPORARY] || !self->twin) return NS_ERROR_MEMORY;
     fill(self->array[ARRAY], n);
     memcpy(self->twin, self->array[ARRAY], (size_t)n * sizeof(int64_t));
-    *made = self;
     return NS_OK;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    static const char *const NAME[ARRAYS] = {"array", "temporary"};
-    state *self = whole;
-    int error = NS_OK;
-    for (int array = 0; array < ARRAYS && self->objects && !error; array++) {
-        error = ns_object_attach(pool, NAME[array], self->array[array], self->n * ELEMENT_BYTES, &self->object[array]);
-    }
-    return error;
 }
 
 static int run(void *whole, ns_pool *pool) {
@@ -313,10 +292,9 @@ const ns_kernel ns_mergesort_kernel = {
     .name = "mergesort",
     .meaning = "a merge sort in four parts that merges in parallel (BOTS Sort)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

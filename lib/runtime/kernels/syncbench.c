@@ -6,7 +6,6 @@
  * what is counted inside the lock. The sums are known beforehand.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "kernels/delay.h"
 #include "kernels/kernel.h"
@@ -33,6 +32,7 @@ typedef struct {
 _Static_assert(sizeof(seen) == LINE_BYTES, "sums of different workers share no cache line");
 
 typedef struct {
+    ns_state_memory memory;
     int64_t construct, rounds, delay_ps, serial_ps, own_ps;
     uint32_t workers, lines;
     ns_delay delay;
@@ -163,20 +163,11 @@ static void run_part(ns_task *self, void *arguments) {
     }
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    free(self->woken);
-    free(self->line);
-    free(self->seen);
-    free(self);
-}
-
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
     const int64_t construct = values[CONSTRUCT].number, repetitions = values[REPETITIONS].number;
     const int64_t workers = setting->workers;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
+    state *self = whole;
     *self = (state){.construct = construct,
                     .rounds = CONSTRUCTS[construct].shared_out ? (repetitions + workers - 1) / workers : repetitions,
                     .delay_ps = values[DELAY].number,
@@ -185,14 +176,12 @@ static int create(void **made, ns_setting *setting) {
                     .workers = setting->workers,
                     .lines = CONSTRUCTS[construct].shared_out ? (uint32_t)values[LINES].number : 0};
     if (setting->waits) self->delay = ns_delay_calibrate();
-    self->woken = calloc((size_t)workers, sizeof *self->woken);
-    self->line = calloc((size_t)self->lines + 1, sizeof *self->line);
-    self->seen = aligned_alloc(LINE_BYTES, (size_t)workers * sizeof *self->seen);
-    for (int64_t id = 0; id < workers && self->seen; id++) self->seen[id].sum = 0;
-    const int error = self->woken && self->line && self->seen ? NS_OK : NS_ERROR_MEMORY;
-    if (error) destroy(self);
-    *made = self;
-    return error;
+    self->woken = ns_state_take(&self->memory, workers * (int64_t)sizeof *self->woken);
+    self->line = ns_state_take(&self->memory, self->lines * (int64_t)sizeof *self->line);
+    self->seen = ns_state_take(&self->memory, workers * (int64_t)sizeof *self->seen);
+    if (!self->woken || !self->line || !self->seen) return NS_ERROR_MEMORY;
+    for (int64_t id = 0; id < workers; id++) self->seen[id].sum = 0;
+    return NS_OK;
 }
 
 /* Conditions are kept for the worker that waits, all else for worker 0. */
@@ -242,10 +231,10 @@ const ns_kernel ns_syncbench_kernel = {
     .name = "syncbench",
     .meaning = "the synchronisation constructs of OpenMP, each repeated (thesis section 6.4.1)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

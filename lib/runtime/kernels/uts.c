@@ -31,6 +31,7 @@ typedef struct {
 } count;
 
 typedef struct {
+    ns_state_memory memory;
     int64_t tree, root_children, children, shape, depth, node_ps, rounds;
     uint64_t seed, bound;              /* a binomial node has children if its draw is below */
     int64_t levels;                    /* geometric: at this depth and below there are none */
@@ -87,7 +88,7 @@ static void set_bounds(uint64_t *bounds, double mean) {
 static int set_levels(state *self) {
     self->levels = self->shape == CYCLIC ? 5 * self->depth + 1 : self->depth;
     if (self->shape == EXPONENTIAL) self->levels = MOST_DEPTH;
-    self->bounds = malloc((size_t)self->levels * sizeof *self->bounds);
+    self->bounds = ns_state_take(&self->memory, self->levels * (int64_t)sizeof *self->bounds);
     if (!self->bounds) return NS_ERROR_MEMORY;
     for (int64_t depth = 0; depth < self->levels; depth++) set_bounds(self->bounds[depth], mean_at(self, depth));
     return NS_OK;
@@ -184,18 +185,11 @@ static int check(ns_setting *setting) {
     return NS_OK;
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    free(self->bounds);
-    free(self);
-}
-
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    int error = check(setting);
+    state *self = whole;
+    const int error = check(setting);
     if (error) return error;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
     *self = (state){
         .tree = values[TREE].number,
         .root_children = values[ROOT_CHILDREN].number,
@@ -208,10 +202,7 @@ static int create(void **made, ns_setting *setting) {
         .bound = bound_of(values[PROBABILITY].number),
     };
     if (!self->root_children) self->root_children = self->tree == BINOMIAL ? 2000 : 4;
-    error = self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
-    if (error) destroy(self);
-    *made = self;
-    return error;
+    return self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
 }
 
 static uint64_t root_of(const state *self) { return ns_base(self->seed, DRAW_ARRIVAL, 0); }
@@ -235,9 +226,9 @@ const ns_kernel ns_uts_kernel = {
     .name = "uts",
     .meaning = "unbalanced tree search (Olivier et al. 2006), a task per node",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

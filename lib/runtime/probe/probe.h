@@ -7,9 +7,10 @@
 #ifndef NS_PROBE_H
 #define NS_PROBE_H
 
+#include <stdbool.h>
+
 #include "numasim/topology.h"
 #include "probe/estimate.h"
-#include "probe/team.h"
 
 enum {
     NS_PROBE_SAMPLES = 51, /* that are wanted of each figure */
@@ -17,6 +18,30 @@ enum {
     NS_PROBE_NOWHERE = -1,
     NS_PROBE_WORTHLESS = -1 /* the value of a sample that was disturbed */
 };
+
+/* ---- threads that start together, each on a hardware thread of its own (team.c) ------------------------------------
+ */
+
+enum { NS_TEAM_MOST = 1024 };
+
+typedef void ns_team_body(void *context, uint32_t member);
+
+typedef struct {
+    double span_ns; /* from the first start to the last end */
+    bool preempted; /* a member had to leave its processor to others meanwhile: the sample is worth nothing */
+} ns_team_outcome;
+
+/* Run body(context, i) on hardware thread cpu[i], for all i < members at once. One member is the calling thread, which
+ * stays on cpu[0]. 0, NS_ERROR_THREAD, or NS_ERROR_OPTION for more than NS_TEAM_MOST members. */
+int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void *context, ns_team_outcome *outcome);
+
+/* How often the kernel took the processor away from the calling thread for another one. */
+long ns_preemptions(void);
+
+/* CLOCK_MONOTONIC. */
+double ns_now_ns(void);
+
+/* ---- samples and findings (sampling.c) --------------------------------------------------------------------------- */
 
 /* One thing to measure. */
 typedef struct {
@@ -62,8 +87,6 @@ typedef struct {
     bool wanders;  /* a hypervisor may move hardware threads: samples count where most are, see ns_estimate_together */
     bool switches; /* the kernel's own threads take part on this processor: a sample is worth something nevertheless */
 } ns_sampling;
-
-/* sampling.c */
 
 /* Sample it, and note what was found of the subject, or why nothing was. */
 void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling);

@@ -1,15 +1,130 @@
-/* What tasks cost: the steps of a queue by themselves, its line in the cache; and a task that is spawned, executed and
- * joined by a worker of the runtime, bodies empty.
+/* What one worker does: steps of a core, reading the clock, pausing, switching fibers, steps of a queue, locks, and
+ * tasks that are spawned, executed and joined, bodies empty.
  */
 #include <stdlib.h>
 
+#include "numasim/locks.h"
 #include "numasim/runtime.h"
+#include "platform/atomics.h"
+#include "platform/fiber.h"
 #include "probe/probe.h"
 #include "queues/deque.h"
 
-enum { TASKS = 1024, CAPACITY_BITS = 12 };
+/* ---- cores ------------------------------------------------------------------------------------------------------- */
 
-/* ---- queues ------------------------------------------------------------------------------------------------------ */
+/* How fast a core computes: steps of a fixed loop, whose rate is `core_steps_per_s` of a machine file.
+ *
+ * A step draws a 64-bit number (a multiplication and an addition), looks a number up in a table of 16 KiB that the draw
+ * chooses, multiplies and adds a double to a sum, and for one draw in eight goes another way. Each step needs the
+ * result of the one before, so that no compiler computes several at once, and all data stay in the first-level cache.
+ * Rates are comparable between machines as long as this loop stays as it is.
+ */
+enum { CORE_STEPS = 50000, ENTRIES = 2048, ENTRY_SHIFT = 53, KILO = 1000 };
+_Static_assert(ENTRIES == 1 << (64 - ENTRY_SHIFT), "the upper bits of a draw choose an entry");
+
+typedef struct {
+    uint64_t table[ENTRIES];
+    volatile uint64_t drawn; /* kept, so that no step is left out */
+    volatile double sum;
+} work;
+
+/* Knuth, The Art of Computer Programming, volume 2, section 3.3.4: the multiplier of MMIX. */
+static uint64_t next(uint64_t drawn) { return drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); }
+
+static void step_often(void *context, uint32_t member) {
+    work *self = context;
+    uint64_t drawn = self->drawn;
+    double sum = 0;
+    (void)member;
+    for (int step = 0; step < CORE_STEPS; step++) {
+        const uint64_t entry = self->table[drawn >> ENTRY_SHIFT];
+        sum = sum * 0.5 + (double)(entry & 1023u);
+        drawn = next(drawn ^ entry);
+        if (!(drawn >> 61)) drawn += (uint64_t)sum;
+    }
+    self->drawn = drawn;
+    self->sum = sum;
+}
+
+/* One core after the other, each alone. */
+void ns_probe_cores(ns_probe *self) {
+    static work all;
+    for (uint32_t entry = 0; entry < ENTRIES; entry++) all.table[entry] = next(entry);
+    for (uint32_t at = 0; at < self->topology->cpu_count; at++) {
+        const ns_cpu *cpu = &self->topology->cpu[at];
+        const ns_subject subject = {"kilostep", NULL, "ns", cpu->id, NS_PROBE_NOWHERE};
+        if (cpu->sibling != 0) continue;
+        ns_probe_sample(self, &subject,
+                        &(ns_sampling){.cpu = &cpu->id,
+                                       .members = 1,
+                                       .body = step_often,
+                                       .context = &all,
+                                       .operations = (double)CORE_STEPS / KILO});
+    }
+}
+
+/* ---- small steps: reading the clock, pausing in a waiting loop, switching to a fiber and back -------------------- */
+
+enum { STEPS = 2000, STACK_BYTES = 65536 };
+
+static void read_clock(void *context, uint32_t member) {
+    volatile double *now = context;
+    (void)member;
+    for (int step = 0; step < STEPS; step++) *now = ns_now_ns();
+}
+
+static void pause_often(void *context, uint32_t member) {
+    (void)context, (void)member;
+    for (int step = 0; step < STEPS; step++) ns_pause();
+}
+
+static void yield_often(void *context, uint32_t member) {
+    (void)context, (void)member;
+    for (int step = 0; step < STEPS; step++) ns_yield();
+}
+
+void ns_probe_clock(ns_probe *self) {
+    volatile double now = 0;
+    ns_probe_alone(self, "clock_read",
+                   &(ns_sampling){.body = read_clock, .context = (void *)&now, .operations = STEPS});
+    ns_probe_alone(self, "pause", &(ns_sampling){.body = pause_often, .operations = STEPS});
+    ns_probe_alone(self, "yield", &(ns_sampling){.body = yield_often, .operations = STEPS});
+}
+
+/* ---- fibers ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    ns_fiber *thread, *fiber;
+} pair;
+
+static void come_back(void *context) {
+    pair *self = context;
+    for (;;) ns_fiber_switch(self->fiber, self->thread);
+}
+
+static void go_there(void *context, uint32_t member) {
+    pair *self = context;
+    (void)member;
+    for (int step = 0; step < STEPS; step++) ns_fiber_switch(self->thread, self->fiber);
+}
+
+void ns_probe_fibers(ns_probe *self) {
+    pair both = {0};
+    int error = ns_fiber_adopt(&both.thread);
+    if (!error) error = ns_fiber_create(&both.fiber, STACK_BYTES, come_back, &both);
+    if (error) {
+        ns_probe_miss(self, "fiber_switch", NULL, ns_error_sentence(error));
+    } else {
+        ns_probe_alone(self, "fiber_switch",
+                       &(ns_sampling){.body = go_there, .context = &both, .operations = 2 * STEPS});
+        ns_fiber_destroy(both.fiber);
+    }
+    if (both.thread) ns_fiber_destroy(both.thread);
+}
+
+/* ---- queues: the steps of a queue by themselves, its line in the cache ------------------------------------------- */
+
+enum { TASKS = 1024, CAPACITY_BITS = 12 };
 
 typedef struct {
     ns_deque deque;
@@ -84,7 +199,7 @@ void ns_probe_queues(ns_probe *self) {
     free(made);
 }
 
-/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+/* ---- tasks: spawned, executed and joined by a worker of the runtime ---------------------------------------------- */
 
 typedef struct household household;
 struct household {
@@ -140,4 +255,55 @@ void ns_probe_tasks(ns_probe *self) {
     home.work = join_nothing;
     ns_probe_alone(self, "join_nothing", &tasks);
     ns_pool_destroy(home.pool);
+}
+
+/* ---- locks: by themselves, and where two cores want the lock all the time ---------------------------------------- */
+
+enum { TURNS = 500 };
+
+typedef struct {
+    ns_numa_lock *lock;
+    uint32_t node[2];
+} contest;
+
+static void take_turns(void *context, uint32_t member) {
+    const contest *self = context;
+    for (int turn = 0; turn < TURNS; turn++) {
+        ns_numa_lock_acquire(self->lock, self->node[member]);
+        ns_numa_lock_release(self->lock, self->node[member]);
+    }
+}
+
+static void probe_kind(ns_probe *self, const char *kind, contest *held, const uint32_t *cpu, uint32_t members) {
+    const int64_t from = cpu[0], to = cpu[1];
+    const ns_subject alone = {"lock_uncontended", kind, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    const ns_subject both = {"lock_contended", kind, "ns", from, to};
+    ns_sampling turns = {.cpu = cpu, .members = 1, .body = take_turns, .context = held, .operations = TURNS};
+    ns_probe_sample(self, &alone, &turns);
+    if (members < 2) {
+        ns_probe_miss(self, "lock_contended", kind, NS_PROBE_ONE_CORE);
+    } else {
+        turns.members = 2;
+        turns.operations = 2 * TURNS;
+        ns_probe_sample(self, &both, &turns);
+    }
+}
+
+void ns_probe_locks(ns_probe *self) {
+    const ns_topology *topology = self->topology;
+    const int64_t other = ns_probe_other_core(self, 0);
+    const ns_cpu *a = &topology->cpu[0], *b = &topology->cpu[other < 0 ? 0 : other];
+    const uint32_t cpu[] = {a->id, b->id};
+    const char *kind;
+    for (uint32_t at = 0; (kind = ns_numa_lock_kind(at)); at++) {
+        contest held = {.node = {a->node, b->node}};
+        const ns_numa_lock_options options = {kind, topology->node_count, (int32_t)topology->node[a->node].id, 0, 0};
+        const int error = ns_numa_lock_create(&held.lock, &options);
+        if (error) {
+            ns_probe_miss(self, "lock_uncontended", kind, ns_error_sentence(error));
+        } else {
+            probe_kind(self, kind, &held, cpu, other < 0 ? 1 : 2);
+            ns_numa_lock_destroy(held.lock);
+        }
+    }
 }

@@ -1,5 +1,3 @@
-#include "probe/team.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -8,6 +6,7 @@
 #include "numasim/runtime.h"
 #include "numasim/topology.h"
 #include "platform/atomics.h"
+#include "probe/probe.h"
 
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 arrived;

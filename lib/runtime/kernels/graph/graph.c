@@ -29,6 +29,7 @@ typedef struct {
 } graph;
 
 typedef struct {
+    ns_state_memory memory;
     graph *graph; /* [graphs] */
     uint32_t graphs;
 } state;
@@ -125,7 +126,7 @@ static int check_values(ns_setting *setting) {
     return NS_OK;
 }
 
-static void destroy(void *whole) {
+static void release(void *whole) {
     state *self = whole;
     for (uint32_t at = 0; at < self->graphs; at++) {
         ns_program_destroy(&self->graph[at].program);
@@ -134,14 +135,12 @@ static void destroy(void *whole) {
         free(self->graph[at].twin_ran);
     }
     free(self->graph);
-    free(self);
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     int error = check_values(setting);
     if (error) return error;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
+    state *self = whole;
     const uint32_t graphs = (uint32_t)setting->values[GRAPHS].number;
     const ns_delay delay = setting->waits ? ns_delay_calibrate() : (ns_delay){0};
     self->graph = calloc(graphs, sizeof *self->graph);
@@ -151,8 +150,6 @@ static int create(void **made, ns_setting *setting) {
         next->delay = delay;
         error = create_graph(next, self->graphs++, setting);
     }
-    if (error) destroy(self);
-    *made = self;
     return error;
 }
 
@@ -234,10 +231,11 @@ const ns_kernel ns_graph_kernel = {
     .name = "graph",
     .meaning = "random fork-join graphs, or a recorded one, of which every task runs exactly once",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
+    .release = release,
 };
