@@ -31,8 +31,7 @@ from tempfile import TemporaryDirectory
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.runtime.record.openmp_costs import calibrate_openmp
-from numasim.runtime.record.openmp_library import OpenmpLibrary, find_openmp
-from numasim.runtime.record.program_runs import environment
+from numasim.runtime.record.program_runs import OpenmpLibrary, environment, find_openmp
 from numasim.runtime.record.recording import Order, Recording, record
 from numasim.schema.enumerations import Kind
 from numasim.spec.run_spec import resolve

@@ -1,8 +1,6 @@
 /* What OpenMP tells a tool, as events. A callback first reads the time, so that a segment of a task ends there. */
-#include "entrances.h"
 #include "event_log.h"
 #include "ompt.h"
-#include "pages.h"
 #include "turns.h"
 
 static uint32_t flags_of(uint32_t flags, int dependent) {

@@ -1,5 +1,6 @@
 #include "event_log.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ static uint32_t threads;   /* that have a number */
 static atomic_bool opened, finished, failed;
 static char folder[PATH_BYTES];
 
-void ns_log_begin(void) {
+static void begin_log(void) {
     const char *name = getenv(FOLDER);
     if (!name || strlen(name) >= sizeof folder - 64) return;
     memcpy(folder, name, strlen(name) + 1);
@@ -182,3 +183,25 @@ void ns_log_finish(void) {
     }
     if (opened) write_modules();
 }
+
+/* ---- the begin and the end of a process that records ---------------------------------------------------------------
+ */
+
+/* Let the OpenMP runtime look at the machine now: else it does so at some moment of the program, which then takes
+ * longer. */
+static void prepare_openmp(void) {
+    int (*prepare)(void) = NULL;
+    void *found = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+    memcpy(&prepare, &found, sizeof prepare);
+    if (prepare) prepare();
+}
+
+__attribute__((constructor)) static void begin(void) {
+    begin_log();
+    if (!ns_log_is_on()) return;
+    prepare_openmp();
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, ns_ticks(), NS_EVENT_START, 0);
+}
+
+__attribute__((destructor)) static void end(void) { ns_log_finish(); }

@@ -46,14 +46,21 @@ void ns_log_number(ns_event_log *self);
 /* Note for how long this thread, which owns the log, was without a processor before the event at `ticks`. */
 void ns_note_away(ns_event_log *self, uint64_t ticks);
 
-/* Begin to record, if the environment asks for it. */
-void ns_log_begin(void);
 /* Whether this process records: it was asked to, and has not finished. */
 bool ns_log_is_on(void);
 /* Let what is recorded be written at the end, which is done only for a process that uses OpenMP. */
 void ns_log_open(void);
 /* End the recording: write what is left of all threads. */
 void ns_log_finish(void);
+
+/* Whether the program executes the next task in place, and where the program makes the task; NULL: where the runtime
+ * says (entrances.c). */
+extern _Thread_local bool ns_in_place;
+extern _Thread_local const void *ns_place;
+
+/* Put an event for each variable, the first time, and for each large block of which other pages exist than when the
+ * block was last looked at (memory.c). */
+void ns_note_touched(ns_event_log *log);
 
 static inline uint64_t ns_now_ns(void) {
     struct timespec now;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,18 +15,17 @@ from numasim.report.answers.statistics import Estimate
 from numasim.runtime.runtime_program import KernelRun
 from numasim.schema.counter_names import SYNC_COUNTS
 from numasim.validate.part_files import BoundSpec
-from numasim.validate.predict import seeds_of
 from numasim.validate.run_store import StoredRuns
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Cell, Part
 
-# ---- The common form of a predicted and of a measured run: counters under the names of the simulator's results -------
+# ---- the common form of a predicted and of a measured run: counters under the names of the simulator's results -------
 
 OF_COLUMNS = ("makespan_ps", "steal_attempts", "steal_success", "steal_attempts_remote", "tasks")
 
 
 def predicted_counts(result: Result, serial_ps: int) -> dict[str, int]:
-    """What a simulation counted; ``serial_ps`` is how long the serial twin took when the program was recorded."""
+    """Return the counters of a simulation; ``serial_ps`` is how long the serial twin took."""
     counters = result.counters
     return {
         **{name: int(counters[name]) for name in OF_COLUMNS},
@@ -40,7 +38,7 @@ def predicted_counts(result: Result, serial_ps: int) -> dict[str, int]:
 
 
 def measured_counts(run: KernelRun) -> dict[str, int]:
-    """What a run of the runtime counted."""
+    """Return the counters of a run of the runtime."""
     columns = {**run.columns, "makespan_ps": run.makespan_ps}
     moved = sum(map(sum, run.node_bytes))
     return {
@@ -53,7 +51,7 @@ def measured_counts(run: KernelRun) -> dict[str, int]:
     }
 
 
-# ---- Virtual time with model costs: every counter of the runtime must equal that of the native engine ----------------
+# ---- virtual time with model costs: every counter of the runtime must equal that of the native engine ----------------
 
 TABLES = ("node_attempts", "node_success", "node_bytes")
 
@@ -61,8 +59,14 @@ Value = int | str | None
 Pair = tuple[str, Value, Value]  # name, predicted, found
 
 
-def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
-    """Every number that both of them count: totals, then by worker, by pair of nodes and by synchronisation object."""
+def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
+    """Return how many numbers were compared, and the numbers that differ."""
+    compared = list(_pairs(result, run))
+    return len(compared), [(name, predicted, found) for name, predicted, found in compared if predicted != found]
+
+
+def _pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
+    """Yield every number that both count: totals, then by worker, by pair of nodes and by synchronisation object."""
     yield ("trace_hash", result.counters["trace_hash"], run.trace_hash)
     for name, found in {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **run.columns}.items():
         yield (name, int(result.counters[name]), found)
@@ -74,14 +78,8 @@ def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
     yield from _entries("sync_objects", [*objects], run.words)
 
 
-def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
-    """How many numbers were compared, and those that differ."""
-    compared = list(pairs(result, run))
-    return len(compared), [(name, predicted, found) for name, predicted, found in compared if predicted != found]
-
-
 def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
-    """Tables entry by entry; where their shapes differ, the shapes."""
+    """Yield the entries of two tables; where the shapes of the tables differ, the shapes."""
     expected, seen = np.asarray(predicted, np.int64), np.asarray(found, np.int64)
     if expected.size == seen.size == 0:
         return
@@ -90,6 +88,9 @@ def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
         return
     for place in np.ndindex(expected.shape):
         yield (f"{name}[{','.join(map(str, place))}]", int(expected[place]), int(seen[place]))
+
+
+# ---- distances and bounds --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -146,29 +147,22 @@ def compare(part: Part, cell: Cell, stored: StoredRuns) -> Iterator[Comparison]:
             yield Comparison(cell, name, ours, theirs, distance, within)
 
 
-def judge(part: Part, comparisons: Sequence[Comparison]) -> tuple[Verdict, ...]:
-    """The verdict on each bound of the part."""
-    return tuple(_verdict(name, bound, comparisons) for name, bound in part.file.bounds.items())
-
-
-def _verdict(name: str, bound: BoundSpec, comparisons: Sequence[Comparison]) -> Verdict:
-    those = [each for each in comparisons if each.quantity == name]
-    outside = sorted((each for each in those if not each.within), key=_size, reverse=True)
-    return Verdict(name, bound, len(those), len(those) - len(outside), tuple(outside))
-
-
-def _size(comparison: Comparison) -> float:
-    return abs(comparison.distance) if not math.isnan(comparison.distance) else math.inf
+def judge(part: Part, comparisons: Sequence[Comparison]) -> Iterator[Verdict]:
+    """Yield the verdict on each bound of the part."""
+    for name, bound in part.file.bounds.items():
+        those = [each for each in comparisons if each.quantity == name]
+        outside = sorted((each for each in those if not each.within), key=lambda each: -abs(each.distance))
+        yield Verdict(name, bound, len(those), len(those) - len(outside), tuple(outside))
 
 
 def equality(part: Part, cell: Cell, stored: StoredRuns) -> Equality:
-    """The comparison of all counters of a cell."""
-    runs = {str(seed): stored.compared[str(seed)] for seed in seeds_of(part)}
+    """Return the comparison of all counters of a cell, over as many repeats as the part has."""
+    runs = dict(list(stored.compared.items())[: part.repeats])
     differing = tuple((seed, tuple(pair)) for seed, run in runs.items() for pair in run["differing"])
     return Equality(cell, sum(run["values"] for run in runs.values()), differing)
 
 
-# ---- Checks that the threads of a run were placed as the machine file says -------------------------------------------
+# ---- whether the threads of a run were placed as the machine file says -----------------------------------------------
 #
 # A hypervisor moves the hardware threads of a virtual machine: at one moment two of them share a cache, at the next
 # they do not, and workers that share data are then slower. The machine file describes one of these states. Before,

@@ -13,13 +13,12 @@ import os
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from numasim import __version__
 from numasim.errors import InputError
@@ -41,18 +40,6 @@ Identity = Mapping[str, Any]
 Counts = dict[str, dict[str, int]]
 
 
-class _Parts(Model):
-    """The file."""
-
-    predicted: Counts = Field(default_factory=dict, description="Counters of the predictions by seed.")
-    measured: Counts = Field(default_factory=dict, description="Counters of the measurements by seed.")
-    compared: dict[str, dict[str, Any]] = Field(
-        default_factory=dict,
-        description="Numbers of values that were compared exactly, by seed.",
-    )
-    moved: int = Field(0, description="Runs that were rejected because threads had moved.")
-
-
 def _earlier(folder: Path) -> tuple[str, ...] | None:
     """The report of a version without manifests, in a folder that it kept runs or graphs in."""
     state = (pattern.fullmatch(path.name) for name, pattern in _STATE.items() for path in (folder / name).glob("*"))
@@ -65,38 +52,36 @@ def _earlier(folder: Path) -> tuple[str, ...] | None:
 VALIDATION = FolderKind("numasim validate", _STATE, _earlier)
 
 
-@dataclass
-class StoredRuns:
-    """The stored repeats of one cell by seed: what was predicted and what was measured.
+class StoredRuns(Model, frozen=False):
+    """The stored repeats of one cell by seed, as its file has them."""
 
-    ``moved`` is the number of rejected runs, see `numasim.validate.comparison`. For a comparison by exact
-    equality, ``compared`` has the number of values and those that differ. The fields have their names in the file.
-    """
-
-    path: Path
-    predicted: Counts = field(default_factory=dict)
-    measured: Counts = field(default_factory=dict)
-    compared: dict[str, dict[str, Any]] = field(default_factory=dict)
-    moved: int = 0
+    predicted: Counts = Field(default_factory=dict, description="Counters of the predictions by seed.")
+    measured: Counts = Field(default_factory=dict, description="Counters of the measurements by seed.")
+    compared: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Numbers of values that were compared exactly, and the values that differ, by seed.",
+    )
+    moved: int = Field(0, description="Runs that were rejected because threads had moved.")
+    _path: Path = PrivateAttr()
 
     def save(self) -> None:
-        """Write the file. InputError where that cannot be done."""
-        parts = {"predicted": self.predicted, "measured": self.measured, "compared": self.compared, "moved": self.moved}
-        store_bytes(self.path, json.dumps(parts).encode())
+        """Write the file. InputError where the file cannot be written."""
+        store_bytes(self._path, json.dumps(self.model_dump()).encode())
 
 
 def read_runs(directory: Path, identity: Identity) -> StoredRuns:
     """The runs of the cell of that identity; empty where there are none. InputError for a damaged file."""
-    folder = directory / RUNS
-    path = folder / f"{digest(identity)}.json"
-    if not os.path.lexists(path):
-        make_folder(folder)
-        return StoredRuns(path)
-    found = read_json(path, RUNS_FILE)
-    try:
-        return StoredRuns(path, **dict(_Parts.model_validate(found, strict=True)))
-    except ValidationError:
-        raise InputError("is damaged", place=str(path), expected=RUNS_FILE.name) from None
+    path = directory / RUNS / f"{digest(identity)}.json"
+    if os.path.lexists(path):
+        try:
+            found = StoredRuns.model_validate(read_json(path, RUNS_FILE), strict=True)
+        except ValidationError:
+            raise InputError("is damaged", place=str(path), expected=RUNS_FILE.name) from None
+    else:
+        make_folder(path.parent)
+        found = StoredRuns()
+    found._path = path
+    return found
 
 
 def digest(identity: Identity) -> str:

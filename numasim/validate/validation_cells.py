@@ -35,6 +35,11 @@ class Cell:
     workers: int
 
     @property
+    def team(self) -> int | None:
+        """The workers that a recording needs to know: those of a program that has a part for each."""
+        return self.workers if self.program.team else None
+
+    @property
     def label(self) -> str:
         """``fib n=20, randomized, 24 workers``."""
         return f"{self.program.label}, {self.strategy}, {self.workers} worker{'s' if self.workers > 1 else ''}"
@@ -77,7 +82,9 @@ def part_of(
     named = machine
     machine = _given(stem, "machine", machine or file.machine)
     runtime = _given(stem, "runtime", runtime or file.runtime)
-    _require(runtime, strategies)
+    read_runtime(runtime)
+    for strategy in strategies:
+        read_strategy(strategy)
     threads = read_machine(machine).threads
     left_out = tuple(each for each in workers if each > threads)
     if left_out and (named is None or len(left_out) == len(workers)):
@@ -101,13 +108,6 @@ def part_of(
 
 def _program(spec: KernelSpec, quick: bool) -> Program:
     return Program(spec.kernel, plain({**spec.set, **((quick and spec.quick) or {})}), spec.team)
-
-
-def _require(runtime: str, strategies: Sequence[str]) -> None:
-    """Check that all of them can be read before anything runs."""
-    read_runtime(runtime)
-    for strategy in strategies:
-        read_strategy(strategy)
 
 
 def _given(part: str, what: str, name: str | None) -> str:

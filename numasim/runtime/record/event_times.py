@@ -1,6 +1,6 @@
-"""How long it was from one event to the next, without what the recorder did in between; the shortest over recordings.
+"""The time from one event to the next, without what the recorder did in between; the shortest over recordings.
 
-It is the time of the processor: a thread that waits for a file, for a lock of the system or for a time to pass has none
+Times are of the processor: a thread that waits for a file, for a lock of the system or for a time to pass has none
 meanwhile. The same program with the same input makes the same events in every run, so that its recordings can be
 joined: from event to event the shortest times of all recordings are what the program takes when nothing disturbs it.
 """
@@ -8,15 +8,14 @@ joined: from event to event the shortest times of all recordings are what the pr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from numasim.runtime.record.event_files import I64, ThreadEvents
-from numasim.runtime.record.event_kinds import Event
+from numasim.runtime.record.event_files import I64, Event, ThreadEvents
 from numasim.workload.forest_arrays import offsets, ragged
 
 ASIDE = (  # they end no segment
@@ -140,3 +139,35 @@ def _some(events: ThreadEvents, chosen: npt.NDArray[Any]) -> ThreadEvents:
         first=offsets(counts),
         operands=events.operands[ragged(events.first[chosen], counts)],
     )
+
+
+# ---- what of a recorded piece of work is the recorder's and the runtime's --------------------------------------------
+
+Ends = tuple[int, int]  # the kinds of the events that began and ended a piece
+
+
+@dataclass(frozen=True)
+class PieceCosts:
+    """``of_ps`` has the time, in ps, of a piece in which the program does nothing, by the events at its ends.
+
+    ``allocate_ps`` is that of noting an allocation or a release. Ends that were not measured are taken as the nearest
+    that were: as those with the same begin, else as no time.
+    """
+
+    of_ps: Mapping[Ends, int] = field(default_factory=dict)
+    allocate_ps: int = 0
+
+    def table(self) -> dict[Ends, int]:
+        """The time for every pair of events."""
+        kinds = [int(kind) for kind in Event]
+        return {(begin, end): self._of(begin, end) for begin in kinds for end in kinds}
+
+    def _of(self, begin: int, end: int) -> int:
+        known = self.of_ps.get((begin, end))
+        if known is not None:
+            return known
+        alike = [cost for (first, _), cost in self.of_ps.items() if first == _LIKE.get(begin, begin)]
+        return min(alike, default=0)
+
+
+_LIKE: dict[int, int] = {Event.SWITCH: Event.RETURN, Event.WORK: Event.SYNC, Event.DEPENDENCES: Event.CREATE}

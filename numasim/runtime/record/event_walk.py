@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from numasim.errors import InputError
-from numasim.runtime.record.event_kinds import (
+from numasim.runtime.record.event_files import (
     MOST_STACKED,
     MUTEXES,
     TASKLOOP,
@@ -24,7 +24,7 @@ from numasim.runtime.record.event_kinds import (
     TaskFlag,
     Work,
 )
-from numasim.runtime.record.event_times import TimedEvents
+from numasim.runtime.record.event_times import ASIDE, TimedEvents
 
 NOBODY = -1
 
@@ -171,10 +171,10 @@ class _ThreadWalk:
         if going_on:
             self._open(kind)
 
-    def _start(self, argument: int, operands: list[int]) -> None:
+    def _on_start(self, argument: int, operands: list[int]) -> None:
         self._open(Event.START)
 
-    def _create(self, argument: int, operands: list[int]) -> None:
+    def _on_create(self, argument: int, operands: list[int]) -> None:
         self._close(Event.CREATE)
         self._number += 1
         made = self._found.tasks[self._number]
@@ -188,19 +188,19 @@ class _ThreadWalk:
             self._task.steps.append((Step.SPAWN, self._number))
         self._open(Event.CREATE)
 
-    def _dependences(self, argument: int, operands: list[int]) -> None:
+    def _on_dependences(self, argument: int, operands: list[int]) -> None:
         pairs = [(operand >> 6, operand & 63) for operand in operands]
         self._found.tasks[self._number].dependences += pairs
         if self._opened is not None:
             self._open(Event.DEPENDENCES)
 
-    def _begin_new(self, argument: int, operands: list[int]) -> None:
+    def _on_begin_new(self, argument: int, operands: list[int]) -> None:
         self._found.tasks[self._number].in_place = bool(argument)
         if self._opened in (Event.CREATE, Event.DEPENDENCES):
             self._opened = None  # the runtime was about to begin it
         self._begin_task(self._number)
 
-    def _begin(self, argument: int, operands: list[int]) -> None:
+    def _on_begin(self, argument: int, operands: list[int]) -> None:
         self._begin_task(operands[0])
 
     def _begin_task(self, task: int) -> None:
@@ -211,14 +211,14 @@ class _ThreadWalk:
         self._current = task
         self._open(Event.BEGIN)
 
-    def _return(self, argument: int, operands: list[int]) -> None:
+    def _on_return(self, argument: int, operands: list[int]) -> None:
         if not self._stack:
             raise InputError(f"thread {self._thread.events.thread} goes back from a task that it did not begin")
         self._close(Event.RETURN)
         self._current = self._stack.pop()
         self._open(Event.RETURN)
 
-    def _switch(self, argument: int, operands: list[int]) -> None:
+    def _on_switch(self, argument: int, operands: list[int]) -> None:
         odd = _ODD_STATUSES.get(argument)
         if odd:
             self._found.odd[odd] += 1
@@ -229,7 +229,7 @@ class _ThreadWalk:
         self._current = operands[0] or NOBODY
         self._open(Event.SWITCH)
 
-    def _sync(self, argument: int, operands: list[int]) -> None:
+    def _on_sync(self, argument: int, operands: list[int]) -> None:
         kind, endpoint = argument >> 2, argument & 3
         if kind == Sync.REDUCTION:
             self._split(Event.SYNC)
@@ -249,22 +249,22 @@ class _ThreadWalk:
                 self._waiting.add(self._current)
             self._open(Event.SYNC)
 
-    def _sync_wait(self, argument: int, operands: list[int]) -> None:
+    def _on_sync_wait(self, argument: int, operands: list[int]) -> None:
         if argument & 3 == Endpoint.BEGIN:
             self._close(Event.SYNC)
             self._task.steps.append((Step.GROUP_WAIT,))
             self._waiting.add(self._current)
 
-    def _parallel(self, argument: int, operands: list[int]) -> None:
+    def _on_parallel(self, argument: int, operands: list[int]) -> None:
         self._close(Event.PARALLEL)
         self._number += 1
         self._found.regions[self._number].place = operands[1]
         self._task.steps.append((Step.REGION, self._number))
 
-    def _parallel_end(self, argument: int, operands: list[int]) -> None:
+    def _on_parallel_end(self, argument: int, operands: list[int]) -> None:
         self._open(Event.PARALLEL)
 
-    def _implicit(self, initial: int, operands: list[int]) -> None:
+    def _on_implicit(self, initial: int, operands: list[int]) -> None:
         region, index, team = operands
         self._number += 1
         if initial and self._thread.events.thread == 0 and self._found.initial == NOBODY:
@@ -277,12 +277,12 @@ class _ThreadWalk:
         self._current = self._number
         self._open(Event.IMPLICIT)
 
-    def _implicit_end(self, initial: int, operands: list[int]) -> None:
+    def _on_implicit_end(self, initial: int, operands: list[int]) -> None:
         self._close(Event.IMPLICIT)
         self._waiting.discard(self._current)
         self._current = self._around.pop() if self._around and not initial else NOBODY
 
-    def _work_region(self, argument: int, operands: list[int]) -> None:
+    def _on_work(self, argument: int, operands: list[int]) -> None:
         kind, endpoint = argument >> 2, argument & 3
         going_on = self._opened is not None
         self._close(Event.WORK)
@@ -309,7 +309,7 @@ class _ThreadWalk:
                 expected="that of LLVM 16 or newer: the Python package cmeel-libomp, or --openmp with its file",
             )
 
-    def _chunk(self, argument: int, operands: list[int]) -> None:
+    def _on_chunk(self, argument: int, operands: list[int]) -> None:
         loop, place = self._loop_of.get(self._current, (Work.LOOP_STATIC, 0))
         if loop == Work.LOOP_STATIC:  # that of its owner
             self._split(Event.CHUNK)
@@ -318,36 +318,36 @@ class _ThreadWalk:
         self._task.steps.append((Step.CHUNK, place, loop))
         self._open(Event.CHUNK)
 
-    def _team(self, argument: int, operands: list[int]) -> None:
+    def _on_team(self, argument: int, operands: list[int]) -> None:
         self._split(Event.TEAM)
         self._asked.add(self._current)
 
-    def _masked(self, argument: int, operands: list[int]) -> None:
+    def _on_masked(self, argument: int, operands: list[int]) -> None:
         self._split(Event.WORK)
 
-    def _mutex(self, argument: int, operands: list[int]) -> None:
+    def _on_mutex(self, argument: int, operands: list[int]) -> None:
         self._found.odd[f"entries of {MUTEXES.get(argument, 'locks')}, which exclude nobody in the graph"] += 1
         self._close(Event.WORK)
         self._open(Event.WORK)
 
-    def _acquire(self, argument: int, operands: list[int]) -> None:
+    def _on_acquire(self, argument: int, operands: list[int]) -> None:
         self._close(Event.WORK)
 
-    def _cancel(self, argument: int, operands: list[int]) -> None:
+    def _on_cancel(self, argument: int, operands: list[int]) -> None:
         self._found.odd["cancellations"] += 1
         self._split(Event.WORK)
 
-    def _target(self, argument: int, operands: list[int]) -> None:
+    def _on_target(self, argument: int, operands: list[int]) -> None:
         self._found.odd["offloads to a device"] += 1
         self._split(Event.WORK)
 
-    def _access(self, mode: int, operands: list[int]) -> None:
+    def _on_access(self, mode: int, operands: list[int]) -> None:
         self._split(Event.ACCESS)
         if self._current != NOBODY:
             address, row_bytes, rows, stride = operands
             self._task.steps.append((Step.ACCESS, self._tick, address, row_bytes, mode, rows, stride))
 
-    def _end(self, argument: int, operands: list[int]) -> None:
+    def _on_end(self, argument: int, operands: list[int]) -> None:
         self._close(Event.END)
 
 
@@ -363,27 +363,5 @@ _CLAUSES: dict[int, str] = {
 }
 _DIVIDED = frozenset(Work)
 _STEPS: dict[int, Callable[[_ThreadWalk, int, list[int]], None]] = {
-    Event.CREATE: _ThreadWalk._create,
-    Event.BEGIN_NEW: _ThreadWalk._begin_new,
-    Event.BEGIN: _ThreadWalk._begin,
-    Event.RETURN: _ThreadWalk._return,
-    Event.SWITCH: _ThreadWalk._switch,
-    Event.SYNC: _ThreadWalk._sync,
-    Event.SYNC_WAIT: _ThreadWalk._sync_wait,
-    Event.PARALLEL: _ThreadWalk._parallel,
-    Event.PARALLEL_END: _ThreadWalk._parallel_end,
-    Event.IMPLICIT: _ThreadWalk._implicit,
-    Event.IMPLICIT_END: _ThreadWalk._implicit_end,
-    Event.DEPENDENCES: _ThreadWalk._dependences,
-    Event.WORK: _ThreadWalk._work_region,
-    Event.MASKED: _ThreadWalk._masked,
-    Event.MUTEX: _ThreadWalk._mutex,
-    Event.CANCEL: _ThreadWalk._cancel,
-    Event.TARGET: _ThreadWalk._target,
-    Event.ACCESS: _ThreadWalk._access,
-    Event.END: _ThreadWalk._end,
-    Event.START: _ThreadWalk._start,
-    Event.ACQUIRE: _ThreadWalk._acquire,
-    Event.CHUNK: _ThreadWalk._chunk,
-    Event.TEAM: _ThreadWalk._team,
+    kind: getattr(_ThreadWalk, f"_on_{kind.name.lower()}") for kind in Event if kind not in ASIDE
 }

@@ -16,8 +16,7 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.parts.models.runtime_model import CostSpec
 from numasim.parts.yaml.document import yaml_text
-from numasim.runtime.record.openmp_library import find_openmp
-from numasim.runtime.record.own_costs import find_probe
+from numasim.runtime.record.program_runs import find_openmp, find_probe
 from numasim.spec.single_part import read_runtime
 
 BASE = "ompi"

@@ -1,4 +1,4 @@
-"""Runs of a program with the recorder preloaded."""
+"""Runs of a program with the recorder preloaded, through LLVM's OpenMP runtime; and the costs of both themselves."""
 
 from __future__ import annotations
 
@@ -6,13 +6,89 @@ import os
 import resource
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+import numpy.typing as npt
+
 from numasim.errors import InputError
-from numasim.runtime.record.event_files import ThreadEvents, read_events
-from numasim.runtime.record.openmp_library import OpenmpLibrary
+from numasim.runtime.record.event_files import Event, ThreadEvents, read_events
+from numasim.runtime.record.event_times import PieceCosts, TimedEvents, shortest, tick_ps, timed
+from numasim.runtime.record.event_walk import Step, walk
+
+# ---- LLVM's OpenMP runtime -------------------------------------------------------------------------------------------
+
+PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}  # and the library that each one brings
+FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/*-linux-gnu", "/usr/lib/llvm*/lib", "/opt/llvm*/lib")
+NAMES = ("libomp.so", "libomp.so.5", "libiomp5.so")
+ENTRANCE = b"ompt_start_tool"  # in every runtime that tells tools what happens
+
+
+@dataclass(frozen=True)
+class OpenmpLibrary:
+    """A runtime and where it is from."""
+
+    path: Path
+    origin: str
+
+    def __str__(self) -> str:
+        """Its file and origin, for messages."""
+        return f"{self.path} ({self.origin})"
+
+
+def find_openmp(asked: Path | None = None) -> OpenmpLibrary:
+    """LLVM's OpenMP runtime, ``asked`` if it is given. InputError where there is none."""
+    if asked is not None:
+        if not asked.is_file():
+            raise InputError("there is no such library", place=str(asked), expected="LLVM's OpenMP runtime, libomp.so")
+        if not _tells_tools(asked):
+            problem = "this library tells tools nothing of what a program does"
+            raise InputError(problem, place=str(asked), expected="LLVM's OpenMP runtime, libomp.so")
+        return OpenmpLibrary(asked.resolve(), "asked for")
+    for found in (*_of_packages(), *_of_system()):
+        if _tells_tools(found.path):
+            return found
+    raise InputError(
+        "LLVM's OpenMP runtime is not here, through which programs are recorded",
+        expected="the extra record of numasim (pip install 'numasim[record]'), which brings one, or libomp of the "
+        "system (Debian: libomp5-14), or --openmp with its file",
+    )
+
+
+def _of_packages() -> Iterator[OpenmpLibrary]:
+    for package, library in PACKAGES.items():
+        try:
+            found = distribution(package)
+        except PackageNotFoundError:
+            continue
+        for file in found.files or ():
+            if file.name == library:
+                path = Path(str(found.locate_file(file))).resolve()
+                if path.is_file():
+                    yield OpenmpLibrary(path, f"Python package {package} {found.version}")
+
+
+def _of_system() -> Iterator[OpenmpLibrary]:
+    named = [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    folders = [*named, *(path for pattern in FOLDERS for path in sorted(Path("/").glob(pattern[1:]), reverse=True))]
+    for folder in folders:
+        for name in NAMES:
+            if (folder / name).is_file():
+                yield OpenmpLibrary((folder / name).resolve(), "of the system")
+
+
+def _tells_tools(path: Path) -> bool:
+    try:
+        return ENTRANCE in path.read_bytes()
+    except OSError:
+        return False
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
 
 RECORDER = Path(__file__).parent / "tool" / "numasim-recorder.so"
 FOLDER = "NUMASIM_RECORD"  # the variable by which the recorder learns where to write
@@ -92,3 +168,59 @@ def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
         name = signal.Signals(-done.returncode).name
         raise InputError(f"the program was ended by {name} while it was recorded", place=command[0])
     return done.returncode
+
+
+# ---- what the recorder and the runtime take themselves ---------------------------------------------------------------
+
+PROBE = Path(__file__).with_name("numasim-openmp-probe")
+ROUNDS = 1000
+RUNS = 5
+FEWEST = 100  # pieces of a pair of events, for a mean
+KEPT = 0.9  # of the pieces: the others were disturbed
+
+
+def find_probe() -> Path:
+    """The program that measures. InputError where it was not built."""
+    if not PROBE.is_file():
+        raise InputError(
+            "the program that measures OpenMP runtimes is not built here",
+            place=str(PROBE),
+            expected="an installation of numasim on Linux with a C compiler",
+        )
+    return PROBE
+
+
+def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:
+    """The costs on this machine, with that runtime, of a program with so many threads: with one, with several."""
+    command = (str(find_probe()), "empty", str(ROUNDS))
+    recordings = [recorded_run(command, openmp, min(threads, 2), quiet=True)[0] for _ in range(RUNS)]
+    plain = [timed(threads[0], tick_ps(threads), 0) for threads in recordings]
+    allocate_ps = min(_allocate_ps(each, tick_ps(threads)) for each, threads in zip(plain, recordings, strict=True))
+    joined = shortest([timed(threads[0], tick_ps(threads), allocate_ps) for threads in recordings])
+    return PieceCosts(empty_pieces(joined), allocate_ps)
+
+
+def empty_pieces(recording: TimedEvents) -> dict[tuple[int, int], int]:
+    """The mean time, in ps, of the pieces between each pair of events; pairs with few pieces are left out."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for task in walk([recording]).tasks.values():
+        for step in task.steps:
+            if step[0] == Step.WORK:
+                found.setdefault((step[2], step[3]), []).append(step[1])
+    return {ends: usual(np.array(times)) for ends, times in found.items() if len(times) >= FEWEST}
+
+
+def _allocate_ps(recording: TimedEvents, each_ps: float) -> int:
+    """The time from an allocation to the release behind it, as the program does nothing with the memory."""
+    kind: npt.NDArray[np.uint8] = recording.aside.kind
+    pairs = np.flatnonzero((kind[:-1] == Event.ALLOCATE) & (kind[1:] == Event.RELEASE))
+    if len(pairs) < FEWEST:
+        return 0
+    ticks = recording.aside.ticks
+    return int(usual(ticks[pairs + 1] - ticks[pairs]) * each_ps)
+
+
+def usual(times: npt.NDArray[np.int64]) -> int:
+    """The mean of the times that are not the longest: clocks with long ticks have no other."""
+    kept = np.sort(times)[: max(1, int(KEPT * len(times)))]
+    return round(float(np.mean(kept)))

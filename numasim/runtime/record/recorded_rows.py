@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from numasim.runtime.record.event_kinds import TaskFlag, Work
+from numasim.runtime.record.event_files import TaskFlag, Work
+from numasim.runtime.record.event_times import PieceCosts
 from numasim.runtime.record.event_walk import NOBODY, RecordedTask, Step, Walked
-from numasim.runtime.record.piece_costs import PieceCosts
 from numasim.schema.enumerations import Kind, Op
 
 ARGUMENT = 32  # bits of an op's argument, below its code

@@ -1,34 +1,64 @@
-"""`numasim record`: a program is run with the recorder, as often as it takes, and becomes a task graph."""
+"""`numasim record`: a program is run with the recorder, as often as needed, and becomes a task graph."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from numasim.errors import InputError
+from numasim.errors import CheckError, InputError
+from numasim.machine.sysfs import cpu_info, read_sysfs
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.runtime.record.event_files import Module, ThreadEvents
-from numasim.runtime.record.event_kinds import Endpoint, Event
-from numasim.runtime.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
+from numasim.parts.unit_factors import GIGA
+from numasim.runtime.calibrated_machine import core_rate
+from numasim.runtime.probe_findings import run_probe
+from numasim.runtime.record.event_files import Endpoint, Event, Module, ThreadEvents
+from numasim.runtime.record.event_times import PieceCosts, TimedEvents, events_digest, shortest, tick_ps, timed
 from numasim.runtime.record.event_walk import Step, walk
-from numasim.runtime.record.kernel_names import kernel_names, place_names
-from numasim.runtime.record.openmp_library import OpenmpLibrary, find_openmp
-from numasim.runtime.record.own_costs import measure_own_costs
-from numasim.runtime.record.piece_costs import PieceCosts
-from numasim.runtime.record.program_runs import recorded_run
+from numasim.runtime.record.program_runs import OpenmpLibrary, find_openmp, measure_own_costs, recorded_run
 from numasim.runtime.record.recorded_data import RecordedData, data_of, require_declared
 from numasim.runtime.record.recorded_rows import PartWork, Rows, rows_of
-from numasim.runtime.record.recorded_workload import workload_of
-from numasim.runtime.recording_place import this_place
+from numasim.runtime.record.recorded_workload import kernel_names, place_names, workload_of
+from numasim.schema.enumerations import Kind
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.recording.core_rates import rate_of, recorded_on
 from numasim.workload.recording.recorded import Recorded
+
+# ---- where a program is recorded: the processor, its clock and how fast its cores compute ----------------------------
+
+_NAME = re.compile(r"^(?:model name|cpu model|cpu)\s*: *(\S.*?)\s*$", re.MULTILINE)
+LONGEST_NAME = 200
+
+
+def this_place() -> Recorded:
+    """The running system; what it does not say, or cannot be measured, is left out."""
+    named = _NAME.search(cpu_info())
+    return Recorded(named[1][:LONGEST_NAME] if named else "", _clock_hz(), _core_steps_per_s())
+
+
+def _clock_hz() -> int:
+    try:
+        clock = read_sysfs().clock
+    except InputError:
+        return 0
+    return int(clock.ghz * GIGA) if clock else 0
+
+
+def _core_steps_per_s() -> int:
+    try:
+        found = core_rate(run_probe(quick=False, cores_alone=True))
+    except (CheckError, InputError):
+        return 0
+    return found[0] if found else 0
+
+
+# ---- recordings ------------------------------------------------------------------------------------------------------
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Whether a program divides work by the number of its threads: one thread says nothing of how several would do it.
@@ -260,3 +290,84 @@ def _begin(thread: TimedEvents) -> int:
     """The first event that ends a piece of the program."""
     found = np.flatnonzero(thread.events.kind == Event.START)
     return int(found[0]) + 1 if len(found) else 1
+
+
+# ---- what the command says of a recording ----------------------------------------------------------------------------
+
+MOST_NAMED = 5
+SMALL = 0.01  # of the work of the program: less of a part of a region is not named
+
+
+def lines_of(found: Recording) -> Iterator[str]:
+    """The lines, the most important first."""
+    work = found.workload
+    tasks = int(np.count_nonzero(work.kind == Kind.TASK))
+    calls = int(np.count_nonzero(work.kind == Kind.CALL))
+    total_ms = int(work.segment_compute_ps.sum()) / _PS_PER_MS
+    chunks = f" (of which {found.chunks:,} are chunks of loops)" if found.chunks else ""
+    yield f"{tasks:,} tasks{chunks}, {calls:,} calls, {len(work.phases)} phases, {total_ms:,.3f} ms of work"
+    yield f"recorded with {found.threads} {'thread' if found.threads == 1 else 'threads'} through {found.openmp}"
+    yield _runs_line(found)
+    if work.recorded:
+        unknown = "" if work.recorded.core_steps_per_s else "; how fast its cores compute was not measured"
+        yield f"recorded on {work.recorded.place}{unknown}"
+    if found.status:
+        yield f"the program ended with status {found.status}"
+    yield from _without_tasks_lines(found, total_ms)
+    yield from _blocked_lines(found)
+    if found.left_out_ps:
+        yield f"left out: {found.left_out_ps / _PS_PER_MS:,.3f} ms of work between the parallel regions"
+    yield _data_line(found)
+    for what, count in sorted(found.odd.items()):
+        yield f"not in the graph as in the program: {count:,} {what}"
+
+
+def _without_tasks_lines(found: Recording, total_ms: float) -> Iterator[str]:
+    """The parts of regions that work long without any task, the longest first."""
+    long = [(name, each) for name, each in found.parts if not each.tasks]
+    long = [(name, each) for name, each in long if each.body_ps > SMALL * total_ms * _PS_PER_MS]
+    for name, each in sorted(long, key=lambda pair: -pair[1].body_ps)[:MOST_NAMED]:
+        shares = "the share of its only thread" if each.team == 1 else f"the shares of its {each.team} threads"
+        own = f"{each.body_ps / _PS_PER_MS:,.3f} ms without any task"
+        yield f"{name}: {own}, {shares}, of which no other worker takes any"
+    if len(long) > MOST_NAMED:
+        yield f"and {len(long) - MOST_NAMED:,} more parts of regions without any task"
+
+
+def _blocked_lines(found: Recording) -> Iterator[str]:
+    total_ps = sum(found.blocked_ps.values())
+    if total_ps:
+        most = sorted(found.blocked_ps.items(), key=lambda pair: -pair[1])[:MOST_NAMED]
+        where = ", ".join(f"{ps / _PS_PER_MS:,.3f} ms {name}" for name, ps in most)
+        yield (
+            f"no work of the graph: {total_ps / _PS_PER_MS:,.3f} ms for which the program waited without a processor, "
+            f"as for files or a time to pass ({where})"
+        )
+
+
+def _data_line(found: Recording) -> str:
+    data = found.data
+    if not data.source:
+        return (
+            "the graph has no accesses to memory, so that simulations of it say nothing about memory: "
+            "declare them with numasim/record.h"
+        )
+    count = sum(map(len, data.accesses.values()))
+    moved = sum(access.row_bytes * access.rows for each in data.accesses.values() for access in each)
+    said = f"{count:,} accesses to {moved:,} bytes in {len(data.regions):,} regions, by {data.source}"
+    if not data.guessed:
+        return said
+    lines = f", {data.unknown:,} addresses in no block as a cache line each" if data.unknown else ""
+    return (
+        f"{said}; {data.guessed:,} of {count:,} sizes are guesses{lines}, made of the addresses of dependences: "
+        "declare accesses with numasim/record.h (ns_record_access, ns_record_tile)"
+    )
+
+
+def _runs_line(found: Recording) -> str:
+    if found.spread is None:
+        return (
+            f"{found.runs} {'run' if found.runs == 1 else 'runs'}, of which one was taken: its times hold disturbances"
+        )
+    left = f"a spread of {100 * found.spread:.1f} % is left"
+    return f"{found.runs} runs, of which {found.joined} had the same events and were joined; {left}"
