@@ -67,7 +67,6 @@ MAY_MISS = re.compile(r"numasim validate native(?!.*--quick)")
 MINUTES = {  # on two idle cores; all others take seconds
     "numasim reproduce all": 45,
     "numasim reproduce thesis -o": 8,
-    "numasim reproduce laws -o": 0.2,  # which the page before it has reproduced
     "numasim validate native --machine ./machine.yaml": 30,
     "numasim bench --plot": 5,
     "numasim bench --scale": 10,

@@ -21,7 +21,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -30,7 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine"))
 
 from equality import OTHERS, Verdict, judge  # isort: skip
-from plan_features import LEARNING, NAMES, features_of  # isort: skip
+from plan_features import NAMES, features_of  # isort: skip
 from random_recipes import RandomRun, numbered_run  # isort: skip
 from registry_cells import SMALL, every_cell, run_of_cell  # isort: skip
 
@@ -134,7 +133,6 @@ class Tally:
 
     plans: int
     labels: Counter[str] = field(default_factory=Counter)
-    pairs: Counter[frozenset[str]] = field(default_factory=Counter)  # of what strategies that learn consist of
     done: int = 0
     problems: int = 0
     begun_s: float = field(default_factory=time.monotonic)
@@ -145,8 +143,6 @@ class Tally:
         self.done += 1
         self.problems += verdict.problem is not None
         self.labels.update(verdict.labels)
-        learning = [name for name in LEARNING if f"with: {name}" in verdict.labels]
-        self.pairs.update(frozenset(pair) for pair in combinations(learning, 2))
 
     def progress(self) -> None:
         """Say now and then how far it is."""
@@ -160,17 +156,11 @@ class Tally:
         """Tables of what plans consist of and how they ended, and the result."""
         words = {f"with: {name}" for name in NAMES}
         lines = [f"{self.labels[label]:8,}  {label}" for label in sorted({*self.labels} | words)]
-        lines.append("\nplans with what belongs to loops and controllers, and the rarest companions of each")
-        lines += [f"{self.labels[f'with: {name}']:8,}  {name:42}  {self._rarest_companions(name)}" for name in LEARNING]
         never = [word for word in sorted(words) if not self.labels[word]]
         lines.append(f"\n{len(words) - len(never)} of {len(words)} features occur{': not ' if never else ''}")
         lines[-1] += ", ".join(word.removeprefix("with: ") for word in never)
         engines = ", ".join(OTHERS) or "no other engine is built"
         return "\n".join([*lines, f"{self.done:,} plans on reference, {engines}: {self.problems} problems"])
-
-    def _rarest_companions(self, name: str) -> str:
-        others = sorted((self.pairs[frozenset((name, other))], other) for other in LEARNING if other != name)
-        return ", ".join(f"{count:,} {other}" for count, other in others[:3])
 
 
 def feature_names(text: str) -> tuple[str, ...]:
