@@ -17,8 +17,7 @@ from numasim.machine.inventory import Inventory
 from numasim.machine.sysfs import read_sysfs
 from numasim.parts.models.runtime_model import CostSpec, RuntimeSpec
 from numasim.parts.yaml.document import yaml_text
-from numasim.runtime.calibrated_machine import calibrate_machine
-from numasim.runtime.probe_findings import Finding, Probe, run_probe, short
+from numasim.runtime.calibrated_machine import Finding, Probe, calibrate_machine, run_probe, short
 from numasim.spec.single_part import read_runtime
 
 BASE = "ompi"

@@ -37,7 +37,7 @@ static void play(void *context, uint32_t member) {
 static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b, long pause_ns) {
     court shared = {.pause_ns = pause_ns};
     const uint32_t cpu[] = {a->id, b->id};
-    const ns_subject transfer = {"line_transfer", NULL, "ns", a->id, b->id};
+    const ns_subject transfer = {"line_transfer", "ns", a->id, b->id};
     const ns_sampling rally = {.cpu = cpu,
                                .members = 2,
                                .body = play,
@@ -59,7 +59,7 @@ void ns_probe_lines(ns_probe *self) {
     for (uint32_t a = 0; a < (few ? 1 : count); a++) {
         for (uint32_t b = a + 1; b < count; b++) probe_line(self, &topology->cpu[a], &topology->cpu[b], pause_ns);
     }
-    if (topology->core_count == 1) ns_probe_miss(self, "line_transfer", NULL, NS_PROBE_ONE_CORE);
+    if (topology->core_count == 1) ns_probe_miss(self, "line_transfer", NS_PROBE_ONE_CORE);
 }
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
@@ -122,8 +122,8 @@ static double until_returned(const void *context, double span_ns) {
 static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     bedroom shared = {0};
     const uint32_t cpu[] = {a->id, b->id};
-    const ns_subject latency = {"wake", NULL, "ns", a->id, b->id};
-    const ns_subject call = {"wake_call", NULL, "ns", a->id, b->id};
+    const ns_subject latency = {"wake", "ns", a->id, b->id};
+    const ns_subject call = {"wake_call", "ns", a->id, b->id};
     ns_sampling wakes = {.cpu = cpu, .members = 2, .body = wake, .context = &shared, .prepare = lie_down};
     wakes.value = until_awake;
     ns_probe_sample(self, &latency, &wakes);
@@ -142,6 +142,6 @@ void ns_probe_wakes(ns_probe *self) {
         seen = cpu->node;
     }
     if (topology->core_count > 1) return;
-    ns_probe_miss(self, "wake", NULL, NS_PROBE_ONE_CORE);
-    ns_probe_miss(self, "wake_call", NULL, NS_PROBE_ONE_CORE);
+    ns_probe_miss(self, "wake", NS_PROBE_ONE_CORE);
+    ns_probe_miss(self, "wake_call", NS_PROBE_ONE_CORE);
 }

@@ -132,8 +132,8 @@ static void probe_pair(ns_probe *self, memory *buffer, uint32_t from, const ns_n
     uint32_t cpu[NS_TEAM_MOST];
     const int64_t reader = self->topology->node[from].id;
     const uint32_t cores = cores_of(self->topology, from, cpu);
-    const ns_subject latency = {"memory_latency", NULL, "ns", reader, to->id};
-    const ns_subject bandwidth = {"memory_bandwidth", NULL, "GB/s", reader, to->id};
+    const ns_subject latency = {"memory_latency", "ns", reader, to->id};
+    const ns_subject bandwidth = {"memory_bandwidth", "GB/s", reader, to->id};
     ns_probe_sample(self, &latency,
                     &(ns_sampling){.cpu = cpu, .members = 1, .body = chase, .context = buffer, .operations = HOPS});
     buffer->team = cores;
@@ -151,13 +151,13 @@ static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
     void *made = NULL;
     const size_t bytes = bytes_beyond_caches(self);
     if (to->memory_bytes && bytes > (size_t)to->memory_bytes / 2) {
-        ns_probe_miss(self, "memory_latency", NULL, "a node has too little memory beside the caches");
+        ns_probe_miss(self, "memory_latency", "a node has too little memory beside the caches");
         return;
     }
     const int error = ns_node_allocate(&made, to->id, bytes);
     const bool elsewhere = error && self->topology->node_count > 1;
     if (!made || elsewhere) {
-        ns_probe_miss(self, "memory_latency", NULL, made ? "memory cannot be bound to its node" : "memory is short");
+        ns_probe_miss(self, "memory_latency", made ? "memory cannot be bound to its node" : "memory is short");
         ns_node_release(made, bytes);
         return;
     }
@@ -174,9 +174,9 @@ void ns_probe_memory(ns_probe *self) {
         const ns_node *node = &self->topology->node[to];
         if (node->memory_bytes || self->topology->node_count == 1) probe_node(self, buffer, node);
     }
-    if (!buffer) ns_probe_miss(self, "memory_latency", NULL, "memory is short");
+    if (!buffer) ns_probe_miss(self, "memory_latency", "memory is short");
     if (self->topology->node_count == 1) {
-        ns_probe_miss(self, "remote_memory", NULL, "there is one node only");
+        ns_probe_miss(self, "remote_memory", "there is one node only");
     }
     free(buffer);
 }
@@ -197,7 +197,7 @@ void ns_probe_cache(ns_probe *self) {
     const ns_cpu *cpu = &self->topology->cpu[0];
     const char *name = "cache_latency";
     if (!bytes) {
-        ns_probe_miss(self, name, NULL, "there is no third level of caches");
+        ns_probe_miss(self, name, "there is no third level of caches");
         return;
     }
     void *made = NULL;
@@ -208,7 +208,7 @@ void ns_probe_cache(ns_probe *self) {
         hop(buffer, 2 * buffer->count); /* lines that fell out while they were linked come back */
         ns_probe_alone(self, name, &(ns_sampling){.body = chase, .context = buffer, .operations = HOPS});
     } else {
-        ns_probe_miss(self, name, NULL, "memory is short");
+        ns_probe_miss(self, name, "memory is short");
     }
     ns_node_release(made, bytes);
     free(buffer);
@@ -238,16 +238,16 @@ void ns_probe_faults(ns_probe *self) {
     fresh area = {.bytes = (size_t)cores * PAGES * PAGE_BYTES};
     void *pages = mmap(NULL, area.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) {
-        ns_probe_miss(self, "page_fault", NULL, "memory is short");
+        ns_probe_miss(self, "page_fault", "memory is short");
         return;
     }
     madvise(pages, area.bytes, MADV_NOHUGEPAGE);
     area.pages = pages;
-    const ns_subject together = {"page_fault_together", NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    const ns_subject together = {"page_fault_together", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
     ns_probe_alone(self, "page_fault",
                    &(ns_sampling){.body = touch, .context = &area, .operations = PAGES, .prepare = renew});
     if (cores == 1) {
-        ns_probe_miss(self, together.name, NULL, NS_PROBE_ONE_CORE);
+        ns_probe_miss(self, together.name, NS_PROBE_ONE_CORE);
     } else {
         ns_probe_sample(self, &together,
                         &(ns_sampling){.cpu = cpu,
@@ -302,14 +302,14 @@ static bool two_nodes(const ns_topology *topology, int *home, int *away) {
 void ns_probe_migration(ns_probe *self) {
     int home = 0, away = 0;
     if (!two_nodes(self->topology, &home, &away)) {
-        ns_probe_miss(self, "page_migration", NULL, "there is one node only");
+        ns_probe_miss(self, "page_migration", "there is one node only");
         return;
     }
     const size_t bytes = (size_t)PAGES * PAGE_BYTES;
     void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     removal *moved = malloc(sizeof *moved);
     if (pages == MAP_FAILED || !moved) {
-        ns_probe_miss(self, "page_migration", NULL, "memory is short");
+        ns_probe_miss(self, "page_migration", "memory is short");
     } else {
         madvise(pages, bytes, MADV_NOHUGEPAGE);
         for (int page = 0; page < PAGES; page++) {

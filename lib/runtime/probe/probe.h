@@ -1,4 +1,4 @@
-/* Measuring the machine at hand: what loads, lines, locks, queues and tasks cost (`numasim-runtime probe`).
+/* Measuring the machine at hand: what loads, lines, queues and tasks cost (`numasim-runtime probe`).
  *
  * Every figure is the median of repeated samples with its interval. A sample during which the kernel took a processor
  * away from a measuring thread is discarded and counted, by rule; nothing else is. What cannot be measured is listed
@@ -46,7 +46,6 @@ double ns_now_ns(void);
 /* One thing to measure. */
 typedef struct {
     const char *name;
-    const char *kind; /* of lock; or NULL */
     const char *unit; /* "ns" or "GB/s" */
     int64_t from, to; /* nodes of memory_*, hardware threads of others, by the system's numbers; or NS_PROBE_NOWHERE */
 } ns_subject;
@@ -58,7 +57,7 @@ typedef struct {
 
 /* One thing that was not, and why. */
 typedef struct {
-    const char *name, *kind;
+    const char *name;
     const char *why;
 } ns_gap;
 
@@ -95,7 +94,7 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
 void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling);
 
 /* Note what was not measured. */
-void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why);
+void ns_probe_miss(ns_probe *self, const char *name, const char *why);
 
 /* A hardware thread on another core than `cpu`, an index in the topology; -1 where there is none. */
 int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu);
@@ -104,14 +103,13 @@ extern const char *const NS_PROBE_ONE_CORE;
 
 /* The probes, each in a file by what it measures. */
 void ns_probe_cores(ns_probe *self);
-void ns_probe_clock(ns_probe *self);
+void ns_probe_pause(ns_probe *self);
 void ns_probe_memory(ns_probe *self);
 void ns_probe_cache(ns_probe *self);
 void ns_probe_faults(ns_probe *self);
 void ns_probe_migration(ns_probe *self);
 void ns_probe_lines(ns_probe *self);
 void ns_probe_wakes(ns_probe *self);
-void ns_probe_locks(ns_probe *self);
 void ns_probe_fibers(ns_probe *self);
 void ns_probe_queues(ns_probe *self);
 void ns_probe_tasks(ns_probe *self);

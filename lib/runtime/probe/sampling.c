@@ -26,14 +26,14 @@ static void keep(ns_probe *self, const ns_finding *finding) {
     all[self->finding_count++] = *finding;
 }
 
-void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why) {
+void ns_probe_miss(ns_probe *self, const char *name, const char *why) {
     ns_gap *all = with_room(self->gap, self->gap_count, sizeof *all);
     if (!all) {
         self->error = NS_ERROR_MEMORY;
         return;
     }
     self->gap = all;
-    all[self->gap_count++] = (ns_gap){name, kind, why};
+    all[self->gap_count++] = (ns_gap){name, why};
 }
 
 /* ---- sampling ---------------------------------------------------------------------------------------------------- */
@@ -68,9 +68,9 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
     uint32_t taken;
     const int worth = take_enough(self, sampling, sample, &taken);
     if (worth < 0) {
-        ns_probe_miss(self, subject->name, subject->kind, ns_error_sentence(worth));
+        ns_probe_miss(self, subject->name, ns_error_sentence(worth));
     } else if (worth < NS_FEWEST_SAMPLES) {
-        ns_probe_miss(self, subject->name, subject->kind, "nearly every sample was disturbed");
+        ns_probe_miss(self, subject->name, "nearly every sample was disturbed");
     } else {
         const uint32_t count = (uint32_t)worth;
         keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, taken - count)});
@@ -78,7 +78,7 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
 }
 
 void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling) {
-    const ns_subject subject = {name, NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    const ns_subject subject = {name, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
     ns_sampling alone = *sampling;
     alone.cpu = &self->topology->cpu[0].id;
     alone.members = 1;

@@ -3,7 +3,6 @@
  */
 #include <stdlib.h>
 
-#include "numasim/locks.h"
 #include "numasim/runtime.h"
 #include "platform/atomics.h"
 #include "platform/fiber.h"
@@ -52,7 +51,7 @@ void ns_probe_cores(ns_probe *self) {
     for (uint32_t entry = 0; entry < ENTRIES; entry++) all.table[entry] = next(entry);
     for (uint32_t at = 0; at < self->topology->cpu_count; at++) {
         const ns_cpu *cpu = &self->topology->cpu[at];
-        const ns_subject subject = {"kilostep", NULL, "ns", cpu->id, NS_PROBE_NOWHERE};
+        const ns_subject subject = {"kilostep", "ns", cpu->id, NS_PROBE_NOWHERE};
         if (cpu->sibling != 0) continue;
         ns_probe_sample(self, &subject,
                         &(ns_sampling){.cpu = &cpu->id,
@@ -63,32 +62,17 @@ void ns_probe_cores(ns_probe *self) {
     }
 }
 
-/* ---- small steps: reading the clock, pausing in a waiting loop, switching to a fiber and back -------------------- */
+/* ---- small steps: pausing in a waiting loop, switching to a fiber and back --------------------------------------- */
 
 enum { STEPS = 2000, STACK_BYTES = 65536 };
-
-static void read_clock(void *context, uint32_t member) {
-    volatile double *now = context;
-    (void)member;
-    for (int step = 0; step < STEPS; step++) *now = ns_now_ns();
-}
 
 static void pause_often(void *context, uint32_t member) {
     (void)context, (void)member;
     for (int step = 0; step < STEPS; step++) ns_pause();
 }
 
-static void yield_often(void *context, uint32_t member) {
-    (void)context, (void)member;
-    for (int step = 0; step < STEPS; step++) ns_yield();
-}
-
-void ns_probe_clock(ns_probe *self) {
-    volatile double now = 0;
-    ns_probe_alone(self, "clock_read",
-                   &(ns_sampling){.body = read_clock, .context = (void *)&now, .operations = STEPS});
+void ns_probe_pause(ns_probe *self) {
     ns_probe_alone(self, "pause", &(ns_sampling){.body = pause_often, .operations = STEPS});
-    ns_probe_alone(self, "yield", &(ns_sampling){.body = yield_often, .operations = STEPS});
 }
 
 /* ---- fibers ------------------------------------------------------------------------------------------------------ */
@@ -113,7 +97,7 @@ void ns_probe_fibers(ns_probe *self) {
     int error = ns_fiber_adopt(&both.thread);
     if (!error) error = ns_fiber_create(&both.fiber, STACK_BYTES, come_back, &both);
     if (error) {
-        ns_probe_miss(self, "fiber_switch", NULL, ns_error_sentence(error));
+        ns_probe_miss(self, "fiber_switch", ns_error_sentence(error));
     } else {
         ns_probe_alone(self, "fiber_switch",
                        &(ns_sampling){.body = go_there, .context = &both, .operations = 2 * STEPS});
@@ -184,7 +168,7 @@ static double of_each_taken(const void *context, double span_ns) {
 void ns_probe_queues(ns_probe *self) {
     bench *made = aligned_alloc(NS_LINE_BYTES, sizeof *made);
     if (!made || ns_deque_create(&made->deque, CAPACITY_BITS)) {
-        ns_probe_miss(self, "push", NULL, ns_error_sentence(NS_ERROR_MEMORY));
+        ns_probe_miss(self, "push", ns_error_sentence(NS_ERROR_MEMORY));
         free(made);
         return;
     }
@@ -245,7 +229,7 @@ void ns_probe_tasks(ns_probe *self) {
     household home = {0};
     const int error = ns_pool_create(&home.pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .workers = 1, .seed = 1});
     if (error) {
-        ns_probe_miss(self, "spawn_join", NULL, ns_error_sentence(error));
+        ns_probe_miss(self, "spawn_join", ns_error_sentence(error));
         ns_pool_destroy(home.pool);
         return;
     }
@@ -255,55 +239,4 @@ void ns_probe_tasks(ns_probe *self) {
     home.work = join_nothing;
     ns_probe_alone(self, "join_nothing", &tasks);
     ns_pool_destroy(home.pool);
-}
-
-/* ---- locks: by themselves, and where two cores want the lock all the time ---------------------------------------- */
-
-enum { TURNS = 500 };
-
-typedef struct {
-    ns_numa_lock *lock;
-    uint32_t node[2];
-} contest;
-
-static void take_turns(void *context, uint32_t member) {
-    const contest *self = context;
-    for (int turn = 0; turn < TURNS; turn++) {
-        ns_numa_lock_acquire(self->lock, self->node[member]);
-        ns_numa_lock_release(self->lock, self->node[member]);
-    }
-}
-
-static void probe_kind(ns_probe *self, const char *kind, contest *held, const uint32_t *cpu, uint32_t members) {
-    const int64_t from = cpu[0], to = cpu[1];
-    const ns_subject alone = {"lock_uncontended", kind, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    const ns_subject both = {"lock_contended", kind, "ns", from, to};
-    ns_sampling turns = {.cpu = cpu, .members = 1, .body = take_turns, .context = held, .operations = TURNS};
-    ns_probe_sample(self, &alone, &turns);
-    if (members < 2) {
-        ns_probe_miss(self, "lock_contended", kind, NS_PROBE_ONE_CORE);
-    } else {
-        turns.members = 2;
-        turns.operations = 2 * TURNS;
-        ns_probe_sample(self, &both, &turns);
-    }
-}
-
-void ns_probe_locks(ns_probe *self) {
-    const ns_topology *topology = self->topology;
-    const int64_t other = ns_probe_other_core(self, 0);
-    const ns_cpu *a = &topology->cpu[0], *b = &topology->cpu[other < 0 ? 0 : other];
-    const uint32_t cpu[] = {a->id, b->id};
-    const char *kind;
-    for (uint32_t at = 0; (kind = ns_numa_lock_kind(at)); at++) {
-        contest held = {.node = {a->node, b->node}};
-        const ns_numa_lock_options options = {kind, topology->node_count, (int32_t)topology->node[a->node].id, 0, 0};
-        const int error = ns_numa_lock_create(&held.lock, &options);
-        if (error) {
-            ns_probe_miss(self, "lock_uncontended", kind, ns_error_sentence(error));
-        } else {
-            probe_kind(self, kind, &held, cpu, other < 0 ? 1 : 2);
-            ns_numa_lock_destroy(held.lock);
-        }
-    }
 }

@@ -15,8 +15,7 @@ from numasim.errors import CheckError, InputError
 from numasim.machine.sysfs import cpu_info, read_sysfs
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.unit_factors import GIGA
-from numasim.runtime.calibrated_machine import core_rate
-from numasim.runtime.probe_findings import run_probe
+from numasim.runtime.calibrated_machine import core_rate, run_probe
 from numasim.runtime.record.event_files import Endpoint, Event, Module, ThreadEvents
 from numasim.runtime.record.event_times import PieceCosts, TimedEvents, events_digest, shortest, tick_ps, timed
 from numasim.runtime.record.event_walk import Step, walk
@@ -137,7 +136,6 @@ class Recording:
     joined: int
     spread: float | None
     status: int
-    events: int
     bytes: int
     odd: Counter[str]
     data: RecordedData
@@ -174,7 +172,6 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     workload = replace(workload, recorded=data.counted(this_place() if order.on is None else Recorded()))
     workload = workload if order.on is None else recorded_on(workload, order.on)
     validate(workload)
-    events = sum(len(thread.events) for thread in chosen)
     return Recording(
         workload=workload,
         openmp=openmp,
@@ -183,7 +180,6 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
         joined=runs.joined,
         spread=runs.spread(),
         status=runs.status,
-        events=events,
         bytes=8 * sum(len(thread.events) + len(thread.events.operands) for thread in chosen),
         odd=+rows.odd,
         data=data,
