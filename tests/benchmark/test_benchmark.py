@@ -17,8 +17,8 @@ from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
 from numasim.parts.models.effects_model import CacheModel, ContentionModel
 from numasim.spec.run_spec import resolve
-from numasim.validate.benchmark import simulation_rates
-from numasim.validate.benchmark.effort import Command, Effort, Size, machine_of, plan_of, spec_of
+from numasim.validate.benchmark import effort, simulation_rates
+from numasim.validate.benchmark.effort import machine_of, plan_of, spec_of
 from numasim.validate.benchmark.sampling import Column, Finding, Goal, Probe, number, print_findings, take
 from numasim.validate.benchmark.simulation_rates import (
     BARE,
@@ -39,19 +39,16 @@ from numasim.validate.benchmark.simulation_rates import (
     timeouts_per_second,
 )
 
-TINY = Effort(
-    samples=1,
-    timeouts=240,
-    reference_size=Size(60, 5),
-    eager_size=Size(60, 5),
-    skipping_size=Size(60, 5),
-    workers=(2, 4),
-    reference_workers=(2,),
-    families={"fib": {"n": 5}, "spinlock": {"threads": 2, "acquisitions": 3}},
-    commands=(Command("fib", spec_of({"name": "fib", "n": 5}), most_s=1, most_mb=300),),
-    effect_tasks=200,
-    sweep_runs=10,
-)
+TINY = {
+    "SAMPLES": 1,
+    "TIMEOUTS": 240,
+    "SIZES": dict.fromkeys(effort.SIZES, (60, 5)),
+    "WORKERS": {"reference": (2,), "native": (2, 4)},
+    "FAMILY_SIZES": {"fib": {"n": 5}, "spinlock": {"threads": 2, "acquisitions": 3}},
+    "COMMANDS": {"fib": (spec_of({"name": "fib", "n": 5}), 1, 300, None)},
+    "EFFECT_TASKS": 200,
+    "SWEEP_RUNS": 10,
+}
 needs_native = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is timed")
 
 
@@ -96,7 +93,7 @@ def test_values_are_held_against_their_goals(kind: str, value: float, met: bool)
     assert Finding("t", "r", "c", value, Goal(kind, 30.0)).met is met
 
 
-@pytest.mark.parametrize("workers", [*Effort().workers, *Effort().reference_workers])
+@pytest.mark.parametrize("workers", effort.WORKERS["native"])
 def test_the_machine_has_a_thread_for_every_worker(workers: int) -> None:
     base = {"workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
     assert resolve({**base, "machine": machine_of(workers)}).machine.threads >= workers
@@ -134,8 +131,9 @@ def test_overhead_is_what_the_engine_did_not_take(monkeypatch: pytest.MonkeyPatc
 
 
 @needs_native
-def test_every_pair_of_models_is_timed_under_both_loads() -> None:
-    timed = [(probe.row, probe.columns[0].name) for probe in effect_probes(TINY)]
+def test_every_pair_of_models_is_timed_under_both_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "EFFECT_TASKS", 200)
+    timed = [(probe.row, probe.columns[0].name) for probe in effect_probes()]
     pairs = [", ".join(pair) for pair in product(get_args(CacheModel), get_args(ContentionModel))]
     assert timed == [
         *((row, f"{load}, 24 workers") for load in (CALM, SATURATED) for row in (*pairs, "all effects")),
@@ -144,9 +142,10 @@ def test_every_pair_of_models_is_timed_under_both_loads() -> None:
 
 
 @needs_native
-def test_controllers_have_spare_bandwidth_under_the_calm_load_alone() -> None:
+def test_controllers_have_spare_bandwidth_under_the_calm_load_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "EFFECT_TASKS", 200)
     busiest = [
-        simulate(effect_plan(TINY, load, "xeon-e5-2620-2s", 24), 1, "native").row()["imc_busy_max"]
+        simulate(effect_plan(load, "xeon-e5-2620-2s", 24), 1, "native").row()["imc_busy_max"]
         for load in (CALM, SATURATED)
     ]
     assert busiest[0] < 0.5 < busiest[1]
@@ -157,7 +156,10 @@ def test_controllers_have_spare_bandwidth_under_the_calm_load_alone() -> None:
 
 @pytest.fixture(scope="module")
 def tiny() -> list[Finding]:
-    return measure(TINY)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in TINY.items():
+            patch.setattr(effort, name, value)
+        return measure()
 
 
 def test_everything_is_measured_on_every_engine(tiny: list[Finding]) -> None:

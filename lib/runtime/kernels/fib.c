@@ -1,5 +1,5 @@
-/* The recursive Fibonacci function, a task per call: what spawning and joining cost, and nothing else. The same tasks
- * as those of numasim/workload/families/fib.py.
+/* The recursive Fibonacci function, a task per call, whose time is the time of spawning and joining. The tasks are
+ * those of numasim/workload/families/fib.py.
  */
 #include "kernels/kernel.h"
 

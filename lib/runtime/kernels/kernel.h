@@ -12,16 +12,16 @@
 
 enum ns_parameter_kind {
     NS_INTEGER,
-    NS_CHOICE,   /* one of some names; its number */
-    NS_TIME,     /* nanoseconds with at most three decimals; picoseconds */
-    NS_FRACTION, /* from 0 to 1; in units of 10^-18 */
-    NS_PATH      /* of a file; text */
+    NS_CHOICE,   /* one of some names; the value is the number of the name */
+    NS_TIME,     /* nanoseconds with at most three decimals; the value is in picoseconds */
+    NS_FRACTION, /* from 0 to 1; the value is in units of 10^-18 */
+    NS_PATH      /* of a file; the value is text */
 };
 
 typedef struct {
     const char *name;
     enum ns_parameter_kind kind;
-    const char *otherwise; /* its default */
+    const char *otherwise; /* the default */
     int64_t low, high;     /* of integers; of times, in picoseconds */
     const char *choices;   /* names with blanks between them */
     const char *meaning;
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     int64_t number;
     const char *text;
-    bool given; /* or else the default */
+    bool given; /* whether the user has set the value; if not, the value is the default */
 } ns_value;
 
 /* The parameters of a state. */
@@ -70,8 +70,8 @@ typedef struct {
     void (*release)(void *state); /* release what is not in the state's memory, however far `create` came; or NULL */
 } ns_kernel;
 
-/* All kernels in the order of their names, up to NULL: the build makes this table from the sources in this folder, of
- * which each defines one `const ns_kernel ns_<name>_kernel` at the beginning of a line, or none. */
+/* All kernels in the order of their names, up to NULL. The build makes this table from the sources in this folder: a
+ * kernel is a `const ns_kernel ns_<name>_kernel` at the beginning of a line. */
 extern const ns_kernel *const NS_KERNELS[];
 
 /* A parameter of kernels that share memory. */
@@ -94,16 +94,18 @@ void ns_state_destroy(void *state, const ns_kernel *kernel);
 int ns_word_attach(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties,
                    uint32_t *word);
 
-/* `units` of work at `ps_per_1000`, rounded to the nearest, as numasim/workload/kernel_rates.py does. */
+/* Return the time of `units` of work at `ps_per_1000`, rounded to the nearest, as numasim/workload/kernel_rates.py
+ * does.
+ */
 static inline int64_t ns_compute_ps(int64_t units, int64_t ps_per_1000) { return (units * ps_per_1000 + 500) / 1000; }
 
-/* An access to `bytes` bytes in one piece. */
+/* Return an access to `bytes` bytes in one piece. */
 static inline ns_access ns_piece(uint32_t object, int64_t offset, int64_t bytes, enum ns_access_mode mode) {
     return (ns_access){
         .object = object, .passes = 1, .offset = offset, .row_bytes = bytes, .rows = 1, .mode = (uint8_t)mode};
 }
 
-/* An access to `rows` pieces of `row_bytes` bytes; where they touch, it is one piece. */
+/* Return an access to `rows` pieces of `row_bytes` bytes; pieces that touch are one piece. */
 static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_bytes, int64_t rows, int64_t stride,
                                 enum ns_access_mode mode) {
     ns_access access = ns_piece(object, offset, row_bytes * rows, mode);

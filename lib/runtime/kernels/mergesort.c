@@ -35,12 +35,12 @@ typedef struct {
     int64_t low, size;
 } sort;
 
-/* Of [low1, low1 + size1) with [low2, low2 + size2) of an array into [target, ..) of the other. */
+/* A merge of [low1, low1 + size1) and [low2, low2 + size2) of an array into [target, ..) of the other array. */
 typedef struct {
     const state *of;
     enum array from;
     int64_t low1, size1, low2, size2, target;
-    bool announced; /* its accesses were declared when it was spawned */
+    bool announced; /* whether the accesses were declared when the task was spawned */
 } merge;
 
 /* ---- serial parts ------------------------------------------------------------------------------------------------ */
@@ -60,7 +60,7 @@ static void swap(int64_t *a, int64_t *b) {
     *b = kept;
 }
 
-/* The median of the first, the middle and the last number goes to the middle. */
+/* Move the median of the first, the middle and the last number to the middle. Returns the median. */
 static int64_t pivot_of(int64_t *numbers, int64_t size) {
     int64_t *first = numbers, *middle = numbers + size / 2, *last = numbers + size - 1;
     if (*middle < *first) swap(middle, first);
@@ -69,7 +69,7 @@ static int64_t pivot_of(int64_t *numbers, int64_t size) {
     return *middle;
 }
 
-/* The smaller part by recursion, so that the stack stays shallow. */
+/* Sort by partition. The smaller part is sorted by recursion, so that the stack stays shallow. */
 static void quicksort(int64_t *numbers, int64_t size) {
     while (size > SMALL_SORT) {
         const int64_t pivot = pivot_of(numbers, size);
@@ -100,7 +100,7 @@ static void merge_serially(const merge *m) {
     memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
 }
 
-/* How many of a sorted run are at most `pivot`. */
+/* Return how many numbers of a sorted run are at most `pivot`. */
 static int64_t rank_of(const int64_t *run, int64_t size, int64_t pivot) {
     int64_t low = 0, high = size;
     while (low < high) {
@@ -116,7 +116,7 @@ static int64_t rank_of(const int64_t *run, int64_t size, int64_t pivot) {
 
 /* ---- merges ------------------------------------------------------------------------------------------------------ */
 
-/* The same merge with the longer run first. */
+/* Return the same merge with the longer run first. */
 static merge ordered(const merge *m) {
     merge right = *m;
     if (m->size2 > m->size1) {
@@ -130,7 +130,7 @@ static merge ordered(const merge *m) {
 
 static bool is_serial(const merge *m) { return m->size2 <= m->of->merge_cutoff; }
 
-/* Of a serial merge; how many there are. */
+/* Write the accesses of a serial merge to `accesses`. Returns their number. */
 static uint32_t accesses_of_merge(const merge *m, ns_access *accesses) {
     const state *of = m->of;
     const uint32_t from = of->object[m->from], to = of->object[ARRAYS - 1 - m->from];
@@ -186,7 +186,7 @@ static void run_merge(ns_task *self, void *arguments) {
 
 /* ---- sorts ------------------------------------------------------------------------------------------------------- */
 
-/* size ceil(log2 size) */
+/* Return size ceil(log2 size). */
 static int64_t comparisons(int64_t size) {
     int64_t bits = 0;
     while ((size - 1) >> bits) bits++;
@@ -242,8 +242,8 @@ static void begin(ns_task *self, void *arguments) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* The numbers 0 to n - 1 in the order of BOTS: number i is swapped with one that a linear congruential sequence draws.
- */
+/* Write the numbers 0 to n - 1 in the order of BOTS, which swaps number i with a number that a linear congruential
+ * sequence draws. */
 static void fill(int64_t *numbers, int64_t n) {
     uint64_t drawn = 1;
     for (int64_t at = 0; at < n; at++) numbers[at] = at;

@@ -22,7 +22,7 @@ typedef struct {
     int64_t solutions, twin;
 } state;
 
-/* Queens in the rows 0 to `row`, the last of which has not been tested. */
+/* Queens in the rows 0 to `row`. The queen in the last row has not been tested. */
 typedef struct {
     const state *of;
     int64_t *solutions;
@@ -39,8 +39,8 @@ static bool stands(const board *self) {
     return true;
 }
 
-/* The solutions that begin with these rows, all of which stand; `*units` grows by the earlier rows tested, plus one, of
- * each try. */
+/* Return the number of solutions that begin with these rows, whose queens do not attack each other. For each try,
+ * `*units` grows by the number of earlier rows plus one. */
 static int64_t search(board *self, int64_t *units) {
     const int64_t n = self->of->n;
     int64_t found = 0;
@@ -57,7 +57,7 @@ static int64_t search(board *self, int64_t *units) {
 
 static void try_column(ns_task *self, void *arguments);
 
-/* Try every column of the next row. */
+/* Spawn a task for every column of the next row. Returns the number of solutions that the tasks find. */
 static int64_t spawn_tries(ns_task *self, const board *before) {
     const int64_t n = before->of->n;
     int64_t found[MOST_QUEENS], all = 0;

@@ -47,7 +47,7 @@ typedef struct {
     float *original; /* the blocks of the matrix region as they were */
 } state;
 
-/* What is done to block (row, column) in a step. */
+/* An operation on block (row, column) in a step. */
 typedef struct {
     const state *of;
     enum operation operation;
@@ -67,8 +67,8 @@ static bool has(const state *self, int64_t row, int64_t column, int64_t k) {
     return block->region != NONE && block->since < k;
 }
 
-/* Three diagonals; elsewhere even rows and columns only, and of those every third row right of the diagonal and every
- * third column below it. */
+/* Whether a block exists at the start. Blocks on three diagonals exist. Other blocks exist only in even rows and
+ * columns: in every third row right of the diagonal, and in every third column below the diagonal. */
 static bool exists_at_first(int64_t row, int64_t column) {
     const int64_t distance = row < column ? column - row : row - column, smaller = row < column ? row : column;
     return distance <= 1 || (row % 2 == 0 && column % 2 == 0 && smaller % 3 == 0);
@@ -146,7 +146,7 @@ static float *block_at(const state *self, const numbers *in, int64_t row, int64_
     return in->of[block->region] + block->place * self->size * self->size;
 }
 
-/* Whether an update is the first of a block that fills in. */
+/* Whether a step is the first update of a block that fills in. */
 static bool is_first(const step *s) {
     return s->operation == UPDATE && info_of(s->of, s->row, s->column)->since == s->step;
 }
@@ -164,7 +164,7 @@ static void operate(const step *s, const numbers *in) {
     }
 }
 
-/* Operations on numbers, as sparselu.py counts them. */
+/* Return the number of floating-point operations, as sparselu.py counts them. */
 static int64_t flops(enum operation operation, int64_t size) {
     const int64_t divisions = size * (size - 1) / 2, updates = size * (size - 1) * (2 * size - 1) / 3;
     switch (operation) {
@@ -184,7 +184,7 @@ static ns_access access_to(const state *self, int64_t row, int64_t column, enum 
     return ns_piece(self->object[block->region], block->place * bytes, bytes, mode);
 }
 
-/* The accesses of an operation; how many there are. */
+/* Write the accesses of an operation to `accesses`. Returns their number. */
 static uint32_t accesses_of(const step *s, ns_access *accesses) {
     const state *of = s->of;
     const int64_t k = s->step;
@@ -249,7 +249,7 @@ static size_t bytes_of(const state *self, int region) {
     return (size_t)(self->counts[region] * self->size * self->size) * sizeof(float);
 }
 
-/* Random numbers from -1 to 1, and on the diagonal what is above the sum of a row of them. */
+/* Fill the matrix with random numbers from -1 to 1. Each number on the diagonal is above the sum of its row. */
 static void fill(state *self, float *matrix) {
     const int64_t size = self->size, in_block = size * size;
     for (int64_t at = 0; at < self->counts[MATRIX] * in_block; at++) {
@@ -310,11 +310,11 @@ static void run_twin(void *whole) {
 
 /* ---- what the factors are worth ---------------------------------------------------------------------------------- */
 
-/* Which part of the blocks multiplies a vector: all, the upper half with the diagonal, the lower half with ones there.
- */
+/* The part of the matrix that multiplies a vector: all, the upper half with the diagonal, or the lower half with ones
+ * on the diagonal. */
 enum half { ALL, UPPER, LOWER };
 
-/* The number that row and column of the whole matrix have in that half. */
+/* Return the number in a row and a column of the whole matrix, 0 if the place is not in that half. */
 static double number_of(const float *block, enum half half, int64_t row, int64_t column, int64_t place) {
     if (half == LOWER && row == column) return 1;
     const bool inside = half == ALL || (half == UPPER ? column >= row : column < row);
@@ -336,9 +336,9 @@ static void apply(const state *self, const numbers *in, enum half half, const do
     }
 }
 
-/* The factors' product is the matrix but for rounding, which is at most n epsilon |L| |U| (Higham, Accuracy and
- * Stability of Numerical Algorithms, theorem 9.3). Diagonals of n bound a row of |L| |U| by 4 n. Both are applied to
- * ones. */
+/* Whether the product of the factors is the matrix but for rounding errors: both are applied to a vector of ones. An
+ * error is at most n epsilon |L| |U| (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3). Since the
+ * diagonal has numbers near n, a row of |L| |U| is at most 4 n. */
 static bool is_factored(const state *self) {
     const int64_t n = self->blocks * self->size;
     double *vectors = calloc((size_t)(4 * n), sizeof *vectors);
@@ -354,7 +354,7 @@ static bool is_factored(const state *self) {
     return worst <= 4 * (double)n * (double)n * 0x1p-23;
 }
 
-/* Bit by bit the twin's, and what both made is right. */
+/* Whether the result has the bits of the serial twin, and is a pair of factors of the matrix. */
 static bool matches(const void *whole) {
     const state *self = whole;
     for (int region = 0; region < REGIONS; region++) {

@@ -17,7 +17,7 @@ typedef struct {
     int64_t acquisitions, critical_ps, think_ps;
     uint32_t workers, lock;
     ns_delay delay;
-    int64_t counter; /* only changed by who has the lock */
+    int64_t counter; /* changed only by the worker that has the lock */
     int64_t twin;
 } state;
 

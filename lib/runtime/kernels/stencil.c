@@ -1,5 +1,5 @@
 /* Jacobi's iteration on a square grid: every inner point becomes the mean of its four neighbours, from one grid into
- * the other and back. A task per band of rows; an iteration ends when all of its tasks have.
+ * the other and back. A task computes a band of rows. An iteration ends when all its tasks have ended.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ static void iterate(ns_task *self, void *arguments) {
     }
 }
 
-/* Hot above, warm on the left, cold elsewhere. */
+/* Fill a grid with 1.0 in the first row, 0.5 in the first column and 0 elsewhere. */
 static void fill(double *grid, int64_t n) {
     memset(grid, 0, (size_t)(n * n) * sizeof *grid);
     for (int64_t at = 0; at < n; at++) {

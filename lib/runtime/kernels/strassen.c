@@ -30,8 +30,8 @@ static const int64_t ELEMENT_BYTES = sizeof(double);
 typedef struct {
     ns_state_memory memory;
     int64_t n, cutoff, rate;
-    int64_t levels;             /* on which tasks split */
-    int64_t spawning;           /* levels of tasks; below, there are calls */
+    int64_t levels;             /* levels on which a product is split */
+    int64_t spawning;           /* levels on which products are tasks; deeper products are calls */
     int64_t first[MOST_LEVELS]; /* where the temporaries of each level begin in the heap, bytes */
     int64_t heap_bytes;
     uint32_t object[REGIONS];
@@ -49,7 +49,7 @@ typedef struct {
     const state *of;
     int64_t level, number; /* among the products of its level */
     place a, b, c;
-    bool announced; /* its first accesses were declared when it was spawned */
+    bool announced; /* whether the first accesses were declared when the task was spawned */
 } product;
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
@@ -293,7 +293,7 @@ static void run_twin(void *all) {
     }
 }
 
-/* Of numbers, not of bytes: a zero may have either sign. */
+/* Compare numbers, not bytes, since a zero may have either sign. */
 static bool matches(const void *all) {
     const state *self = all;
     const double *c = (const double *)(const void *)self->region[C];

@@ -25,7 +25,7 @@ static const ns_parameter PARAMETERS[] = {
 
 enum { LINE_BYTES = 64 };
 
-/* What one worker has seen; the others do not touch it. */
+/* The sum of what one worker has seen, in a cache line that no other worker touches. */
 typedef struct {
     _Alignas(LINE_BYTES) int64_t sum;
 } seen;
@@ -40,7 +40,7 @@ typedef struct {
     uint32_t *woken;   /* [workers] the condition of each */
     uint32_t *line;    /* [lines] */
     int64_t published; /* by worker 0 before it wakes the others */
-    int64_t guarded;   /* only changed by who has the lock */
+    int64_t guarded;   /* changed only by the worker that has the lock */
     seen *seen;        /* [workers] */
     int64_t twin;
 } state;
@@ -50,12 +50,12 @@ static void take(ns_task *self, const state *of, int64_t picoseconds) {
     ns_work(self, picoseconds);
 }
 
-/* What the runtime itself does. */
+/* Take the time that the runtime itself needs for a construct. */
 static void take_own(ns_task *self, const state *of) {
     if (of->own_ps) take(self, of, of->own_ps);
 }
 
-/* What it does inside a section. */
+/* Take the runtime's time inside a critical section, and write the lines that the runtime writes there. */
 static void take_own_and_write(ns_task *self, const state *of) {
     take_own(self, of);
     for (uint32_t line = 0; line < of->lines; line++) ns_word_add(self, of->line[line], 1);
@@ -140,7 +140,7 @@ static void run_reduction(ns_task *self, state *of, uint32_t id, int64_t round) 
     meet(self, of);
 }
 
-/* Whether workers share the repetitions, and what the sums of a round add up to. */
+/* The body of each construct; whether workers share the repetitions; and which numbers a worker adds to its sum. */
 static const struct {
     void (*run)(ns_task *self, state *of, uint32_t id, int64_t round);
     bool shared_out, adds_round, adds_ticket, counts, reduces;
@@ -184,7 +184,7 @@ static int create(void *whole, ns_setting *setting) {
     return NS_OK;
 }
 
-/* Conditions are kept for the worker that waits, all else for worker 0. */
+/* Create the words. A condition is near the worker that waits for it, every other word near worker 0. */
 static int attach(void *whole, ns_pool *pool) {
     state *self = whole;
     int error = ns_word_attach(pool, "lock", NS_WORD_LOCK, 0, 1, &self->lock);
@@ -205,7 +205,7 @@ static int attach(void *whole, ns_pool *pool) {
 
 static int run(void *whole, ns_pool *pool) { return ns_pool_team(pool, run_part, &whole, sizeof whole); }
 
-/* The same work by one worker, which needs no synchronisation. */
+/* Do the work of all workers on one thread, which needs no synchronisation. */
 static void run_twin(void *whole) {
     state *self = whole;
     int64_t ticket = 0;

@@ -39,6 +39,7 @@ from numasim.spec.sweep_spec import load_sweep
 from numasim.sweep.batch import Runner
 from numasim.sweep.environment import same_imports
 from numasim.sweep.run_sweep import run_sweep
+from numasim.validate.benchmark import effort
 from numasim.validate.benchmark.effort import (
     ALL,
     MACHINE,
@@ -47,8 +48,8 @@ from numasim.validate.benchmark.effort import (
     PLAIN,
     REFERENCE,
     SEED,
-    Effort,
     Parameters,
+    independent_tasks,
     plan_of,
     spec_of,
 )
@@ -66,22 +67,25 @@ PROCESSES = 24  # of the bare simulation
 DASHED: dict[str, Any] = {"color": REFERENCE_COLOUR, "linestyle": (0, (4, 3)), "linewidth": 1.2}
 
 
-def measure(effort: Effort | None = None, progress: bool = False) -> list[Finding]:
+def measure(progress: bool = False) -> list[Finding]:
     """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error.
 
     Without the native engine, whole commands and effects are left out: the reference engine would take minutes.
     """
-    effort = effort or Effort()
-    bare, sweep = partial(timeouts_per_second, effort.timeouts), partial(overhead_ms, effort.sweep_runs)
     with TemporaryDirectory() as folder:
-        probes = [*rate_probes(effort), *family_probes(effort)]
+        probes = [*rate_probes(), *family_probes()]
         if NATIVE in ENGINES:
-            probes += chain(effect_probes(effort), command_probes(effort, Path(folder)))
+            probes += chain(effect_probes(), command_probes(Path(folder)))
         probes += [
-            Probe(OTHER_COSTS, BARE, (Column(MILLION),), lambda: (bare() / 1e6,)),
-            Probe(OTHER_COSTS, "a run of a sweep, beside its simulation", (OVERHEAD,), lambda: (sweep(),)),
+            Probe(OTHER_COSTS, BARE, (Column(MILLION),), lambda: (timeouts_per_second(effort.TIMEOUTS) / 1e6,)),
+            Probe(
+                OTHER_COSTS,
+                "a run of a sweep, beside its simulation",
+                (OVERHEAD,),
+                lambda: (overhead_ms(effort.SWEEP_RUNS),),
+            ),
         ]
-        found = take(probes, effort.samples, progress)
+        found = take(probes, effort.SAMPLES, progress)
     return [*found, Finding(OTHER_COSTS, "peak memory of this process", "MB", peak_memory_mb())]
 
 
@@ -124,15 +128,13 @@ def timeouts_per_second(timeouts: int) -> float:
 # ---- tasks per second of every engine, event by event and skipping ahead ---------------------------------------------
 
 
-def rate_probes(effort: Effort) -> Iterator[Probe]:
+def rate_probes() -> Iterator[Probe]:
     """Yield a probe for every engine, mode, workload and number of workers."""
     for workload, engine, (mode, skip) in product(RATES, ENGINES, MODES.items()):
-        size = effort.eager_size if mode == "eager" else effort.skipping_size
-        teams = effort.workers
-        if engine == REFERENCE:
-            size, teams = effort.reference_size, effort.reference_workers
-        for workers in teams:
-            sample = partial(task_rate, plan_of(size.workloads()[workload], workers, skip=skip), engine)
+        tasks, n = effort.SIZES[engine, mode]
+        parameters = independent_tasks(tasks) if workload == "independent" else {"name": "fib", "n": n}
+        for workers in effort.WORKERS[engine]:
+            sample = partial(task_rate, plan_of(parameters, workers, skip=skip), engine)
             goal = NATIVE_MILLIONS.get((workload, workers)) if (engine, mode) == (NATIVE, "eager") else None
             yield Probe(RATES[workload], f"{engine}, {mode}", (Column(f"{workers} workers", goal),), sample)
 
@@ -191,7 +193,7 @@ EFFECTS = "cost of the effects (cache, contention), million tasks per second"
 ALL_EFFECTS_MILLIONS = {(CALM, 24): 2.0, (SATURATED, 24): 0.5, (SATURATED, 128): 0.1}
 
 
-def effect_probes(effort: Effort) -> Iterator[Probe]:
+def effect_probes() -> Iterator[Probe]:
     """Yield a probe for every cache and contention model under both loads, and for all effects together.
 
     In the calm load controllers and links have spare bandwidth. In the saturated one the demand on every controller
@@ -202,15 +204,15 @@ def effect_probes(effort: Effort) -> Iterator[Probe]:
         for cache, contention in product(get_args(CacheModel), get_args(ContentionModel))
     ]
     for load in TASK_BYTES:
-        plan = effect_plan(effort, load, MACHINE, MACHINE_THREADS)
+        plan = effect_plan(load, MACHINE, MACHINE_THREADS)
         for model in (*models, ALL):
             yield _effect_probe(load, revised(plan, effects=effects_of(ModelSpec.model_validate(model))), model)
-    yield _effect_probe(SATURATED, effect_plan(effort, SATURATED, *FOUR_SOCKETS, ALL), ALL)
+    yield _effect_probe(SATURATED, effect_plan(SATURATED, *FOUR_SOCKETS, ALL), ALL)
 
 
-def effect_plan(effort: Effort, load: str, machine: str, workers: int, model: Parameters = PLAIN) -> Plan:
+def effect_plan(load: str, machine: str, workers: int, model: Parameters = PLAIN) -> Plan:
     """Return the plan of a load on ``machine`` under ``model``."""
-    size = {"tasks": effort.effect_tasks, "low_ns": 500, "high_ns": 1500, "task_bytes": TASK_BYTES[load]}
+    size = {"tasks": effort.EFFECT_TASKS, "low_ns": 500, "high_ns": 1500, "task_bytes": TASK_BYTES[load]}
     workload = {"name": "random-fork-join", **size}
     return plan_of(workload, workers, machine=machine, strategy=SPREAD_PAGES, model=model)
 
@@ -231,11 +233,11 @@ FAMILY_RATIO = Goal(AT_LEAST, 40)
 GRAPH_BYTES, STATE_BYTES = Column("graph B/task", Goal(AT_MOST, 256)), Column("state B/live task", Goal(AT_MOST, 64))
 
 
-def family_probes(effort: Effort) -> Iterator[Probe]:
+def family_probes() -> Iterator[Probe]:
     """Yield a probe for every family: the time of each engine, their ratio, and the memory of graph and engine."""
     columns = [Column(f"{engine}, ms") for engine in ENGINES]
     columns += [Column("reference to native", FAMILY_RATIO)] * (NATIVE in ENGINES)
-    for family, parameters in effort.families.items():
+    for family, parameters in effort.FAMILY_SIZES.items():
         chosen = FAMILIES[family]  # on the runtime that its paper used; matmul: the thesis' own
         runtime = chosen.benchmark_runtime or chosen.parameters.default_runtime
         skip = "off" if runtime == "bare" else "auto"  # where a run may skip ahead, engines would not do the same
@@ -299,16 +301,15 @@ print(json.dumps([os.waitstatus_to_exitcode(status), time.perf_counter() - start
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
 
 
-def command_probes(effort: Effort, folder: Path) -> Iterator[Probe]:
+def command_probes(folder: Path) -> Iterator[Probe]:
     """Yield a probe for every command; its specification is written to ``folder``."""
-    for number, each in enumerate(effort.commands):
+    for number, (name, (spec, most_s, most_mb, most)) in enumerate(effort.COMMANDS.items()):
         file = folder / f"{number}.yaml"
-        write_text(file, json.dumps(each.spec))
+        write_text(file, json.dumps(spec))
         command = [sys.executable, "-m", "numasim", "run", str(file), "--engine", NATIVE, "--json"]
-        memory = None if each.most_mb is None else Goal(AT_MOST, each.most_mb)
-        columns = Column("seconds", Goal(AT_MOST, each.most_s)), Column("peak MB", memory)
-        sample = partial(command_cost, command)
-        yield Probe("whole commands, numasim run", each.name, columns, sample, each.samples)
+        memory = None if most_mb is None else Goal(AT_MOST, most_mb)
+        columns = Column("seconds", Goal(AT_MOST, most_s)), Column("peak MB", memory)
+        yield Probe("whole commands, numasim run", name, columns, partial(command_cost, command), most)
 
 
 def command_cost(command: list[str]) -> tuple[float, float]:

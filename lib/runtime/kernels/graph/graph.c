@@ -1,5 +1,5 @@
-/* Task graphs that are executed op by op: random fork-join graphs one after the other, or a recorded one. Every task
- * counts that it has run, so that a lost or repeated one is found.
+/* Task graphs that are executed op by op: random fork-join graphs one after the other, or a recorded graph. Every task
+ * counts its runs, so that a lost or repeated task is found.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static void run_op(ns_task *self, graph *of, enum ns_op code, uint32_t argument)
 
 static void run_row(ns_task *self, graph *of, uint32_t row) {
     const ns_program *program = &of->program;
-    /* Relaxed: the counts are read when the pool has come to rest. */
+    /* relaxed: the counts are read when no worker runs a task any more */
     atomic_fetch_add_explicit(&of->ran[row], 1, memory_order_relaxed);
     for (uint64_t at = program->first[row]; at < program->first[row + 1]; at++) {
         run_op(self, of, program->code[at], program->argument[at]);
@@ -92,7 +92,7 @@ static int create_program(ns_program *self, uint32_t number, ns_setting *setting
     return ns_program_draw(self, &random, setting);
 }
 
-/* A team has as many parts as there are workers. */
+/* Check that each team of the graph has as many parts as there are workers. */
 static int check_team(const ns_program *self, ns_setting *setting) {
     for (uint32_t at = 0; at < self->phases; at++) {
         const ns_program_phase *phase = &self->phase[at];
@@ -153,7 +153,7 @@ static int create(void *whole, ns_setting *setting) {
     return error;
 }
 
-/* The words of recorded graphs; random ones have none. */
+/* Create the words of a recorded graph; a random graph has no words. */
 static int attach(void *whole, ns_pool *pool) {
     graph *self = ((state *)whole)->graph;
     for (uint32_t at = 0; at < self->program.words; at++) {

@@ -1,7 +1,7 @@
 /* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1"
- * (numasim/workload/json_form/graph_models.py), of which the op programs, the times of segments, the words and the
- * phases are executed. What a graph may have beyond that (dependences, ranges, phases of several tasks, repeats or
- * loops) is refused; accesses are passed over.
+ * (numasim/workload/json_form/graph_models.py). The op programs, the times of segments, the words and the phases are
+ * executed. A graph with dependences, ranges, phases of several tasks, repeats or loops is refused. Accesses are
+ * skipped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void json_fail(json_reader *self, const char *reason) {
     self->failed = true;
 }
 
-/* The next letter that is no blank; 0 at the end. */
+/* Return the next character that is no blank; 0 at the end. */
 static char peek(json_reader *self) {
     self->at += strspn(self->at, " \t\r\n");
     return self->failed ? 0 : *self->at;
@@ -83,7 +83,8 @@ static void json_enter(json_reader *self, char bracket) {
     }
 }
 
-/* Whether `bracket` does not end here what was entered last; what follows is behind a comma, but for the first. */
+/* Whether the object or array that was entered last has another entry; `bracket` ends it. Reads the comma in front of
+ * every entry but the first. */
 static bool goes_on(json_reader *self, char bracket) {
     if (self->failed) return false;
     if (peek(self) == bracket) {
@@ -164,7 +165,7 @@ typedef struct {
     ns_growing word;                            /* ns_program_word */
 } reader;
 
-/* One more entry; NULL, which fails the reader, where memory is short. */
+/* Add an entry to an array. Returns NULL, and fails the reader, where memory is short. */
 static void *add(reader *self, ns_growing *array, size_t size) {
     void *entry = ns_growing_add(array, size);
     if (!entry) json_fail(&self->json, "there is not enough memory for this graph");
@@ -323,7 +324,7 @@ static void read_format(reader *self) {
 
 static void read_ranges(reader *self) { refuse_entries(self, "implicit ranges cannot be executed"); }
 
-/* The arrays of the file that are executed. */
+/* The arrays of the file that are read. */
 static const struct {
     const char *name;
     void (*read)(reader *self);
@@ -347,7 +348,7 @@ static void read_member(reader *self, const char *key) {
 
 /* ---- all together ------------------------------------------------------------------------------------------------ */
 
-/* The program takes the arrays. */
+/* Make the program of the arrays, which the program owns from now on. */
 static void hand_over(reader *self, ns_program *program) {
     *program = (ns_program){
         .rows = (uint32_t)self->implicit.count,
@@ -364,7 +365,7 @@ static void hand_over(reader *self, ns_program *program) {
     };
 }
 
-/* The role of the words that an op uses; -1: it uses none. */
+/* Return the role of the word that an op uses; -1 for an op that uses no word. */
 static int role_of(enum ns_op op) {
     switch (op) {
         case NS_OP_LOCK:
@@ -406,7 +407,7 @@ static const char *problem_of_phase(const ns_program *self, const ns_program_pha
     return NULL;
 }
 
-/* What is wrong with the program, into the problem of `setting`. */
+/* Check the program. What is wrong with the program goes to the problem of `setting`. */
 static int check(const ns_program *self, const bool *implicit, uint8_t *started, ns_setting *setting) {
     for (uint32_t row = 0; row < self->rows; row++) {
         for (uint64_t at = self->first[row]; at < self->first[row + 1]; at++) {
