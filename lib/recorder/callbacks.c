@@ -1,4 +1,5 @@
-/* What OpenMP tells a tool, as events. A callback first reads the time, so that a segment of a task ends there. */
+/* The callbacks of the OpenMP tools interface, which put events. A callback first reads the time, so that a segment of
+ * a task ends there. */
 #include "event_log.h"
 #include "ompt.h"
 #include "turns.h"
@@ -185,8 +186,8 @@ static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, cons
     if (log) ns_put(log, now, NS_EVENT_MASKED, (uint32_t)endpoint);
 }
 
-/* What is always followed by on_mutex. Iterations in an ordered region wait for those of other threads, which have
- * their turns meanwhile. */
+/* A thread begins to wait for a lock; on_mutex follows when the thread has the lock. A thread in an ordered region
+ * waits for iterations of other threads, which have their turns meanwhile. */
 static void on_acquire(int kind, unsigned hint, unsigned how, uint64_t which, const void *place) {
     const uint64_t now = ns_ticks();
     (void)hint, (void)how, (void)which, (void)place;

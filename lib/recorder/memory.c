@@ -50,7 +50,7 @@ static void end_block(const void *address) {
     pthread_mutex_unlock(&changing);
 }
 
-/* How many of SAMPLES pages in the middle of equal parts of a block exist. */
+/* Divide a block into SAMPLES equal parts. Returns in how many parts the page in the middle exists. */
 static int touched_samples(const large_block *self) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     int found = 0;
@@ -150,10 +150,10 @@ typedef struct {
 
 typedef struct {
     ns_event_log *log;
-    uint64_t flushed; /* ticks of making room in it */
+    uint64_t flushed; /* the ticks that writing full logs took */
 } noting;
 
-/* `count` entries of `size` bytes from `offset` on; NULL where the file is too short. */
+/* Return the place of `count` entries of `size` bytes from `offset` on; NULL where the file is too short. */
 static const void *part(const image *file, size_t offset, size_t count, size_t size) {
     const size_t most = size ? (file->bytes - (offset < file->bytes ? offset : file->bytes)) / size : 0;
     return count && count <= most ? file->data + offset : NULL;
@@ -192,7 +192,7 @@ static void put_symbols(noting *self, const image *file, uintptr_t base, const E
     }
 }
 
-/* The table of all symbols, or that of the symbols for other objects where a file has been stripped of it. */
+/* Put the variables of the table of all symbols, or, in a stripped file, of the table of dynamic symbols. */
 static void put_file(noting *self, const image *file, uintptr_t base) {
     const ElfW(Ehdr) *head = part(file, 0, 1, sizeof *head);
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr))) return;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The last is the status that a shell gives to a program ended by SIGPIPE: 128 + 13. */
+/* Exit statuses. NS_EXIT_PIPE_CLOSED is the status that a shell reports for a program ended by SIGPIPE: 128 + 13. */
 enum ns_exit {
     NS_EXIT_OK = 0,
     NS_EXIT_WRONG = 1,

@@ -8,7 +8,7 @@
 #include "graph_program.h"
 #include "kernels/delay.h"
 
-/* The program behind the interface of kernels; its serial twin is the graph itself. */
+/* The program of the plan's graph as a kernel. There is no serial twin: the run is correct if every task has run. */
 typedef struct {
     ns_state_memory memory;
     ns_graph_program *program;
@@ -66,7 +66,7 @@ static int refuse(const char *problem) {
     return NS_EXIT_BAD_INPUT;
 }
 
-/* What goes with other kernels only. */
+/* Whether options are given that only other kernels have. */
 static bool asks_for_more(const ns_options *options) {
     return options->kernel != &PLAN || options->list || options->help || options->repeats || options->rehearse ||
            options->warm_up || options->pool.record || options->pool.mode == NS_MODE_SERIAL;

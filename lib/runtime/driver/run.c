@@ -52,7 +52,7 @@ static void leave_first_thread(const ns_pool_options *options, const cpu_set_t *
 
 /* ---- how far apart the workers are ------------------------------------------------------------------------------- */
 
-enum { HOPS = 20000 }; /* in all, about: some milliseconds among any number of workers */
+enum { HOPS = 20000 }; /* in all, about, which take some milliseconds among any number of workers */
 
 /* The time that a cache line takes from each worker to the next, all around. A hypervisor may move hardware threads
  * from core to core, and what they share changes with that. */
@@ -61,10 +61,10 @@ typedef struct {
     NS_OWN_LINE int64_t took_ps;
 } ring;
 
-/* The hops of as many rounds as come near HOPS. */
+/* Return a number of hops near HOPS that makes whole rounds. */
 static uint64_t whole_rounds(uint64_t workers) { return (HOPS + workers - 1) / workers * workers; }
 
-/* Each worker waits for its turn, and passes the ball on. */
+/* Let each worker wait for its turn, and then give the next worker the turn. */
 static void pass(ns_task *self, void *arguments) {
     ring *shared = *(ring **)arguments;
     const uint64_t workers = ns_task_workers(self), mine = ns_task_worker(self);
@@ -89,7 +89,7 @@ static int measure_hops(int64_t *hop_ps, ns_pool *pool) {
     return error;
 }
 
-/* The same in a pool of its own, since a run's pool counts the run alone. */
+/* Measure hops in a pool that is made for the measurement, since the pool of a run counts the run alone. */
 static int measure_hops_of_run(int64_t *hop_ps, const ns_pool_options *options) {
     ns_pool *pool;
     ns_pool_options same = *options;
@@ -164,7 +164,7 @@ void ns_outcome_destroy(ns_outcome *self) { ns_report_destroy(&self->report); }
 
 /* ---- rehearsals -------------------------------------------------------------------------------------------------- */
 
-/* One worker's copy of the program; all are written by different threads, once. */
+/* The outcome of one worker's copy of the program. Each is written once, by its own thread. */
 typedef struct {
     int64_t ps;
     int error;

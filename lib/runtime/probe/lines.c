@@ -1,5 +1,5 @@
-/* What lies between two hardware threads: the time that a cache line takes from one to the other, and the time from
- * waking a sleeping thread to its running.
+/* The distance between two hardware threads: the time that a cache line takes from one to the other, and the time from
+ * waking a sleeping thread until the thread runs.
  */
 #include <time.h>
 
@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
 static const long PAUSES_NS = 10000000000, LONGEST_PAUSE_NS = 40000000; /* all together, if nothing is discarded */
-static const double ASLEEP_NS = 60000; /* after which a thread that was to sleep does */
+static const double ASLEEP_NS = 60000; /* after this time a thread that is to sleep sleeps */
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -24,7 +24,7 @@ static void serve(void *context) {
     ns_atomic_u64_store(&self->ball, 0, memory_order_relaxed); /* relaxed: the team's start comes between */
 }
 
-/* Each member waits for its turn, 2 k + member, and passes the next one on. */
+/* Each member waits for its turns, 2 k + member, and then gives the next turn to the other member. */
 static void play(void *context, uint32_t member) {
     court *self = context;
     for (uint64_t turn = member; turn < 2 * ROUNDS; turn += 2) {
@@ -48,7 +48,8 @@ static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b, long pa
     ns_probe_sample(self, &transfer, &rally);
 }
 
-/* All pairs; quickly, no more pairs than QUICK_PAIRS, those with the first hardware thread. */
+/* Probe all pairs of hardware threads. A quick probe of more than QUICK_PAIRS pairs takes only the pairs with the first
+ * hardware thread. */
 void ns_probe_lines(ns_probe *self) {
     const ns_topology *topology = self->topology;
     const uint32_t count = topology->cpu_count;
@@ -131,7 +132,7 @@ static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     ns_probe_sample(self, &call, &wakes);
 }
 
-/* From the first hardware thread to another core of its node, and to each other node. */
+/* Probe the wakes from the first hardware thread to another core of its node, and to a core of each other node. */
 void ns_probe_wakes(ns_probe *self) {
     const ns_topology *topology = self->topology;
     uint32_t seen = UINT32_MAX;

@@ -34,14 +34,14 @@ _Static_assert(sizeof(line) == LINE_BYTES, "one hop, one line");
 typedef struct {
     line *lines; /* [count] on one node */
     size_t count;
-    line *at;        /* where the chase is */
+    line *at;        /* the line that the chase has reached */
     uint32_t team;   /* threads that read at once */
-    size_t piece;    /* lines that each reads in one sample */
-    size_t position; /* of the first one's */
+    size_t piece;    /* lines that each thread reads in one sample */
+    size_t position; /* of the first line that the first thread reads */
     volatile uint64_t sum[NS_TEAM_MOST];
 } memory;
 
-/* Four times the largest cache, so that at most a quarter of the loads can hit. */
+/* Return four times the size of the largest cache, so that at most a quarter of the loads can hit. */
 static size_t bytes_beyond_caches(const ns_probe *self) {
     const size_t most = self->quick ? MOST_QUICK_BYTES : MOST_BYTES;
     size_t bytes = LEAST_BYTES;
@@ -52,7 +52,7 @@ static size_t bytes_beyond_caches(const ns_probe *self) {
     return bytes < most ? bytes : most;
 }
 
-/* Any sequence does, as long as no prefetcher foresees it (Marsaglia's xorshift). */
+/* Draw a number (Marsaglia's xorshift), so that no prefetcher foresees the order of the lines. */
 static uint64_t draw(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -60,7 +60,7 @@ static uint64_t draw(uint64_t *state) {
     return *state;
 }
 
-/* One cycle of all lines in random order (Sattolo's algorithm). */
+/* Link all lines in a random cycle (Sattolo's algorithm). */
 static void link_lines(memory *self) {
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
     for (size_t at = 0; at < self->count; at++) self->lines[at].place = at;
@@ -76,7 +76,7 @@ static void link_lines(memory *self) {
 
 static memory linked(void *bare, size_t bytes) {
     memory made = {.lines = bare, .count = bytes / LINE_BYTES};
-    madvise(bare, bytes, MADV_HUGEPAGE); /* where it is obeyed, translations hit and loads alone are timed */
+    madvise(bare, bytes, MADV_HUGEPAGE); /* with huge pages, address translations hit and only loads are timed */
     link_lines(&made);
     return made;
 }
@@ -103,7 +103,8 @@ static void read_share(void *context, uint32_t member) {
     self->sum[member] = sum[0];
 }
 
-/* Samples are short, so that few are lost, and go through all lines, so that none finds its own in a cache. */
+/* Go on to the next lines. Samples are short, so that few samples are disturbed. Each sample reads other lines than the
+ * sample before, so that no line is in a cache. */
 static void move_on(void *context) {
     memory *self = context;
     const size_t all = self->team * self->piece;
@@ -118,7 +119,7 @@ static double gigabytes_per_second(const void *context, double span_ns) {
 
 static const uint32_t ANY_NODE = UINT32_MAX;
 
-/* Take a hardware thread of each core, of a node or of all. Returns how many there are. */
+/* Write a hardware thread of each core of a node, or of all nodes, to `cpu`. Returns the number of threads. */
 static uint32_t cores_of(const ns_topology *topology, uint32_t node, uint32_t *cpu) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < topology->cpu_count && count < NS_TEAM_MOST; at++) {
@@ -190,8 +191,9 @@ static size_t bytes_within_last_level(const ns_topology *topology) {
     return wanted < most ? wanted : most;
 }
 
-/* A chase through four times the second level, or half of the last-level cache where that is less: linking the lines
- * has put them there, and a quarter of the loads at most finds its line nearer. */
+/* Probe a chase through four times the size of the second-level cache, or half the size of the last-level cache where
+ * that is smaller. Linking the lines has put them into the last-level cache. At most a quarter of the loads hit a
+ * nearer cache. */
 void ns_probe_cache(ns_probe *self) {
     const size_t bytes = bytes_within_last_level(self->topology);
     const ns_cpu *cpu = &self->topology->cpu[0];
@@ -201,11 +203,12 @@ void ns_probe_cache(ns_probe *self) {
         return;
     }
     void *made = NULL;
-    ns_node_allocate(&made, self->topology->node[cpu->node].id, bytes); /* wherever: it is read from the cache */
+    ns_node_allocate(&made, self->topology->node[cpu->node].id,
+                     bytes); /* on any node, since the chase reads from the cache */
     memory *buffer = malloc(sizeof *buffer);
     if (buffer && made) {
         *buffer = linked(made, bytes);
-        hop(buffer, 2 * buffer->count); /* lines that fell out while they were linked come back */
+        hop(buffer, 2 * buffer->count); /* lines that the linking has evicted come back into the cache */
         ns_probe_alone(self, name, &(ns_sampling){.body = chase, .context = buffer, .operations = HOPS});
     } else {
         ns_probe_miss(self, name, "memory is short");
@@ -264,7 +267,7 @@ void ns_probe_faults(ns_probe *self) {
 
 typedef struct {
     void *page[PAGES];
-    int home[PAGES], away[PAGES], status[PAGES]; /* nodes; what became of each page */
+    int home[PAGES], away[PAGES], status[PAGES]; /* nodes; `status`: the node of each page after a move, or an error */
 } removal;
 
 static void move_to(removal *self, const int *nodes) {
@@ -290,7 +293,7 @@ static double of_each_moved(const void *context, double span_ns) {
     return span_ns / PAGES;
 }
 
-/* Two nodes that have memory; false where there are not as many. */
+/* Find two nodes that have memory. Returns false where there are fewer. */
 static bool two_nodes(const ns_topology *topology, int *home, int *away) {
     int found = 0;
     for (uint32_t at = 0; at < topology->node_count && found < 2; at++) {

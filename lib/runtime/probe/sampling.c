@@ -10,7 +10,7 @@ const char *const NS_PROBE_ONE_CORE = "there is one core only";
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
 
-/* Room for one more entry of `size` bytes; capacities are powers of two. */
+/* Return `entries` with room for one more entry of `size` bytes. Capacities are powers of two. */
 static void *with_room(void *entries, uint32_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;
     return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
@@ -49,12 +49,12 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
     return NS_OK;
 }
 
-/* Take until enough samples are worth something; how many of them all are is in `taken`. Returns those of worth, which
- * are at the front of `sample`, or a negative error code. */
+/* Take samples until enough of them count. The number of all samples goes to `*taken`. Returns the number of samples
+ * that count, which are at the front of `sample`, or a negative error code. */
 static int take_enough(const ns_probe *self, const ns_sampling *sampling, double *sample, uint32_t *taken) {
     uint32_t count = 0, worth = 0;
     bool preempted;
-    int error = take(sampling, &sample[0], &preempted); /* caches and branches learn */
+    int error = take(sampling, &sample[0], &preempted); /* not counted: fills caches and trains branch predictors */
     for (*taken = 0; !error && worth < self->wanted && *taken < TRIES * self->wanted; (*taken)++) {
         error = take(sampling, &sample[count], &preempted);
         count += !preempted;

@@ -1,4 +1,4 @@
-/* What one worker does: steps of a core, reading the clock, pausing, switching fibers, steps of a queue, locks, and
+/* What one worker does: steps of a core, pausing, switching fibers, steps of a queue, and
  * tasks that are spawned, executed and joined, bodies empty.
  */
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void step_often(void *context, uint32_t member) {
     self->sum = sum;
 }
 
-/* One core after the other, each alone. */
+/* Probe one core after the other, while the others are idle. */
 void ns_probe_cores(ns_probe *self) {
     static work all;
     for (uint32_t entry = 0; entry < ENTRIES; entry++) all.table[entry] = next(entry);
@@ -152,7 +152,9 @@ static void fill(void *context) {
     push_all(context, 0);
 }
 
-/* A thief that finds nothing public asks for it, and the owner's next push gives. */
+/* Make tasks public: a thief that finds no public task asks for tasks, and the next push of the owner makes them
+ * public.
+ */
 static void offer(void *context) {
     bench *self = context;
     fill(context);
@@ -188,8 +190,8 @@ void ns_probe_queues(ns_probe *self) {
 typedef struct household household;
 struct household {
     ns_pool *pool;
-    void (*work)(ns_task *self); /* TASKS times what is measured */
-    double span_ns;              /* on the worker, without the way to it */
+    void (*work)(ns_task *self); /* does TASKS times what is measured */
+    double span_ns;              /* measured on the worker, without the time of handing it the work */
     bool preempted;
 };
 
