@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Gap:
-    """What was not measured, and why."""
+    """A quantity that was not measured, and the reason."""
 
     name: str
     why: str
@@ -58,7 +58,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Probe:
-    """Everything from one probe."""
+    """The findings and the gaps of one probe."""
 
     findings: tuple[Finding, ...]
     gaps: tuple[Gap, ...]
@@ -69,16 +69,16 @@ class Probe:
         return (each for each in self.findings if each.name == name)
 
     def one(self, name: str) -> Finding | None:
-        """The first finding of that name, if there is one."""
+        """Return the first finding of that name, or None."""
         return next(self.all(name), None)
 
     def why_missing(self, name: str) -> str:
-        """Why there is no finding of that name."""
+        """Return the reason why there is no finding of that name."""
         return next((gap.why for gap in self.gaps if gap.name == name), "this version of the program does not know it")
 
 
 def short(value: Decimal) -> str:
-    """A number with three significant digits, or all digits before the point."""
+    """Write a number with three significant digits, or with all digits before the point."""
     digits = max(0, 2 - value.adjusted()) if value else 0
     return f"{round(value, digits):f}"
 
@@ -93,7 +93,7 @@ def run_probe(*, quick: bool, cores_alone: bool = False, program: Path | None = 
 
 
 def parse_probe(found: Any) -> Probe:
-    """The records in the program's answer. CheckError where it has the format of another version."""
+    """Return the records in the program's answer. CheckError where the answer has the format of another version."""
     try:
         if found["format"] != FORMAT:
             raise CheckError(f"numasim-runtime answers in the format {found['format']!r}, not {FORMAT!r}")
@@ -147,13 +147,13 @@ def _put_core_rate(draft: Draft, probe: Probe) -> None:
 
 
 def core_rate(probe: Probe) -> tuple[int, Finding] | None:
-    """(the steps per second of the fastest core, what was measured on that core); None where nothing was."""
+    """Return the steps per second of the fastest core and its finding; None where no core was measured."""
     best = min(probe.all("kilostep"), key=lambda each: each.median, default=None)
     return (round(STEPS_PER_KILOSTEP * NS_PER_S / best.median), best) if best else None
 
 
 def _matrix(draft: Draft, probe: Probe, name: str) -> Matrix | None:
-    """Findings from node to node in the machine's order, if they are complete."""
+    """Return the findings from node to node in the machine's order; None if they are incomplete."""
     found = {(each.source, each.target): each for each in probe.all(name)}
     pairs = [[(a, b) for b in draft.nodes] for a in draft.nodes]
     if not all(pair in found for row in pairs for pair in row):
@@ -218,7 +218,7 @@ def _put_coherence(draft: Draft, inventory: Inventory, probe: Probe) -> None:
 
 
 def _middle(found: Iterable[Finding]) -> Decimal:
-    """The median of medians."""
+    """Return the median of the findings' medians."""
     return round(Decimal(median(each.median for each in found)), 3)
 
 

@@ -25,7 +25,7 @@ BASE = "ompi"
 
 @dataclass(frozen=True)
 class Cost:
-    """One cost: its value, in ns where its key says so, and how it was found."""
+    """The value of a cost, in ns where its key says so, and a sentence on how the value was found."""
 
     value: Decimal
     source: str
@@ -35,7 +35,7 @@ Rule = Callable[[Probe], Cost | str]  # the cost, or the name of what is missing
 
 
 def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
-    """The runtime file; ``base`` has the costs that are assumed where nothing was measured."""
+    """Return the text of the runtime file; ``base`` has the costs that are assumed where nothing was measured."""
     costs: dict[str, object] = {}
     comments = {"poll_ns": "a pause instruction; the runtime also yields the processor now and then"}
     for key, rule in RULES.items():
@@ -71,7 +71,7 @@ def _why(missing: str, probe: Probe) -> str:
 
 
 def _measured(name: str, method: str, probe: Probe) -> Cost | str:
-    """The first finding of that name."""
+    """Return the cost by the first finding of that name, or the name where there is none."""
     found = probe.one(name)
     return _cost(found, method) if found else name
 
@@ -81,7 +81,9 @@ def _cost(found: Finding, method: str) -> Cost:
 
 
 def _combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str, probe: Probe) -> Cost | str:
-    """A sum and difference of findings, not below 0; its interval is as wide as theirs allow."""
+    """Return the sum of some findings less the sum of others, not below 0, or the name of a missing finding. The
+    interval of the result is as wide as the intervals of the findings allow.
+    """
     found = {name: probe.one(name) for name in plus + minus}
     missing = next((name for name, each in found.items() if each is None), None)
     if missing:
@@ -100,7 +102,7 @@ def _unmeasured(probe: Probe) -> Cost | str:
 
 
 def _wake_elsewhere(probe: Probe) -> Cost | str:
-    """The wake that takes longest: of a core on another node, where there is one."""
+    """Return the longest wake, which is that of a core on another node where there is one."""
     found = max(probe.all("wake"), key=lambda each: each.median, default=None)
     return _cost(found, "as wake_ns, of the core that takes longest to wake") if found else "wake"
 
@@ -111,7 +113,7 @@ def _no_more(probe: Probe) -> Cost | str:
 
 
 def _faults_per_s(probe: Probe) -> Cost | str:
-    """Faults of all cores together: contention is not modelled beyond this measurement."""
+    """Return the faults per second of all cores together, the only contention of faults that is modelled."""
     found = probe.one("page_fault_together")
     if not found:
         return "page_fault_together"
@@ -151,7 +153,7 @@ RULES: dict[str, Rule] = {
 
 @dataclass(frozen=True)
 class Calibration:
-    """The two files, and a sentence for each value that could not be measured."""
+    """The texts of both files, and a sentence for each value that could not be measured."""
 
     machine: str
     runtime: str
@@ -164,7 +166,7 @@ def calibrate(*, quick: bool, name: str | None = None) -> Calibration:
 
 
 def calibration(inventory: Inventory, probe: Probe, name: str) -> Calibration:
-    """The files of a system that was read and probed."""
+    """Return the files of a system from its inventory and its probe."""
     draft = draft_machine(inventory, name)
     calibrate_machine(draft, inventory, probe)
     draft.check()

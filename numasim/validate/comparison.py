@@ -95,8 +95,10 @@ def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity of one cell. ``distance`` is relative or absolute, depending on the quantity, and infinite where
-    only one side has a value; ``within`` says whether it is within the bound, None where there is no bound.
+    """The comparison of one quantity in one cell.
+
+    ``distance`` is relative or absolute, depending on the quantity, and infinite if only one side has a value.
+    ``within`` says whether the distance is within the bound; None if there is no bound.
     """
 
     cell: Cell
@@ -109,7 +111,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one bound: ``within`` of ``cells`` cells satisfy it; ``outside`` are the others, worst first."""
+    """The verdict on one bound: ``within`` of ``cells`` cells satisfy the bound; ``outside`` are the other cells, worst
+    first.
+    """
 
     quantity: str
     bound: BoundSpec
@@ -125,7 +129,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Equality:
-    """The comparison of a cell whose counters must be equal: values compared, and those that differ, by seed."""
+    """The comparison of a cell whose counters must be equal: how many values, and which differ, by seed."""
 
     cell: Cell
     values: int
@@ -179,7 +183,7 @@ def placement_differs(run: KernelRun, plan: Plan) -> bool:
 
 
 def hop_ps(plan: Plan) -> int:
-    """The mean time of a cache line from each worker to the next, on the machine of ``plan``."""
+    """Return the mean transfer time of a cache line from each worker to the next, on the machine of ``plan``."""
     between = line_transfer_ps(plan.machine, plan.workers)
     ids = np.arange(len(between))
     return int(between[ids, np.roll(ids, -1)].mean())

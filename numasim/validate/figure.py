@@ -78,7 +78,9 @@ def _logarithmic(axes: Axes, factor: float) -> None:
 
 
 def _scale(those: Sequence[Comparison], relative: bool) -> tuple[float, float, bool]:
-    """Both ends of both axes, and whether these are logarithmic: where distances are relative and values far apart."""
+    """Return both ends of both axes, and whether the axes are logarithmic: if distances are relative and values far
+    apart.
+    """
     values = [value for each in those for value in (each.predicted.value, each.measured.value)]
     known = [value for value in values if not math.isnan(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)

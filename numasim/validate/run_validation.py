@@ -20,9 +20,9 @@ from numasim.validate.validation_cells import Part
 
 @dataclass(frozen=True)
 class PartFindings:
-    """The findings of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured.
+    """The findings of one part: ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured costs.
 
-    ``rejected_runs`` counts those whose threads were not placed as the machine file says, see `placement_differs`.
+    ``rejected_runs`` counts the runs whose threads were not placed as the machine file says; see `placement_differs`.
     """
 
     part: Part
@@ -70,9 +70,9 @@ def validate_parts(
 
 
 def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[StoredRuns]:
-    """The runs of all cells in their order. After the first error no other cell is begun.
+    """Return the runs of all cells in their order. After the first error no other cell is begun.
 
-    What cells share is recorded before any of them runs, so that no two threads do it.
+    A graph that cells share is recorded before any of the cells runs, so that no two threads record the graph.
     """
     found: list[StoredRuns] = []
     for _, some in groupby(part.cells, key=lambda cell: cell.program):

@@ -14,7 +14,7 @@ from numasim.validate.part_files import KernelSpec, PartFile, chosen, plain, rea
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel with its parameters; ``team``: its graph depends on the number of workers."""
+    """A kernel with its parameters; ``team``: the graph of the kernel depends on the number of workers."""
 
     kernel: str
     parameters: Mapping[str, int | str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Cell:
 
     @property
     def team(self) -> int | None:
-        """The workers that a recording needs to know: those of a program that has a part for each."""
+        """The number of workers if the recording of the program depends on the number, otherwise None."""
         return self.workers if self.program.team else None
 
     @property
@@ -47,9 +47,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the validation with what the command line chose.
+    """A part of the validation with the choices of the command line.
 
-    ``left_out``: the numbers of workers of the part for which the machine that was named has too few hardware threads.
+    ``left_out`` has the numbers of workers of the part for which the named machine has too few hardware threads.
     """
 
     name: str
@@ -69,10 +69,12 @@ def part_of(
     runtime: str | None = None,
     quick: bool = False,
 ) -> Part:
-    """The part ``name`` with only those ``kernels``, if any are named, on its own or another machine and runtime.
+    """Return the part ``name`` on its own or another machine and runtime; with ``kernels``, only those kernels of the
+    part.
 
     Raises InputError for names that do not exist, if a part has no machine of its own and none is given, and for more
-    workers than the machine has hardware threads: on a machine that is given, if no cell is left.
+    workers than the machine has hardware threads. On a machine that is given, the last is an error only if no cell is
+    left.
     """
     stem, file = read_part(name)
     fewer = file.quick if quick else None

@@ -23,7 +23,7 @@ MOST_STACKED = 1024
 
 
 class Event(IntEnum):
-    """The kinds of events; ``tool/events.h`` describes them."""
+    """The kinds of events; ``lib/recorder/events.h`` describes the kinds."""
 
     CREATE = 1
     BEGIN_NEW = 2
@@ -59,7 +59,7 @@ class Event(IntEnum):
 
 
 class TaskFlag(IntFlag):
-    """What OpenMP says of a task when it is made."""
+    """The flags that OpenMP gives a new task."""
 
     UNDEFERRED = 1
     UNTIED = 2
@@ -72,21 +72,21 @@ class TaskFlag(IntFlag):
 
 
 class Clause(IntEnum):
-    """Clauses of tasks that a graph does not have."""
+    """The clauses of tasks that have no effect in a graph."""
 
     PRIORITY = 1
     AFFINITY = 2
 
 
 class Endpoint(IntEnum):
-    """The begin or the end of a region, the lowest two bits of an argument."""
+    """The begin or the end of a region, in the lowest two bits of an argument."""
 
     BEGIN = 1
     END = 2
 
 
 class Sync(IntEnum):
-    """The kinds of synchronisation; all others are barriers."""
+    """Kinds of synchronisation; all kinds without a name here are barriers."""
 
     TASKWAIT = 5
     TASKGROUP = 6
@@ -95,7 +95,7 @@ class Sync(IntEnum):
 
 
 class Status(IntEnum):
-    """Why a thread leaves a task."""
+    """The reason why a thread leaves a task."""
 
     COMPLETE = 1
     YIELD = 2
@@ -176,7 +176,7 @@ OPERANDS = {  # of all other kinds that have operands
 
 @dataclass(frozen=True)
 class Module:
-    """A file that the process had loaded: the addresses ``begin`` to ``end`` are those of the file ``path``."""
+    """A file that the process had loaded at the addresses from ``begin`` to ``end``."""
 
     begin: int
     end: int
@@ -187,8 +187,8 @@ class Module:
 class ThreadEvents:
     """The events of a thread, in their order.
 
-    ``ticks`` are those of the clock of the processor; the operands of event i are ``operands[first[i]:first[i + 1]]``.
-    ``start`` and ``end`` are pairs of ticks and nanoseconds of the same moments.
+    ``ticks`` are ticks of the processor's clock. The operands of event i are ``operands[first[i]:first[i + 1]]``.
+    ``start`` and ``end`` are pairs of ticks and nanoseconds of the same moment.
     """
 
     thread: int
@@ -202,19 +202,19 @@ class ThreadEvents:
     modules: tuple[Module, ...] = ()  # of its process
 
     def __len__(self) -> int:
-        """Number of events."""
+        """Return the number of events."""
         return len(self.kind)
 
     @property
     def number_base(self) -> int:
-        """The number before that of the first task, region or implicit task that the thread makes."""
+        """The number before the first number that the thread gives to a task, a region or an implicit task."""
         return (self.thread + 1) << THREAD_SHIFT
 
 
 def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
-    """The events of all threads of the one process that has left its files in ``folder``, by the threads' numbers.
+    """Return the events of all threads of the process that has left its files in ``folder``, by the threads' numbers.
 
-    InputError where there is none, or more than one, or a file that is cut off or damaged.
+    InputError where no process, or more than one, has left files, and for a file that is cut off or damaged.
     """
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -233,7 +233,7 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
 
 
 def read_modules(folder: Path, process: str) -> tuple[Module, ...]:
-    """The files that a process had loaded; none where it did not say."""
+    """Return the files that a process had loaded; none where the process left no list."""
     file = folder / f"{process}.modules"
     lines = file.read_text(errors="surrogateescape").splitlines() if file.is_file() else []
     found = (line.split(" ", 2) for line in lines)
@@ -245,7 +245,7 @@ def _is_parallel(events: ThreadEvents) -> bool:
 
 
 def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> ThreadEvents:
-    """The events in the bytes of a file; ``name`` says which in the InputError for one that is damaged."""
+    """Return the events in the bytes of the file ``name``. InputError, with the name, for a damaged file."""
     if len(data) < 8 * HEADER_WORDS or len(data) % 8:
         raise _damaged(name, f"it has {len(data)} bytes")
     words: Words = np.frombuffer(data, "<u8")

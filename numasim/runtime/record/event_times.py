@@ -35,10 +35,10 @@ _LATE = 1 << 62
 
 @dataclass(frozen=True)
 class TimedEvents:
-    """The events of a thread that end segments, each with the time since the one before it; and those aside.
+    """The events of a thread that end segments, each with the time since the event before; and the other events, aside.
 
-    ``gap_ps[i]`` is the time of the processor from event i - 1, for event 0 from the start of the thread's file, to
-    event i, and ``blocked_ps[i]`` the time in between for which the thread waited without one.
+    ``gap_ps[i]`` is the processor time from event i - 1 to event i; event 0 counts from the start of the thread's file.
+    ``blocked_ps[i]`` is the time between both events for which the thread waited without a processor.
     """
 
     events: ThreadEvents
@@ -49,9 +49,9 @@ class TimedEvents:
 
 
 def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents:
-    """The events of a thread with the times between them.
+    """Return the events of a thread with the times between them.
 
-    A tick takes ``tick_ps``, and noting an allocation or a release ``allocate_ps``.
+    A tick takes ``tick_ps``; the recorder takes ``allocate_ps`` to note an allocation or a release.
     """
     is_aside = np.isin(events.kind, ASIDE)
     main = np.flatnonzero(~is_aside)
@@ -85,14 +85,14 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
 
 
 def tick_ps(threads: Sequence[ThreadEvents]) -> float:
-    """How long a tick takes, by the clock of the system, over the whole recording."""
+    """Return the length of a tick, by the clock of the system, over the whole recording."""
     first = threads[0]
     ticks = (first.end[0] - first.start[0]) or 1
     return (first.end[1] - first.start[1]) * _PICOSECONDS / ticks
 
 
 def events_digest(recording: Sequence[TimedEvents]) -> bytes:
-    """What two recordings have in common that have the same events in all threads, addresses aside."""
+    """Return a digest that is equal for recordings with the same events in all threads, addresses aside."""
     digest = hashlib.sha256()
     for thread in recording:
         for each in (thread.events.kind, thread.events.argument, _names(thread.events)):
@@ -101,10 +101,10 @@ def events_digest(recording: Sequence[TimedEvents]) -> bytes:
 
 
 def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
-    """The first recording with the shortest times of all; they have the same events.
+    """Return the first recording with the shortest times of all; the recordings have the same events.
 
-    Of many recordings it is the mean of the shortest third of the times: a clock whose ticks are as long as a short
-    piece gives now one tick too few and now one too many.
+    Of many recordings each time is the mean of the shortest third of the times: if the ticks of a clock are as long as
+    a short piece, the clock counts sometimes one tick too few and sometimes one too many.
     """
     third = max(1, len(recordings) // 3)
 
@@ -124,7 +124,7 @@ def _whole(times: npt.NDArray[Any]) -> I64:
 
 
 def _names(events: ThreadEvents) -> I64:
-    """The operands that are numbers of tasks and regions, and of iterations."""
+    """Return the operands that are numbers of tasks, of regions and of iterations."""
     chosen = np.flatnonzero(np.isin(events.kind, NAMED))
     return events.operands[ragged(events.first[chosen], np.diff(events.first)[chosen])]
 
@@ -150,15 +150,15 @@ Ends = tuple[int, int]  # the kinds of the events that began and ended a piece
 class PieceCosts:
     """``of_ps`` has the time, in ps, of a piece in which the program does nothing, by the events at its ends.
 
-    ``allocate_ps`` is that of noting an allocation or a release. Ends that were not measured are taken as the nearest
-    that were: as those with the same begin, else as no time.
+    ``allocate_ps`` is the time of noting an allocation or a release. A pair of ends that was not measured takes the
+    least time of the pairs with the same begin, or no time.
     """
 
     of_ps: Mapping[Ends, int] = field(default_factory=dict)
     allocate_ps: int = 0
 
     def table(self) -> dict[Ends, int]:
-        """The time for every pair of events."""
+        """Return the time for every pair of events."""
         kinds = [int(kind) for kind in Event]
         return {(begin, end): self._of(begin, end) for begin in kinds for end in kinds}
 

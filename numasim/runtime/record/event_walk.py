@@ -30,7 +30,7 @@ NOBODY = -1
 
 
 class Step(IntEnum):
-    """What a task does."""
+    """A step of a task, with what its tuple holds."""
 
     WORK = 0  # (WORK, time in ps, the kind of the event that began the piece, of the one that ended it, blocked ps)
     SPAWN = 1  # (SPAWN, task)
@@ -61,8 +61,8 @@ class RecordedTask:
 class Region:
     """A parallel region: its implicit tasks by their number in the team.
 
-    ``divided_ps`` is the time for which they executed code that a team divides: loops and sections, and what follows
-    where the program asks how many threads there are, up to the next barrier.
+    ``divided_ps`` is the time for which the implicit tasks executed code that a team divides: loops and sections, and
+    the code between a question for the number of threads and the next barrier.
     """
 
     members: dict[int, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Region:
 
 @dataclass
 class Walked:
-    """All that was recorded, by the numbers of tasks and regions."""
+    """Everything that was recorded, by the numbers of tasks and regions."""
 
     tasks: dict[int, RecordedTask] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Walked:
 
 
 def walk(threads: Sequence[TimedEvents]) -> Walked:
-    """The tasks of a recording; InputError where it makes no sense."""
+    """Return the tasks and regions of a recording; InputError where the events contradict each other."""
     found = Walked()
     for thread in threads:
         _add_numbers(found, thread)
@@ -101,7 +101,7 @@ def _count_asides(odd: Counter[str], thread: TimedEvents) -> None:
 
 
 def _add_numbers(found: Walked, thread: TimedEvents) -> None:
-    """The tasks and regions that a thread has made, as yet without steps: other threads refer to them."""
+    """Add the tasks and regions of a thread, as yet without steps, so that other threads can refer to them."""
     number = thread.events.number_base
     for kind in thread.events.kind.tolist():
         if kind in (Event.CREATE, Event.IMPLICIT):
@@ -113,7 +113,7 @@ def _add_numbers(found: Walked, thread: TimedEvents) -> None:
 
 
 class _ThreadWalk:
-    """What one thread did."""
+    """The walk through the events of one thread."""
 
     def __init__(self, found: Walked, thread: TimedEvents) -> None:
         self._found = found
@@ -151,12 +151,12 @@ class _ThreadWalk:
             raise InputError(f"thread {self._thread.events.thread} works on a task that nobody has made") from None
 
     def _open(self, kind: int) -> None:
-        """A piece of work begins, unless the task is waiting."""
+        """Begin a piece of work, unless the task is waiting."""
         self._work = self._blocked = 0
         self._opened = None if self._current == NOBODY or self._current in self._waiting else kind
 
     def _close(self, kind: int) -> None:
-        """The piece of work ends, if one is going on."""
+        """End the piece of work, if there is one."""
         if self._opened is not None:
             self._task.steps.append((Step.WORK, self._work, self._opened, kind, self._blocked))
             region = self._region_of.get(self._current)
@@ -165,7 +165,7 @@ class _ThreadWalk:
         self._opened = None
 
     def _split(self, kind: int) -> None:
-        """The work goes on, but for what the event itself takes."""
+        """End the piece of work and begin the next, so that the time of the event itself is in neither."""
         going_on = self._opened is not None
         self._close(kind)
         if going_on:

@@ -30,18 +30,18 @@ ENTRANCE = b"ompt_start_tool"  # in every runtime that tells tools what happens
 
 @dataclass(frozen=True)
 class OpenmpLibrary:
-    """A runtime and where it is from."""
+    """An OpenMP runtime, and a remark on where the file is from."""
 
     path: Path
     origin: str
 
     def __str__(self) -> str:
-        """Its file and origin, for messages."""
+        """Return the file and the origin, for messages."""
         return f"{self.path} ({self.origin})"
 
 
 def find_openmp(asked: Path | None = None) -> OpenmpLibrary:
-    """LLVM's OpenMP runtime, ``asked`` if it is given. InputError where there is none."""
+    """Return LLVM's OpenMP runtime: ``asked``, or one that is installed. InputError where there is none."""
     if asked is not None:
         if not asked.is_file():
             raise InputError("there is no such library", place=str(asked), expected="LLVM's OpenMP runtime, libomp.so")
@@ -98,7 +98,7 @@ STACK = "256M"  # of the threads of a team: LLVM's runtime nests tasks deeper th
 
 
 def find_recorder() -> Path:
-    """The library that is preloaded. InputError where it was not built."""
+    """Return the library that is preloaded. InputError where the library was not built."""
     if not RECORDER.is_file():
         raise InputError(
             "the recorder is not built here",
@@ -111,10 +111,10 @@ def find_recorder() -> Path:
 def recorded_run(
     command: Sequence[str], openmp: OpenmpLibrary, threads: int, *, quiet: bool
 ) -> tuple[tuple[ThreadEvents, ...], int]:
-    """(the events of all threads, the exit status) of a run of ``command`` with so many threads.
+    """Run ``command`` with so many threads. Returns the events of all threads and the exit status.
 
-    ``quiet``: what the program prints is dropped, and it is given no input. InputError where it cannot be run, is ended
-    by a signal or leaves no recording.
+    ``quiet``: the output of the program is dropped, and the program gets no input. InputError for a program that cannot
+    be run, is ended by a signal or leaves no recording.
     """
     with TemporaryDirectory(prefix="numasim-record-") as folder:
         status = _run(command, environment(openmp, threads, Path(folder)), quiet)
@@ -122,7 +122,7 @@ def recorded_run(
 
 
 def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dict[str, str]:
-    """The environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given.
+    """Return the environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given.
 
     Threads that are recorded have turns, and sleep while they wait.
     """
@@ -144,7 +144,7 @@ def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dic
 
 
 def _deep_stack() -> None:
-    """Let the first thread have all the stack that it may: with one thread, tasks nest in each other."""
+    """Raise the limit of the first thread's stack: with one thread, the tasks of a program nest in each other."""
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     resource.setrlimit(resource.RLIMIT_STACK, (most, most))
 
@@ -180,7 +180,7 @@ KEPT = 0.9  # of the pieces: the others were disturbed
 
 
 def find_probe() -> Path:
-    """The program that measures. InputError where it was not built."""
+    """Return the program that measures. InputError where the program was not built."""
     if not PROBE.is_file():
         raise InputError(
             "the program that measures OpenMP runtimes is not built here",
@@ -191,7 +191,7 @@ def find_probe() -> Path:
 
 
 def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:
-    """The costs on this machine, with that runtime, of a program with so many threads: with one, with several."""
+    """Return the costs of the recorder and of the runtime on this machine, for one thread or for several."""
     command = (str(find_probe()), "empty", str(ROUNDS))
     recordings = [recorded_run(command, openmp, min(threads, 2), quiet=True)[0] for _ in range(RUNS)]
     plain = [timed(threads[0], tick_ps(threads), 0) for threads in recordings]
@@ -201,7 +201,7 @@ def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:
 
 
 def empty_pieces(recording: TimedEvents) -> dict[tuple[int, int], int]:
-    """The mean time, in ps, of the pieces between each pair of events; pairs with few pieces are left out."""
+    """Return the mean time, in ps, of the pieces between each pair of events; pairs with few pieces are left out."""
     found: dict[tuple[int, int], list[int]] = {}
     for task in walk([recording]).tasks.values():
         for step in task.steps:
@@ -211,7 +211,7 @@ def empty_pieces(recording: TimedEvents) -> dict[tuple[int, int], int]:
 
 
 def _allocate_ps(recording: TimedEvents, each_ps: float) -> int:
-    """The time from an allocation to the release behind it, as the program does nothing with the memory."""
+    """Return the time from an allocation to the release behind it; the program does nothing with the memory."""
     kind: npt.NDArray[np.uint8] = recording.aside.kind
     pairs = np.flatnonzero((kind[:-1] == Event.ALLOCATE) & (kind[1:] == Event.RELEASE))
     if len(pairs) < FEWEST:
@@ -221,6 +221,6 @@ def _allocate_ps(recording: TimedEvents, each_ps: float) -> int:
 
 
 def usual(times: npt.NDArray[np.int64]) -> int:
-    """The mean of the times that are not the longest: clocks with long ticks have no other."""
+    """Return the mean of all times but the longest tenth."""
     kept = np.sort(times)[: max(1, int(KEPT * len(times)))]
     return round(float(np.mean(kept)))

@@ -33,7 +33,7 @@ LARGE_BYTES = 65536  # the blocks of which it does
 
 @dataclass
 class Block:
-    """An allocated block or a variable, and whether the program wrote it before it was in a parallel region."""
+    """An allocated block or a variable, and whether the program wrote the block before its first parallel region."""
 
     number: int
     address: int
@@ -44,7 +44,9 @@ class Block:
 
 @dataclass(frozen=True)
 class MemoryEvent:
-    """A change of the blocks, or a question: ``kind`` is an `Event`, or `QUESTION` with a number in ``value``."""
+    """A change of the blocks, or a question: ``kind`` is an `Event`, or `QUESTION` with the question's number in
+    ``value``.
+    """
 
     tick: int
     kind: int
@@ -58,7 +60,7 @@ FROM_THE_START = -1  # before all ticks: when the variables come to exist
 
 
 def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
-    """Variables, allocations, releases, looks at pages and begins of parallel regions of all threads."""
+    """Return the variables, allocations, releases, counts of touched pages and begins of regions of all threads."""
     found = []
     for thread in threads:
         for events in (thread.aside, thread.events):
@@ -81,15 +83,16 @@ def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
 
 
 def _text(words: Sequence[int]) -> str:
-    """The name whose bytes are in ``words``, seven in each."""
+    """Return the name whose bytes are in ``words``, seven bytes in each."""
     return b"".join(word.to_bytes(8, "little")[:7] for word in words).rstrip(b"\0").decode(errors="replace")
 
 
 def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]]) -> list[Block | None]:
-    """For each of ``questions``, (tick, address), the block that the address was in, or None.
+    """Return, for each of ``questions``, (tick, address), the block that had the address at that time, or None.
 
-    A block was initialised before the parallel part if most of the pages that were looked at existed when the region
-    began in which it is asked for first; a small one, if it was allocated before the first region.
+    A large block was initialised before the parallel part if most of its sampled pages existed at the begin of the
+    region in which the first question about the block is. A small block was initialised if it was allocated before the
+    first region.
     """
     asked = [MemoryEvent(tick, QUESTION, address, at) for at, (tick, address) in enumerate(questions)]
     order = {Event.GLOBAL: 0, Event.ALLOCATE: 0, Event.TOUCHED: 1, Event.PARALLEL: 2, QUESTION: 3, Event.RELEASE: 4}
@@ -133,7 +136,7 @@ class _Live:
                 self._parallel = True
 
     def asked(self, address: int) -> Block | None:
-        """The block that ``address`` is in."""
+        """Return the block that has ``address``, or None."""
         at = bisect_right(self._addresses, address) - 1
         block = self._blocks[self._addresses[at]] if at >= 0 else None
         if block is None or address >= block.address + block.bytes:
@@ -155,7 +158,7 @@ class _Live:
 
 
 class Footprint(NamedTuple):
-    """``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart, and whether that is a guess."""
+    """``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart, and whether the size is a guess."""
 
     row_bytes: int
     rows: int = 1
@@ -164,7 +167,9 @@ class Footprint(NamedTuple):
 
 
 def footprints(offsets: Sequence[int], size: int) -> dict[int, Footprint]:
-    """The footprint at each of ``offsets``: bytes from the beginning of a block of ``size`` bytes, ascending."""
+    """Return the footprint at each of ``offsets``, which are bytes from the beginning of a block of ``size`` bytes,
+    ascending.
+    """
     if list(offsets) == [0]:
         return {0: Footprint(size, guessed=False)}
     tile = _tile(offsets, size)
@@ -174,7 +179,7 @@ def footprints(offsets: Sequence[int], size: int) -> dict[int, Footprint]:
 
 
 def _tile(offsets: Sequence[int], size: int) -> Footprint | None:
-    """A tile of a matrix of ``size`` bytes whose tiles begin at ``offsets``; None where they are not those of tiles."""
+    """Return the tile of a matrix of ``size`` bytes whose tiles begin at ``offsets``; None for other offsets."""
     gaps = [after - before for before, after in pairwise(offsets)]
     width = min(gaps, default=size)
     firsts = [0, *(at for at, gap in enumerate(gaps, 1) if gap > width)]
@@ -196,7 +201,7 @@ _MODES = {Dependence.IN: Mode.READ, Dependence.OUT: Mode.WRITE}
 
 
 class Access(NamedTuple):
-    """``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart, from ``offset`` on in a region, by its number."""
+    """An access to ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart, from ``offset`` on in a region."""
 
     region: int
     offset: int
@@ -208,10 +213,10 @@ class Access(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordedData:
-    """The regions, and by segment its accesses.
+    """The regions of memory, and the accesses of each segment.
 
-    ``source`` says where they are from, "" where there are none; ``guessed`` counts accesses whose size is a guess,
-    ``unknown`` the addresses among them that are in no block and in no variable.
+    ``source`` says where the accesses are from, "" if there are none. ``guessed`` counts the accesses whose size is a
+    guess, and ``unknown`` the addresses of such accesses that are in no block and no variable.
     """
 
     regions: tuple[Region, ...] = ()
@@ -221,13 +226,13 @@ class RecordedData:
     guessed: int = 0
 
     def counted(self, place: Recorded) -> Recorded:
-        """``place`` with how many sizes there are, and how many of them are guesses."""
+        """Return ``place`` with the number of accesses, and the number of those whose size is a guess."""
         return replace(place, sizes=sum(map(len, self.accesses.values())), guessed_sizes=self.guessed)
 
 
 @dataclass(frozen=True)
 class _Use:
-    """An access of a segment from ``address`` on, at some time; of a dependence ``row_bytes`` are 0."""
+    """An access of a segment from ``address`` on, at some time. ``row_bytes`` of a dependence is 0."""
 
     segment: int
     tick: int
@@ -239,12 +244,14 @@ class _Use:
 
     @property
     def extent(self) -> int:
-        """Bytes from the first one to the last one; those of a line where nothing is said."""
+        """Bytes from the first byte to the last; a cache line if the access has no size."""
         return (self.rows - 1) * self.stride + self.row_bytes or LINE_BYTES
 
 
 def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> RecordedData:
-    """The data of a recording. InputError for declared rows that overlap, and for those beyond their memory block."""
+    """Return the data of a recording. InputError for declared rows that overlap, and for rows beyond their memory
+    block.
+    """
     declared = [_Use(at, *each) for at, accesses in rows.accesses.items() for each in accesses]
     _check_rows(declared)
     uses = declared or _by_dependences(rows, walked)
@@ -262,7 +269,7 @@ def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> Recor
 
 
 def _by_dependences(rows: Rows, walked: Walked) -> list[_Use]:
-    """What tasks use by their dependences, in the first segment of each."""
+    """Return the accesses of tasks by their dependences, in the first segment of each task."""
     found = []
     for row, number in enumerate(rows.task):
         task = walked.tasks[number]
@@ -290,7 +297,7 @@ def _check_rows(declared: Iterable[_Use]) -> None:
 
 
 class _Regions:
-    """A region for each block that is used, and one for each span of memory in no block."""
+    """A region for each block that is used, and a region for each span of memory in no block."""
 
     def __init__(self, placed: Sequence[tuple[_Use, Block | None]]) -> None:
         self.found: list[Region] = []
@@ -319,7 +326,7 @@ class _Regions:
             self.found.append(Region(name, block.bytes, block.initialised))
 
     def access(self, use: _Use, block: Block | None) -> Access:
-        """The access as numbers of its region."""
+        """Return the access in numbers of its region."""
         if block is None:
             span = bisect_right(self._spans, (use.address, 1 << 64)) - 1
             offset = use.address - self._spans[span][0]
@@ -337,7 +344,7 @@ class _Regions:
 
 
 def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The union of ``spans``, (begin, end) each, in ascending order; spans that touch are one."""
+    """Return the union of ``spans``, (begin, end) each, in ascending order; spans that touch become one."""
     found: list[tuple[int, int]] = []
     for begin, end in sorted(spans):
         if found and begin <= found[-1][1]:
@@ -353,7 +360,7 @@ SECTION = b".numasim.record"  # of the files of programs that include numasim/re
 
 
 def require_declared(program: str, data: RecordedData) -> None:
-    """InputError where the file of ``program`` declares accesses, and the recording has none of them."""
+    """Raise InputError if the file of ``program`` declares accesses, and the recording has none of them."""
     if data.source != "declared accesses" and declares(program):
         raise InputError(
             "the program includes numasim/record.h, but no declared access was recorded",

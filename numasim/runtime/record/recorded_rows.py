@@ -27,7 +27,7 @@ class RowPhase:
 
 @dataclass(frozen=True)
 class PartWork:
-    """What a part of a parallel region does in its implicit tasks, and in how many tasks besides."""
+    """The work of a part of a parallel region in its implicit tasks, and the number of its other tasks."""
 
     name: str
     place: int  # of the region
@@ -38,7 +38,7 @@ class PartWork:
 
 @dataclass
 class Rows:
-    """The rows of a graph in the order in which they were met; a parent comes before its children."""
+    """The rows of a graph, in the order in which the walk meets the rows; a parent comes before its children."""
 
     parent: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)
@@ -58,7 +58,9 @@ class Rows:
 
 
 def rows_of(walked: Walked, costs: PieceCosts, *, parallel_part: bool = False) -> Rows:
-    """The rows of a recording; with ``parallel_part`` only those of regions. InputError for what no graph can say."""
+    """Return the rows of a recording; with ``parallel_part`` only the rows of regions. InputError for what a graph
+    cannot express.
+    """
     return _RowMaker(walked, costs, parallel_part).made()
 
 
@@ -72,7 +74,7 @@ class _RowMaker:
         self._row_of: dict[int, int] = {}  # by the number of a task; of implicit tasks, the row of their last part
 
     def made(self) -> Rows:
-        """All rows, phase by phase."""
+        """Make all rows, phase by phase, and return them."""
         steps: list[tuple[int, ...]] = []
         initial = self._walked.initial
         for step in self._walked.tasks[initial].steps if initial != NOBODY else ():
@@ -87,7 +89,7 @@ class _RowMaker:
         return self._rows
 
     def _serial_phase(self, steps: Steps, name: str) -> None:
-        """What the initial task does between two regions."""
+        """Add the phase of what the initial task does between two regions."""
         work = self._time(steps)
         self._rows.serial_ps += max(0, work)
         if not self._is_nothing(steps) and not self._parallel_part:
@@ -95,7 +97,7 @@ class _RowMaker:
             self._rows.phases.append(RowPhase([root], True, name))
 
     def _region(self, number: int) -> None:
-        """The phases of a parallel region: one for each barrier."""
+        """Add the phases of a parallel region, one for each barrier."""
         self._regions += 1
         region, kinds, times = self._walked.regions[number], self._rows.kind, self._rows.compute_ps
         members = region.members
@@ -117,7 +119,7 @@ class _RowMaker:
                 self._rows.parts.append(PartWork(name, region.place, region.team, body_ps, tasks))
 
     def _free_chunk(self, task: int, place: int, steps: Steps) -> int:
-        """A chunk that is dealt: the row."""
+        """Add a chunk that any worker may take. Returns its row."""
         root = self._tree(task, Kind.TASK, steps)
         self._note_chunk(root, place, steps)
         return root
@@ -133,11 +135,11 @@ class _RowMaker:
         return self._time(steps) <= 0 and all(step[0] == Step.WORK for step in steps)
 
     def _time(self, steps: Steps) -> int:
-        """The program's time in ps."""
+        """Return the program's time in ps."""
         return sum(step[1] - self._costs[step[2], step[3]] for step in steps if step[0] == Step.WORK)
 
     def _tree(self, task: int, kind: Kind, steps: Steps, *, serial: bool = False) -> int:
-        """The row of a root and all below it."""
+        """Add a root and all rows below it. Returns the row of the root."""
         root = self._add(NOBODY, kind, task)
         waiting = [(root, task, steps, serial)]
         while waiting:
@@ -156,7 +158,7 @@ class _RowMaker:
         return row
 
     def _fill(self, row: int, task: RecordedTask, steps: Steps, alone: bool) -> list[tuple[int, int, Steps, bool]]:
-        """Give a row its ops, and return what is to be done for the rows below it."""
+        """Give a row its ops. Returns the rows below it that still have to be filled."""
         ops = self._rows.ops[row]
         below: list[tuple[int, int, Steps, bool]] = []
         segment = _Segment(self._rows, row)
@@ -206,7 +208,9 @@ class _RowMaker:
         return made, number, child.steps, alone
 
     def _nested(self, row: int, region: int, ops: list[int]) -> list[tuple[int, int, Steps, bool]]:
-        """A region within another one: its implicit tasks, one after the other, by the worker that meets it."""
+        """Add the implicit tasks of a region within another region, which the worker that meets the region calls in
+        turn.
+        """
         self._rows.odd["nested parallel regions, executed by the worker that meets them"] += 1
         below: list[tuple[int, int, Steps, bool]] = []
         for _, member in sorted(self._walked.regions[region].members.items()):
@@ -216,7 +220,7 @@ class _RowMaker:
         return below
 
     def _depend(self, children: Iterable[int]) -> None:
-        """The dependences between the children of a row, which were made in this order."""
+        """Add the dependences between the children of a row, which are in the order of their creation."""
         writers: dict[int, list[int]] = {}
         readers: dict[int, list[int]] = {}
         for child in children:
@@ -232,7 +236,7 @@ class _RowMaker:
             self._rows.edges += [(each, row) for each in sorted(before - {row})]
 
     def _note_flags(self) -> None:
-        """Count what OpenMP says of tasks and no graph can say."""
+        """Count what OpenMP says of tasks and a graph cannot express."""
         for number in self._rows.task:
             flags = self._walked.tasks[number].flags
             self._rows.odd["untied tasks, which no other worker goes on with"] += bool(flags & TaskFlag.UNTIED)
@@ -253,7 +257,7 @@ _OPS: dict[int, int] = {
 
 
 def _before(address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> list[int]:
-    """The rows that one with such a dependence waits for."""
+    """Return the rows for which a task with such a dependence waits."""
     wrote = writers.get(address, [])
     return wrote if kind == _IN else readers.get(address) or wrote
 
@@ -289,7 +293,7 @@ class _Segment:
 
 
 def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
-    """The steps of a thread; with that which begins a chunk come the steps of the chunk."""
+    """Return the steps of a thread; a step that begins a chunk comes with the steps of the chunk."""
     chunk: list[tuple[int, ...]] | None = None
     found: list[tuple[tuple[int, ...], list[tuple[int, ...]]]] = []
     for step in steps:
@@ -325,7 +329,7 @@ def _cut(steps: Steps) -> tuple[Steps, list[tuple[int, Steps]]]:
 
 
 def _parts(steps: Steps) -> Iterable[list[tuple[int, ...]]]:
-    """The steps between barriers."""
+    """Yield the steps between barriers."""
     part: list[tuple[int, ...]] = []
     for step in steps:
         if step[0] == Step.BARRIER:

@@ -30,7 +30,7 @@ MOST_AT_ONCE = 500  # addresses on a command line
 
 
 def kernel_names(rows: Rows, modules: Sequence[Module]) -> list[str]:
-    """[rows] a name for each place where tasks, loops and regions begin; "" for what is between regions."""
+    """Return [rows] a name for each place where tasks, loops and regions begin; "" for rows between regions."""
     names = place_names({place for place in rows.place if place}, modules)
     found = []
     for row, (kind, place) in enumerate(zip(rows.kind, rows.place, strict=True)):
@@ -40,9 +40,9 @@ def kernel_names(rows: Rows, modules: Sequence[Module]) -> list[str]:
 
 
 def place_names(places: Set[int], modules: Sequence[Module]) -> dict[int, str]:
-    """The name of each address to which a call returns: ``fib (fib.c:8)`` where all is known, else what is.
+    """Return the name of each address to which a call returns: ``fib (fib.c:8)``, or as much of that as is known.
 
-    Places that would have the same name have their address in the file as well.
+    Places that would have the same name also have their address in the file.
     """
     found: dict[int, str] = {}
     addresses: dict[int, str] = {}
@@ -69,7 +69,7 @@ def _by_module(places: Sequence[int], modules: Sequence[Module]) -> Iterator[tup
 
 
 def _lines(file: str, addresses: Sequence[int]) -> list[tuple[str, str]]:
-    """(function, file:line) of each address in a file, "" for what is not known."""
+    """Return (function, file:line) of each address in a file, "" for what is not known."""
     tool = shutil.which("addr2line")
     found: list[tuple[str, str]] = []
     for first in range(0, len(addresses), MOST_AT_ONCE):
@@ -99,7 +99,7 @@ MOST_KERNELS = 256
 
 
 def workload_of(rows: Rows, data: RecordedData, kernel_of_row: list[str], name: str) -> Workload:
-    """The workload; its tasks are numbered depth first. ``kernel_of_row`` names what each row executes."""
+    """Return the workload, whose tasks are numbered depth first. ``kernel_of_row`` names what each row executes."""
     parent = np.array(rows.parent, np.int64)
     order = preorder(parent)
     position = np.empty_like(order)
@@ -130,7 +130,7 @@ def workload_of(rows: Rows, data: RecordedData, kernel_of_row: list[str], name: 
 
 
 def _programs(rows: Rows, order: I64, position: I64) -> tuple[I64, Any, Any, I64]:
-    """(op_ptr, op_code, op_arg, [segments] the segments in the order of the ops) of the rows in ``order``."""
+    """Return op_ptr, op_code and op_arg of the rows in ``order``, and the segments in the order of the ops."""
     lengths = np.fromiter(map(len, rows.ops), np.int64, len(rows.ops))
     flat = np.fromiter(chain.from_iterable(rows.ops), np.int64, int(lengths.sum()))
     flat = flat[ragged(offsets(lengths)[:-1][order], lengths[order])]
@@ -143,7 +143,7 @@ def _programs(rows: Rows, order: I64, position: I64) -> tuple[I64, Any, Any, I64
 
 
 def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
-    """(names of the kernels, [rows] the kernel of each row); those that are too many share the last name."""
+    """Return the names of the kernels, and the kernel of each row. Kernels beyond the limit share a name."""
     number: dict[str, int] = {}
     for name in kernel_of_row:
         number.setdefault(name, len(number))

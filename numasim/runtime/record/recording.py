@@ -36,7 +36,7 @@ LONGEST_NAME = 200
 
 
 def this_place() -> Recorded:
-    """The running system; what it does not say, or cannot be measured, is left out."""
+    """Return what the running system says of itself; a value that cannot be read or measured is left out."""
     named = _NAME.search(cpu_info())
     return Recorded(named[1][:LONGEST_NAME] if named else "", _clock_hz(), _core_steps_per_s())
 
@@ -67,7 +67,9 @@ _PS_PER_MS = 10**9
 
 
 def require_undivided(threads: Sequence[TimedEvents]) -> None:
-    """InputError where a recording of one thread has more than that: it names the region that has most of it."""
+    """Raise InputError, with the region that has most of it, if a team would divide more than `MOST` of the work of a
+    recording of one thread.
+    """
     if not any(np.isin(thread.events.kind, (Event.WORK, Event.TEAM)).any() for thread in threads):
         return
     walked = walk(threads)
@@ -101,12 +103,12 @@ EVEN = 0.02  # every other recording differs from the others by less than this s
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be recorded: a command, with so many threads, in so many runs (None: as many as it takes).
+    """A program to record: its command, with so many threads, in so many runs (None: as many as are needed).
 
-    ``threads``: None is one, with which a program that divides work by the number of threads is not recorded.
-    ``on`` is the machine that it is recorded on (None: the running one, whose rate is measured). ``parallel_part``:
-    what the program does between parallel regions is left out. ``quiet``: what the program prints is dropped in the
-    first run, too, as it is in all others.
+    Without ``threads`` the program runs with one thread, and a program that divides work by the number of threads is
+    refused. ``on`` is the machine on which the program is recorded (None: this one, whose rate is measured).
+    ``parallel_part``: what the program does between parallel regions is left out. ``quiet``: the output of the first
+    run is dropped, as is the output of all other runs.
     """
 
     command: tuple[str, ...]
@@ -121,12 +123,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Recording:
-    """A task graph and how it came about.
+    """A task graph, and how the graph was recorded.
 
-    ``runs`` were made, of which ``joined`` had the events of the graph. ``spread`` is the relative difference of the
-    work of the graph by the runs of odd and by those of even number: what disturbance is left; None for fewer than two.
-    ``parts`` and ``blocked_ps`` are by where in the program that is: what parts of regions do in tasks and else, and
-    for how long the program waited without a processor. ``left_out_ps`` is the work that ``parallel_part`` left out.
+    Of ``runs`` runs, ``joined`` had the events of the graph. ``spread`` is the disturbance that is left: the relative
+    difference between the work by the runs of odd number and by the runs of even number; None for a single run.
+    ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the program waited without a
+    processor, both by places of the program. ``left_out_ps`` is the work that ``parallel_part`` left out.
     """
 
     workload: Workload
@@ -204,7 +206,7 @@ def _blocked(rows: Rows, kernels: Sequence[str]) -> Counter[str]:
 
 
 class _Runs:
-    """The recordings so far: those with the same events are joined."""
+    """The recordings so far; recordings with the same events are joined."""
 
     def __init__(self, costs: PieceCosts) -> None:
         self._costs = costs
@@ -239,7 +241,7 @@ class _Runs:
         return self.count < MOST_REPEATS and not settled
 
     def _alike(self) -> list[tuple[TimedEvents, ...]]:
-        """The most recordings that have the same events, if there are at least two runs like each other."""
+        """Return the largest group of recordings with the same events; no recording if no two runs are alike."""
         groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}
         for digest, each in zip(self._digests, self._kept, strict=True):
             groups.setdefault(digest, []).append(each)
@@ -248,16 +250,16 @@ class _Runs:
 
     @property
     def joined(self) -> int:
-        """How many recordings the graph is made of."""
+        """The number of recordings that the graph is made of."""
         return len(self._alike()) or 1
 
     def chosen(self) -> tuple[TimedEvents, ...]:
-        """The joined recording; where no two have the same events, the one with the least work."""
+        """Return the joined recording; where no two runs have the same events, the recording with the least work."""
         alike = self._alike()
         return _joined(alike) if alike else min(self._kept, key=_work)
 
     def spread(self) -> float | None:
-        """The relative difference between the work of every other recording joined and of the others joined."""
+        """Return the relative difference between the work of every other joined recording and of the rest."""
         alike = self._alike()
         if len(alike) < 2:
             return None
@@ -270,12 +272,12 @@ def _joined(recordings: Sequence[tuple[TimedEvents, ...]]) -> tuple[TimedEvents,
 
 
 def _work(threads: Sequence[TimedEvents]) -> int:
-    """The time of all threads from the begin of the program on, in ps, but for what they wait in OpenMP."""
+    """Return the time of all threads from the begin of the program on, in ps, without their waits in OpenMP."""
     return int(sum(np.sum((thread.gap_ps * _works(thread.events))[_begin(thread) :]) for thread in threads))
 
 
 def _works(events: ThreadEvents) -> npt.NDArray[np.bool_]:
-    """[events] whether the thread may have worked before the event."""
+    """Return [events] whether the thread may have worked before the event."""
     ends = np.isin(events.kind, (Event.SYNC, Event.SYNC_WAIT)) & (events.argument & 3 == Endpoint.END)
     found: npt.NDArray[np.bool_] = ~(ends | np.isin(events.kind, (Event.IMPLICIT, Event.IMPLICIT_END)))
     found[1:] &= events.kind[:-1] != Event.IMPLICIT_END
@@ -283,7 +285,7 @@ def _works(events: ThreadEvents) -> npt.NDArray[np.bool_]:
 
 
 def _begin(thread: TimedEvents) -> int:
-    """The first event that ends a piece of the program."""
+    """Return the first event that ends a piece of the program."""
     found = np.flatnonzero(thread.events.kind == Event.START)
     return int(found[0]) + 1 if len(found) else 1
 
@@ -295,7 +297,7 @@ SMALL = 0.01  # of the work of the program: less of a part of a region is not na
 
 
 def lines_of(found: Recording) -> Iterator[str]:
-    """The lines, the most important first."""
+    """Yield what the command says of a recording, line by line, the most important line first."""
     work = found.workload
     tasks = int(np.count_nonzero(work.kind == Kind.TASK))
     calls = int(np.count_nonzero(work.kind == Kind.CALL))
@@ -319,7 +321,7 @@ def lines_of(found: Recording) -> Iterator[str]:
 
 
 def _without_tasks_lines(found: Recording, total_ms: float) -> Iterator[str]:
-    """The parts of regions that work long without any task, the longest first."""
+    """Yield a line for each part of a region that works long without any task, the longest first."""
     long = [(name, each) for name, each in found.parts if not each.tasks]
     long = [(name, each) for name, each in long if each.body_ps > SMALL * total_ms * _PS_PER_MS]
     for name, each in sorted(long, key=lambda pair: -pair[1].body_ps)[:MOST_NAMED]:
