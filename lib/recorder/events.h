@@ -54,14 +54,10 @@ enum ns_event_kind {
 };
 
 enum {
-    NS_TASK_UNDEFERRED = 1,
     NS_TASK_UNTIED = 2,
     NS_TASK_FINAL = 4,
-    NS_TASK_MERGEABLE = 8,
-    NS_TASK_MERGED = 16,
     NS_TASK_TASKWAIT = 32, /* the waiting of a taskwait with dependences */
     NS_TASK_TARGET = 64,
-    NS_TASK_DEPENDENT = 128,
 };
 
 enum {

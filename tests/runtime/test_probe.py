@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-RUNTIME = Path(__file__).resolve().parents[2] / "numasim" / "runtime"
+RUNTIME = Path(__file__).resolve().parents[2] / "lib" / "runtime"
 NANOSECONDS = {
     "kilostep",
     "pause",

@@ -61,14 +61,10 @@ class Event(IntEnum):
 class TaskFlag(IntFlag):
     """The flags that OpenMP gives a new task."""
 
-    UNDEFERRED = 1
     UNTIED = 2
     FINAL = 4
-    MERGEABLE = 8
-    MERGED = 16
     TASKWAIT = 32
     TARGET = 64
-    DEPENDENT = 128
 
 
 class Clause(IntEnum):
@@ -97,28 +93,19 @@ class Sync(IntEnum):
 class Status(IntEnum):
     """The reason why a thread leaves a task."""
 
-    COMPLETE = 1
     YIELD = 2
     CANCEL = 3
     DETACH = 4
     EARLY_FULFILL = 5
-    LATE_FULFILL = 6
-    SWITCH = 7
     TASKWAIT_COMPLETE = 8
 
 
 class Dependence(IntEnum):
-    """The types of dependences."""
+    """The types of dependences that a graph has; all other types are taken as INOUT."""
 
     IN = 1
     OUT = 2
     INOUT = 3
-    MUTEXINOUTSET = 4
-    SOURCE = 5
-    SINK = 6
-    INOUTSET = 7
-    OUT_ALL_MEMORY = 34
-    INOUT_ALL_MEMORY = 35
 
 
 MUTEXES = {

@@ -45,7 +45,6 @@ class TimedEvents:
     gap_ps: I64
     blocked_ps: I64
     aside: ThreadEvents
-    aside_before: I64  # [aside events] before which of the events each one came
 
 
 def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents:
@@ -56,7 +55,6 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
     is_aside = np.isin(events.kind, ASIDE)
     main = np.flatnonzero(~is_aside)
     aside = np.flatnonzero(is_aside)
-    before = np.searchsorted(main, aside)
     begin = events.start[0] & 0xFFFFFFFFFFFF
     gaps = np.diff(events.ticks[main], prepend=begin) * tick_ps
     count = len(main) + 1
@@ -80,7 +78,6 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
         _whole(gaps - lost[: len(main)]),
         _whole(blocked[: len(main)]),
         _some(events, aside),
-        before,
     )
 
 

@@ -197,7 +197,7 @@ def _tile(offsets: Sequence[int], size: int) -> Footprint | None:
 LINE_BYTES = 64
 ARGUMENT_MASK = (1 << 32) - 1
 OUTSIDE = "static and stack memory"
-_MODES = {Dependence.IN: Mode.READ, Dependence.OUT: Mode.WRITE}
+_MODES: dict[int, Mode] = {Dependence.IN: Mode.READ, Dependence.OUT: Mode.WRITE}
 
 
 class Access(NamedTuple):
@@ -278,7 +278,7 @@ def _by_dependences(rows: Rows, walked: Walked) -> list[_Use]:
             modes: dict[int, int] = {}
             for address, kind in task.dependences:
                 if address:
-                    mode = _MODES.get(Dependence(kind), Mode.READ_WRITE)
+                    mode = _MODES.get(kind, Mode.READ_WRITE)
                     modes[address] = modes.get(address, 0) | mode
             found += [_Use(segment, task.made, address, 0, mode) for address, mode in modes.items()]
     return found

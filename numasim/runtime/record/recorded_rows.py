@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from numasim.runtime.record.event_files import TaskFlag, Work
+from numasim.runtime.record.event_files import Dependence, TaskFlag, Work
 from numasim.runtime.record.event_times import PieceCosts
 from numasim.runtime.record.event_walk import NOBODY, RecordedTask, Step, Walked
 from numasim.schema.enumerations import Kind, Op
@@ -242,11 +242,10 @@ class _RowMaker:
             self._rows.odd["untied tasks, which no other worker goes on with"] += bool(flags & TaskFlag.UNTIED)
             self._rows.odd["offloads to a device"] += bool(flags & TaskFlag.TARGET)
             for _, kind in self._walked.tasks[number].dependences:
-                if kind not in (_IN, _OUT, _INOUT):
+                if kind not in frozenset(Dependence):
                     self._rows.odd["dependences other than in, out and inout, taken as inout"] += 1
 
 
-_IN, _OUT, _INOUT = 1, 2, 3
 _APART = "tasks with dependences made in a chunk of a loop, which are those within the chunk alone"
 _OPS: dict[int, int] = {
     Step.WAIT: Op.WAIT,
@@ -259,11 +258,11 @@ _OPS: dict[int, int] = {
 def _before(address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> list[int]:
     """Return the rows for which a task with such a dependence waits."""
     wrote = writers.get(address, [])
-    return wrote if kind == _IN else readers.get(address) or wrote
+    return wrote if kind == Dependence.IN else readers.get(address) or wrote
 
 
 def _enter(row: int, address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> None:
-    if kind == _IN:
+    if kind == Dependence.IN:
         readers.setdefault(address, []).append(row)
     else:
         writers[address], readers[address] = [row], []
