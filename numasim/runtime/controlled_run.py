@@ -27,7 +27,7 @@ from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, answer, find_program, parse, printed_by, run_kernel
 from numasim.workload.phases import steps
 
-HEAD = struct.Struct("<qQqq")  # what it has, switches, page policy, cost of measuring
+HEAD = struct.Struct("<qQqq")  # bits of the parts that follow, switches, page policy, cost of measuring
 TIERS, LABELS, SWITCHES, POLICY = 1, 2, 4, 8
 
 
@@ -120,7 +120,7 @@ def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
         measured = _read(told, size)
         decision = control.end_iteration_at(np.frombuffer(measured, "<i8").astype(np.int64)) if measured else None
         if decision is None:
-            return  # the program has ended, and says why
+            return  # the program has ended, and prints the reason
         yield decision
 
 

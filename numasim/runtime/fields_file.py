@@ -93,7 +93,7 @@ class _Body:
         self.parts: list[bytes] = []
         self._offset = offset
         self._written: dict[int, tuple[int, int, int, int]] = {}
-        self._kept: list[Any] = []  # so that no identity is used again
+        self._kept: list[Any] = []  # keeps the objects alive, so that no identity is used again
 
     def add(self, value: Any) -> tuple[int, int, int, int]:
         """Add a leaf. Returns its kind, 0, its count and its offset."""
@@ -132,7 +132,7 @@ def _encoded(value: Any) -> tuple[int, int, bytes]:
         data = value.encode() + b"\0"
         return TEXT, len(data), data
     array = np.asarray(value)
-    if array.ndim == 0:  # a flag among them, which is an integer there
+    if array.ndim == 0:  # a flag becomes an integer
         array = array.astype(np.uint64 if int(array) >= 2**63 else np.int64)[None]
     flat = _widened(np.ascontiguousarray(array).ravel())
     return KINDS[flat.dtype.name], flat.size, flat.astype(flat.dtype.newbyteorder("<")).tobytes()

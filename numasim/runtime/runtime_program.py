@@ -19,10 +19,10 @@ from numasim.errors import CheckError, InputError
 
 # ---- What a compiler needs to know to build programs of others against the task runtime that is installed here -------
 #
-# ``cc fib.c $(numasim-runtime --cflags --libs)`` is all that it takes: the headers and the static libraries lie beside
-# this file, in a wheel as in a checkout. The libraries are static ones, so that programs run without being told where
-# they are. Virtual time is a library of its own, since it is the simulator's engine, in C++. The linker is asked for it
-# by the name of its mode, to which nothing else refers.
+# A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries lie beside
+# this file, in a wheel as in a checkout. With static libraries a program runs without a search path. Virtual time is a
+# library of its own, since virtual time is the simulator's engine, in C++. The option --undefined names its mode, so that
+# the linker takes the library, to which nothing else refers.
 
 FOLDER = Path(__file__).parent
 LIBRARY, VIRTUAL_LIBRARY = FOLDER / "libnumasim.a", FOLDER / "libnumasim-virtual.a"
@@ -51,7 +51,7 @@ def flags(asked: Sequence[str]) -> str:
 
 
 PROGRAM = Path(__file__).with_name("numasim-runtime")
-CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # its exit statuses
+CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # exit statuses of the program
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,7 @@ def at_speed(plan: Plan, total_ps: int) -> Plan:
 
     Each segment is rounded down to a picosecond.
     """
-    recorded_ps = plan.workload.segment_compute_ps.tolist()  # as integers that do not overflow
+    recorded_ps = plan.workload.segment_compute_ps.tolist()  # integers of Python do not overflow
     whole_ps = max(1, sum(recorded_ps))
     shares = np.array([each * total_ps // whole_ps for each in recorded_ps], np.int64)
     return replace(plan, workload=replace(plan.workload, segment_compute_ps=frozen(shares)))

@@ -168,12 +168,12 @@ def equality(part: Part, cell: Cell, stored: StoredRuns) -> Equality:
 
 # ---- whether the threads of a run were placed as the machine file says -----------------------------------------------
 #
-# A hypervisor moves the hardware threads of a virtual machine: at one moment two of them share a cache, at the next
-# they do not, and workers that share data are then slower. The machine file describes one of these states. Before,
-# between and after a rehearsal and its run the transfer time of a cache line from worker to worker is measured; where
-# one of these times is not near that of the machine file, the run is rejected, whatever its result.
+# A hypervisor moves the hardware threads of a virtual machine. Two hardware threads may share a cache at one moment and
+# not at the next, and workers that share data are then slower. The machine file describes one of these states. The
+# transfer time of a cache line from worker to worker is measured before, between and after a rehearsal and its run. If
+# one of these times is not near the time of the machine file, the run is rejected, whatever its result.
 
-MOST_FACTOR = 2  # by which transfer times may be longer or shorter
+MOST_FACTOR = 2  # transfer times may be so many times longer or shorter
 
 
 def placement_differs(run: KernelRun, plan: Plan) -> bool:

@@ -23,8 +23,8 @@ from numasim.validate.validated_quantities import QUANTITIES
 COLUMNS, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
 PREFIXED = ("s", "B", "count", "1/s")  # units that take m, µ, k and M
-WIDE = 4.0  # a range of values whose ends are further apart than this factor has a logarithmic scale
-MANY_DECADES = 300.0  # from this factor on labels at powers of ten are enough
+WIDE = 4.0  # the scale is logarithmic if the ends are further apart than this factor
+MANY_DECADES = 300.0  # with ends this far apart, only powers of ten have labels
 
 
 @styled

@@ -25,8 +25,8 @@ from numasim.validate.verdict_text import (
     share_text,
 )
 
-ANYWHERE = ("exact", "virtual")  # parts that need no machine to be measured first
-CALIBRATED = ("native",)  # validated on a machine that the command line gives
+ANYWHERE = ("exact", "virtual")  # parts that need no calibrated machine
+CALIBRATED = ("native",)  # parts that need a machine from the command line
 WIDTH = 120
 
 

@@ -125,7 +125,7 @@ TASKLOOP = 7  # the kind of work that a task divides into tasks
 class Work(IntEnum):
     """The kinds of work that a team divides."""
 
-    LOOP = 1  # of a runtime that does not say how it is divided
+    LOOP = 1  # a loop of a runtime that does not tell its division
     SECTIONS = 2
     WORKSHARE = 5
     DISTRIBUTE = 6
@@ -142,8 +142,8 @@ I64 = npt.NDArray[np.int64]
 
 EVENTS = FileKind("the events of a program that makes fewer tasks: a smaller input", 768 * MIB)
 SUFFIX = ".events"
-COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # have as many operands as their argument says
-OPERANDS = {  # of all other kinds that have operands
+COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # kinds whose argument is the number of operands
+OPERANDS = {  # the number of operands of all other kinds that have operands
     Event.CREATE: 1,
     Event.BEGIN: 1,
     Event.SWITCH: 1,
@@ -186,7 +186,7 @@ class ThreadEvents:
     ticks: I64
     first: I64  # [events + 1]
     operands: I64
-    modules: tuple[Module, ...] = ()  # of its process
+    modules: tuple[Module, ...] = ()  # of the process
 
     def __len__(self) -> int:
         """Return the number of events."""
@@ -246,7 +246,7 @@ def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> Th
     _check(found, name)
     begin = int(words[2])
     last = int(found["ticks"][-1]) if len(heads) else 0
-    wrapped = begin & ~0xFFFFFFFFFFFF  # of the ticks an event has the lower 48 bits
+    wrapped = begin & ~0xFFFFFFFFFFFF  # an event has the lower 48 bits of its ticks
     end = (wrapped | last, int(found["operands"][-1]))
     return ThreadEvents(thread=int(words[1]), start=(begin, int(words[3])), end=end, modules=modules, **found)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numasim.runtime.record.event_files import I64, Event, ThreadEvents
 from numasim.workload.forest_arrays import offsets, ragged
 
-ASIDE = (  # they end no segment
+ASIDE = (  # kinds of events that end no segment
     Event.ALLOCATE,
     Event.RELEASE,
     Event.TOUCHED,
@@ -28,7 +28,7 @@ ASIDE = (  # they end no segment
     Event.CLAUSE,
     Event.TOGETHER,
 )
-NAMED = (Event.BEGIN, Event.SWITCH, Event.IMPLICIT, Event.CHUNK)  # whose operands are no addresses
+NAMED = (Event.BEGIN, Event.SWITCH, Event.IMPLICIT, Event.CHUNK)  # kinds whose operands are no addresses
 _PICOSECONDS = 1000
 _LATE = 1 << 62
 
@@ -65,9 +65,7 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
     lost += np.bincount(np.searchsorted(main, absent), absent_ps, count)
     paused = aside[events.kind[aside] == Event.PAUSE]
     ends = np.searchsorted(main, paused)
-    ends += (
-        events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]
-    )  # a pause behind the event that it is for
+    ends += events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]  # a pause may begin after its event
     lost += np.bincount(ends, events.operands[events.first[paused]] * tick_ps, count + 1)[:count]
     noted = aside[np.isin(events.kind[aside], (Event.ALLOCATE, Event.RELEASE))]
     lost += np.bincount(np.searchsorted(main, noted), minlength=count) * allocate_ps

@@ -32,7 +32,7 @@ NOBODY = -1
 class Step(IntEnum):
     """A step of a task, with what its tuple holds."""
 
-    WORK = 0  # (WORK, time in ps, the kind of the event that began the piece, of the one that ended it, blocked ps)
+    WORK = 0  # (WORK, time in ps, kinds of the events at the begin and at the end of the piece, blocked ps)
     SPAWN = 1  # (SPAWN, task)
     WAIT = 2  # (WAIT,)
     GROUP_BEGIN = 3  # (GROUP_BEGIN,)
@@ -40,7 +40,7 @@ class Step(IntEnum):
     BARRIER = 5  # (BARRIER,)
     REGION = 6  # (REGION, number of the region)
     ACCESS = 7  # (ACCESS, tick, address, bytes, mode, rows, stride)
-    CHUNK = 8  # (CHUNK, place of the loop, Work): a chunk that any thread may take, up to the next one or CHUNK_END
+    CHUNK = 8  # (CHUNK, place of the loop, Work): begins a chunk that any thread may take
     CHUNK_END = 9  # (CHUNK_END,)
 
 
@@ -48,11 +48,11 @@ class Step(IntEnum):
 class RecordedTask:
     """An explicit or implicit task."""
 
-    parent: int = NOBODY  # number of the task that made it
+    parent: int = NOBODY  # number of the task that made this task
     flags: int = 0  # TaskFlag
-    place: int = 0  # where in the program it, or the region of an implicit task, was made
-    made: int = 0  # when it was made, in ticks
-    in_place: bool = False  # the task that made it has executed it at once
+    place: int = 0  # address in the program that made the task, or the region of an implicit task
+    made: int = 0  # the time of its creation, in ticks
+    in_place: bool = False  # whether the parent has executed the task at once
     steps: list[tuple[int, ...]] = field(default_factory=list)
     dependences: list[tuple[int, int]] = field(default_factory=list)  # (address, Dependence)
 
@@ -67,7 +67,7 @@ class Region:
 
     members: dict[int, int] = field(default_factory=dict)
     team: int = 1
-    place: int = 0  # where in the program it begins
+    place: int = 0  # address in the program where the region begins
     divided_ps: int = 0
 
 
@@ -78,7 +78,7 @@ class Walked:
     tasks: dict[int, RecordedTask] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
     initial: int = NOBODY  # the initial task
-    odd: Counter[str] = field(default_factory=Counter)  # what a task graph cannot say, counted
+    odd: Counter[str] = field(default_factory=Counter)  # counts of what a task graph cannot express
 
 
 def walk(threads: Sequence[TimedEvents]) -> Walked:
@@ -120,17 +120,17 @@ class _ThreadWalk:
         self._thread = thread
         self._number = thread.events.number_base
         self._current = NOBODY
-        self._stack: list[int] = []  # as in `tool/event_log.h`
-        self._around: list[int] = []  # the tasks that met the regions that this thread is in
+        self._stack: list[int] = []  # as in `lib/recorder/event_log.h`
+        self._around: list[int] = []  # the tasks that began the regions in which this thread is
         self._waiting: set[int] = set()
         self._opened: int | None = None  # the event that began the piece of work; None: no work is going on
-        self._work = 0  # of the piece so far, in ps
-        self._blocked = 0  # likewise, for which the thread waited without a processor
+        self._work = 0  # the time of the piece so far, in ps
+        self._blocked = 0  # the part of the piece for which the thread waited without a processor
         self._region_of: dict[int, Region] = {}  # by implicit task of this thread
-        self._loop_of: dict[int, tuple[int, int]] = {}  # by task, the loop that it is in: (Work, place)
-        self._taskloop_of: dict[int, int] = {}  # by task, the place of the taskloop that it is in
-        self._asked: set[int] = set()  # tasks that have asked for the size of the team, since the last barrier
-        self._tick = 0  # of the event
+        self._loop_of: dict[int, tuple[int, int]] = {}  # by task, the loop in which the task is: (Work, place)
+        self._taskloop_of: dict[int, int] = {}  # by task, the place of the taskloop in which the task is
+        self._asked: set[int] = set()  # tasks that have asked for the size of the team since the last barrier
+        self._tick = 0  # the time of the event
 
     def go(self) -> None:
         """Take all events."""
@@ -197,7 +197,7 @@ class _ThreadWalk:
     def _on_begin_new(self, argument: int, operands: list[int]) -> None:
         self._found.tasks[self._number].in_place = bool(argument)
         if self._opened in (Event.CREATE, Event.DEPENDENCES):
-            self._opened = None  # the runtime was about to begin it
+            self._opened = None  # the runtime was about to begin the task
         self._begin_task(self._number)
 
     def _on_begin(self, argument: int, operands: list[int]) -> None:
@@ -311,7 +311,7 @@ class _ThreadWalk:
 
     def _on_chunk(self, argument: int, operands: list[int]) -> None:
         loop, place = self._loop_of.get(self._current, (Work.LOOP_STATIC, 0))
-        if loop == Work.LOOP_STATIC:  # that of its owner
+        if loop == Work.LOOP_STATIC:  # a share of the thread itself
             self._split(Event.CHUNK)
             return
         self._close(Event.CHUNK)

@@ -22,10 +22,10 @@ from numasim.runtime.record.event_walk import Step, walk
 
 # ---- LLVM's OpenMP runtime -------------------------------------------------------------------------------------------
 
-PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}  # and the library that each one brings
+PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}  # packages, and the library of each
 FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/*-linux-gnu", "/usr/lib/llvm*/lib", "/opt/llvm*/lib")
 NAMES = ("libomp.so", "libomp.so.5", "libiomp5.so")
-ENTRANCE = b"ompt_start_tool"  # in every runtime that tells tools what happens
+ENTRANCE = b"ompt_start_tool"  # a name in every runtime that has the tools interface
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ def _tells_tools(path: Path) -> bool:
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 RECORDER = Path(__file__).parent / "tool" / "numasim-recorder.so"
-FOLDER = "NUMASIM_RECORD"  # the variable by which the recorder learns where to write
-TURNS = "NUMASIM_RECORD_TURNS"  # and for how many seconds a thread of a team waits for its turn
-PATIENCE_S = 30  # then it takes the others to wait for it
-STACK = "256M"  # of the threads of a team: LLVM's runtime nests tasks deeper than others
+FOLDER = "NUMASIM_RECORD"  # the variable with the folder that the recorder writes to
+TURNS = "NUMASIM_RECORD_TURNS"  # the variable with the seconds of `PATIENCE_S`
+PATIENCE_S = 30  # after so long, a thread that waits for its turn assumes that the others wait for it
+STACK = "256M"  # for the threads of a team, since LLVM's runtime nests tasks deeper than other runtimes do
 
 
 def find_recorder() -> Path:
@@ -175,8 +175,8 @@ def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
 PROBE = Path(__file__).with_name("numasim-openmp-probe")
 ROUNDS = 1000
 RUNS = 5
-FEWEST = 100  # pieces of a pair of events, for a mean
-KEPT = 0.9  # of the pieces: the others were disturbed
+FEWEST = 100  # the fewest pieces of which a mean is taken
+KEPT = 0.9  # the share of the pieces that counts; the longest pieces were disturbed
 
 
 def find_probe() -> Path:

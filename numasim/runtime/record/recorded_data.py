@@ -27,8 +27,8 @@ from numasim.workload.recording.recorded import Recorded
 
 # ---- the blocks of memory that a program allocated -------------------------------------------------------------------
 
-SAMPLES = 16  # pages of a large block that the recorder looks at
-LARGE_BYTES = 65536  # the blocks of which it does
+SAMPLES = 16  # pages of a large block for which the recorder asks whether they exist
+LARGE_BYTES = 65536  # the least size of a large block
 
 
 @dataclass
@@ -56,7 +56,7 @@ class MemoryEvent:
 
 
 QUESTION = 0
-FROM_THE_START = -1  # before all ticks: when the variables come to exist
+FROM_THE_START = -1  # before all ticks: the time at which variables begin to exist
 
 
 def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
@@ -150,7 +150,7 @@ class _Live:
 # The size is a guess from all addresses that dependences name in the same block of memory. The first rule that
 # applies decides:
 #
-# 1. Only the beginning of the block is named. The task accesses the whole block; this is no guess.
+# 1. Only the beginning of the block is named. The task accesses the whole block, which is no guess.
 # 2. The addresses are the beginnings of the tiles of a row-major matrix that fills the block. A tile is as wide as the
 # smallest gap between addresses. A wider gap begins the next group of tiles, and groups begin at even distances. A row
 # of the matrix is as long as the largest group. A tile has as many rows as lie between the beginnings of two groups.
@@ -356,7 +356,7 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 # ---- Whether a program declares accesses: then a recording without any is an error, never a graph without bytes ------
 
-SECTION = b".numasim.record"  # of the files of programs that include numasim/record.h
+SECTION = b".numasim.record"  # a section of every program that includes numasim/record.h
 
 
 def require_declared(program: str, data: RecordedData) -> None:

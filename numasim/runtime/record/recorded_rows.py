@@ -43,17 +43,17 @@ class Rows:
     parent: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)
     task: list[int] = field(default_factory=list)  # the number of the recorded task
-    place: list[int] = field(default_factory=list)  # where in the program it is from; 0: from no certain place
+    place: list[int] = field(default_factory=list)  # address in the program that makes the row; 0: no certain address
     chunks: set[int] = field(default_factory=set)  # rows of chunks of loops
     ops: list[list[int]] = field(default_factory=list)
     compute_ps: list[int] = field(default_factory=list)  # of each segment
     segment_row: list[int] = field(default_factory=list)
     accesses: dict[int, list[Declared]] = field(default_factory=dict)  # by segment
-    blocked_ps: Counter[int] = field(default_factory=Counter)  # by row, for how long it waited without a processor
+    blocked_ps: Counter[int] = field(default_factory=Counter)  # by row, the time without a processor
     phases: list[RowPhase] = field(default_factory=list)
     parts: list[PartWork] = field(default_factory=list)
     serial_ps: int = 0  # the work between regions
-    edges: list[tuple[int, int]] = field(default_factory=list)  # dependences: rows
+    edges: list[tuple[int, int]] = field(default_factory=list)  # dependences, as pairs of rows
     odd: Counter[str] = field(default_factory=Counter)
 
 
@@ -71,7 +71,7 @@ class _RowMaker:
         self._costs = costs.table()
         self._rows = Rows(odd=Counter(walked.odd))
         self._regions = 0
-        self._row_of: dict[int, int] = {}  # by the number of a task; of implicit tasks, the row of their last part
+        self._row_of: dict[int, int] = {}  # by the number of a task; an implicit task has the row of its last part
 
     def made(self) -> Rows:
         """Make all rows, phase by phase, and return them."""

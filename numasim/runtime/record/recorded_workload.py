@@ -25,7 +25,7 @@ from numasim.workload.graph import I64, Deal, Op, Pattern, Phase, Workload
 # ---- names: by the place of the program that makes a row, a function, file and line ----------------------------------
 
 UNKNOWN = "??"
-OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")  # what compilers add to the names of parts of functions
+OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")  # added by compilers to the name of a part of a function
 MOST_AT_ONCE = 500  # addresses on a command line
 
 
@@ -86,7 +86,7 @@ def _lines(file: str, addresses: Sequence[int]) -> list[tuple[str, str]]:
 
 def _name(function: str, line: str, address: str) -> str:
     function = "" if function.startswith(UNKNOWN) else OUTLINED.sub("", function)
-    line = Path(line.partition(" ")[0]).name  # a discriminator may follow
+    line = Path(line.partition(" ")[0]).name  # the line may be followed by a discriminator
     known = not line.startswith(UNKNOWN) and not line.endswith((":0", ":?"))
     if known:
         return f"{function} ({line})" if function else line

@@ -60,9 +60,10 @@ def _core_steps_per_s() -> int:
 # ---- recordings ------------------------------------------------------------------------------------------------------
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Whether a program divides work by the number of its threads: one thread says nothing of how several would do it.
+# Some programs divide work by the number of threads. A recording of one thread does not tell how several threads would
+# divide the work.
 
-MOST = 0.01  # of the work of the program that a team may divide: the graph then has it as one thread's
+MOST = 0.01  # the share of the work that a team may divide; in the graph this work is one thread's
 _PS_PER_MS = 10**9
 
 
@@ -93,12 +94,12 @@ def require_undivided(threads: Sequence[TimedEvents]) -> None:
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3
-# A program is recorded at least SHORT_REPEATS times as long as its recordings so far have taken less than SHORT_PS,
-# over all threads, their waits for turns included. With several workers the longest of many pieces decides how long a
-# loop takes, and the minimum of only three timings of a piece is some per cent too long.
+# While the recordings of a program have taken less than SHORT_PS together, over all threads and with their waits for
+# turns, the program is recorded up to SHORT_REPEATS times. For the minimum of only three timings of a piece is some per
+# cent too long, and with several workers the longest of many pieces decides how long a loop takes.
 SHORT_REPEATS, SHORT_PS = 15, 10**13
-SETTLED = 0.01  # two more recordings shorten the program by less than this share
-EVEN = 0.02  # every other recording differs from the others by less than this share
+SETTLED = 0.01  # the least share by which two more recordings shorten the program if times have not settled
+EVEN = 0.02  # the most by which every other recording differs from the rest if times have settled
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     InputError where that cannot be done, or the program does what no graph can say.
     """
     if order.on is not None:
-        rate_of(order.on)  # before the runs, not after them
+        rate_of(order.on)  # report a missing rate before the runs
     openmp = find_openmp(order.openmp)
     asked = order.threads or 1
     costs = costs or measure_own_costs(openmp, asked)
@@ -212,7 +213,7 @@ class _Runs:
         self._costs = costs
         self._kept: list[tuple[TimedEvents, ...]] = []
         self._digests: list[bytes] = []
-        self._work: list[int] = []  # of the joined recording, after each run, in ps
+        self._work: list[int] = []  # the work of the joined recording after each run, in ps
         self.count = 0
         self.status = 0
 
@@ -232,7 +233,7 @@ class _Runs:
         if self.count < FEWEST_REPEATS:
             return True
         if not self._alike():
-            return False  # there is nothing to join
+            return False  # no two recordings can be joined
         if self.count < SHORT_REPEATS and self.count * self._work[-1] < SHORT_PS:
             return True
         gain = self._work[-3] - self._work[-1]
@@ -293,7 +294,7 @@ def _begin(thread: TimedEvents) -> int:
 # ---- what the command says of a recording ----------------------------------------------------------------------------
 
 MOST_NAMED = 5
-SMALL = 0.01  # of the work of the program: less of a part of a region is not named
+SMALL = 0.01  # the least share of the program's work of a part of a region that is named
 
 
 def lines_of(found: Recording) -> Iterator[str]:
