@@ -21,8 +21,8 @@ from numasim.errors import CheckError, InputError
 #
 # A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries lie beside
 # this file, in a wheel as in a checkout. With static libraries a program runs without a search path. Virtual time is a
-# library of its own, since virtual time is the simulator's engine, in C++. The option --undefined names its mode, so that
-# the linker takes the library, to which nothing else refers.
+# library of its own, since virtual time is the simulator's engine, in C++. The option --undefined names its mode, so
+# that the linker takes the library, to which nothing else refers.
 
 FOLDER = Path(__file__).parent
 LIBRARY, VIRTUAL_LIBRARY = FOLDER / "libnumasim.a", FOLDER / "libnumasim-virtual.a"
