@@ -51,7 +51,7 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
 
 
 def plan_of(model: Mapping[str, Any], sweeps: int, folder: Path) -> Plan:
-    """The plan of the page's strategy for a program of so many sweeps."""
+    """Return the plan of the controlled strategy for a program of so many sweeps."""
     (folder / "mine.py").write_text(CONTROLLER)
     steal = [{"from": "own-node"}, {"from": "other-nodes", "when": "far"}]
     document = {

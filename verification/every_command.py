@@ -46,7 +46,7 @@ RECORDER = ("numasim/runtime/record/tool/numasim-recorder.so", "numasim/runtime/
 
 @dataclass
 class Folder:
-    """What is kept of a commit: results by entry, outputs, and a folder for each source."""
+    """The folder of a commit: results by entry, outputs, and a folder for each source."""
 
     path: Path
     every: Sequence[Entry]
@@ -54,7 +54,7 @@ class Folder:
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """Read what was kept."""
+        """Read the results that were kept."""
         self.path.mkdir(parents=True, exist_ok=True)
         if self.file.is_file():
             self.results = json.loads(self.file.read_text())
@@ -65,7 +65,7 @@ class Folder:
         return self.path / "results.json"
 
     def keep(self, entry: Entry, **result: Any) -> None:
-        """Keep the result of an entry, at once."""
+        """Write the result of an entry to the file of results at once."""
         with self.lock:
             self.results[key_of(entry)] = result
             part = self.file.with_suffix(".part")
@@ -78,7 +78,7 @@ class Folder:
         PAGE.write_text(page(self.every, self))
 
     def result(self, entry: Entry) -> dict[str, Any] | None:
-        """The result of an entry, None if it has not run."""
+        """Return the result of an entry, None if the entry has not run."""
         return self.results.get(key_of(entry))
 
     def is_done(self, entry: Entry) -> bool:
@@ -88,20 +88,22 @@ class Folder:
 
 
 def key_of(entry: Entry) -> str:
-    """What names an entry among the results: not the line, which any change of a page moves."""
+    """Return the key of an entry among the results. The line of the entry is no part of the key, since any change of a
+    page moves lines.
+    """
     digest = hashlib.blake2b(f"{entry.source} {entry.text}".encode(), digest_size=8).hexdigest()
     return f"{entry.source} {digest}"
 
 
 def git(*arguments: str) -> str:
-    """What git prints in the folder of the sources."""
+    """Return what git prints in the folder of the sources."""
     return subprocess.run(
         ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
     ).stdout.strip()
 
 
 def commit() -> str:
-    """The commit in ten digits, with a digest of what is not committed, if anything is."""
+    """Return the commit in ten digits, with a digest of uncommitted changes, if there are any."""
     changes = git("diff", "HEAD", "--", ".", f":!{PAGE.relative_to(ROOT)}")
     changed = f"-{hashlib.blake2b(changes.encode(), digest_size=4).hexdigest()}" if changes else ""
     return git("rev-parse", "HEAD")[:10] + changed
@@ -111,7 +113,9 @@ def commit() -> str:
 
 
 def environment(path: Path) -> dict[str, str]:
-    """The environment of all entries: `numasim` is that of this interpreter, and a browser shows nothing."""
+    """Return the environment of all entries. In this environment `numasim` is the package of this interpreter, and a
+    browser shows nothing.
+    """
     programs = path / "bin"
     programs.mkdir(exist_ok=True)
     for name, module in {"numasim": "numasim", "numasim-runtime": "numasim.runtime"}.items():
@@ -133,7 +137,7 @@ def environment(path: Path) -> dict[str, str]:
 
 
 def copy_of_sources(path: Path) -> Path:
-    """The commit with what was compiled, and this environment as its own."""
+    """Copy the commit with its compiled products. The copy has this environment as its own. Returns the folder."""
     copy = path / "sources"
     if not copy.is_dir():
         subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
@@ -185,7 +189,7 @@ def _run(entry: Entry, text: str, here: Path, folder: Folder) -> None:
 
 
 def page(every: Sequence[Entry], folder: Folder) -> str:
-    """The page of results."""
+    """Return the page of results."""
     ran = [(entry, found) for entry in every if entry.runs and (found := folder.result(entry))]
     failed = [entry for entry, found in ran if found["status"] not in entry.statuses]
     missing = [entry for entry in every if entry.runs and folder.result(entry) is None]
@@ -222,7 +226,7 @@ def _row(entry: Entry, found: dict[str, Any]) -> str:
 
 
 def _cell(title: str) -> str:
-    """A title within a table."""
+    """Return a title as the text of a table cell."""
     short = title if len(title) <= 120 else f"{title[:117]}..."
     return short.replace("`", "'").replace("|", "\\|")
 
@@ -231,7 +235,7 @@ def _cell(title: str) -> str:
 
 
 def asked(every: Iterable[Entry], words: Sequence[str]) -> list[list[Entry]]:
-    """The entries of each source, up to the last that has all words in its place or its text."""
+    """Return the entries of each source, up to the last entry that has all words in its place or its text."""
     found = []
     for _, group in groupby(every, key=lambda entry: entry.source):
         some = list(group)

@@ -41,15 +41,15 @@ CELLS = list(every_cell())
 
 @dataclass(frozen=True)
 class Source:
-    """Where plans come from: a ``seed``, or None for the cells of the registries; if there are features ``wanted``, a
-    seed's plans are those with one of them at least.
+    """The source of plans: a ``seed``, or None for the cells of the registries. With ``wanted``, the plans of a seed
+    have at least one of these features.
     """
 
     seed: int | None
     wanted: tuple[str, ...] = ()
 
     def plan(self, number: int) -> RandomRun:
-        """Plan ``number``."""
+        """Return plan ``number``."""
         if self.seed is not None:
             return numbered_run(self.seed, number, self._fits)
         cell, run = CELLS[number], run_of_cell(CELLS[number])
@@ -60,7 +60,7 @@ class Source:
         return not self.wanted or not {*self.wanted}.isdisjoint(features_of(run))
 
     def __str__(self) -> str:
-        """As the command line says it."""
+        """Return the options that choose this source."""
         if self.seed is None:
             return "--cells"
         return f"--seed {self.seed}" + (f' --with "{", ".join(self.wanted)}"' if self.wanted else "")
@@ -76,7 +76,7 @@ def serve(pipe: Connection, source: Source, numbers: range) -> None:
 
 @dataclass
 class Share:
-    """The plans that one process judges, in order; a new process goes on where one has died."""
+    """The plans that one process judges, in order. If the process dies, a new process goes on behind the plan."""
 
     source: Source
     numbers: range
@@ -93,7 +93,7 @@ class Share:
         sending.close()
 
     def receive(self) -> tuple[int, Verdict]:
-        """The verdict on the plan at hand, also on one that ends its process."""
+        """Return the verdict on the next plan, also if the plan has ended its process."""
         try:
             answer: tuple[int, Verdict] = self.pipe.recv()
         except EOFError:
@@ -103,7 +103,7 @@ class Share:
         return answer
 
     def _leave_out(self, reason: str) -> tuple[int, Verdict]:
-        """The verdict on the plan at hand, with which a process has died; another one goes on behind it."""
+        """Return the verdict on a plan that has ended its process. Another process goes on behind the plan."""
         number, self.numbers = self.numbers[0], self.numbers[1:]
         if self.numbers:
             self._start()
@@ -117,7 +117,7 @@ def _fate(status: int | None) -> str:
 
 
 def verdicts(source: Source, numbers: range, jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """(number, verdict) of every plan, in the order in which they are done."""
+    """Yield the number and the verdict of every plan, as soon as the verdict is there."""
     shares = [Share(source, numbers[first::jobs]) for first in range(min(jobs, len(numbers)))]
     while shares:
         ready = wait([share.pipe for share in shares])
@@ -129,7 +129,7 @@ def verdicts(source: Source, numbers: range, jobs: int) -> Iterator[tuple[int, V
 
 @dataclass
 class Tally:
-    """What has been seen so far."""
+    """The verdicts so far, counted."""
 
     plans: int
     labels: Counter[str] = field(default_factory=Counter)
@@ -145,7 +145,7 @@ class Tally:
         self.labels.update(verdict.labels)
 
     def progress(self) -> None:
-        """Say now and then how far it is."""
+        """Print the progress every few seconds."""
         past_s = time.monotonic() - self.begun_s
         if past_s - self.said_s >= REPORT_EVERY_S:
             self.said_s = past_s
@@ -153,7 +153,7 @@ class Tally:
             print(f"{self.done:,} of {self.plans:,} plans, {rate:.0f} a second, {self.problems} problems", flush=True)
 
     def summary(self) -> str:
-        """Tables of what plans consist of and how they ended, and the result."""
+        """Return tables of the features of plans and of how the plans ended, and the result."""
         words = {f"with: {name}" for name in NAMES}
         lines = [f"{self.labels[label]:8,}  {label}" for label in sorted({*self.labels} | words)]
         never = [word for word in sorted(words) if not self.labels[word]]
@@ -164,7 +164,7 @@ class Tally:
 
 
 def feature_names(text: str) -> tuple[str, ...]:
-    """Names of features between commas."""
+    """Return the names of features, which are between commas."""
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
         if name not in NAMES:
@@ -173,7 +173,7 @@ def feature_names(text: str) -> tuple[str, ...]:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description="Hold every engine against the reference engine on random plans.")
     parser.add_argument("--plans", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, metavar="K", help="leave out the plans before plan K")

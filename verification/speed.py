@@ -40,7 +40,7 @@ Sample = Callable[[], float]  # CPU time in seconds
 
 
 class Ratio(NamedTuple):
-    """The speed of this installation over that of the other one, pair by pair."""
+    """The speed of this installation over the speed of the other, pair by pair."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class Ratio(NamedTuple):
 
     @property
     def ratios(self) -> list[float]:
-        """Of each pair."""
+        """The ratio of each pair."""
         return [its_s / mine_s for mine_s, its_s in self.pairs]
 
     @property
@@ -59,7 +59,7 @@ class Ratio(NamedTuple):
 
     @property
     def median(self) -> float:
-        """Of all pairs."""
+        """The median of all ratios."""
         return statistics.median(self.ratios)
 
     @property
@@ -68,7 +68,7 @@ class Ratio(NamedTuple):
         return self.median >= BOUNDS[self.kind]
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the line of the table."""
         verdict = "" if self.is_met else "  BELOW"
         return (
             f"{self.kind:10} {self.name:48} median {self.median:.3f}  least {min(self.ratios):.3f}  "
@@ -77,13 +77,13 @@ class Ratio(NamedTuple):
 
 
 def ratio(name: str, kind: str, this: Sample, other: Sample, pairs: int) -> Ratio:
-    """The ratio of two samples, both of which have been taken before; a bound that is missed is looked at twice."""
+    """Return the ratio of two samples, which have been taken before. A ratio below its bound is measured again."""
     found = Ratio(name, kind, in_pairs(this, other, pairs))
     return found if found.is_met else Ratio(name, kind, in_pairs(this, other, AGAIN * pairs))
 
 
 def in_pairs(this: Sample, other: Sample, pairs: int) -> tuple[tuple[float, float], ...]:
-    """Samples (of this, of other) in pairs; which of them is taken first alternates."""
+    """Return samples (of this, of other) in pairs. Which side is sampled first alternates."""
     found = []
     for pair in range(pairs):
         if pair % 2:
@@ -118,7 +118,7 @@ class Worker:
         self._process.communicate()
 
     def ask(self, **order: Any) -> Any:
-        """The answer to an order."""
+        """Return the answer to an order."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps(order), file=self._process.stdin, flush=True)
@@ -148,7 +148,7 @@ def engine_ratios(this: Side, other: Side, words: str, kinds: Sequence[str], pai
 
 
 def runtime_ratios(this: Side, other: Side, pairs: int) -> Iterator[Ratio]:
-    """The ratio of fib on threads, for each number of workers."""
+    """Yield the ratio of fib on threads, for each number of workers."""
     programs = [next(Path(of.package).rglob("numasim-runtime")) for of in (this, other)]
     for workers in RUNTIME_WORKERS:
         one, two = (partial(fib_s, program, workers) for program in programs)
@@ -157,7 +157,7 @@ def runtime_ratios(this: Side, other: Side, pairs: int) -> Iterator[Ratio]:
 
 
 def fib_s(program: Path, workers: int) -> float:
-    """CPU time in seconds of one run of fib; a single worker is on the last processor that there is."""
+    """Return the CPU time in seconds of one run of fib. A single worker is on the last processor of the machine."""
     settings = ["--set", f"n={FIB_N}", "--set", "spawn_ns=0", "--set", "leaf_ns=0", "--set", "join_ns=0"]
     command = [str(program), "--kernel", "fib", *settings, "--mode", "native", "--workers", str(workers), "--no-verify"]
     pinned = {max(os.sched_getaffinity(0))} if workers == 1 else os.sched_getaffinity(0)
@@ -173,7 +173,7 @@ def fib_s(program: Path, workers: int) -> float:
 
 
 def summary(found: Sequence[Ratio]) -> Iterator[str]:
-    """A line for each kind."""
+    """Yield a line for each kind of ratio."""
     for kind, bound in BOUNDS.items():
         ratios = [each for each in found if each.kind == kind]
         if ratios:
