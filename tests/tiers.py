@@ -127,10 +127,6 @@ MODULES = {
 
 SLOW = (  # modules, tests of a module, or some parameters of a test: whatever begins with one of these
     "bad_inputs/test_bad_inputs.py::test_the_others",
-    "benchmark/test_comparisons.py::test_a_result_that_is_wrong",
-    "benchmark/test_comparisons.py::test_every_kernel",
-    "benchmark/test_comparisons.py::test_our_program",
-    "benchmark/test_comparisons.py::test_whatever",
     "docs/test_site.py",
     "engine/test_every_pair.py",
     "engine/test_every_value.py",

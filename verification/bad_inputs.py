@@ -35,7 +35,7 @@ LIMIT_SECONDS, LIMIT_BYTES = 60, 8 * 2**30  # where a process is stopped, so tha
 
 @dataclass(frozen=True)
 class Measured:
-    """One bad input: what is wrong with how it ended, if anything, and what it took."""
+    """The faults of one bad input, and the time and memory that its command took."""
 
     name: str
     faults: tuple[str, ...]
@@ -44,7 +44,7 @@ class Measured:
 
 
 def make_specification(bad: Any, folder: Path) -> None:
-    """The files of a bad input of the tests of specifications."""
+    """Write the files of a bad input of the tests of specifications."""
     for name, data in {"machine.yaml": MACHINE, "run.yaml": RUN, **bad.files}.items():
         (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
 
@@ -71,7 +71,7 @@ def measured(name: str, command: Sequence[str], make: Any, says: Sequence[str]) 
 
 
 def ended(command: list[str], folder: Path, scratch: Path) -> tuple[int, str, str, resource.struct_rusage]:
-    """The status of a command, what it printed, and what it used."""
+    """Run a command to its end. Returns its status, standard output, standard error and resource usage."""
     out, err = scratch / "out", scratch / "err"
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     with out.open("wb") as output, err.open("wb") as errors:

@@ -67,7 +67,6 @@ MAY_MISS = re.compile(r"numasim validate native(?!.*--quick)")
 MINUTES = {  # on two idle cores; all others take seconds
     "numasim reproduce all": 45,
     "numasim reproduce thesis -o": 8,
-    "numasim reproduce laws -o": 0.2,  # which the page before it has reproduced
     "numasim validate native --machine ./machine.yaml": 30,
     "numasim bench --plot": 5,
     "numasim bench --scale": 10,
@@ -82,10 +81,10 @@ MINUTES = {  # on two idle cores; all others take seconds
 
 @dataclass(frozen=True)
 class Entry:
-    """One command, or one block of code.
+    """A command, or a block of code.
 
-    ``file``: the text is not run, and is a file of that name. ``need``: what the entry needs and is not here. ``also``:
-    other sources that show the same command, which is run once.
+    With ``file`` the text is not run, but written to a file of that name. ``need`` names what the entry needs and this
+    machine lacks. ``also`` has the other places that show the same command, which is run once.
     """
 
     source: str
@@ -129,12 +128,12 @@ class Entry:
 
     @property
     def minutes(self) -> float:
-        """About how long the entry takes on two idle cores."""
+        """The time that the entry takes on two idle cores, about."""
         return next((minutes for text, minutes in MINUTES.items() if text in self.text), 0.05)
 
 
 def entries() -> list[Entry]:
-    """All entries. A command that takes long stands there once, at the first source that shows it in full."""
+    """Return all entries. A command that takes long is listed once, at the first source that shows it in full."""
     every = [entry for page in PAGES for entry in page_entries(page, (ROOT / page).read_text())]
     every += [*_examples(), *_shipped()]
     kept: dict[object, Entry] = {}
@@ -146,7 +145,7 @@ def entries() -> list[Entry]:
 
 
 def page_entries(page: str, text: str) -> Iterator[Entry]:
-    """The entries of a page; blocks of languages that are neither run nor a file have none."""
+    """Yield the entries of a page. Blocks that are neither run nor a file have no entry."""
     for block in page_blocks.code_blocks(text):
         named = NAMED.match(block.text)
         if block.file or named:
@@ -159,7 +158,9 @@ def page_entries(page: str, text: str) -> Iterator[Entry]:
 
 
 def missing(remark: str | None, text: str) -> str | None:
-    """What a block needs and is not here, by the remark above the block or by `UNMARKED`."""
+    """Return what a block needs and this machine lacks, by the remark above the block or by `UNMARKED`; None if
+    nothing.
+    """
     marked = remark is not None and remark.startswith((TAKES, NEED))
     unmarked = next((need for what, need in UNMARKED.items() if re.search(what, text)), None)
     need = need_of(remark) if remark and marked else unmarked
@@ -170,14 +171,14 @@ def missing(remark: str | None, text: str) -> str | None:
 
 
 def need_of(remark: str) -> str | None:
-    """The need that a remark names, None if the block only takes long. KeyError for a remark that says neither."""
+    """Return the need that a remark names; None if the block only takes long. KeyError for any other remark."""
     if remark.startswith(TAKES):
         return None
     return {f"{NEED}{need}": need for need in NEEDS}[re.split(r"[,;]", remark)[0]]
 
 
 def commands(command: Any = None, path: str = "numasim") -> Iterator[tuple[str, Any]]:
-    """Each command of numasim and all below, by the words that call them."""
+    """Yield every command of numasim, with the words that call the command."""
     command = command or typer.main.get_command(app)
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
@@ -185,7 +186,7 @@ def commands(command: Any = None, path: str = "numasim") -> Iterator[tuple[str, 
 
 
 def _examples() -> Iterator[Entry]:
-    """The examples of all help texts, one after the other; first what they find in their folder."""
+    """Yield the examples of all help texts, one after the other, and before them the files that they need."""
     compiler = missing(f"{NEED}a compiler with OpenMP", "")
     page = page_blocks.code_blocks((ROOT / "docs" / "how-to" / "my-program.md").read_text())
     yield next(Entry(EXAMPLES, 0, block.language, block.text, block.file) for block in page if block.file == "fib.c")
@@ -195,7 +196,7 @@ def _examples() -> Iterator[Entry]:
 
 
 def _shipped() -> Iterator[Entry]:
-    """What ships and has a command of its own: sweeps, parts of the validation, studies, kinds of files."""
+    """Yield what ships and has a command of its own: sweeps, parts of the validation, studies, kinds of files."""
     lines = [f"numasim sweep {name} -o results/{name}" for name in catalog.names("sweeps")]
     lines += [f"numasim reproduce {name} --quick -o results/{name}" for name in study_names()]
     lines += [f"numasim schema {kind}" for kind in SCHEMAS]

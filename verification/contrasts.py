@@ -49,7 +49,7 @@ STRATEGIES = ("randomized", "steal-half", "topology-aware")
 
 
 def null_frame(programs: Sequence[Mapping[str, Any]], repeat: int) -> pd.DataFrame:
-    """Cells of several machines, programs and strategies, each with two seeds."""
+    """Return the table of several machines, programs and strategies, each with two seeds."""
     return frame_of(_nulls(programs, repeat, {"strategy": list(STRATEGIES), "seed": [1, 2]}))
 
 
@@ -66,14 +66,14 @@ def _nulls(programs: Sequence[Mapping[str, Any]], repeat: int, axes: dict[str, A
 
 
 def under_two_names(programs: Sequence[Mapping[str, Any]], repeat: int) -> pd.DataFrame:
-    """The tables of comparisons of each strategy with itself under another name, which draws the same."""
+    """Return the comparisons of each strategy with itself under another name, which draws the same numbers."""
     frames = [frame_of(_nulls(programs, repeat, {"strategy": [name, {"like": name}]})) for name in STRATEGIES]
     return pd.concat([compare(frame, "strategy").table for frame in frames])
 
 
 @dataclass(frozen=True)
 class Nulls:
-    """How many null contrasts there are, and in how many a difference is called sure, or has a cause."""
+    """The number of null contrasts, and the numbers of those that have a sure difference or a cause."""
 
     contrasts: int
     sure_alone: int
@@ -83,7 +83,7 @@ class Nulls:
 
 
 def null_contrasts(frame: pd.DataFrame) -> Nulls:
-    """Ask about the seed in every cell alone, and in all of them together."""
+    """Compare the seeds in every cell alone, and in all cells together."""
     together = compare(frame, "seed").table
     alone = pd.concat(
         [compare(cell, "seed").table for _, cell in frame.groupby(["machine", "workload", "strategy"], sort=False)]
@@ -102,7 +102,7 @@ def null_contrasts(frame: pd.DataFrame) -> Nulls:
 
 @dataclass(frozen=True)
 class Planted:
-    """One thing that is changed, from the first value of ``axis`` to the second, and the word that names it."""
+    """A planted effect: ``axis`` goes from one value to another, and the right sentence has ``word``."""
 
     name: str
     axis: str
@@ -117,17 +117,17 @@ class Planted:
 
 
 def slower(machine: str, **fields: Any) -> tuple[str, dict[str, Any]]:
-    """A machine, and the same with other fields."""
+    """Return a machine, and the same machine with other fields."""
     return machine, {"like": machine, **fields}
 
 
 def links(machine: str, gbs: float) -> dict[str, Any]:
-    """All links of a machine, at another bandwidth."""
+    """Return all links of a machine, at another bandwidth."""
     return {"links": [{"between": list(pair), "bandwidth_gbs": gbs} for pair in ENDS[machine]]}
 
 
 def planted_effects() -> tuple[Planted, ...]:
-    """Twenty of them: links, controllers, distances, locks, costs of the runtime, back-off, cores and work."""
+    """Return twenty effects: of links, controllers, distances, locks, runtime costs, back-off, cores and work."""
     spread = {"workload": {"name": "strassen", "n": 512, "cutoff": 64}, "strategy": placed("interleave"), "workers": 16}
     master = {**spread, "strategy": placed("first-touch-master")}
     fib = {"workload": {"name": "fib", "n": 16}}
@@ -170,24 +170,24 @@ def planted_effects() -> tuple[Planted, ...]:
 
 
 def placed(policy: str) -> dict[str, Any]:
-    """Random victims, and pages placed by a policy."""
+    """Return a strategy with random victims, and with pages placed by a policy."""
     return {"like": "randomized", "placement": policy}
 
 
 def controllers(gbs: float) -> dict[str, Any]:
-    """Memory controllers of another bandwidth."""
+    """Return memory controllers of another bandwidth."""
     return {"nodes": {"imc_bandwidth_gbs": gbs}}
 
 
 def answer_to(effect: Planted, repeat: int = REPEAT) -> str:
-    """The sentence about a planted effect."""
+    """Return the sentence about a planted effect."""
     usual = {"machine": SQUARE, "strategy": "randomized", "runtime": "ompi", "workers": 8, "repeat": repeat}
     found = frame_of({**usual, **effect.spec, "sweep": {effect.axis: list(effect.values)}})
     return compare(found).sentences[0]
 
 
 def frame_of(document: Mapping[str, Any]) -> pd.DataFrame:
-    """The results table of a sweep, from runs in this process."""
+    """Run a sweep in this process. Returns its table of results."""
     sweep = load_sweep(dict(document))
     rows = plan_rows(sweep)
     results = {
@@ -205,7 +205,7 @@ def frame_of(document: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def main() -> int:
-    """Ask all questions and print what was answered."""
+    """Ask all questions and print the answers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quiet", action="store_true", help="print the counts alone")
     quiet = parser.parse_args().quiet

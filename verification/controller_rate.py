@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from speed import Ratio, in_pairs
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.build_plan import build_plan, revised
@@ -49,7 +51,7 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
 
 
 def plan_of(model: Mapping[str, Any], sweeps: int, folder: Path) -> Plan:
-    """The plan of the page's strategy for a program of so many sweeps."""
+    """Return the plan of the controlled strategy for a program of so many sweeps."""
     (folder / "mine.py").write_text(CONTROLLER)
     steal = [{"from": "own-node"}, {"from": "other-nodes", "when": "far"}]
     document = {
@@ -62,33 +64,15 @@ def plan_of(model: Mapping[str, Any], sweeps: int, folder: Path) -> Plan:
     return build_plan(resolve(document, folder))
 
 
-def rate(plan: Plan) -> float:
-    """Events per second of processor time."""
+def cpu_s(plan: Plan) -> float:
+    """Return the processor time of a run; both runs of a pair have the same events."""
     begin = time.process_time()
-    result, _ = ENGINES["native"](Run(plan, SEED), False, None)
-    return float(result.counters["events"] / (time.process_time() - begin))
-
-
-def uncontrolled(plan: Plan) -> Plan:
-    """The plan without the controller, with the switch as it leaves it."""
-    return revised(plan, tuning=None, control=replace(plan.control, switches=1))
-
-
-def ratios(plan: Plan, pairs: int) -> tuple[list[float], float]:
-    """[pairs] the rate with the controller over that without, and the ratio of the fastest runs."""
-    sides = {"with": plan, "without": uncontrolled(plan)}
-    found: dict[str, list[float]] = {name: [] for name in sides}
-    for number in range(-1, pairs):
-        for name in sorted(sides, reverse=bool(number % 2)):
-            measured = rate(sides[name])
-            if number >= 0:  # the first pair prepares the plans
-                found[name].append(measured)
-    quotients = [one / other for one, other in zip(found["with"], found["without"], strict=True)]
-    return quotients, max(found["with"]) / max(found["without"])
+    ENGINES["native"](Run(plan, SEED), False, None)
+    return time.process_time() - begin
 
 
 def hashes(plan: Plan, engine: str) -> tuple[str, str]:
-    """The hashes of a run."""
+    """Return the hashes of a run."""
     counters = simulate(plan, SEED, engine, check=True).counters
     return counters["trace_hash"], counters["event_hash"]
 
@@ -104,16 +88,21 @@ def main() -> int:
     with TemporaryDirectory() as name:
         for label, model in MODELS.items():
             short, plan = (plan_of(model, sweeps, Path(name)) for sweeps in (4, given.sweeps))
-            runs = [(each, engine) for each in (short, uncontrolled(short)) for engine in ("reference", "native")]
+            # without the controller, the switch is as the controller leaves it
+            plain_short, plain = (
+                revised(each, tuning=None, control=replace(each.control, switches=1)) for each in (short, plan)
+            )
+            runs = [(each, engine) for each in (short, plain_short) for engine in ("reference", "native")]
             same = len({hashes(*run) for run in runs}) == 1
-            found, fastest = ratios(plan, given.pairs)
+            sides = partial(cpu_s, plan), partial(cpu_s, plain)
+            in_pairs(*sides, 1)  # prepares the plans
+            found = Ratio(label, "native", in_pairs(*sides, given.pairs))
             tasks = plan.workload.tasks // plan.workload.loops[0].repeat
-            median = statistics.median(found)
             print(
                 f"{label}: {tasks} tasks an iteration; hashes {'equal' if same else 'DIFFER'}; "
-                f"median {median:.3f}, least {min(found):.3f}, of fastest {fastest:.3f}"
+                f"median {found.median:.3f}, least {min(found.ratios):.3f}, of fastest {found.of_fastest:.3f}"
             )
-            kept &= same and (median >= BOUND or label != "by default")
+            kept &= same and (found.median >= BOUND or label != "by default")
     return 0 if kept else 1
 
 

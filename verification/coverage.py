@@ -53,7 +53,9 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of one number of pairs: the shares of samples whose interval is below and above the truth, and that of t."""
+    """The shares of samples of one number of pairs whose interval is below the truth and above the truth, and the share
+    whose interval by Student's t covers the mean.
+    """
 
     pairs: int
     below: float
@@ -72,7 +74,7 @@ class Coverage:
 
 
 def makespans(name: str, seeds: int) -> FloatArray:
-    """[strategies, seeds] in ps."""
+    """Return [strategies, seeds] makespans in ps."""
     graph = ns.Graph(name, deal="block")
     graph.range(ITEMS, compute_ns=TIMES[name])
     spec = {"machine": "xeon-e5-2620-2s", "workload": graph, "workers": WORKERS, "runtime": "bare", "seed": 1}
@@ -84,14 +86,16 @@ def makespans(name: str, seeds: int) -> FloatArray:
 
 
 def estimated(first: FloatArray, other: FloatArray) -> list[Effect]:
-    """The effects of a question with a contrast for each row of ``first`` and ``other`` [contrasts, pairs]."""
+    """Return the effects of a question with a contrast for each row of ``first`` and ``other`` [contrasts, pairs]."""
     rows = np.arange(2 * first.size).reshape(2, *first.shape)
     contrasts = [Contrast((), 1, rows[0, at], rows[1, at]) for at in range(len(first))]
     return effects(np.concatenate([first.ravel(), other.ravel()]), "makespan_ps", contrasts)
 
 
 def coverage(first: FloatArray, other: FloatArray, truth: float, samples: int) -> Iterator[Coverage]:
-    """For every number of pairs: samples of the first half of the pairs, against the ``truth`` of the second half."""
+    """Yield the coverage for every number of pairs. Samples are from the first half of the pairs, and the ``truth`` is
+    the median of the second half.
+    """
     half = len(first) // 2
     change = other - first
     for pairs in PAIRS:
@@ -104,7 +108,7 @@ def coverage(first: FloatArray, other: FloatArray, truth: float, samples: int) -
 
 
 def coverage_alone(values: FloatArray, samples: int) -> Iterator[Coverage]:
-    """The same for the median of one strategy."""
+    """Yield the coverage of the median of one strategy."""
     half = len(values) // 2
     for pairs in PAIRS:
         drawn = np.random.default_rng(pairs).integers(0, half, (samples, pairs))
@@ -112,12 +116,12 @@ def coverage_alone(values: FloatArray, samples: int) -> Iterator[Coverage]:
 
 
 def missed(found: Sequence[Estimate], truth: float) -> tuple[float, float]:
-    """The shares of intervals below and above the truth."""
+    """Return the shares of intervals below the truth and above the truth."""
     return float(np.mean([each.high < truth for each in found])), float(np.mean([each.low > truth for each in found]))
 
 
 def line(name: str, strategies: str, truth: str, correlation: str, found: Sequence[Coverage]) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     covered = " ".join(f"{each.covered:5.3f}{'* '[not each.warned]}" for each in found)
     unmarked = [each for each in found if not each.warned]
     below, above = max(each.below for each in unmarked), max(each.above for each in unmarked)
@@ -126,7 +130,7 @@ def line(name: str, strategies: str, truth: str, correlation: str, found: Sequen
 
 
 def false_sure(nulls: list[tuple[FloatArray, FloatArray]], pairs: int, size: int, samples: int) -> float:
-    """The share of families of ``size`` null contrasts, taken in turn, in which any difference is called sure."""
+    """Return the share of families of ``size`` null contrasts in which any difference is called sure."""
     noise = np.random.default_rng(pairs * size)
     wrong = 0
     for at in range(samples):
@@ -138,7 +142,7 @@ def false_sure(nulls: list[tuple[FloatArray, FloatArray]], pairs: int, size: int
 
 
 def null_pairs(runs: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Contrasts without an effect: one strategy with unlike seeds; two strategies of which one is scaled."""
+    """Yield contrasts without an effect: one strategy with unlike seeds, and two strategies of which one is scaled."""
     half = runs.shape[1] // 2
     yield runs[1, :half], runs[1, half : 2 * half]
     first, other = runs[0], runs[1]

@@ -46,7 +46,7 @@ LEFT_OUT = frozenset({"engine_s", "held", "over_time", "identity", "counters"}) 
 
 
 def flattened(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """(name, number, text or list of them) of everything in nested mappings and arrays."""
+    """Yield the name and the value (number, text or list) of everything in nested mappings and arrays."""
     if isinstance(value, Mapping):
         for key in value:
             yield from flattened(value[key], f"{name}.{key}")
@@ -57,12 +57,12 @@ def flattened(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def count_of(values: Any) -> int:
-    """How many single values there are."""
+    """Return the number of single values."""
     return sum(map(count_of, values)) if isinstance(values, list) else 1
 
 
 def columns_of(result: Any) -> Flat:
-    """The row of the results table, the tables of workers, of pairs of nodes and of shared objects."""
+    """Return the row of the results table, and the tables of workers, of pairs of nodes and of shared objects."""
     found: Flat = dict(flattened(result.row(), "row"))
     for field in dataclasses.fields(result):
         if field.name not in LEFT_OUT:
@@ -75,7 +75,9 @@ def columns_of(result: Any) -> Flat:
 
 @cache
 def resolver() -> Callable[[Document], Any]:
-    """What makes a specification of a mapping; it reads shipped files once where the installation can do that."""
+    """Return the function that makes a specification of a mapping. The function reads shipped files once where the
+    installation can do that.
+    """
     try:
         run = symbol("Resolver", "spec.run")().run
         from_python, place, source = (symbol(name, "spec.nodes") for name in ("from_python", "Place", "Source"))
@@ -86,7 +88,7 @@ def resolver() -> Callable[[Document], Any]:
 
 
 def runs(plan: Document) -> Iterator[tuple[str, Flat]]:
-    """(name, what was counted) of every run of ``plan``, whose files are written where this process works."""
+    """Yield the name and the counts of every run of ``plan``. Files are written into the working directory."""
     spec = resolver()(placed(plan, Path()))
     for engine in engines():
         yield engine, outcome(partial(run_on, engine, spec))
@@ -97,7 +99,7 @@ def runs(plan: Document) -> Iterator[tuple[str, Flat]]:
 
 
 def outcome(run: Callable[[], Flat]) -> Flat:
-    """What ``run`` counts, or the error that it ends with."""
+    """Return the counts of ``run``, or the error that ends the run."""
     try:
         return run()
     except Exception as error:
@@ -108,17 +110,17 @@ def outcome(run: Callable[[], Flat]) -> Flat:
 
 
 def numbers_in(sentence: str) -> list[int]:
-    """The numbers of a sentence, whose words may change."""
+    """Return the numbers in a sentence, whose words may change between versions."""
     return [int(digits) for digits in re.findall(r"[0-9]+", sentence)]
 
 
 def run_on(engine: str, spec: Any) -> Flat:
-    """The columns of a run."""
+    """Return the columns of a run."""
     return columns_of(symbol("run_spec", "api")(spec, engine))
 
 
 def traced(engine: str, spec: Any) -> Flat:
-    """The columns of a traced run, and the lines and the digest of the trace's contents."""
+    """Return the columns of a traced run, and the lines and the digest of the trace's contents."""
     path = Path("trace.json.gz")
     found = columns_of(symbol("run_spec", "api")(spec, engine, trace=path))
     text = gzip.decompress(path.read_bytes())
@@ -126,7 +128,7 @@ def traced(engine: str, spec: Any) -> Flat:
 
 
 def in_virtual_time(spec: Any) -> Flat:
-    """What the runtime's program counts that runs the task graph of the plan."""
+    """Run the task graph of the plan by the runtime's program. Returns the counts."""
     path = Path("plan")
     build(spec, symbol("repeat_seed", "draws")(spec.seed, 0)).write(path)
     done = subprocess.run(

@@ -3,21 +3,15 @@
     python verification/every_command.py --jobs 2
     python verification/every_command.py --list
     python verification/every_command.py validate   # of each source, all entries up to the last one with that word
-    python verification/every_command.py --after 0123456789   # entries that worked on that commit are not run again
 
 The list is that of `command_list.py`. Each source (a page, the examples of all help texts, what ships) has a folder of
 its own below build/every_command/COMMIT, in which its entries run one after the other; the output of each entry is kept
 there. Up to --jobs sources run at once. Sources that measure time run after them, one by one. An entry that worked on
 this commit is not run again, so that a list that was stopped can be continued. With uncommitted changes of files that
-git knows, the results go to another folder, named by the commit and a digest of the changes. After a change that mends
-some entries, --after names the commit on which the others worked; changed entries run anew, whatever it names.
+git knows, the results go to another folder, named by the commit and a digest of the changes.
 
-The page verification/every_command.md is written anew whenever an entry ends. The page says when the list ran, on which
-commit, the status and seconds of each entry, and which entries cannot run here, with the reason. Exit status 1 if an
-entry fails.
-
-No study is simulated twice in full. The first entry that reproduces a study in full leaves a copy of its runs, and a
-later one starts from the copy, as a reproduction that was stopped continues from its own runs.
+The page verification/every_command.md is written anew whenever an entry ends. The page has the status and seconds of
+each entry, and the entries that cannot run here, with the reason. Exit status 1 if an entry fails.
 """
 
 from __future__ import annotations
@@ -40,9 +34,6 @@ from threading import Lock
 from typing import Any
 
 import numasim
-from numasim.files.owned_folder import owned_folder
-from numasim.reproduce.folder import STUDIES
-from numasim.reproduce.load import study_names
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -51,12 +42,11 @@ from command_list import ROOT, Entry, entries  # isort: skip
 PAGE = Path(__file__).with_suffix(".md")
 PRODUCTS = ("numasim/engine/native/_engine*.so", "numasim/runtime/numasim-runtime", "numasim/runtime/libnumasim*.a")
 RECORDER = ("numasim/runtime/record/tool/numasim-recorder.so", "numasim/runtime/record/numasim-openmp-probe")
-FULL = re.compile(r"numasim reproduce (\w+) -o (\S+)\n")
 
 
 @dataclass
 class Folder:
-    """What is kept of a commit: results by entry, outputs, and a folder for each source."""
+    """The folder of a commit: results by entry, outputs, and a folder for each source."""
 
     path: Path
     every: Sequence[Entry]
@@ -64,7 +54,7 @@ class Folder:
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """Read what was kept."""
+        """Read the results that were kept."""
         self.path.mkdir(parents=True, exist_ok=True)
         if self.file.is_file():
             self.results = json.loads(self.file.read_text())
@@ -75,28 +65,20 @@ class Folder:
         return self.path / "results.json"
 
     def keep(self, entry: Entry, **result: Any) -> None:
-        """Keep the result of an entry, at once."""
+        """Write the result of an entry to the file of results at once."""
         with self.lock:
-            self.results[key_of(entry)] = {"commit": self.path.name, **result}
+            self.results[key_of(entry)] = result
             part = self.file.with_suffix(".part")
             part.write_text(json.dumps(self.results, indent=1))
             part.replace(self.file)
             self.write_page()
-
-    def take_over(self, earlier: Folder, every: Iterable[Entry]) -> None:
-        """Take the studies of an earlier commit, and the results of entries that worked there and have none here."""
-        if (kept := earlier.path / "studies").is_dir() and not (self.path / "studies").exists():
-            shutil.copytree(kept, self.path / "studies")
-        for entry in every:
-            if entry.runs and earlier.is_done(entry) and not self.is_done(entry):
-                self.results[key_of(entry)] = {"commit": earlier.path.name, **earlier.results[key_of(entry)]}
 
     def write_page(self) -> None:
         """Write the page of what has run so far."""
         PAGE.write_text(page(self.every, self))
 
     def result(self, entry: Entry) -> dict[str, Any] | None:
-        """The result of an entry, None if it has not run."""
+        """Return the result of an entry, None if the entry has not run."""
         return self.results.get(key_of(entry))
 
     def is_done(self, entry: Entry) -> bool:
@@ -106,20 +88,22 @@ class Folder:
 
 
 def key_of(entry: Entry) -> str:
-    """What names an entry among the results: not the line, which any change of a page moves."""
+    """Return the key of an entry among the results. The line of the entry is no part of the key, since any change of a
+    page moves lines.
+    """
     digest = hashlib.blake2b(f"{entry.source} {entry.text}".encode(), digest_size=8).hexdigest()
     return f"{entry.source} {digest}"
 
 
 def git(*arguments: str) -> str:
-    """What git prints in the folder of the sources."""
+    """Return what git prints in the folder of the sources."""
     return subprocess.run(
         ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
     ).stdout.strip()
 
 
 def commit() -> str:
-    """The commit in ten digits, with a digest of what is not committed, if anything is."""
+    """Return the commit in ten digits, with a digest of uncommitted changes, if there are any."""
     changes = git("diff", "HEAD", "--", ".", f":!{PAGE.relative_to(ROOT)}")
     changed = f"-{hashlib.blake2b(changes.encode(), digest_size=4).hexdigest()}" if changes else ""
     return git("rev-parse", "HEAD")[:10] + changed
@@ -129,7 +113,9 @@ def commit() -> str:
 
 
 def environment(path: Path) -> dict[str, str]:
-    """The environment of all entries: `numasim` is that of this interpreter, and a browser shows nothing."""
+    """Return the environment of all entries. In this environment `numasim` is the package of this interpreter, and a
+    browser shows nothing.
+    """
     programs = path / "bin"
     programs.mkdir(exist_ok=True)
     for name, module in {"numasim": "numasim", "numasim-runtime": "numasim.runtime"}.items():
@@ -151,7 +137,7 @@ def environment(path: Path) -> dict[str, str]:
 
 
 def copy_of_sources(path: Path) -> Path:
-    """The commit with what was compiled, and this environment as its own."""
+    """Copy the commit with its compiled products. The copy has this environment as its own. Returns the folder."""
     copy = path / "sources"
     if not copy.is_dir():
         subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
@@ -178,7 +164,6 @@ def run_source(some: Sequence[Entry], folder: Folder) -> None:
 
 
 def _run(entry: Entry, text: str, here: Path, folder: Folder) -> None:
-    taken = _take_over(entry, here, folder.path)
     where = copy_of_sources(folder.path) if entry.in_sources else here
     command = [sys.executable, "-c", text] if entry.language == "python" else ["bash", "-euo", "pipefail", "-c", text]
     said = environment(folder.path)
@@ -195,62 +180,33 @@ def _run(entry: Entry, text: str, here: Path, folder: Folder) -> None:
     status = done.returncode
     if status == 1 and status in entry.statuses and "cells within" not in output.read_text():
         status = 2  # no bound is missed: the command ended before it compared anything
-    folder.keep(entry, status=status, seconds=round(seconds, 1), at=at, output=output.name, taken=taken)
+    folder.keep(entry, status=status, seconds=round(seconds, 1), at=at, output=output.name)
     worked = "ok  " if status in entry.statuses else "FAIL"
     print(f"{worked} {status:3} {seconds:8.1f} s  {entry.place}: {entry.title}", flush=True)
-    if done.returncode == 0:
-        _give(entry, here, folder.path)
-
-
-def _studies_of(entry: Entry, here: Path) -> dict[str, Path]:
-    """The studies that an entry reproduces in full, with their folders."""
-    found = FULL.fullmatch(entry.text)
-    if found and found[1] == "all":
-        return {study: here / found[2] / study for study in study_names()}
-    return {found[1]: here / found[2]} if found else {}
-
-
-def _take_over(entry: Entry, here: Path, path: Path) -> list[str]:
-    """Copy the runs of studies that another entry has reproduced in full. Returns these studies."""
-    taken = []
-    for study, results in _studies_of(entry, here).items():
-        if (kept := path / "studies" / study).is_dir() and not results.exists():
-            if entry.text.startswith("numasim reproduce all"):
-                with owned_folder(results.parent, STUDIES):
-                    pass  # the folder of all studies is the command's, as after a reproduction that was stopped
-            shutil.copytree(kept, results)
-            taken.append(study)
-    return taken
-
-
-def _give(entry: Entry, here: Path, path: Path) -> None:
-    for study, results in _studies_of(entry, here).items():
-        if not (kept := path / "studies" / study).exists():
-            shutil.copytree(results, kept)
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
 def page(every: Sequence[Entry], folder: Folder) -> str:
-    """The page of results."""
+    """Return the page of results."""
     ran = [(entry, found) for entry in every if entry.runs and (found := folder.result(entry))]
     failed = [entry for entry, found in ran if found["status"] not in entry.statuses]
     missing = [entry for entry in every if entry.runs and folder.result(entry) is None]
     days = sorted({found["at"] for _, found in ran}) or ["never"]
     total = sum(found["seconds"] for _, found in ran)
-    commits = list(dict.fromkeys(found["commit"] for _, found in ran)) or [folder.path.name]
     lines = [
         "# Every command",
         "",
-        f"Written by `python verification/every_command.py` on {_commits(commits)}, from {days[0]} to {days[-1]}",
+        f"Written by `python verification/every_command.py` on commit `{folder.path.name}`,",
+        f"from {days[0]} to {days[-1]}",
         f"(local time), on {os.cpu_count()} processors. Of {len(ran) + len(missing)} commands and blocks of code"
         f" {len(ran)} were run,",
         f"each in full, in {total / 60:.0f} minutes, summed over them. {len(failed)} failed.",
         "",
-        f"| source | command | status | seconds |{' commit |' * (len(commits) > 1)}",
-        f"|---|---|---|---|{'---|' * (len(commits) > 1)}",
-        *(_row(entry, found) + f" `{found['commit']}` |" * (len(commits) > 1) for entry, found in ran),
+        "| source | command | status | seconds |",
+        "|---|---|---|---|",
+        *(_row(entry, found) for entry, found in ran),
     ]
     if missing:
         lines += ["", "## Not run yet", "", *(f"- {entry.place}: `{_cell(entry.title)}`" for entry in missing)]
@@ -259,24 +215,18 @@ def page(every: Sequence[Entry], folder: Folder) -> str:
     return "\n".join([*lines, ""])
 
 
-def _commits(names: Sequence[str]) -> str:
-    return f"commit{'s' * (len(names) > 1)} {', '.join(f'`{name}`' for name in names)}"
-
-
 def _row(entry: Entry, found: dict[str, Any]) -> str:
     status = str(found["status"])
     if found["status"] not in entry.statuses:
         status = f"**{status}**"
     elif found["status"]:
         status += ": a bound is missed, which is a result of the machine"
-    if found["taken"]:
-        status += f" (runs of {', '.join(found['taken'])} are those of another entry)"
     places = ", ".join((entry.place, *entry.also))
     return f"| {places} | `{_cell(entry.title)}` | {status} | {found['seconds']:.1f} |"
 
 
 def _cell(title: str) -> str:
-    """A title within a table."""
+    """Return a title as the text of a table cell."""
     short = title if len(title) <= 120 else f"{title[:117]}..."
     return short.replace("`", "'").replace("|", "\\|")
 
@@ -285,7 +235,7 @@ def _cell(title: str) -> str:
 
 
 def asked(every: Iterable[Entry], words: Sequence[str]) -> list[list[Entry]]:
-    """The entries of each source, up to the last that has all words in its place or its text."""
+    """Return the entries of each source, up to the last entry that has all words in its place or its text."""
     found = []
     for _, group in groupby(every, key=lambda entry: entry.source):
         some = list(group)
@@ -297,42 +247,21 @@ def asked(every: Iterable[Entry], words: Sequence[str]) -> list[list[Entry]]:
     return found
 
 
-def commits_in(folder: Path) -> list[str]:
-    """The commits that have results."""
-    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-
-
 def main() -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="only sources with an entry that has all of these words")
     parser.add_argument("--jobs", type=int, default=1, help="sources at a time")
-    parser.add_argument("--after", metavar="COMMIT", help="do not run again what worked on that commit")
     parser.add_argument("--list", action="store_true", help="print the list and the estimate, and run nothing")
     options = parser.parse_args()
     every, name = entries(), commit()
-    kept = ROOT / "build" / "every_command"
-    if options.after and not (kept / options.after).is_dir():
-        parser.error(f"--after {options.after}: nothing ran on that commit; there are {', '.join(commits_in(kept))}")
-    folder = Folder(kept / name, every)
-    if options.after:
-        folder.take_over(Folder(kept / options.after, every), every)
+    folder = Folder(ROOT / "build" / "every_command" / name, every)
     sources = asked(every, options.words)
     open_entries = [each for some in sources for each in some if each.runs and not folder.is_done(each)]
     if options.list:
         for entry in every:
-            state = (
-                f"needs {entry.need}"
-                if entry.need
-                else "a file"
-                if entry.file
-                else "done"
-                if folder.is_done(entry)
-                else ""
-            )
-            print(
-                f"{entry.place}: {entry.title if entry.file is None else entry.file}{f'  [{state}]' if state else ''}"
-            )
+            states = (entry.need and f"needs {entry.need}", entry.file and "a file", folder.is_done(entry) and "done")
+            print(f"{entry.place}: {entry.file or entry.title}", *(f"[{state}]" for state in states if state))
     alone = [some for some in sources if any(entry.timed and entry.runs for entry in some)]
     beside = [some for some in sources if some not in alone]
     beside.sort(key=lambda some: -sum(entry.minutes for entry in some if entry.runs))

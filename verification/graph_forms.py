@@ -33,7 +33,7 @@ MOST_NPZ_S, MOST_NPZ_MIB, MOST_JSON_S = 3.0, 477.0, 2.0  # 477 MiB are 0.5 GB
 
 
 def graph_of(tasks: int) -> ns.Graph:
-    """Tasks that wait for two of the thousand before them."""
+    """Return a graph of tasks that each wait for two of the thousand tasks before."""
     chance = np.random.default_rng(1)
     after = np.arange(1, tasks)
     before = [np.maximum(after - chance.integers(1, 1000, tasks - 1), 0) for _ in range(2)]
@@ -42,7 +42,9 @@ def graph_of(tasks: int) -> ns.Graph:
 
 
 def read(path: Path, digest: str) -> tuple[float, float]:
-    """(seconds of processor time, MiB) that a new process takes to read ``path``, whose graph has this digest."""
+    """Read ``path`` in a new process, and compare its digest. Returns the seconds of processor time and the MiB that
+    reading takes.
+    """
     done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
     tasks, found, seconds, mib = json.loads(done.stdout)
     agrees = "the same digest" if found == digest else f"ANOTHER DIGEST: {found}"

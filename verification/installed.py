@@ -18,15 +18,15 @@ PROGRAM = "numasim-runtime"
 
 
 class NotFoundError(Exception):
-    """The installed numasim has no such name, or has it several times."""
+    """The installed numasim defines a name nowhere, or several times."""
 
 
 @cache
 def symbol(name: str, *modules: str) -> Any:
-    """The function, class or table ``name`` of the first of ``modules`` (below ``numasim``) that has it.
+    """Return the function, class or table ``name`` of the first of ``modules`` (below ``numasim``) that has the name.
 
-    Where none of them does, all modules of the package are searched for its definition. Raises NotFoundError unless
-    exactly one has it.
+    If none of the modules has the name, all modules of the package are searched for its definition. Raises
+    NotFoundError unless exactly one module defines the name.
     """
     for module in modules:
         try:
@@ -47,39 +47,39 @@ def _module_of(path: Path) -> str:
 
 
 def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """``function`` of ``arguments`` and of those of ``named`` that it has parameters for."""
+    """Call ``function`` with ``arguments``, and with those of ``named`` for which the function has parameters."""
     parameters = inspect.signature(function).parameters
     return function(*arguments, **{name: value for name, value in named.items() if name in parameters})
 
 
 @dataclass(frozen=True)
 class Built:
-    """A plan and the seed to run it with, which is a part of the plan in some versions."""
+    """A plan, and the seed of its run. In some versions the seed is a part of the plan."""
 
     plan: Any
     seed: int
 
     def run(self, engine: str, **named: Any) -> Any:
-        """The result on ``engine``."""
+        """Return the result on ``engine``."""
         return call(
             symbol("simulate", "engine.simulate", "engine.run"), self.plan, engine=engine, seed=self.seed, **named
         )
 
     def write(self, path: Path) -> None:
-        """The file that the runtime's program reads."""
+        """Write the file that the runtime's program reads."""
         call(symbol("write_plan", "runtime.fields_file"), self.plan, path=path, seed=self.seed)
 
 
 def build(spec: Any, seed: int) -> Built:
-    """The plan of a resolved specification."""
+    """Return the plan of a resolved specification."""
     return Built(call(symbol("build_plan", "engine.build", "plan.build"), spec, seed=seed), seed)
 
 
 def runtime_program() -> Path | None:
-    """The program of the task runtime, None where it is not built."""
+    """Return the program of the task runtime; None where the program is not built."""
     return next((path for path in sorted(PACKAGE.rglob(PROGRAM)) if path.is_file()), None)
 
 
 def engines() -> tuple[str, ...]:
-    """The names of the engines that are built."""
+    """Return the names of the engines that are built."""
     return tuple(symbol("ENGINES", "engine.simulate", "engine.run"))

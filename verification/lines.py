@@ -18,14 +18,14 @@ GENERATED = "generated"
 
 
 def capability(path: PurePosixPath) -> str:
-    """The folder that a file counts for: two levels of the product and of the tests, one of all else."""
+    """Return the folder to which a file counts: two levels of the product and of the tests, one level elsewhere."""
     top, *rest = path.parts
     deeper = top in ("numasim", "lib", "tests") and len(rest) > 1
     return f"{top}/{rest[0]}" if deeper else top
 
 
 def counted(checkout: Path) -> Iterator[tuple[PurePosixPath, int]]:
-    """(path, lines) of every code file of a checkout that is written by hand."""
+    """Yield the path and the lines of every code file of a checkout that is written by hand."""
     listed = subprocess.run(["git", "ls-files"], cwd=checkout, check=True, capture_output=True, text=True).stdout
     for name in listed.splitlines():
         path = PurePosixPath(name)
@@ -34,7 +34,7 @@ def counted(checkout: Path) -> Iterator[tuple[PurePosixPath, int]]:
 
 
 def lines_of(checkout: Path) -> tuple[Counter[str], Counter[str]]:
-    """Lines and files by capability, with the sums ``product``, ``tests`` and ``studies``."""
+    """Return lines and files by capability, with the sums of product, tests and studies."""
     sums = {"numasim": "= product", "lib": "= product", "tests": "= tests", "experiments": "= studies"}
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()

@@ -21,7 +21,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -30,7 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "engine"))
 
 from equality import OTHERS, Verdict, judge  # isort: skip
-from plan_features import LEARNING, NAMES, features_of  # isort: skip
+from plan_features import NAMES, features_of  # isort: skip
 from random_recipes import RandomRun, numbered_run  # isort: skip
 from registry_cells import SMALL, every_cell, run_of_cell  # isort: skip
 
@@ -42,15 +41,15 @@ CELLS = list(every_cell())
 
 @dataclass(frozen=True)
 class Source:
-    """Where plans come from: a ``seed``, or None for the cells of the registries; if there are features ``wanted``, a
-    seed's plans are those with one of them at least.
+    """The source of plans: a ``seed``, or None for the cells of the registries. With ``wanted``, the plans of a seed
+    have at least one of these features.
     """
 
     seed: int | None
     wanted: tuple[str, ...] = ()
 
     def plan(self, number: int) -> RandomRun:
-        """Plan ``number``."""
+        """Return plan ``number``."""
         if self.seed is not None:
             return numbered_run(self.seed, number, self._fits)
         cell, run = CELLS[number], run_of_cell(CELLS[number])
@@ -61,7 +60,7 @@ class Source:
         return not self.wanted or not {*self.wanted}.isdisjoint(features_of(run))
 
     def __str__(self) -> str:
-        """As the command line says it."""
+        """Return the options that choose this source."""
         if self.seed is None:
             return "--cells"
         return f"--seed {self.seed}" + (f' --with "{", ".join(self.wanted)}"' if self.wanted else "")
@@ -77,7 +76,7 @@ def serve(pipe: Connection, source: Source, numbers: range) -> None:
 
 @dataclass
 class Share:
-    """The plans that one process judges, in order; a new process goes on where one has died."""
+    """The plans that one process judges, in order. If the process dies, a new process goes on behind the plan."""
 
     source: Source
     numbers: range
@@ -94,7 +93,7 @@ class Share:
         sending.close()
 
     def receive(self) -> tuple[int, Verdict]:
-        """The verdict on the plan at hand, also on one that ends its process."""
+        """Return the verdict on the next plan, also if the plan has ended its process."""
         try:
             answer: tuple[int, Verdict] = self.pipe.recv()
         except EOFError:
@@ -104,7 +103,7 @@ class Share:
         return answer
 
     def _leave_out(self, reason: str) -> tuple[int, Verdict]:
-        """The verdict on the plan at hand, with which a process has died; another one goes on behind it."""
+        """Return the verdict on a plan that has ended its process. Another process goes on behind the plan."""
         number, self.numbers = self.numbers[0], self.numbers[1:]
         if self.numbers:
             self._start()
@@ -118,7 +117,7 @@ def _fate(status: int | None) -> str:
 
 
 def verdicts(source: Source, numbers: range, jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """(number, verdict) of every plan, in the order in which they are done."""
+    """Yield the number and the verdict of every plan, as soon as the verdict is there."""
     shares = [Share(source, numbers[first::jobs]) for first in range(min(jobs, len(numbers)))]
     while shares:
         ready = wait([share.pipe for share in shares])
@@ -130,11 +129,10 @@ def verdicts(source: Source, numbers: range, jobs: int) -> Iterator[tuple[int, V
 
 @dataclass
 class Tally:
-    """What has been seen so far."""
+    """The verdicts so far, counted."""
 
     plans: int
     labels: Counter[str] = field(default_factory=Counter)
-    pairs: Counter[frozenset[str]] = field(default_factory=Counter)  # of what strategies that learn consist of
     done: int = 0
     problems: int = 0
     begun_s: float = field(default_factory=time.monotonic)
@@ -145,11 +143,9 @@ class Tally:
         self.done += 1
         self.problems += verdict.problem is not None
         self.labels.update(verdict.labels)
-        learning = [name for name in LEARNING if f"with: {name}" in verdict.labels]
-        self.pairs.update(frozenset(pair) for pair in combinations(learning, 2))
 
     def progress(self) -> None:
-        """Say now and then how far it is."""
+        """Print the progress every few seconds."""
         past_s = time.monotonic() - self.begun_s
         if past_s - self.said_s >= REPORT_EVERY_S:
             self.said_s = past_s
@@ -157,24 +153,18 @@ class Tally:
             print(f"{self.done:,} of {self.plans:,} plans, {rate:.0f} a second, {self.problems} problems", flush=True)
 
     def summary(self) -> str:
-        """Tables of what plans consist of and how they ended, and the result."""
+        """Return tables of the features of plans and of how the plans ended, and the result."""
         words = {f"with: {name}" for name in NAMES}
         lines = [f"{self.labels[label]:8,}  {label}" for label in sorted({*self.labels} | words)]
-        lines.append("\nplans with what belongs to loops and controllers, and the rarest companions of each")
-        lines += [f"{self.labels[f'with: {name}']:8,}  {name:42}  {self._rarest_companions(name)}" for name in LEARNING]
         never = [word for word in sorted(words) if not self.labels[word]]
         lines.append(f"\n{len(words) - len(never)} of {len(words)} features occur{': not ' if never else ''}")
         lines[-1] += ", ".join(word.removeprefix("with: ") for word in never)
         engines = ", ".join(OTHERS) or "no other engine is built"
         return "\n".join([*lines, f"{self.done:,} plans on reference, {engines}: {self.problems} problems"])
 
-    def _rarest_companions(self, name: str) -> str:
-        others = sorted((self.pairs[frozenset((name, other))], other) for other in LEARNING if other != name)
-        return ", ".join(f"{count:,} {other}" for count, other in others[:3])
-
 
 def feature_names(text: str) -> tuple[str, ...]:
-    """Names of features between commas."""
+    """Return the names of features, which are between commas."""
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
         if name not in NAMES:
@@ -183,7 +173,7 @@ def feature_names(text: str) -> tuple[str, ...]:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description="Hold every engine against the reference engine on random plans.")
     parser.add_argument("--plans", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, metavar="K", help="leave out the plans before plan K")

@@ -65,19 +65,19 @@ GRAPH_FILE = "graph.json"
 
 
 class EndlessError(Exception):
-    """A plan whose run has more records than a comparison has time for."""
+    """A plan has more records than a comparison has time for."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """What is shipped, in alphabetical order."""
+    """The names of shipped machines and strategies, in alphabetical order."""
 
     machines: tuple[str, ...]
     strategies: tuple[str, ...]
 
     @classmethod
     def of(cls, sources: Path) -> Names:
-        """The names of the files in ``configs``."""
+        """Return the names of the files in ``configs``."""
         return cls(
             *(tuple(sorted(p.stem for p in (sources / "configs" / k).glob("*.yaml"))) for k in cls.__annotations__)
         )
@@ -87,7 +87,9 @@ class Names:
 
 
 def cells(names: Names) -> list[Document]:
-    """Every family under every strategy on every machine, in an order whose every beginning is spread over all."""
+    """Return every family under every strategy on every machine. Every beginning of the list is spread over all
+    families, strategies and machines.
+    """
     every = list(product(range(len(names.machines)), range(len(names.strategies)), range(len(SMALL))))
     Random("cells").shuffle(every)
     return [_cell(names, *place) for place in every]
@@ -112,9 +114,9 @@ def _cell(names: Names, machine: int, strategy: int, family: int) -> Document:
 
 
 def random_plans(sources: Path, seed: int) -> Iterator[Document]:
-    """Plans of any kind that the tests' generators draw; every other one has workers that nothing couples.
+    """Yield plans that the tests' generators draw. In every other plan nothing but steals couples the workers.
 
-    Left out are those whose parts do not fit together and those that take too long.
+    Plans whose parts do not fit together, and plans that take too long, are left out.
     """
     generators = next((sources / "tests").rglob("random_recipes.py")).parent
     sys.path.append(str(generators))
@@ -137,7 +139,7 @@ def _uncoupled(recipe: Document) -> Document:
 
 
 def _specified(recipe: Document) -> Document:
-    """A recipe as a specification, with the task graph that it names."""
+    """Return a recipe as a specification, with the task graph that the specification names."""
     graph = _graph(recipe["workload"], recipe["folded"])
     spec = {
         "machine": _machine_document(recipe["machine"]),
@@ -149,7 +151,9 @@ def _specified(recipe: Document) -> Document:
 
 
 def _graph(workload: Document, folded: bool) -> Document | None:
-    """The task graph in JSON of a program that is one, or that is to have a row for every task."""
+    """Return the task graph in JSON of a program that is a graph, or that is to have a row for every task; otherwise
+    None.
+    """
     if "phases" in workload:
         return workload
     if folded:
@@ -160,7 +164,7 @@ def _graph(workload: Document, folded: bool) -> Document | None:
 
 
 def _machine_document(given: Document) -> Document:
-    """The toy machine of the tests with the shape, times and effects of a recipe."""
+    """Return the toy machine of the tests with the shape, times and effects of a recipe."""
     usual = import_module("engine_setup").machine_spec(**given["shape"]).model_dump(by_alias=True, exclude_none=True)
     nodes = {**usual["nodes"], **given["times"].get("nodes", {})}
     document = {**usual, **given["times"], "nodes": nodes}
@@ -214,7 +218,7 @@ def _ends(built: Built) -> bool:
 
 
 def placed(plan: Document, folder: Path) -> Document:
-    """The specification of ``plan``, whose graph, if there is one, is written into ``folder``."""
+    """Return the specification of ``plan``. A graph of the plan is written into ``folder``."""
     if "graph" not in plan:
         return dict(plan["spec"])
     path = folder / GRAPH_FILE
@@ -226,7 +230,7 @@ def placed(plan: Document, folder: Path) -> Document:
 
 
 def plans(sources: Path, number: int, seed: int) -> Iterator[Document]:
-    """The first ``number`` plans."""
+    """Yield the first ``number`` plans."""
     from_cells, at_random = iter(cells(Names.of(sources))), random_plans(sources, seed)
     for at in range(number):
         plan = next(from_cells, None) if at % 20 < CELLS_OF_20 else None
@@ -235,7 +239,7 @@ def plans(sources: Path, number: int, seed: int) -> Iterator[Document]:
 
 
 def written(plan: Document) -> str:
-    """One line of JSON."""
+    """Return a plan as one line of JSON."""
     return json.dumps(plan, sort_keys=True, separators=(",", ":"), default=_plain)
 
 

@@ -45,7 +45,7 @@ RENAMED = {  # beginnings of names of this installation: what the other calls th
 
 
 class Side(NamedTuple):
-    """An installed numasim: the interpreter that imports it, and a digest of everything in its package."""
+    """An installed numasim: the interpreter that imports the package, and a digest of all files in the package."""
 
     label: str
     python: str
@@ -55,7 +55,9 @@ class Side(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables for its processes: a checkout in the way of this process is in the way of no other."""
+        """The variables for the processes of this side. Only this side's processes see a checkout that PYTHONPATH
+        names.
+        """
         return _environment(self.label == THIS)
 
 
@@ -79,7 +81,7 @@ def _environment(keeps_paths: bool) -> dict[str, str]:
 
 
 def side(label: str, python: str) -> Side:
-    """The installation that the interpreter ``python`` imports."""
+    """Return the installation that the interpreter ``python`` imports."""
     command = [python, "-c", DESCRIBE, str(HERE)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=_environment(label == THIS), cwd="/")
     package, digest, built = json.loads(done.stdout)
@@ -90,7 +92,7 @@ def side(label: str, python: str) -> Side:
 
 
 class Run(NamedTuple):
-    """One line of `dump_runs.py`."""
+    """A line of `dump_runs.py`."""
 
     plan: int
     name: str
@@ -99,12 +101,12 @@ class Run(NamedTuple):
 
 
 def parts(lines: list[str]) -> list[list[str]]:
-    """The plans, some hundreds at a time."""
+    """Return the plans in parts of some hundreds."""
     return [lines[first : first + PLANS_OF_PART] for first in range(0, len(lines), PLANS_OF_PART)]
 
 
 def dumped(of: Side, part: list[str], cache: Path) -> Path:
-    """The file with the runs of ``part``; it is kept in ``cache``."""
+    """Return the file with the runs of ``part``, which is kept in ``cache``."""
     path = cache / f"{_digest(of.digest, *part, *(program.read_text() for program in PROGRAMS))}.gz"
     if not path.is_file():
         with TemporaryDirectory(dir=cache) as folder:
@@ -123,7 +125,7 @@ def _digest(*texts: str) -> str:
 
 
 def _lines(of: Side, part: list[str]) -> Iterator[str]:
-    """What the processes print, a new one for the plans behind one that has ended its process."""
+    """Yield what the processes print. If a plan ends its process, a new process goes on behind the plan."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "list"
         path.write_text("\n".join(part) + "\n", encoding="utf-8")
@@ -146,12 +148,12 @@ def _lines(of: Side, part: list[str]) -> Iterator[str]:
 
 
 def _death(plan: int, reason: str) -> str:
-    """The line of a plan that has ended its process."""
+    """Return the line of a plan that has ended its process."""
     return f"{plan}\t{DIED}\t1\t{json.dumps({FAILURE: reason})}\n"
 
 
 def read(path: Path) -> Iterator[Run]:
-    """The runs of a file."""
+    """Yield the runs of a file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             plan, name, values, text = line.rstrip("\n").split("\t", 3)
@@ -164,7 +166,7 @@ def read(path: Path) -> Iterator[Run]:
 
 @dataclass
 class Group:
-    """The runs of one kind of plans."""
+    """The runs of one kind of plans, counted."""
 
     plans: set[int] = field(default_factory=set)
     runs: int = 0
@@ -173,7 +175,7 @@ class Group:
     differences: int = 0
 
     def __str__(self) -> str:
-        """One line of figures."""
+        """Return the figures in one line."""
         ended = "".join(f", {count:,} of them {name}" for name, count in sorted(self.errors.items()))
         return (
             f"{len(self.plans):,} plans, {self.runs:,} runs{ended}, {self.values:,} values, "
@@ -183,7 +185,7 @@ class Group:
 
 @dataclass
 class Comparison:
-    """What has been compared so far, by (group of plans, name of runs)."""
+    """The comparison so far, by (group of plans, name of runs)."""
 
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
     shown: int = 0  # runs that differ
@@ -223,7 +225,7 @@ class Comparison:
         return sum(group.differences for group in self.groups.values())
 
     def summary(self) -> str:
-        """A line for each group, and one for all of them."""
+        """Return a line for each group, and a line for all groups together."""
         whole = Group()
         for group in self.groups.values():
             whole.plans |= group.plans
@@ -253,7 +255,7 @@ def differences(this: Run | None, other: Run | None) -> Iterator[str]:
 
 
 def renamed(name: str) -> str:
-    """What the other installation calls ``name``."""
+    """Return what the other installation calls ``name``."""
     for here, there in RENAMED.items():
         if name.startswith(here):
             return there + name.removeprefix(here)
@@ -261,7 +263,7 @@ def renamed(name: str) -> str:
 
 
 def difference(name: str, mine: Any, its: Any) -> str:
-    """In which values, and for tables at which place, two installations differ."""
+    """Return a sentence on a value that differs; for a table, with the place in the table."""
     place = ""
     while isinstance(mine, list) and isinstance(its, list) and len(mine) == len(its) and mine != its:
         at = next(i for i, (one, two) in enumerate(zip_longest(mine, its)) if one != two)
@@ -280,7 +282,7 @@ def _short(value: Any) -> str:
 
 
 def listed(drawn_by: Side, sources: Path, plans: int, seed: int, cache: Path) -> list[str]:
-    """The lines of the list, which is kept in ``cache``."""
+    """Return the lines of the list, which is kept in ``cache``."""
     generators = [*sorted((sources / "tests").rglob("random_*.py")), *sorted((sources / "configs").rglob("*.yaml"))]
     texts = [path.read_text() for path in (LISTER, *generators)]
     key = _digest(drawn_by.digest, str(plans), str(seed), *texts)

@@ -27,11 +27,12 @@ from typing import Any, NamedTuple, Self
 from same_as import OTHER, THIS, Side, side
 
 HERE = Path(__file__).resolve().parent
-LISTER, WORKER = HERE / "benchmark_list.py", HERE / "speed_worker.py"
+WORKER = HERE / "speed_worker.py"
 BOUNDS = {"native": 0.97, "reference": 0.85, "C runtime": 0.97}
 FIB_N = 33  # 5,702,887 leaves, some 60 ms on one worker
 RUNTIME_WORKERS = (1, 2)
 FEWEST_PAIRS = 5
+SAMPLE_S = 0.05  # that a sample of an engine takes at least
 PLAN_S = 8.0  # CPU time for the pairs of a plan, if so many are not too few
 AGAIN = 3  # times as many pairs, for a plan that misses its bound
 
@@ -39,7 +40,7 @@ Sample = Callable[[], float]  # CPU time in seconds
 
 
 class Ratio(NamedTuple):
-    """The speed of this installation over that of the other one, pair by pair."""
+    """The speed of this installation over the speed of the other, pair by pair."""
 
     name: str
     kind: str
@@ -47,7 +48,7 @@ class Ratio(NamedTuple):
 
     @property
     def ratios(self) -> list[float]:
-        """Of each pair."""
+        """The ratio of each pair."""
         return [its_s / mine_s for mine_s, its_s in self.pairs]
 
     @property
@@ -58,7 +59,7 @@ class Ratio(NamedTuple):
 
     @property
     def median(self) -> float:
-        """Of all pairs."""
+        """The median of all ratios."""
         return statistics.median(self.ratios)
 
     @property
@@ -67,7 +68,7 @@ class Ratio(NamedTuple):
         return self.median >= BOUNDS[self.kind]
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the line of the table."""
         verdict = "" if self.is_met else "  BELOW"
         return (
             f"{self.kind:10} {self.name:48} median {self.median:.3f}  least {min(self.ratios):.3f}  "
@@ -76,13 +77,13 @@ class Ratio(NamedTuple):
 
 
 def ratio(name: str, kind: str, this: Sample, other: Sample, pairs: int) -> Ratio:
-    """The ratio of two samples, both of which have been taken before; a bound that is missed is looked at twice."""
+    """Return the ratio of two samples, which have been taken before. A ratio below its bound is measured again."""
     found = Ratio(name, kind, in_pairs(this, other, pairs))
     return found if found.is_met else Ratio(name, kind, in_pairs(this, other, AGAIN * pairs))
 
 
 def in_pairs(this: Sample, other: Sample, pairs: int) -> tuple[tuple[float, float], ...]:
-    """Samples (of this, of other) in pairs; which of them is taken first alternates."""
+    """Return samples (of this, of other) in pairs. Which side is sampled first alternates."""
     found = []
     for pair in range(pairs):
         if pair % 2:
@@ -117,41 +118,37 @@ class Worker:
         self._process.communicate()
 
     def ask(self, **order: Any) -> Any:
-        """The answer to an order."""
+        """Return the answer to an order."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps(order), file=self._process.stdin, flush=True)
         return json.loads(self._process.stdout.readline())
 
 
-def engine_ratios(
-    this: Side, other: Side, plans: Sequence[dict[str, Any]], pairs: int, sample_s: float
-) -> Iterator[Ratio]:
-    """The ratio for each plan on its engine; both processes have run a plan before it is measured."""
+def engine_ratios(this: Side, other: Side, words: str, kinds: Sequence[str], pairs: int) -> Iterator[Ratio]:
+    """Yield the ratio for each plan on its engine; both processes have run a plan before the plan is measured.
+
+    The plans are those that the other installation lists.
+    """
     processor = max(os.sched_getaffinity(0))
     with Worker(this, processor) as mine, Worker(other, processor) as its:
-        for plan in plans:
+        for plan in its.ask(list=True):
             engine = plan["engine"]
+            if engine not in kinds or words not in plan["name"]:
+                continue
             tasks = [worker.ask(plan=plan["spec"]) for worker in (mine, its)]
             assert tasks[0] == tasks[1], f"{plan['name']} has {tasks[0]} tasks in {THIS}, {tasks[1]} in {OTHER}"
             once_s = max(worker.ask(engine=engine, sample_s=0) for worker in (mine, its))
-            room = max(FEWEST_PAIRS, min(pairs, int(PLAN_S / (2 * max(once_s, sample_s)))))
-            one, two = (partial(worker.ask, engine=engine, sample_s=sample_s) for worker in (mine, its))
+            room = max(FEWEST_PAIRS, min(pairs, int(PLAN_S / (2 * max(once_s, SAMPLE_S)))))
+            one, two = (partial(worker.ask, engine=engine, sample_s=SAMPLE_S) for worker in (mine, its))
             yield ratio(plan["name"], engine, one, two, room)
-
-
-def listed(by: Side, sample_s: float) -> list[dict[str, Any]]:
-    """The plans of the benchmark at sizes that suit the other installation."""
-    command = [by.python, str(LISTER), "--sample-s", str(sample_s)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=by.environment, cwd="/")
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 # ---- the C runtime --------------------------------------------------------------------------------------------------
 
 
 def runtime_ratios(this: Side, other: Side, pairs: int) -> Iterator[Ratio]:
-    """The ratio of fib on threads, for each number of workers."""
+    """Yield the ratio of fib on threads, for each number of workers."""
     programs = [next(Path(of.package).rglob("numasim-runtime")) for of in (this, other)]
     for workers in RUNTIME_WORKERS:
         one, two = (partial(fib_s, program, workers) for program in programs)
@@ -160,7 +157,7 @@ def runtime_ratios(this: Side, other: Side, pairs: int) -> Iterator[Ratio]:
 
 
 def fib_s(program: Path, workers: int) -> float:
-    """CPU time in seconds of one run of fib; a single worker is on the last processor that there is."""
+    """Return the CPU time in seconds of one run of fib. A single worker is on the last processor of the machine."""
     settings = ["--set", f"n={FIB_N}", "--set", "spawn_ns=0", "--set", "leaf_ns=0", "--set", "join_ns=0"]
     command = [str(program), "--kernel", "fib", *settings, "--mode", "native", "--workers", str(workers), "--no-verify"]
     pinned = {max(os.sched_getaffinity(0))} if workers == 1 else os.sched_getaffinity(0)
@@ -176,7 +173,7 @@ def fib_s(program: Path, workers: int) -> float:
 
 
 def summary(found: Sequence[Ratio]) -> Iterator[str]:
-    """A line for each kind."""
+    """Yield a line for each kind of ratio."""
     for kind, bound in BOUNDS.items():
         ratios = [each for each in found if each.kind == kind]
         if ratios:
@@ -195,19 +192,13 @@ def main() -> int:
     parser.add_argument("--other", required=True, help="the interpreter that imports the other numasim")
     parser.add_argument("--this", default=sys.executable, help="the interpreter that imports this numasim")
     parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("--sample-s", type=float, default=0.05, help="what a sample of an engine takes at least")
     parser.add_argument("--only", choices=tuple(BOUNDS), action="append", help="one kind (default: all)")
     parser.add_argument("--words", default="", help="only plans of the engines with these words in their names")
     given = parser.parse_args()
     this, other = side(THIS, given.this), side(OTHER, given.other)
     kinds = given.only or tuple(BOUNDS)
-    plans = [
-        plan
-        for plan in (listed(other, given.sample_s) if set(kinds) & {"native", "reference"} else [])
-        if plan["engine"] in kinds and given.words in plan["name"]
-    ]
     found = []
-    of_engines = engine_ratios(this, other, plans, given.pairs, given.sample_s)
+    of_engines = engine_ratios(this, other, given.words, kinds, given.pairs)
     of_runtime = runtime_ratios(this, other, given.pairs) if "C runtime" in kinds else ()
     for each in chain(of_engines, of_runtime):
         found.append(each)

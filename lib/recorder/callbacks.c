@@ -1,15 +1,12 @@
-/* What OpenMP tells a tool, as events. A callback first reads the time, so that a segment of a task ends there. */
-#include "entrances.h"
+/* The callbacks of the OpenMP tools interface, which put events. A callback first reads the time, so that a segment of
+ * a task ends there. */
 #include "event_log.h"
 #include "ompt.h"
-#include "pages.h"
 #include "turns.h"
 
-static uint32_t flags_of(uint32_t flags, int dependent) {
-    return (flags & OMPT_TASK_UNDEFERRED ? NS_TASK_UNDEFERRED : 0u) | (flags & OMPT_TASK_UNTIED ? NS_TASK_UNTIED : 0u) |
-           (flags & OMPT_TASK_FINAL ? NS_TASK_FINAL : 0u) | (flags & OMPT_TASK_MERGEABLE ? NS_TASK_MERGEABLE : 0u) |
-           (flags & OMPT_TASK_MERGED ? NS_TASK_MERGED : 0u) | (flags & OMPT_TASK_TASKWAIT ? NS_TASK_TASKWAIT : 0u) |
-           (flags & OMPT_TASK_TARGET ? NS_TASK_TARGET : 0u) | (dependent ? NS_TASK_DEPENDENT : 0u);
+static uint32_t flags_of(uint32_t flags) {
+    return (flags & OMPT_TASK_UNTIED ? NS_TASK_UNTIED : 0u) | (flags & OMPT_TASK_FINAL ? NS_TASK_FINAL : 0u) |
+           (flags & OMPT_TASK_TASKWAIT ? NS_TASK_TASKWAIT : 0u) | (flags & OMPT_TASK_TARGET ? NS_TASK_TARGET : 0u);
 }
 
 static void note_together(ns_event_log *log, bool together) {
@@ -23,14 +20,14 @@ static void take_turn(ns_event_log *log) {
 static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
                       const void *place) {
     const uint64_t now = ns_ticks();
-    (void)parent, (void)frame;
+    (void)parent, (void)frame, (void)dependent;
     ns_event_log *log = ns_log_of_thread();
     if (!log || (uint32_t)flags & (OMPT_TASK_INITIAL | OMPT_TASK_IMPLICIT)) return;
     ns_log_open();
     task->value = ns_new_number(log);
     log->in_place = ns_in_place;
     ns_in_place = false;
-    ns_put(log, now, NS_EVENT_CREATE, flags_of((uint32_t)flags, dependent));
+    ns_put(log, now, NS_EVENT_CREATE, flags_of((uint32_t)flags));
     ns_put_operand(log, (uint64_t)(uintptr_t)(ns_place ? ns_place : place));
     ns_place = NULL;
     if (log->team && !((uint32_t)flags & OMPT_TASK_TASKWAIT)) ns_turn_task_made(log->team, log->index);
@@ -187,8 +184,8 @@ static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, cons
     if (log) ns_put(log, now, NS_EVENT_MASKED, (uint32_t)endpoint);
 }
 
-/* What is always followed by on_mutex. Iterations in an ordered region wait for those of other threads, which have
- * their turns meanwhile. */
+/* A thread begins to wait for a lock; on_mutex follows when the thread has the lock. A thread in an ordered region
+ * waits for iterations of other threads, which have their turns meanwhile. */
 static void on_acquire(int kind, unsigned hint, unsigned how, uint64_t which, const void *place) {
     const uint64_t now = ns_ticks();
     (void)hint, (void)how, (void)which, (void)place;

@@ -6,8 +6,6 @@
  * - that a program asks how many threads the team has: code that GCC makes of a static loop divides its iterations
  *   itself, as programs do by hand.
  */
-#include "entrances.h"
-
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>

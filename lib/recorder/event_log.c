@@ -1,5 +1,6 @@
 #include "event_log.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ static uint32_t threads;   /* that have a number */
 static atomic_bool opened, finished, failed;
 static char folder[PATH_BYTES];
 
-void ns_log_begin(void) {
+static void begin_log(void) {
     const char *name = getenv(FOLDER);
     if (!name || strlen(name) >= sizeof folder - 64) return;
     memcpy(folder, name, strlen(name) + 1);
@@ -40,7 +41,7 @@ static void give_up(const char *why) {
 
 void ns_log_number(ns_event_log *self) {
     pthread_mutex_lock(&starting);
-    self->words[1] = threads; /* of the header, which is not written before the thread has a number */
+    self->words[1] = threads; /* of the header, which is written only after the thread has a number */
     self->first = (uint64_t)++threads << NS_THREAD_SHIFT;
     pthread_mutex_unlock(&starting);
 }
@@ -83,8 +84,8 @@ static void look_at_clocks(ns_event_log *self) {
     self->busy_ns = busy_ns();
 }
 
-/* A pause from `begin` to now. The clocks are looked at behind it: the thread may lose its processor in between, which
- * must not count as a pause and as an absence. */
+/* Put a pause from `begin` to now. The clocks are read after the pause: if the thread loses its processor in between,
+ * the time must not count both as a pause and as an absence. */
 static void put_pause(ns_event_log *self, uint64_t begin) {
     ns_put_plain(self, begin, NS_EVENT_PAUSE, 0);
     ns_put_operand(self, ns_ticks() - begin);
@@ -156,11 +157,11 @@ static int write_module(struct dl_phdr_info *each, size_t bytes, void *file) {
     return 0;
 }
 
-/* The files that the process has loaded, a line each: where in memory a file begins and ends, and its path. */
+/* Write a line for each file that the process has loaded: the begin and the end of the file in memory, and its path. */
 static void write_modules(void) {
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%ld.modules", folder, (long)getpid());
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE); /* new, like the files of events */
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE); /* a new file, as the files of events are */
     if (file < 0) return;
     dl_iterate_phdr(write_module, &file);
     close(file);
@@ -171,10 +172,10 @@ void ns_log_finish(void) {
     finished = true;
     if (ns_log && ns_log->next >= ns_log->full) ns_log_flush(ns_log);
     if (ns_log) put_end(ns_log, ns_put);
-    /* Another thread may be putting an event that it began before: nothing else tells when it is done. */
+    /* Another thread may still be putting an event, and nothing tells when the event is complete. */
     if (logs && logs->others) nanosleep(&(struct timespec){.tv_nsec = GRACE_NS}, NULL);
     for (ns_event_log *log = logs; log; log = log->others) {
-        if (!opened && log->file < 0) continue; /* OpenMP was not used, and nothing has been written so far */
+        if (!opened && log->file < 0) continue; /* the process has not used OpenMP, and has written nothing */
         if (log != ns_log && log->next >= log->full) ns_log_flush(log);
         if (log != ns_log) put_end(log, ns_put_plain);
         write_words(log);
@@ -182,3 +183,25 @@ void ns_log_finish(void) {
     }
     if (opened) write_modules();
 }
+
+/* ---- the begin and the end of a process that records ---------------------------------------------------------------
+ */
+
+/* Let the OpenMP runtime read the topology of the machine now. Otherwise the runtime reads the topology at some moment
+ * of the program, which then takes longer. */
+static void prepare_openmp(void) {
+    int (*prepare)(void) = NULL;
+    void *found = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+    memcpy(&prepare, &found, sizeof prepare);
+    if (prepare) prepare();
+}
+
+__attribute__((constructor)) static void begin(void) {
+    begin_log();
+    if (!ns_log_is_on()) return;
+    prepare_openmp();
+    ns_event_log *log = ns_log_of_thread();
+    if (log) ns_put(log, ns_ticks(), NS_EVENT_START, 0);
+}
+
+__attribute__((destructor)) static void end(void) { ns_log_finish(); }

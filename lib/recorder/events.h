@@ -5,8 +5,8 @@
  * as many operands as its kind has: words whose lowest bit is 0, with the operand in the 63 bits above.
  *
  * Tasks, parallel regions and implicit tasks have numbers: (number of the thread + 1) << 40 | n for the n-th of them
- * that the thread made, from 1 on. Events that make one do not say its number. numasim/runtime/record/event_files.py reads the
- * file.
+ * that the thread made, from 1 on. Events that make one do not say its number. numasim/runtime/record/event_files.py
+ * reads the file.
  */
 #ifndef NUMASIM_RECORD_EVENTS_H
 #define NUMASIM_RECORD_EVENTS_H
@@ -54,14 +54,10 @@ enum ns_event_kind {
 };
 
 enum {
-    NS_TASK_UNDEFERRED = 1,
     NS_TASK_UNTIED = 2,
     NS_TASK_FINAL = 4,
-    NS_TASK_MERGEABLE = 8,
-    NS_TASK_MERGED = 16,
     NS_TASK_TASKWAIT = 32, /* the waiting of a taskwait with dependences */
     NS_TASK_TARGET = 64,
-    NS_TASK_DEPENDENT = 128,
 };
 
 enum {

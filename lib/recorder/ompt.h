@@ -1,6 +1,7 @@
 /* The part of the OpenMP tools interface (OMPT, OpenMP 5.0 and 5.1, chapter 4) that the recorder uses.
  *
- * Names and values are those of the specification. They stand here because compilers do not always bring omp-tools.h.
+ * Names and values are those of the specification. This header has them because compilers do not always bring
+ * omp-tools.h.
  */
 #ifndef NUMASIM_RECORD_OMPT_H
 #define NUMASIM_RECORD_OMPT_H
@@ -47,7 +48,7 @@ enum {
     ompt_callback_target_emi = 33,
 };
 
-enum { ompt_scope_begin = 1, ompt_scope_end = 2, ompt_scope_beginend = 3 };
+enum { ompt_scope_begin = 1 };
 enum {
     ompt_sync_region_taskwait = 5,
     ompt_sync_region_taskgroup = 6,
@@ -63,19 +64,15 @@ enum {
     ompt_task_early_fulfill = 5,
     ompt_task_late_fulfill = 6,
     ompt_task_switch = 7,
-    ompt_taskwait_complete = 8,
 };
 
-/* Flags of tasks; those of the highest bits do not fit into an int. */
+/* Flags of tasks. */
 #define OMPT_TASK_INITIAL 0x00000001u
 #define OMPT_TASK_IMPLICIT 0x00000002u
 #define OMPT_TASK_TARGET 0x00000008u
 #define OMPT_TASK_TASKWAIT 0x00000010u
-#define OMPT_TASK_UNDEFERRED 0x08000000u
 #define OMPT_TASK_UNTIED 0x10000000u
 #define OMPT_TASK_FINAL 0x20000000u
-#define OMPT_TASK_MERGEABLE 0x40000000u
-#define OMPT_TASK_MERGED 0x80000000u
 
 typedef void (*ompt_callback_t)(void);
 typedef void (*ompt_interface_fn_t)(void);

@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TURNS "NUMASIM_RECORD_TURNS" /* for how many seconds nobody comes to an end of a turn; without it, no turns */
+#define TURNS                                                                                                  \
+    "NUMASIM_RECORD_TURNS" /* after so many seconds without the end of a turn, turns are given up; without the \
+                              variable there are no turns */
 
 typedef struct {
-    sem_t turn;      /* it is the thread's turn */
-    sem_t go;        /* all threads have had their turns */
-    bool at_barrier; /* its turn has ended there */
-    bool paused;     /* it waits in the runtime, and has not asked for its turn again */
-    bool ending;     /* it has come there, and executes the tasks that it has made */
-    int64_t tasks;   /* that it has made and not ended */
+    sem_t turn;      /* posted when it is the thread's turn */
+    sem_t go;        /* posted when all threads have had their turns */
+    bool at_barrier; /* whether the turn has ended at the barrier */
+    bool paused;     /* whether the thread waits in the runtime, and has not asked for a turn again */
+    bool ending;     /* whether the thread is at the barrier, and still executes tasks that it has made */
+    int64_t tasks;   /* that the thread has made and not ended */
 } member;
 
 struct ns_team {
@@ -24,10 +26,10 @@ struct ns_team {
     uint32_t outer_index;
     uint32_t room; /* for members */
     _Atomic uint32_t size;
-    pthread_mutex_t passing; /* of what follows, and of `at_barrier` and `paused` of the members */
+    pthread_mutex_t passing; /* protects what follows, and `at_barrier` and `paused` of the members */
     uint32_t arrived;        /* members at the barrier */
-    bool free;               /* nobody has the turn */
-    ns_team *next;           /* of those that are free */
+    bool free;               /* whether no thread has the turn */
+    ns_team *next;           /* the next team in the list of teams that are free */
     member members[];
 };
 

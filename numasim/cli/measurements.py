@@ -87,20 +87,18 @@ def bench(
 
 
 def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
-    from numasim.validate.benchmark.benchmark_figures import rates_figure
-    from numasim.validate.benchmark.measure import measure
-    from numasim.validate.benchmark.printing import print_findings
+    from numasim.validate.benchmark.sampling import print_findings
+    from numasim.validate.benchmark.simulation_rates import measure, measured_on, rates_figure
 
     found = measure(progress=True)
-    print_findings(found, as_json)
+    print_findings(found, [measured_on()], as_json)
     return lambda: rates_figure(found)
 
 
 def _bench_scale(as_json: bool) -> "Callable[[], Figure]":
-    from numasim.validate.benchmark.benchmark_figures import scale_figure
-    from numasim.validate.benchmark.printing import print_scale
-    from numasim.validate.benchmark.scale import measure_scale
+    from numasim.validate.benchmark.sampling import print_findings
+    from numasim.validate.benchmark.scale import growth_sentences, measure_scale, scale_figure
 
-    cells = measure_scale(progress=True)
-    print_scale(cells, as_json)
-    return lambda: scale_figure(cells)
+    found = measure_scale(progress=True)
+    print_findings(found, growth_sentences(found), as_json)
+    return lambda: scale_figure(found)

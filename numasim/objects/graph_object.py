@@ -208,8 +208,7 @@ class Graph(Held):
         ``parallel_part`` leaves out what the program does between its parallel regions. ``remarks`` say how the graph
         came about. InputError where the program cannot be recorded.
         """
-        from numasim.runtime.record.recording import Order, record
-        from numasim.runtime.record.recording_text import lines_of
+        from numasim.runtime.record.recording import Order, lines_of, record
 
         command = (str(program), *map(str, arguments))
         library = None if openmp is None else Path(openmp)

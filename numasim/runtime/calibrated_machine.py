@@ -1,4 +1,4 @@
-"""Measured latencies, bandwidths and line transfers, put into the machine file of the running system.
+"""The measurements of ``numasim-runtime probe``, put into the machine file of the running system.
 
 Medians become values; a value that applies to several places, such as all nodes, is the median of theirs. The sources
 in the file say how each value was measured, with its interval.
@@ -6,13 +6,120 @@ in the file say how each value was measured, with its interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from statistics import median
+from typing import Any
 
+from numasim.errors import CheckError
 from numasim.machine.draft import Draft
 from numasim.machine.inventory import Inventory, Thread
-from numasim.runtime.probe_findings import Finding, Probe, short
+from numasim.runtime.runtime_program import answer, find_program
+
+FORMAT = "numasim probe 1"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A median of samples and the interval that covers the true median with 95 %; ``unit`` is ns or GB/s.
+
+    ``source`` and ``target`` are the system's numbers of nodes for memory, of hardware threads otherwise.
+    """
+
+    name: str
+    unit: str
+    median: Decimal
+    low: Decimal
+    high: Decimal
+    samples: int
+    discarded: int
+    source: int | None = None
+    target: int | None = None
+
+    def interval(self) -> str:
+        """Describe the samples and the interval."""
+        lost = f", {self.discarded} more disturbed and discarded" if self.discarded else ""
+        return f"median of {self.samples} samples{lost}, 95 % interval {short(self.low)} to {short(self.high)}"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A quantity that was not measured, and the reason."""
+
+    name: str
+    why: str
+
+    def __str__(self) -> str:
+        """Describe the gap."""
+        return f"{self.name}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The findings and the gaps of one probe."""
+
+    findings: tuple[Finding, ...]
+    gaps: tuple[Gap, ...]
+    quick: bool
+
+    def all(self, name: str) -> Iterator[Finding]:
+        """Yield what was found under that name."""
+        return (each for each in self.findings if each.name == name)
+
+    def one(self, name: str) -> Finding | None:
+        """Return the first finding of that name, or None."""
+        return next(self.all(name), None)
+
+    def why_missing(self, name: str) -> str:
+        """Return the reason why there is no finding of that name."""
+        return next((gap.why for gap in self.gaps if gap.name == name), "this version of the program does not know it")
+
+
+def short(value: Decimal) -> str:
+    """Write a number with three significant digits, or with all digits before the point."""
+    digits = max(0, 2 - value.adjusted()) if value else 0
+    return f"{round(value, digits):f}"
+
+
+def run_probe(*, quick: bool, cores_alone: bool = False, program: Path | None = None) -> Probe:
+    """Measure this machine: seconds, or a minute on many cores; ``cores_alone`` how fast they compute and no more.
+
+    InputError where the runtime is not built.
+    """
+    options = ["--quick"] * quick + ["--cores"] * cores_alone
+    return parse_probe(answer([program or find_program(), "probe", *options]))
+
+
+def parse_probe(found: Any) -> Probe:
+    """Return the records in the program's answer. CheckError where the answer has the format of another version."""
+    try:
+        if found["format"] != FORMAT:
+            raise CheckError(f"numasim-runtime answers in the format {found['format']!r}, not {FORMAT!r}")
+        findings = tuple(_finding(each) for each in found["findings"])
+        gaps = tuple(Gap(each["name"], each["why"]) for each in found["missing"])
+        return Probe(findings, gaps, bool(found["quick"]))
+    except (KeyError, TypeError, ArithmeticError) as error:
+        raise CheckError(f"numasim-runtime's probe cannot be understood: {type(error).__name__} {error}") from None
+
+
+def _finding(found: dict[str, Any]) -> Finding:
+    median, low, high = (round(Decimal(str(found[key])), 3) for key in ("median", "low", "high"))
+    return Finding(
+        name=found["name"],
+        unit=found["unit"],
+        median=median,
+        low=low,
+        high=high,
+        samples=found["samples"],
+        discarded=found["discarded"],
+        source=found.get("from"),
+        target=found.get("to"),
+    )
+
+
+# ---- the machine file ------------------------------------------------------------------------------------------------
 
 Matrix = list[list[Finding]]
 STEPS_PER_KILOSTEP = 1000
@@ -40,13 +147,13 @@ def _put_core_rate(draft: Draft, probe: Probe) -> None:
 
 
 def core_rate(probe: Probe) -> tuple[int, Finding] | None:
-    """(the steps per second of the fastest core, what was measured on that core); None where nothing was."""
+    """Return the steps per second of the fastest core and its finding; None where no core was measured."""
     best = min(probe.all("kilostep"), key=lambda each: each.median, default=None)
     return (round(STEPS_PER_KILOSTEP * NS_PER_S / best.median), best) if best else None
 
 
 def _matrix(draft: Draft, probe: Probe, name: str) -> Matrix | None:
-    """Findings from node to node in the machine's order, if they are complete."""
+    """Return the findings from node to node in the machine's order; None if they are incomplete."""
     found = {(each.source, each.target): each for each in probe.all(name)}
     pairs = [[(a, b) for b in draft.nodes] for a in draft.nodes]
     if not all(pair in found for row in pairs for pair in row):
@@ -111,7 +218,7 @@ def _put_coherence(draft: Draft, inventory: Inventory, probe: Probe) -> None:
 
 
 def _middle(found: Iterable[Finding]) -> Decimal:
-    """The median of medians."""
+    """Return the median of the findings' medians."""
     return round(Decimal(median(each.median for each in found)), 3)
 
 

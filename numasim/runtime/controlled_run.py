@@ -27,7 +27,7 @@ from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, answer, find_program, parse, printed_by, run_kernel
 from numasim.workload.phases import steps
 
-HEAD = struct.Struct("<qQqq")  # what it has, switches, page policy, cost of measuring
+HEAD = struct.Struct("<qQqq")  # bits of the parts that follow, switches, page policy, cost of measuring
 TIERS, LABELS, SWITCHES, POLICY = 1, 2, 4, 8
 
 
@@ -62,7 +62,7 @@ def run_kernel_under(plan: Plan, order: Order, program: Path | None = None) -> t
 
 
 def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: Path | None = None) -> object:
-    """What the program prints that asks the controller of ``tuning`` in each of ``runs``, one after the other."""
+    """Run the program with the controller of ``tuning``, which each of ``runs`` asks. Returns the printed JSON."""
     told, tells = os.pipe()
     reads, decides = os.pipe()
     asking = [*command, "--controls", f"/dev/fd/{reads}", "--measures", f"/dev/fd/{tells}"]
@@ -98,7 +98,7 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
 
 
 def _decide(tuning: Tuning, told: int, decides: int) -> list[bytes]:
-    """Let the controller decide for one run, or until the program ends. Returns what the program was answered."""
+    """Let the controller decide for one run, or until the program ends. Returns the decisions as they were sent."""
     records: list[bytes] = []
     for decision in _decisions(tuning, told):
         records.append(encoded(decision))
@@ -110,7 +110,9 @@ def _decide(tuning: Tuning, told: int, decides: int) -> list[bytes]:
 
 
 def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
-    """The decision before each iteration of one run. The program tells what it has measured of all but the last one."""
+    """Yield the decision before each iteration of one run. After every iteration but the last, the program sends its
+    measurements.
+    """
     control, program, workload = IterationControl(tuning), tuning.program, tuning.workload
     size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
     yield control.begin()
@@ -118,12 +120,12 @@ def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
         measured = _read(told, size)
         decision = control.end_iteration_at(np.frombuffer(measured, "<i8").astype(np.int64)) if measured else None
         if decision is None:
-            return  # the program has ended, and says why
+            return  # the program has ended, and prints the reason
         yield decision
 
 
 def encoded(decision: Decision) -> bytes:
-    """A decision as the runtime reads it."""
+    """Return a decision in the form that the runtime reads."""
     parts = (decision.tiers, decision.labels, decision.switches, decision.policy)
     has = sum(bit for bit, part in zip((TIERS, LABELS, SWITCHES, POLICY), parts, strict=True) if part is not None)
     head = HEAD.pack(has, decision.switches or 0, decision.policy or 0, decision.profile_ps)
@@ -132,7 +134,7 @@ def encoded(decision: Decision) -> bytes:
 
 
 def _read(handle: int, size: int) -> bytes:
-    """So many bytes; none if the other end is closed before."""
+    """Read ``size`` bytes. Returns no bytes if the other end is closed before."""
     found = bytearray()
     with contextlib.suppress(OSError):
         while len(found) < size and (piece := os.read(handle, size - len(found))):

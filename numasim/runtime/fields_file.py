@@ -48,9 +48,9 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
 
 
 def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
-    """The fields of a plan's file by name: those that the native engine is given for a run with ``seed``, for a graph
-    with a row for every task; beside them those of `numasim.schema.plan_fields.FILE` and FILE_WAITS. InputError where
-    the native engine is not built.
+    """Return the fields of a plan's file by name. These are the fields that the native engine is given for a run with
+    ``seed``, for a graph with a row for every task, and the fields of `numasim.schema.plan_fields.FILE` and
+    FILE_WAITS. InputError where the native engine is not built.
     """
     try:
         from numasim.engine.native.native_engine import fields
@@ -70,7 +70,7 @@ def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
 
 
 def _segment_waits(plan: Plan, times: SegmentTimes) -> dict[str, Any]:
-    """The times that segments wait for memory, where there are accesses."""
+    """Return the times that segments wait for memory, if there are accesses."""
     if not len(plan.workload.accesses):
         return {}
     waits = {"settled_ps": times.settled_ps, "local_wait_ps": local_waits_ps(plan)}
@@ -87,16 +87,16 @@ def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
 
 
 class _Body:
-    """The arrays of a file behind its table, which ends at ``offset``; an array that occurs twice is written once."""
+    """The arrays of a file behind its table, which ends at ``offset``. An array that occurs twice is written once."""
 
     def __init__(self, offset: int) -> None:
         self.parts: list[bytes] = []
         self._offset = offset
         self._written: dict[int, tuple[int, int, int, int]] = {}
-        self._kept: list[Any] = []  # so that no identity is used again
+        self._kept: list[Any] = []  # keeps the objects alive, so that no identity is used again
 
     def add(self, value: Any) -> tuple[int, int, int, int]:
-        """(kind, 0, count, offset) of a leaf."""
+        """Add a leaf. Returns its kind, 0, its count and its offset."""
         if id(value) not in self._written or isinstance(value, int):
             kind, count, data = _encoded(value)
             self._written[id(value)] = (kind, 0, count, self._offset)
@@ -114,7 +114,7 @@ def _encoded_name(name: str) -> bytes:
 
 
 def flattened(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(name, value) of every leaf of nested mappings and lists."""
+    """Yield the name and the value of every leaf of nested mappings and lists."""
     for key, value in fields.items():
         name = f"{prefix}{key}"
         if isinstance(value, Mapping):
@@ -127,19 +127,19 @@ def flattened(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
 
 
 def _encoded(value: Any) -> tuple[int, int, bytes]:
-    """(kind, count, bytes) of a leaf."""
+    """Return the kind, the count and the bytes of a leaf."""
     if isinstance(value, str):
         data = value.encode() + b"\0"
         return TEXT, len(data), data
     array = np.asarray(value)
-    if array.ndim == 0:  # a flag among them, which is an integer there
+    if array.ndim == 0:  # a flag becomes an integer
         array = array.astype(np.uint64 if int(array) >= 2**63 else np.int64)[None]
     flat = _widened(np.ascontiguousarray(array).ravel())
     return KINDS[flat.dtype.name], flat.size, flat.astype(flat.dtype.newbyteorder("<")).tobytes()
 
 
 def _widened(array: Array) -> Array:
-    """The array converted to one of the types of the file format."""
+    """Return the array in one of the types of the file format."""
     if array.dtype == bool:
         return array.astype(np.uint8)
     return array if array.dtype.name in KINDS else array.astype(np.int64)
@@ -155,10 +155,11 @@ NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 
 
 
 def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str, graph: Path | None = None) -> Plan:
-    """The plan of ``strategy`` (a shipped name or a path, as ``machine`` and ``runtime`` are).
+    """Return the plan of ``strategy``; strategy, machine and runtime are shipped names or paths.
 
-    ``workers`` None: every hardware thread of the machine. ``graph`` is the recorded task graph of the program that is
-    to run in virtual time. Raises InputError for names that do not exist and parts that do not fit together.
+    Without ``workers`` the plan has every hardware thread of the machine. ``graph`` is the recorded task graph of the
+    program that is to run in virtual time. Raises InputError for names that do not exist and parts that do not fit
+    together.
     """
     fields: dict[str, Any] = {
         "machine": machine,

@@ -19,10 +19,10 @@ from numasim.errors import CheckError, InputError
 
 # ---- What a compiler needs to know to build programs of others against the task runtime that is installed here -------
 #
-# ``cc fib.c $(numasim-runtime --cflags --libs)`` is all that it takes: the headers and the static libraries lie beside
-# this file, in a wheel as in a checkout. The libraries are static ones, so that programs run without being told where
-# they are. Virtual time is a library of its own, since it is the simulator's engine, in C++. The linker is asked for it
-# by the name of its mode, to which nothing else refers.
+# A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries lie beside
+# this file, in a wheel as in a checkout. With static libraries a program runs without a search path. Virtual time is a
+# library of its own, since virtual time is the simulator's engine, in C++. The option --undefined names its mode, so
+# that the linker takes the library, to which nothing else refers.
 
 FOLDER = Path(__file__).parent
 LIBRARY, VIRTUAL_LIBRARY = FOLDER / "libnumasim.a", FOLDER / "libnumasim-virtual.a"
@@ -40,7 +40,7 @@ def are_flags(arguments: Sequence[str]) -> bool:
 
 
 def flags(asked: Sequence[str]) -> str:
-    """The flags that are ``asked`` for, as one line for a shell. InputError where the library was not built."""
+    """Return the flags that are ``asked`` for, as one line for a shell. InputError where the library was not built."""
     if not LIBRARY.is_file():
         raise InputError(
             "the library of the task runtime is not built here",
@@ -51,7 +51,7 @@ def flags(asked: Sequence[str]) -> str:
 
 
 PROGRAM = Path(__file__).with_name("numasim-runtime")
-CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # its exit statuses
+CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # exit statuses of the program
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Order:
     verify: bool = True
 
     def arguments(self) -> list[str]:
-        """The command line, without the program itself."""
+        """Return the command line, without the program itself."""
         named = {
             "--costs": self.costs,
             "--workers": self.workers,
@@ -100,15 +100,15 @@ class Order:
 
 @dataclass(frozen=True)
 class KernelRun:
-    """What one run of a kernel counted, under the names of `numasim.engine.result`.
+    """The counters of one run of a kernel, under the names of `numasim.engine.result`.
 
-    ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether it has the same result, both None where
-    that was not asked for. ``rehearsed_ps`` is the harmonic mean of the times of serial copies of the program on the
-    workers just before; 0 where there were none. ``hop_ps`` is the mean transfer time of a cache line from worker to
-    worker before the copies, just before and just after a native run; 0 where there were no copies, for a single
-    worker, and in other modes. ``columns`` are sums over workers, ``worker`` the same by worker; ``node`` is the node
-    of each worker, the node tables are [nodes][nodes], and ``words`` has a row for each synchronisation object:
-    acquisitions, handoffs within a node and between nodes, time waited, time held.
+    ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether the twin has the same result; both are None
+    if the run was not verified. ``rehearsed_ps`` is the harmonic mean of the times of serial copies of the program,
+    which ran on the workers just before; 0 without copies. ``hop_ps`` is the mean transfer time of a cache line from
+    worker to worker, before the copies, just before and just after a native run; 0 without copies, for a single worker,
+    and in other modes. ``columns`` are sums over workers, and ``worker`` has the same counters by worker. ``node`` is
+    the node of each worker, and the node tables are [nodes][nodes]. ``words`` has a row for each synchronisation
+    object: acquisitions, handoffs within a node and between nodes, time waited, time held.
     """
 
     kernel: str
@@ -134,7 +134,7 @@ class KernelRun:
 
 
 def find_program() -> Path:
-    """The compiled program. InputError where it was not built."""
+    """Return the path of the compiled program. InputError where the program was not built."""
     if not PROGRAM.is_file():
         raise InputError(
             "the task runtime is not built here",
@@ -154,7 +154,7 @@ def run_kernel(order: Order, program: Path | None = None) -> tuple[KernelRun, ..
 
 
 def answer(command: list[str | Path]) -> Any:
-    """The JSON that the program prints; errors as of `run_kernel`."""
+    """Run the program and return the JSON that it prints; errors as of `run_kernel`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     except OSError as error:
@@ -163,7 +163,7 @@ def answer(command: list[str | Path]) -> Any:
 
 
 def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
-    """The JSON that the program has printed; errors as of `run_kernel`."""
+    """Return the JSON that the program has printed; errors as of `run_kernel`."""
     said = (done.stderr.strip().splitlines() or [""])[-1].removeprefix("numasim-runtime: ")
     if done.returncode == BAD_INPUT:
         raise InputError(said or "numasim-runtime rejects its arguments without a message")
@@ -176,7 +176,9 @@ def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
-    """The runs in an answer: one object, or one of what the runs share with a list ``runs`` of what differs."""
+    """Return the runs in an answer: one object, or an object of what the runs share with a list ``runs`` of what
+    differs.
+    """
     from pydantic import TypeAdapter, ValidationError
 
     common = {key: value for key, value in found.items() if key != "runs"} if isinstance(found, dict) else {}

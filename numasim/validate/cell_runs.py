@@ -1,85 +1,233 @@
-"""The runs of one cell: what is missing is predicted and measured, and stored."""
+"""The runs of one cell: what is missing is recorded, predicted, run and stored.
+
+A prediction starts from a task graph that a serial run has recorded, and uses no run that is predicted. The runtime is
+given the same compiled plan as the simulator: the same tables and the same costs.
+
+- With model costs a graph is the same every time. The cells of a program share a graph, which is kept in the results
+  directory.
+- In virtual time with measured costs, which change with the load of the machine, every repeat is predicted from a
+  serial run of its own, made just before the repeat.
+- On threads a round consists of a rehearsal, the run and the serial twin, one immediately after the other, so that
+  other load of the machine slows all of them alike. In the rehearsal every worker's hardware thread executes a serial
+  copy of the program, all at the same time: the first worker in the order in which it takes tasks from its own deque,
+  the others in the order of a thief. Rounds of one process share a recording that was made before them. The recording
+  gives the tasks and the ratio of their durations. The rehearsal gives the total duration, because busy hardware
+  threads slow each other down, and because no clock is read between the tasks of a rehearsal. Predicted and measured
+  speedups refer to the same serial twin.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate
+from numasim.engine.unit_text import time_text
+from numasim.errors import CheckError
+from numasim.files.owned_folder import make_folder
+from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.controlled_run import run_kernel_under
-from numasim.runtime.fields_file import write_plan
-from numasim.runtime.runtime_program import KernelRun, Order
-from numasim.validate.comparison import differences, measured_counts, predicted_counts
-from numasim.validate.predict import cell_identity, plan_of, seeds_of, spec_of
-from numasim.validate.recorded_graphs import Recording, record, shared_recording
-from numasim.validate.rounds import make_rounds
-from numasim.validate.run_store import StoredRuns, processor, program_digest, read_runs
+from numasim.runtime.fields_file import UNCOUPLED, write_plan
+from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
+from numasim.spec.identity import MODEL_VERSION
+from numasim.spec.run_spec import resolve
+from numasim.spec.single_part import read_machine, read_runtime, read_strategy
+from numasim.validate.comparison import differences, hop_ps, measured_counts, placement_differs, predicted_counts
+from numasim.validate.run_store import GRAPHS, StoredRuns, digest, processor, program_digest, read_runs
 from numasim.validate.validation_cells import Cell, Part
+from numasim.workload.builder import frozen
+
+ROUNDS_PER_PROCESS = 10  # rounds of one process, and of one recording
+MOST_REJECTED = 200  # rounds in a row that are rejected
 
 Advance = Callable[[int], None]
 
 
-def recorded(part: Part, cell: Cell, directory: Path) -> Recording:
-    """Make the recording that the cells of a program share; two threads must not do so at once."""
-    return shared_recording(cell, part.file, directory, _measured_by())
-
-
 def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda _: None) -> StoredRuns:
-    """All repeats of a cell; those that are stored in ``directory`` are not run again.
+    """Return all repeats of a cell; the repeats that are stored in ``directory`` are not run again.
 
     Raises InputError and CheckError as simulations and the program do.
     """
-    stored = read_runs(directory, {**cell_identity(part, cell), **_measured_by()})
-    advance(min(part.repeats, len(stored.compared if part.file.exact else stored.measured)))
+    file = part.file
+    identity = {
+        "mode": file.mode,
+        "costs": file.costs,
+        "model_version": MODEL_VERSION,
+        "machine": read_machine(part.machine).contents_json,
+        "runtime": read_runtime(part.runtime).contents_json,
+        "strategy": read_strategy(cell.strategy).contents_json,
+        "workers": cell.workers,
+        "kernel": cell.program.label,
+    }
+    stored = read_runs(directory, {**identity, **_measured_by()})
+    done = stored.compared if file.exact else stored.measured
+    advance(min(part.repeats, len(done)))
     with tempfile.TemporaryDirectory() as folder:
-        if part.file.mode == "virtual":
-            _run_in_virtual_time(part, cell, directory, Path(folder), stored, advance)
-        else:
-            make_rounds(part, cell, Path(folder), stored, advance)
+        if file.mode != "virtual":
+            _run_rounds(part, cell, Path(folder), stored, advance)
+            return stored
+        for seed in seeds_of(part):
+            if str(seed) in done:
+                continue
+            if file.exact:
+                _compare(part, cell, seed, shared_graph(part, cell, directory), Path(folder), stored)
+            else:
+                _measure_beside(part, cell, seed, Path(folder), stored)
+            stored.save()
+            advance(1)
     return stored
 
 
 def _measured_by() -> dict[str, str]:
-    """What stored runs must have been made with to be used: the compiled program and the processor."""
+    """Return what stored runs must have been made with to be used: the compiled program and the processor."""
     return {"program": program_digest(), "processor": processor()}
 
 
-def _run_in_virtual_time(
-    part: Part, cell: Cell, directory: Path, folder: Path, stored: StoredRuns, advance: Advance
-) -> None:
-    for seed in seeds_of(part):
-        if str(seed) in (stored.compared if part.file.exact else stored.measured):
-            continue
-        if part.file.exact:
-            _compare(part, cell, seed, recorded(part, cell, directory), folder, stored)
-        else:
-            _measure_beside(part, cell, seed, folder, stored)
-        stored.save()
-        advance(1)
+def seeds_of(part: Part) -> list[int]:
+    """Return the seed of each repeat, equal across cells."""
+    return [_seed_of(part, repeat) for repeat in range(part.repeats)]
+
+
+def _seed_of(part: Part, repeat: int) -> int:
+    """Return a seed of 63 bits, as the program takes them, and not 0, which asks for the seed of the plan's file."""
+    return repeat_seed(part.file.seed, repeat) >> 1 or 1
+
+
+def plan_of(part: Part, cell: Cell, graph: Path) -> Plan:
+    """Return the plan of all repeats of a cell; InputError where its parts do not fit together."""
+    spec = {
+        "machine": part.machine,
+        "workload": {"file": str(graph)},
+        "strategy": cell.strategy,
+        "runtime": part.runtime,
+        "workers": cell.workers,
+        "model": UNCOUPLED,
+        "seed": part.file.seed,
+    }
+    return build_plan(resolve(spec))
+
+
+# ---- recordings ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recorded program: its graph, and how long its serial twin took."""
+
+    graph: Path
+    serial_ps: int
+
+
+def record(part: Part, cell: Cell, graph: Path) -> Recording:
+    """Run the cell's program serially and write its ``graph``; errors as of `run_kernel`."""
+    program, file = cell.program, part.file
+    order = Order(program.kernel, program.parameters, "serial", file.costs, cell.team, seed=file.seed, record=graph)
+    (run,) = run_kernel(order)
+    return Recording(graph, run.serial_ps or 0)
+
+
+def shared_graph(part: Part, cell: Cell, directory: Path) -> Path:
+    """Return the graph that all cells of a program with model costs share, recorded if it does not exist.
+
+    Two threads must not record a graph at once.
+    """
+    program = cell.program
+    known = {**_measured_by(), "kernel": program.kernel, "set": program.parameters, "team": cell.team}
+    graph = directory / GRAPHS / f"{program.kernel}-{digest(known)}.json"
+    if not graph.is_file():
+        make_folder(graph.parent)
+        record(part, cell, graph)
+    return graph
+
+
+# ---- virtual time ----------------------------------------------------------------------------------------------------
 
 
 def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, stored: StoredRuns) -> None:
-    """Record the program, predict one repeat from that, and measure it."""
-    recording = record(cell, part.file, folder / f"{seed}.json")
-    plan = plan_of(spec_of(part, cell, recording.graph))
+    """Record the program, predict one repeat from the recording, and measure the repeat."""
+    recording = record(part, cell, folder / f"{seed}.json")
+    plan = plan_of(part, cell, recording.graph)
     stored.predicted[str(seed)] = predicted_counts(simulate(plan, seed), recording.serial_ps)
-    stored.measured[str(seed)] = measured_counts(_run(part, cell, plan, seed, folder))
+    stored.measured[str(seed)] = measured_counts(_run_virtual(part, cell, plan, seed, folder))
     recording.graph.unlink()
 
 
-def _compare(part: Part, cell: Cell, seed: int, recording: Recording, folder: Path, stored: StoredRuns) -> None:
+def _compare(part: Part, cell: Cell, seed: int, graph: Path, folder: Path, stored: StoredRuns) -> None:
     """Predict and run one repeat with model costs, and compare all counters."""
-    plan = plan_of(spec_of(part, cell, recording.graph))
-    values, differing = differences(simulate(plan, seed), _run(part, cell, plan, seed, folder))
+    plan = plan_of(part, cell, graph)
+    values, differing = differences(simulate(plan, seed), _run_virtual(part, cell, plan, seed, folder))
     stored.compared[str(seed)] = {"values": values, "differing": differing}
 
 
-def _run(part: Part, cell: Cell, plan: Plan, seed: int, folder: Path) -> KernelRun:
+def _run_virtual(part: Part, cell: Cell, plan: Plan, seed: int, folder: Path) -> KernelRun:
     program, file = cell.program, part.file
     path = folder / "cell.plan"
     write_plan(plan, seed, path)
     order = Order(program.kernel, program.parameters, file.mode, file.costs, cell.workers, path, seed=seed)
     (run,) = run_kernel_under(plan, order)
     return run
+
+
+# ---- rounds on threads -----------------------------------------------------------------------------------------------
+
+
+def _run_rounds(part: Part, cell: Cell, folder: Path, stored: StoredRuns, advance: Advance) -> None:
+    """Run the rounds that are missing in ``stored``, and add the rounds that are not rejected.
+
+    Raises CheckError where MOST_REJECTED in a row are rejected: see `placement_differs`.
+    """
+    rejected = 0
+    while (missing := part.repeats - len(stored.measured)) > 0:
+        plan = plan_of(part, cell, record(part, cell, folder / "graph.json").graph)
+        runs = _run_threads(part, cell, plan, min(missing, ROUNDS_PER_PROCESS), folder / "cell.plan", stored)
+        counting = [run for run in runs if not placement_differs(run, plan)]
+        for run in counting:
+            predicted = simulate(at_speed(plan, run.rehearsed_ps), run.seed)
+            stored.predicted[str(run.seed)] = predicted_counts(predicted, run.serial_ps or 0)
+            stored.measured[str(run.seed)] = measured_counts(run)
+        stored.moved += len(runs) - len(counting)
+        stored.save()
+        advance(len(counting))
+        rejected = 0 if counting else rejected + len(runs)
+        if rejected >= MOST_REJECTED:
+            seen, said = (time_text(each) for each in (max(runs[-1].hop_ps), hop_ps(plan)))
+            raise CheckError(
+                f"{cell.label}: in each of {rejected} runs cache lines took another time between workers than the"
+                f" machine file says: {seen} in the last one, {said} there. Calibrate anew, or elsewhere"
+            )
+
+
+def _run_threads(
+    part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, stored: StoredRuns
+) -> tuple[KernelRun, ...]:
+    """Run ``rounds`` in one process, with seeds that no round in ``stored`` has."""
+    write_plan(plan, part.file.seed, file)
+    order = Order(
+        cell.program.kernel,
+        cell.program.parameters,
+        part.file.mode,
+        workers=cell.workers,
+        plan=file,
+        rehearse=True,
+        warm_up=True,
+        seed=_seed_of(part, len(stored.measured) + stored.moved),
+        repeat=rounds,
+    )
+    return run_kernel_under(plan, order)
+
+
+def at_speed(plan: Plan, total_ps: int) -> Plan:
+    """Return the plan with segments of ``total_ps`` in all, in the ratio of the recorded times.
+
+    Each segment is rounded down to a picosecond.
+    """
+    recorded_ps = plan.workload.segment_compute_ps.tolist()  # integers of Python do not overflow
+    whole_ps = max(1, sum(recorded_ps))
+    shares = np.array([each * total_ps // whole_ps for each in recorded_ps], np.int64)
+    return replace(plan, workload=replace(plan.workload, segment_compute_ps=frozen(shares)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,18 +15,17 @@ from numasim.report.answers.statistics import Estimate
 from numasim.runtime.runtime_program import KernelRun
 from numasim.schema.counter_names import SYNC_COUNTS
 from numasim.validate.part_files import BoundSpec
-from numasim.validate.predict import seeds_of
 from numasim.validate.run_store import StoredRuns
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Cell, Part
 
-# ---- The common form of a predicted and of a measured run: counters under the names of the simulator's results -------
+# ---- the common form of a predicted and of a measured run: counters under the names of the simulator's results -------
 
 OF_COLUMNS = ("makespan_ps", "steal_attempts", "steal_success", "steal_attempts_remote", "tasks")
 
 
 def predicted_counts(result: Result, serial_ps: int) -> dict[str, int]:
-    """What a simulation counted; ``serial_ps`` is how long the serial twin took when the program was recorded."""
+    """Return the counters of a simulation; ``serial_ps`` is how long the serial twin took."""
     counters = result.counters
     return {
         **{name: int(counters[name]) for name in OF_COLUMNS},
@@ -40,7 +38,7 @@ def predicted_counts(result: Result, serial_ps: int) -> dict[str, int]:
 
 
 def measured_counts(run: KernelRun) -> dict[str, int]:
-    """What a run of the runtime counted."""
+    """Return the counters of a run of the runtime."""
     columns = {**run.columns, "makespan_ps": run.makespan_ps}
     moved = sum(map(sum, run.node_bytes))
     return {
@@ -53,7 +51,7 @@ def measured_counts(run: KernelRun) -> dict[str, int]:
     }
 
 
-# ---- Virtual time with model costs: every counter of the runtime must equal that of the native engine ----------------
+# ---- virtual time with model costs: every counter of the runtime must equal that of the native engine ----------------
 
 TABLES = ("node_attempts", "node_success", "node_bytes")
 
@@ -61,8 +59,14 @@ Value = int | str | None
 Pair = tuple[str, Value, Value]  # name, predicted, found
 
 
-def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
-    """Every number that both of them count: totals, then by worker, by pair of nodes and by synchronisation object."""
+def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
+    """Return how many numbers were compared, and the numbers that differ."""
+    compared = list(_pairs(result, run))
+    return len(compared), [(name, predicted, found) for name, predicted, found in compared if predicted != found]
+
+
+def _pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
+    """Yield every number that both count: totals, then by worker, by pair of nodes and by synchronisation object."""
     yield ("trace_hash", result.counters["trace_hash"], run.trace_hash)
     for name, found in {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **run.columns}.items():
         yield (name, int(result.counters[name]), found)
@@ -74,14 +78,8 @@ def pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
     yield from _entries("sync_objects", [*objects], run.words)
 
 
-def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
-    """How many numbers were compared, and those that differ."""
-    compared = list(pairs(result, run))
-    return len(compared), [(name, predicted, found) for name, predicted, found in compared if predicted != found]
-
-
 def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
-    """Tables entry by entry; where their shapes differ, the shapes."""
+    """Yield the entries of two tables; where the shapes of the tables differ, the shapes."""
     expected, seen = np.asarray(predicted, np.int64), np.asarray(found, np.int64)
     if expected.size == seen.size == 0:
         return
@@ -92,10 +90,15 @@ def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
         yield (f"{name}[{','.join(map(str, place))}]", int(expected[place]), int(seen[place]))
 
 
+# ---- distances and bounds --------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity of one cell. ``distance`` is relative or absolute, depending on the quantity, and infinite where
-    only one side has a value; ``within`` says whether it is within the bound, None where there is no bound.
+    """The comparison of one quantity in one cell.
+
+    ``distance`` is relative or absolute, depending on the quantity, and infinite if only one side has a value.
+    ``within`` says whether the distance is within the bound; None if there is no bound.
     """
 
     cell: Cell
@@ -108,7 +111,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one bound: ``within`` of ``cells`` cells satisfy it; ``outside`` are the others, worst first."""
+    """The verdict on one bound: ``within`` of ``cells`` cells satisfy the bound; ``outside`` are the other cells, worst
+    first.
+    """
 
     quantity: str
     bound: BoundSpec
@@ -124,7 +129,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Equality:
-    """The comparison of a cell whose counters must be equal: values compared, and those that differ, by seed."""
+    """The comparison of a cell whose counters must be equal: how many values, and which differ, by seed."""
 
     cell: Cell
     values: int
@@ -146,36 +151,29 @@ def compare(part: Part, cell: Cell, stored: StoredRuns) -> Iterator[Comparison]:
             yield Comparison(cell, name, ours, theirs, distance, within)
 
 
-def judge(part: Part, comparisons: Sequence[Comparison]) -> tuple[Verdict, ...]:
-    """The verdict on each bound of the part."""
-    return tuple(_verdict(name, bound, comparisons) for name, bound in part.file.bounds.items())
-
-
-def _verdict(name: str, bound: BoundSpec, comparisons: Sequence[Comparison]) -> Verdict:
-    those = [each for each in comparisons if each.quantity == name]
-    outside = sorted((each for each in those if not each.within), key=_size, reverse=True)
-    return Verdict(name, bound, len(those), len(those) - len(outside), tuple(outside))
-
-
-def _size(comparison: Comparison) -> float:
-    return abs(comparison.distance) if not math.isnan(comparison.distance) else math.inf
+def judge(part: Part, comparisons: Sequence[Comparison]) -> Iterator[Verdict]:
+    """Yield the verdict on each bound of the part."""
+    for name, bound in part.file.bounds.items():
+        those = [each for each in comparisons if each.quantity == name]
+        outside = sorted((each for each in those if not each.within), key=lambda each: -abs(each.distance))
+        yield Verdict(name, bound, len(those), len(those) - len(outside), tuple(outside))
 
 
 def equality(part: Part, cell: Cell, stored: StoredRuns) -> Equality:
-    """The comparison of all counters of a cell."""
-    runs = {str(seed): stored.compared[str(seed)] for seed in seeds_of(part)}
+    """Return the comparison of all counters of a cell, over as many repeats as the part has."""
+    runs = dict(list(stored.compared.items())[: part.repeats])
     differing = tuple((seed, tuple(pair)) for seed, run in runs.items() for pair in run["differing"])
     return Equality(cell, sum(run["values"] for run in runs.values()), differing)
 
 
-# ---- Checks that the threads of a run were placed as the machine file says -------------------------------------------
+# ---- whether the threads of a run were placed as the machine file says -----------------------------------------------
 #
-# A hypervisor moves the hardware threads of a virtual machine: at one moment two of them share a cache, at the next
-# they do not, and workers that share data are then slower. The machine file describes one of these states. Before,
-# between and after a rehearsal and its run the transfer time of a cache line from worker to worker is measured; where
-# one of these times is not near that of the machine file, the run is rejected, whatever its result.
+# A hypervisor moves the hardware threads of a virtual machine. Two hardware threads may share a cache at one moment and
+# not at the next, and workers that share data are then slower. The machine file describes one of these states. The
+# transfer time of a cache line from worker to worker is measured before, between and after a rehearsal and its run. If
+# one of these times is not near the time of the machine file, the run is rejected, whatever its result.
 
-MOST_FACTOR = 2  # by which transfer times may be longer or shorter
+MOST_FACTOR = 2  # transfer times may be so many times longer or shorter
 
 
 def placement_differs(run: KernelRun, plan: Plan) -> bool:
@@ -185,7 +183,7 @@ def placement_differs(run: KernelRun, plan: Plan) -> bool:
 
 
 def hop_ps(plan: Plan) -> int:
-    """The mean time of a cache line from each worker to the next, on the machine of ``plan``."""
+    """Return the mean transfer time of a cache line from each worker to the next, on the machine of ``plan``."""
     between = line_transfer_ps(plan.machine, plan.workers)
     ids = np.arange(len(between))
     return int(between[ids, np.roll(ids, -1)].mean())

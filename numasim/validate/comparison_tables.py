@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from numasim.files.owned_folder import owned_folder
 from numasim.html import embedded, page_environment
-from numasim.report.answers.statistics import Estimate
 from numasim.report.figures.plots import svg_text
 from numasim.reproduce.csv_files import plain_csv
 from numasim.validate import verdict_text
-from numasim.validate.comparison import Verdict
+from numasim.validate.comparison import Equality, Verdict
 from numasim.validate.figure import comparison_figure
 from numasim.validate.run_store import PAGE, TABLE, VALIDATION, measurement_origin
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
+from numasim.validate.validation_cells import Cell
 
 COLUMNS = (
-    "part",
-    "kernel",
-    "parameters",
-    "strategy",
-    "workers",
-    "quantity",
-    "unit",
-    "predicted",
-    "predicted_low",
-    "predicted_high",
-    "measured",
-    "measured_low",
-    "measured_high",
-    "repeats",
-    "distance",
-    "within",
+    *("part", "kernel", "parameters", "strategy", "workers", "quantity", "unit"),
+    *("predicted", "predicted_low", "predicted_high", "measured", "measured_low", "measured_high"),
+    *("repeats", "distance", "within"),
 )
 
 
@@ -44,7 +31,7 @@ def validation_csv(every: Sequence[PartFindings]) -> str:
     with how many values were compared and how many of them are equal.
     """
     rows = [row for found in every for row in (*_compared(found), *_equal(found))]
-    return plain_csv(COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
+    return plain_csv(COLUMNS, [[row.get(name, math.nan) for name in COLUMNS] for row in rows])
 
 
 def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
@@ -67,58 +54,35 @@ def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
                 "met": found.met,
                 "bounds": [_verdict(each) for each in found.verdicts],
                 "comparisons": [{key: _known(value) for key, value in row.items()} for row in _compared(found)],
-                "equalities": [_equality(found, row) for row in range(len(found.equalities))],
+                "equalities": [_equality(found, each) for each in found.equalities],
             }
             for found in every
         ],
     }
 
 
-def _compared(found: PartFindings) -> list[dict[str, Any]]:
-    return [
-        {
-            **_cell(found, each),
-            "quantity": each.quantity,
-            "unit": QUANTITIES[each.quantity].unit,
-            **_estimate("predicted", each.predicted),
-            **_estimate("measured", each.measured),
-            "repeats": each.measured.count,
-            "distance": each.distance,
-            "within": each.within,
+def _compared(found: PartFindings) -> Iterator[dict[str, Any]]:
+    for each in found.comparisons:
+        row = {**_cell(found, each.cell), "quantity": each.quantity, "unit": QUANTITIES[each.quantity].unit}
+        for side, estimate in (("predicted", each.predicted), ("measured", each.measured)):
+            row |= {side: estimate.value, f"{side}_low": estimate.low, f"{side}_high": estimate.high}
+        yield {**row, "repeats": each.measured.count, "distance": each.distance, "within": each.within}
+
+
+def _equal(found: PartFindings) -> Iterator[dict[str, Any]]:
+    for each in found.equalities:
+        values, differing = each.values, len(each.differing)
+        yield {
+            **_cell(found, each.cell),
+            **{"quantity": "equal_counters", "unit": "count", "predicted": values, "measured": values - differing},
+            **{"repeats": found.part.repeats, "distance": differing, "within": not differing},
         }
-        for each in found.comparisons
-    ]
 
 
-def _equal(found: PartFindings) -> list[dict[str, Any]]:
-    nothing = Estimate(math.nan, math.nan, math.nan, 0)
-    return [
-        {
-            **_cell(found, each),
-            "quantity": "equal_counters",
-            "unit": "count",
-            **_estimate("predicted", nothing),
-            "predicted": each.values,
-            **_estimate("measured", nothing),
-            "measured": each.values - len(each.differing),
-            "repeats": found.part.repeats,
-            "distance": len(each.differing),
-            "within": not each.differing,
-        }
-        for each in found.equalities
-    ]
-
-
-def _cell(found: PartFindings, each: Any) -> dict[str, Any]:
-    program = each.cell.program
-    parameters = " ".join(f"{name}={value}" for name, value in program.parameters.items())
-    strategy, workers = each.cell.strategy, each.cell.workers
-    identity = {"part": found.part.name, "kernel": program.kernel, "parameters": parameters}
-    return {**identity, "strategy": strategy, "workers": workers}
-
-
-def _estimate(side: str, estimate: Estimate) -> dict[str, float]:
-    return {side: estimate.value, f"{side}_low": estimate.low, f"{side}_high": estimate.high}
+def _cell(found: PartFindings, cell: Cell) -> dict[str, Any]:
+    parameters = " ".join(f"{name}={value}" for name, value in cell.program.parameters.items())
+    identity = {"part": found.part.name, "kernel": cell.program.kernel, "parameters": parameters}
+    return {**identity, "strategy": cell.strategy, "workers": cell.workers}
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -133,22 +97,19 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _equality(found: PartFindings, row: int) -> dict[str, Any]:
-    each = found.equalities[row]
+def _equality(found: PartFindings, each: Equality) -> dict[str, Any]:
     differing = [
         {"seed": seed, "value": name, "predicted": predicted, "found": seen}
         for seed, (name, predicted, seen) in each.differing
     ]
-    return {**_cell(found, each), "values": each.values, "differing": differing}
+    return {**_cell(found, each.cell), "values": each.values, "differing": differing}
 
 
 def _known(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-# ---- The report of a validation as files: validation.csv, and index.html, which needs no other file ------------------
-#
-# Each file is whole or absent; the page is written last.
+# ---- the report: validation.csv, and index.html, which needs no other file. The page is written last. ----------------
 
 TEMPLATES = Path(__file__).with_name("templates")
 

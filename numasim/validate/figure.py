@@ -23,8 +23,8 @@ from numasim.validate.validated_quantities import QUANTITIES
 COLUMNS, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
 PREFIXED = ("s", "B", "count", "1/s")  # units that take m, µ, k and M
-WIDE = 4.0  # a range of values whose ends are further apart than this factor has a logarithmic scale
-MANY_DECADES = 300.0  # from this factor on labels at powers of ten are enough
+WIDE = 4.0  # the scale is logarithmic if the ends are further apart than this factor
+MANY_DECADES = 300.0  # with ends this far apart, only powers of ten have labels
 
 
 @styled
@@ -53,53 +53,41 @@ def _title(name: str) -> str:
 
 
 def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequence[str], found: PartFindings) -> None:
-    low, high, logarithmic = _scale(those, QUANTITIES[name].relative)
+    """Draw a quantity. Axes are logarithmic if distances are relative and values far apart."""
+    quantity = QUANTITIES[name]
+    values = np.array([value for each in those for value in (each.predicted.value, each.measured.value)])
+    values = values[~np.isnan(values)]
+    low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
+    logarithmic = quantity.relative and low > 0 and high > WIDE * low
     if logarithmic:
-        _logarithmic(axes, high / low)
-    if QUANTITIES[name].unit in PREFIXED:
-        axes.xaxis.set_major_formatter(EngFormatter())
-        axes.yaxis.set_major_formatter(EngFormatter())
-    axes.set_xlim(low, high)
-    axes.set_ylim(low, high)
+        axes.set(xscale="log", yscale="log")
+        low, high = low / 1.3, high * 1.3
+    else:
+        room = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
+        low, high = max(0.0, low - room) if low >= 0 else low - room, high + room
+    for axis in (axes.xaxis, axes.yaxis):
+        if logarithmic:  # labels that do not overlap
+            axis.set_major_locator(LogLocator(subs=(1, 3) if high / low < MANY_DECADES else (1,)))
+            axis.set_minor_formatter(NullFormatter())
+        if quantity.unit in PREFIXED:
+            axis.set_major_formatter(EngFormatter())
+    axes.set(xlim=(low, high), ylim=(low, high))
     axes.plot([low, high], [low, high], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
     if name in found.part.file.bounds:
-        _band(axes, name, float(found.part.file.bounds[name].within), low, high)
+        within = float(found.part.file.bounds[name].within)
+        predicted = np.geomspace(low, high, 100) if low > 0 else np.linspace(low, high, 100)
+        if quantity.relative:
+            below, above = predicted / (1 + within), predicted / (1 - within)
+        else:
+            below, above = predicted - within, predicted + within
+        axes.fill_between(predicted, below, above, color=BAND_COLOUR, linewidth=0, zorder=0)
     for each in those:
         _point(axes, each, programs.index(each.cell.program.kernel))
 
 
-def _logarithmic(axes: Axes, factor: float) -> None:
-    """Scale both axes from one end to the other, with labels that do not overlap."""
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1, 3) if factor < MANY_DECADES else (1,)))
-        axis.set_minor_formatter(NullFormatter())
-
-
-def _scale(those: Sequence[Comparison], relative: bool) -> tuple[float, float, bool]:
-    """Both ends of both axes, and whether these are logarithmic: where distances are relative and values far apart."""
-    values = [value for each in those for value in (each.predicted.value, each.measured.value)]
-    known = [value for value in values if not math.isnan(value)]
-    low, high = min(known, default=0.0), max(known, default=1.0)
-    if relative and low > 0 and high / low > WIDE:
-        return low / 1.3, high * 1.3, True
-    room = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
-    return max(0.0, low - room) if low >= 0 else low - room, high + room, False
-
-
-def _band(axes: Axes, name: str, within: float, low: float, high: float) -> None:
-    predicted = np.geomspace(low, high, 100) if low > 0 else np.linspace(low, high, 100)
-    if QUANTITIES[name].relative:
-        below, above = predicted / (1 + within), predicted / (1 - within)
-    else:
-        below, above = predicted - within, predicted + within
-    axes.fill_between(predicted, below, above, color=BAND_COLOUR, linewidth=0, zorder=0)
-
-
 def _point(axes: Axes, each: Comparison, number: int) -> None:
     x, y = each.predicted, each.measured
-    edge = OUTSIDE_COLOUR if each.within is False else line_colour(number)
+    outside = each.within is False
     axes.errorbar(
         x.value,
         y.value,
@@ -107,8 +95,8 @@ def _point(axes: Axes, each: Comparison, number: int) -> None:
         yerr=_bars(y),
         color=line_colour(number),
         marker=marker(number),
-        markeredgecolor=edge,
-        markeredgewidth=1.4 if each.within is False else 0.5,
+        markeredgecolor=OUTSIDE_COLOUR if outside else line_colour(number),
+        markeredgewidth=1.4 if outside else 0.5,
         elinewidth=0.9,
         alpha=0.85,
         zorder=3,
@@ -116,6 +104,7 @@ def _point(axes: Axes, each: Comparison, number: int) -> None:
 
 
 def _bars(estimate: Estimate) -> list[list[float]] | None:
+    """Return the lengths of the error bar below and above the value; None if there is no interval."""
     if math.isnan(estimate.low):
         return None
     return [[max(0.0, estimate.value - estimate.low)], [max(0.0, estimate.high - estimate.value)]]

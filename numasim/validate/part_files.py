@@ -41,9 +41,9 @@ class BoundSpec(Model):
 
 
 class KernelSpec(Model):
-    """A kernel of the runtime with its parameters, and those of a quick validation.
+    """A kernel of the runtime with its parameters, and with those of a quick validation.
 
-    ``team``: a copy of it runs on each worker, so that its graph depends on the number of workers.
+    ``team``: a copy of the kernel runs on each worker, so that its graph depends on the number of workers.
     """
 
     kernel: Text = Field(description="A kernel of the task runtime by its name.")
@@ -138,12 +138,14 @@ class PartFile(CheckedModel):
 
 
 def part_names() -> tuple[str, ...]:
-    """The names of the shipped parts."""
+    """Return the names of the shipped parts."""
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 
 
 def read_part(name: str) -> tuple[str, PartFile]:
-    """The name and the contents of a shipped part, or of the file at a path. InputError for any mistake in it."""
+    """Return the name and the contents of a shipped part, or of the file at a path. InputError for any mistake in the
+    file.
+    """
     path = Path(name) if catalog.is_path(name) else _folder() / f"{name}.yaml"
     if not catalog.is_path(name) and name not in part_names():
         expected = f"one of {', '.join(part_names())}, or a path such as ./mine.yaml"
@@ -154,7 +156,7 @@ def read_part(name: str) -> tuple[str, PartFile]:
 
 
 def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """``names``, or all of ``known`` where no names are given. InputError for a name that is not known."""
+    """Return ``names``, or all of ``known`` if no names are given. InputError for a name that is not known."""
     for name in names:
         if name not in known:
             raise InputError(
@@ -164,7 +166,7 @@ def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, 
 
 
 def plain(parameters: dict[str, Any]) -> dict[str, int | str]:
-    """Parameters as command-line arguments."""
+    """Return parameters as command-line arguments."""
     return {name: value if isinstance(value, int) else str(value) for name, value in parameters.items()}
 
 

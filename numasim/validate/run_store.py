@@ -13,99 +13,73 @@ import os
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from numasim import __version__
 from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
 from numasim.files.owned_folder import FolderKind, make_folder
-from numasim.files.reader import CPU_INFO as KIND
-from numasim.files.reader import OWN, is_file, read_bytes
 from numasim.files.reader import RUNS as RUNS_FILE
 from numasim.files.writer import store_bytes
+from numasim.machine.sysfs import cpu_info
 from numasim.parts.base import Model, canonical_json
 from numasim.runtime.runtime_program import find_program
 
 PAGE, TABLE = "index.html", "validation.csv"
 RUNS, GRAPHS = "runs", "graphs"
 _STATE = {RUNS: re.compile(r"[0-9a-f]{32}\.json"), GRAPHS: re.compile(r"[a-z0-9_]+-[0-9a-f]{32}\.json")}
-_MARKS = {PAGE: b"Predictions of the simulator numasim held against", TABLE: b"part,kernel,parameters,"}
 
 Identity = Mapping[str, Any]
 Counts = dict[str, dict[str, int]]
 
 
-class _Parts(Model):
-    """The file."""
+VALIDATION = FolderKind("numasim validate", _STATE)
+
+
+class StoredRuns(Model, frozen=False):
+    """The stored repeats of one cell by seed, as its file has them."""
 
     predicted: Counts = Field(default_factory=dict, description="Counters of the predictions by seed.")
     measured: Counts = Field(default_factory=dict, description="Counters of the measurements by seed.")
     compared: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
-        description="Numbers of values that were compared exactly, by seed.",
+        description="Numbers of values that were compared exactly, and the values that differ, by seed.",
     )
     moved: int = Field(0, description="Runs that were rejected because threads had moved.")
-
-
-def _earlier(folder: Path) -> tuple[str, ...] | None:
-    """The report of a version without manifests, in a folder that it kept runs or graphs in."""
-    state = (pattern.fullmatch(path.name) for name, pattern in _STATE.items() for path in (folder / name).glob("*"))
-    if not any(state):
-        return None
-    there = {name: folder / name for name in _MARKS if (folder / name).is_file()}
-    return tuple(name for name, path in there.items() if _MARKS[name] in read_bytes(path, OWN))
-
-
-VALIDATION = FolderKind("numasim validate", _STATE, _earlier)
-
-
-@dataclass
-class StoredRuns:
-    """The stored repeats of one cell by seed: what was predicted and what was measured.
-
-    ``moved`` is the number of rejected runs, see `numasim.validate.comparison`. For a comparison by exact
-    equality, ``compared`` has the number of values and those that differ. The fields have their names in the file.
-    """
-
-    path: Path
-    predicted: Counts = field(default_factory=dict)
-    measured: Counts = field(default_factory=dict)
-    compared: dict[str, dict[str, Any]] = field(default_factory=dict)
-    moved: int = 0
+    _path: Path = PrivateAttr()
 
     def save(self) -> None:
-        """Write the file. InputError where that cannot be done."""
-        parts = {"predicted": self.predicted, "measured": self.measured, "compared": self.compared, "moved": self.moved}
-        store_bytes(self.path, json.dumps(parts).encode())
+        """Write the file. InputError where the file cannot be written."""
+        store_bytes(self._path, json.dumps(self.model_dump()).encode())
 
 
 def read_runs(directory: Path, identity: Identity) -> StoredRuns:
-    """The runs of the cell of that identity; empty where there are none. InputError for a damaged file."""
-    folder = directory / RUNS
-    path = folder / f"{digest(identity)}.json"
-    if not os.path.lexists(path):
-        make_folder(folder)
-        return StoredRuns(path)
-    found = read_json(path, RUNS_FILE)
-    try:
-        return StoredRuns(path, **dict(_Parts.model_validate(found, strict=True)))
-    except ValidationError:
-        raise InputError("is damaged", place=str(path), expected=RUNS_FILE.name) from None
+    """Return the runs of the cell of that identity; empty where there are none. InputError for a damaged file."""
+    path = directory / RUNS / f"{digest(identity)}.json"
+    if os.path.lexists(path):
+        try:
+            found = StoredRuns.model_validate(read_json(path, RUNS_FILE), strict=True)
+        except ValidationError:
+            raise InputError("is damaged", place=str(path), expected=RUNS_FILE.name) from None
+    else:
+        make_folder(path.parent)
+        found = StoredRuns()
+    found._path = path
+    return found
 
 
 def digest(identity: Identity) -> str:
-    """32 hex digits that identify ``identity``."""
+    """Return 32 hex digits that identify ``identity``."""
     return blake2b(canonical_json(dict(identity)).encode(), digest_size=16).hexdigest()
 
 
 def program_digest() -> str:
-    """32 hex digits of the contents of the compiled program. InputError where it was not built."""
+    """Return 32 hex digits of the contents of the compiled program. InputError where it was not built."""
     program = find_program()
     return _digest_of(program, program.stat().st_mtime_ns)
 
@@ -116,8 +90,6 @@ def _digest_of(program: Path, _modified_ns: int) -> str:
 
 
 # ---- What the measurements were made on: the processor, the system and the compiled program --------------------------
-
-CPU_INFO = Path("/proc/cpuinfo")
 
 
 def measurement_origin() -> dict[str, str | int]:
@@ -133,6 +105,5 @@ def measurement_origin() -> dict[str, str | int]:
 
 def processor() -> str:
     """Return the name that the processor gives itself, else its architecture."""
-    lines = read_bytes(CPU_INFO, KIND).decode(errors="replace").splitlines() if is_file(CPU_INFO) else []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+    found = re.search(r"^model name\s*:(.*)$", cpu_info(), re.MULTILINE)
+    return found[1].strip() if found else platform.machine()

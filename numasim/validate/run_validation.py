@@ -12,7 +12,7 @@ from pathlib import Path
 from numasim.errors import InputError, when_interrupted
 from numasim.files.owned_folder import owned_folder
 from numasim.sweep.progress import progress_bar
-from numasim.validate.cell_runs import Advance, recorded, run_cell
+from numasim.validate.cell_runs import Advance, run_cell, shared_graph
 from numasim.validate.comparison import Comparison, Equality, Verdict, compare, equality, judge
 from numasim.validate.run_store import PAGE, TABLE, VALIDATION, StoredRuns
 from numasim.validate.validation_cells import Part
@@ -20,9 +20,9 @@ from numasim.validate.validation_cells import Part
 
 @dataclass(frozen=True)
 class PartFindings:
-    """The findings of one part; ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured.
+    """The findings of one part: ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured costs.
 
-    ``rejected_runs`` counts those whose threads were not placed as the machine file says, see `placement_check`.
+    ``rejected_runs`` counts the runs whose threads were not placed as the machine file says; see `placement_differs`.
     """
 
     part: Part
@@ -61,30 +61,24 @@ def validate_parts(
     done: list[int] = []
     kept = when_interrupted(lambda: f"{sum(done)} of {total} runs are kept in {directory}; the same command continues")
     with owned_folder(directory, VALIDATION, (PAGE, TABLE)), kept, progress_bar(total, progress) as show:
-        advance = _both(done.append, show)
+
+        def advance(more: int) -> None:
+            done.append(more)
+            show(more)
+
         return tuple(findings_of(part, _run(part, directory, jobs, advance)) for part in parts)
 
 
-def _both(count: Advance, show: Advance) -> Advance:
-    """Tell both how many runs there are more; the second may only be called by one thread at a time."""
-
-    def advance(more: int) -> None:
-        count(more)
-        show(more)
-
-    return advance
-
-
 def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[StoredRuns]:
-    """The runs of all cells in their order. After the first error no other cell is begun.
+    """Return the runs of all cells in their order. After the first error no other cell is begun.
 
-    What cells share is recorded before any of them runs, so that no two threads do it.
+    A graph that cells share is recorded before any of the cells runs, so that no two threads record the graph.
     """
     found: list[StoredRuns] = []
     for _, some in groupby(part.cells, key=lambda cell: cell.program):
         cells = list(some)
         for cell in cells if part.file.exact else ():
-            recorded(part, cell, directory)
+            shared_graph(part, cell, directory)
         pool = ThreadPoolExecutor(jobs)
         try:
             found += pool.map(partial(run_cell, part, directory=directory, advance=advance), cells)
@@ -99,4 +93,6 @@ def findings_of(part: Part, runs: Sequence[StoredRuns]) -> PartFindings:
     if part.file.exact:
         return PartFindings(part, equalities=tuple(equality(part, cell, stored) for cell, stored in each))
     comparisons = tuple(one for cell, stored in each for one in compare(part, cell, stored))
-    return PartFindings(part, comparisons, judge(part, comparisons), rejected_runs=sum(stored.moved for stored in runs))
+    return PartFindings(
+        part, comparisons, tuple(judge(part, comparisons)), rejected_runs=sum(stored.moved for stored in runs)
+    )

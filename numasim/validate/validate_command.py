@@ -25,15 +25,17 @@ from numasim.validate.verdict_text import (
     share_text,
 )
 
-ANYWHERE = ("exact", "virtual")  # parts that need no machine to be measured first
-CALIBRATED = ("native",)  # validated on a machine that the command line gives
+ANYWHERE = ("exact", "virtual")  # parts that need no calibrated machine
+CALIBRATED = ("native",)  # parts that need a machine from the command line
 WIDTH = 120
 
 
 def chosen_parts(
     names: Sequence[str], kernels: Sequence[str], machine: str | None, runtime: str | None, quick: bool
 ) -> list[Part]:
-    """The parts of those names; without names, those that need no machine or, given a machine, those that do."""
+    """Return the parts of those names. Without names these are the parts that need no machine or, if a machine is
+    given, the parts that need one.
+    """
     wanted = names or (CALIBRATED if machine else ANYWHERE)
     return [
         part_of(name, kernels=kernels, machine=machine, runtime=runtime, quick=quick) for name in dict.fromkeys(wanted)

@@ -37,15 +37,15 @@ class Quantity:
     timed: bool = False
 
     def estimate(self, runs: Sequence[Counts]) -> Estimate:
-        """The value over ``runs`` with its 95 % interval; NaN where the runs do not determine it."""
+        """Return the value over ``runs`` with its 95 % interval; NaN if the runs do not determine the value."""
         part = np.array([run[self.part] for run in runs], np.float64) * self.scale
         whole = np.array([run[self.whole] for run in runs] if self.whole else [1.0] * len(runs), np.float64)
         return median_interval(part / whole) if self.timed else ratio_interval(part, whole)
 
     def distance(self, predicted: float, measured: float) -> float | None:
-        """How far the prediction is from what was measured, with its sign.
+        """Return the distance of the prediction from the measured value, with its sign.
 
-        None where neither run has the quantity (no attempt, no lock); infinite where only one of them has it.
+        None if neither run has the quantity (no attempt, no lock); infinite if only one of them has the quantity.
         """
         if math.isnan(predicted) and math.isnan(measured):
             return None

@@ -14,7 +14,7 @@ from numasim.validate.part_files import KernelSpec, PartFile, chosen, plain, rea
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel with its parameters; ``team``: its graph depends on the number of workers."""
+    """A kernel with its parameters; ``team``: the graph of the kernel depends on the number of workers."""
 
     kernel: str
     parameters: Mapping[str, int | str] = field(default_factory=dict)
@@ -35,6 +35,11 @@ class Cell:
     workers: int
 
     @property
+    def team(self) -> int | None:
+        """The number of workers if the recording of the program depends on the number, otherwise None."""
+        return self.workers if self.program.team else None
+
+    @property
     def label(self) -> str:
         """``fib n=20, randomized, 24 workers``."""
         return f"{self.program.label}, {self.strategy}, {self.workers} worker{'s' if self.workers > 1 else ''}"
@@ -42,9 +47,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the validation with what the command line chose.
+    """A part of the validation with the choices of the command line.
 
-    ``left_out``: the numbers of workers of the part for which the machine that was named has too few hardware threads.
+    ``left_out`` has the numbers of workers of the part for which the named machine has too few hardware threads.
     """
 
     name: str
@@ -64,10 +69,12 @@ def part_of(
     runtime: str | None = None,
     quick: bool = False,
 ) -> Part:
-    """The part ``name`` with only those ``kernels``, if any are named, on its own or another machine and runtime.
+    """Return the part ``name`` on its own or another machine and runtime; with ``kernels``, only those kernels of the
+    part.
 
     Raises InputError for names that do not exist, if a part has no machine of its own and none is given, and for more
-    workers than the machine has hardware threads: on a machine that is given, if no cell is left.
+    workers than the machine has hardware threads. On a machine that is given, the last is an error only if no cell is
+    left.
     """
     stem, file = read_part(name)
     fewer = file.quick if quick else None
@@ -77,7 +84,9 @@ def part_of(
     named = machine
     machine = _given(stem, "machine", machine or file.machine)
     runtime = _given(stem, "runtime", runtime or file.runtime)
-    _require(runtime, strategies)
+    read_runtime(runtime)
+    for strategy in strategies:
+        read_strategy(strategy)
     threads = read_machine(machine).threads
     left_out = tuple(each for each in workers if each > threads)
     if left_out and (named is None or len(left_out) == len(workers)):
@@ -101,13 +110,6 @@ def part_of(
 
 def _program(spec: KernelSpec, quick: bool) -> Program:
     return Program(spec.kernel, plain({**spec.set, **((quick and spec.quick) or {})}), spec.team)
-
-
-def _require(runtime: str, strategies: Sequence[str]) -> None:
-    """Check that all of them can be read before anything runs."""
-    read_runtime(runtime)
-    for strategy in strategies:
-        read_strategy(strategy)
 
 
 def _given(part: str, what: str, name: str | None) -> str:

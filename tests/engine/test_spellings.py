@@ -26,7 +26,7 @@ CYCLIC = StrategySpec.model_validate(
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_random_programs_come_to_one_end_however_they_are_spelled(name: str) -> None:
     """Would catch numbers, draws and counts that go by the whole program, by a row or by an id, and rules that roots
-    have and items do not. `verification/spelled_programs.py` holds more programs, and the runtime's virtual time.
+    have and items do not.
     """
     chance = Random(f"spellings of {name}")
     for _ in range(3):

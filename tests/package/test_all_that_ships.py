@@ -23,9 +23,8 @@ from numasim.reproduce.load import read_study, study_names
 from numasim.reproduce.reproduce import require_runs
 from numasim.reproduce.setting import Setting
 from numasim.runtime.record.event_files import parse_events
-from numasim.runtime.record.event_times import tick_ps, timed
+from numasim.runtime.record.event_times import PieceCosts, tick_ps, timed
 from numasim.runtime.record.event_walk import walk
-from numasim.runtime.record.piece_costs import PieceCosts
 from numasim.runtime.record.recorded_data import RecordedData
 from numasim.runtime.record.recorded_rows import rows_of
 from numasim.runtime.record.recorded_workload import workload_of

@@ -1,8 +1,7 @@
 """The short form of the sanitized tests: those that `verification/short_form.txt` names.
 
-They are chosen to enter the lines of the native engine that the tests of `verification/sanitize.sh` enter, which
-`verification/entered_lines.py` checks: what the others repeat with other numbers is held by equality with the reference
-engine.
+They are chosen to enter the lines of the native engine that the tests of `verification/sanitize.sh` enter. What the
+other tests repeat with other numbers is held by equality with the reference engine.
 """
 
 from __future__ import annotations

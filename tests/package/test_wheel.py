@@ -64,7 +64,6 @@ def test_the_wheel_is_of_this_python_and_platform(wheel: Path) -> None:
         ("numasim", "**/*.py", "numasim"),
         ("numasim", "**/*.pyi", "numasim"),
         ("numasim", "**/*.jinja", "numasim"),
-        ("numasim/validate/benchmark", "**/*.txt", "numasim/validate/benchmark"),
         ("configs", "**/*.yaml", "numasim/configs"),
         ("experiments", "**/*.yaml", "numasim/experiments"),
         ("experiments", "**/*.csv", "numasim/experiments"),

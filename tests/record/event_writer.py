@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from numasim.runtime.record.event_kinds import HEADER_WORDS, MAGIC, Endpoint, Event, Sync
+from numasim.runtime.record.event_files import HEADER_WORDS, MAGIC, Endpoint, Event, Sync
 
 TICKS_PER_NS = 2
 BEGIN = 1_000_000

@@ -11,9 +11,8 @@ import pytest
 from shared_builds import built_once
 
 from numasim.errors import InputError
-from numasim.runtime.record.openmp_library import OpenmpLibrary, find_openmp
-from numasim.runtime.record.piece_costs import PieceCosts
-from numasim.runtime.record.program_runs import RECORDER
+from numasim.runtime.record.event_times import PieceCosts
+from numasim.runtime.record.program_runs import RECORDER, OpenmpLibrary, find_openmp
 from numasim.runtime.record.recording import Order, Recording, record
 from numasim.schema.enumerations import Kind
 

@@ -10,12 +10,10 @@ import pytest
 from event_writer import BEGIN, NUMBER, TICKS_PER_NS, EventWriter
 
 from numasim.errors import InputError
-from numasim.runtime.record import event_kinds
-from numasim.runtime.record.event_files import parse_events, read_events
-from numasim.runtime.record.event_kinds import Clause, Endpoint, Event, Sync, TaskFlag, Work
-from numasim.runtime.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
+from numasim.runtime.record import event_files
+from numasim.runtime.record.event_files import Clause, Endpoint, Event, Sync, TaskFlag, Work, parse_events, read_events
+from numasim.runtime.record.event_times import PieceCosts, TimedEvents, events_digest, shortest, tick_ps, timed
 from numasim.runtime.record.event_walk import walk
-from numasim.runtime.record.piece_costs import PieceCosts
 from numasim.runtime.record.recorded_data import RecordedData
 from numasim.runtime.record.recorded_rows import Rows, rows_of
 from numasim.runtime.record.recorded_workload import workload_of
@@ -57,9 +55,9 @@ def test_constants_are_those_of_the_recorder() -> None:
     for kind, prefix in ((Event, "NS_EVENT_"), (TaskFlag, "NS_TASK_"), (Clause, "NS_CLAUSE_")):
         found = dict(re.findall(rf"\b{prefix}(\w+) = (\d+),", text))
         assert {name: int(value) for name, value in found.items()} == {each.name: each.value for each in kind}
-    assert f"NS_HEADER_WORDS = {event_kinds.HEADER_WORDS}" in text
-    assert f"NS_STACK = {event_kinds.MOST_STACKED}" in text
-    assert f"NS_EVENT_MAGIC UINT64_C(0x{event_kinds.MAGIC:x})" in text
+    assert f"NS_HEADER_WORDS = {event_files.HEADER_WORDS}" in text
+    assert f"NS_STACK = {event_files.MOST_STACKED}" in text
+    assert f"NS_EVENT_MAGIC UINT64_C(0x{event_files.MAGIC:x})" in text
 
 
 def test_two_children_and_a_wait() -> None:

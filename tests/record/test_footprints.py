@@ -6,13 +6,10 @@ import pytest
 from event_writer import EventWriter
 
 from numasim.errors import InputError
-from numasim.runtime.record.event_files import parse_events
-from numasim.runtime.record.event_kinds import Event
-from numasim.runtime.record.event_times import tick_ps, timed
+from numasim.runtime.record.event_files import Event, parse_events
+from numasim.runtime.record.event_times import PieceCosts, tick_ps, timed
 from numasim.runtime.record.event_walk import walk
-from numasim.runtime.record.memory_blocks import Footprint, footprints
-from numasim.runtime.record.piece_costs import PieceCosts
-from numasim.runtime.record.recorded_data import Access, RecordedData, data_of
+from numasim.runtime.record.recorded_data import Access, Footprint, RecordedData, data_of, footprints
 from numasim.runtime.record.recorded_rows import rows_of
 from numasim.schema.enumerations import Mode
 

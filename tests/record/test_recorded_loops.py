@@ -19,9 +19,8 @@ from openmp_programs import (
 
 from numasim.errors import InputError
 from numasim.runtime.record import program_runs
-from numasim.runtime.record.piece_costs import PieceCosts
-from numasim.runtime.record.recording import Order, record
-from numasim.runtime.record.recording_text import lines_of
+from numasim.runtime.record.event_times import PieceCosts
+from numasim.runtime.record.recording import Order, lines_of, record
 from numasim.schema.enumerations import Kind
 
 

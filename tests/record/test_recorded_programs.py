@@ -13,12 +13,9 @@ from openmp_programs import COMPILERS, DATA, FIB, KINDS, TILES, compiled, counts
 import numasim as ns
 from numasim.cli import main
 from numasim.errors import InputError
-from numasim.runtime.record.own_costs import measure_own_costs
-from numasim.runtime.record.piece_costs import PieceCosts
-from numasim.runtime.record.program_runs import recorded_run
-from numasim.runtime.record.recording import Recording
-from numasim.runtime.record.recording_text import lines_of
-from numasim.runtime.recording_place import this_place
+from numasim.runtime.record.event_times import PieceCosts
+from numasim.runtime.record.program_runs import measure_own_costs, recorded_run
+from numasim.runtime.record.recording import Recording, lines_of, this_place
 from numasim.schema.enumerations import Mode, Op
 from numasim.workload.graph_forms import read_graph
 from numasim.workload.recording.recorded import Recorded

@@ -17,12 +17,12 @@ from numasim.machine.sysfs import read_sysfs
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.sources import unsourced
+from numasim.runtime.calibrated_machine import parse_probe, short
 from numasim.runtime.calibrated_runtime import Calibration, calibration
-from numasim.runtime.probe_findings import parse_probe, short
 from numasim.spec.single_part import read_machine, read_runtime
 
 TWO_NODES = TREES["two nodes with hardware threads"]  # 2 x 6 cores x 2 threads; core c has the threads c and c + 12
-ALONE = {"clock_read": 20, "pause": 25.5, "fiber_switch": 11, "page_fault": 600, "page_migration": 1200}
+ALONE = {"pause": 25.5, "fiber_switch": 11, "page_fault": 600, "page_migration": 1200}
 QUEUES = {"push": 2.5, "pop": 2, "take": 18, "probe": 1.25, "spawn_join": 12, "join_nothing": 0.5}
 
 

@@ -15,14 +15,16 @@ from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.schema.counter_names import SYNC_COUNTS
-from numasim.spec.run_spec import RunSpec
 from numasim.spec.single_part import read_workload
-from numasim.validate import predict as predictions
+from numasim.validate import cell_runs
+from numasim.validate.validation_cells import Cell, Part
 from numasim.workload.generate import generate
 from numasim.workload.json_form.graph_io import write
 
 COLUMNS = ("tasks", "steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "overhead_ps")
 TWIN_PS = 40_000
+
+_plan_of = cell_runs.plan_of  # before anything takes its place
 
 Change = Callable[[Order, KernelRun], KernelRun]
 
@@ -67,9 +69,9 @@ class FakeRuntime:
     plans: dict[int, Plan] = field(default_factory=dict)  # the last of each thread
     seeds: list[int] = field(default_factory=list)
 
-    def plan_of(self, spec: RunSpec) -> Plan:
+    def plan_of(self, part: Part, cell: Cell, graph: Path) -> Plan:
         """Plan as the validation does, and remember."""
-        plan = predictions.plan_of(spec)
+        plan = _plan_of(part, cell, graph)
         self.plans[threading.get_ident()] = plan
         return plan
 
@@ -121,12 +123,10 @@ class FakeRuntime:
         program = folder / "numasim-runtime"
         program.write_text("a program")
         monkeypatch.setattr("numasim.runtime.runtime_program.PROGRAM", program)
-        for module in ("cell_runs", "rounds"):
-            monkeypatch.setattr(f"numasim.validate.{module}.plan_of", self.plan_of)
-            monkeypatch.setattr(f"numasim.validate.{module}.simulate", self.simulate)
-        monkeypatch.setattr("numasim.validate.recorded_graphs.run_kernel", self.run_kernel)
-        for module in ("cell_runs", "rounds"):
-            monkeypatch.setattr(f"numasim.validate.{module}.run_kernel_under", lambda _, order: self.run_kernel(order))
+        monkeypatch.setattr(cell_runs, "plan_of", self.plan_of)
+        monkeypatch.setattr(cell_runs, "simulate", self.simulate)
+        monkeypatch.setattr(cell_runs, "run_kernel", self.run_kernel)
+        monkeypatch.setattr(cell_runs, "run_kernel_under", lambda _, order: self.run_kernel(order))
         return self
 
 

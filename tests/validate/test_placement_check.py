@@ -78,7 +78,7 @@ def test_runs_elsewhere_are_made_again_and_counted(tmp_path: Path, monkeypatch: 
 
 def test_a_machine_that_is_always_another_is_said(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
     elsewhere([], 10**9).install(monkeypatch, tmp_path)
-    monkeypatch.setattr("numasim.validate.rounds.MOST_REJECTED", 12)
+    monkeypatch.setattr("numasim.validate.cell_runs.MOST_REJECTED", 12)
     part = part_file(tmp_path, mode="native", repeats=1)
     assert main(["validate", part, "-o", str(tmp_path / "out")]) == CHECK_FAILED
     (said,) = capsys.readouterr().err.splitlines()

@@ -17,7 +17,7 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.spec.run_spec import resolve
-from numasim.validate.rounds import ROUNDS_PER_PROCESS, at_speed
+from numasim.validate.cell_runs import ROUNDS_PER_PROCESS, at_speed
 from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validation_cells import part_of
 

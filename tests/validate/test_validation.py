@@ -14,7 +14,6 @@ from fake_runtime import TWIN_PS, FakeRuntime, part_file, slower
 from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
 from numasim.engine.simulate import simulate
 from numasim.errors import CheckError, InputError
-from numasim.files.owned_folder import MANIFEST
 from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.validate.comparison_tables import page
 from numasim.validate.run_validation import PartFindings, validate_parts
@@ -269,22 +268,6 @@ def test_a_counter_that_differs_is_status_one_and_named(tmp_path: Path, monkeypa
     assert "2 of 2 cells have counters that differ; first fib n=5, randomized, 2 workers, seed " in err
     assert err.endswith(": page_faults is 0 predicted and 7 found\n")
     assert "page_faults" in (tmp_path / "out" / "index.html").read_text()
-
-
-def test_a_validation_of_a_version_without_manifests_goes_on(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
-    runtime = FakeRuntime().install(monkeypatch, tmp_path)
-    validate = ["validate", part_file(tmp_path, costs="model"), "-o", str(tmp_path / "out"), "--quick"]
-    assert main(validate) == OK
-    (tmp_path / "out" / MANIFEST).unlink()
-    (tmp_path / "out" / "notes").write_text("mine")
-    runtime.orders.clear()
-    assert main(validate) == OK
-    assert runtime.orders == []
-    assert (tmp_path / "out" / "notes").read_text() == "mine"
-    assert "notes" not in (tmp_path / "out" / MANIFEST).read_text()
-    assert capsys.readouterr().err == ""
 
 
 def test_a_page_is_the_same_text_every_time(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -28,7 +28,7 @@ def all_packings(program: Program, used: I64, sizes: int = 32) -> list[I64]:
 
 
 def _sizes(used: I64, count: int) -> list[int]:
-    """``count`` sizes in bytes, ascending, from the least that any subtree uses to the most."""
+    """Return ``count`` sizes in bytes, ascending, from the least cache that any subtree uses to the most."""
     there = used[used > 0]
     if not len(there):
         return []

@@ -38,7 +38,7 @@ AT_MOST = 0.03
 
 
 def times_ps(program: str, iterations: int, strategy: Any) -> tuple[int, int]:
-    """How long all iterations take, and the last ones."""
+    """Return the time of all iterations, and the time of the last iterations."""
     workload = {"name": program, **PROGRAMS[program], "iterations": iterations}
     spec = {"machine": MACHINE, "workers": WORKERS, "workload": workload, "strategy": strategy, "runtime": "bare"}
     result = simulate(build_plan(resolve(spec)), 0)
@@ -47,7 +47,7 @@ def times_ps(program: str, iterations: int, strategy: Any) -> tuple[int, int]:
 
 
 def longer(program: str, iterations: int) -> list[float]:
-    """By how much all iterations take longer with detection and without, and the last ones."""
+    """Return by how much iterations take longer with detection and without: all of them, and the last ones."""
     (plain, plain_last), *learned = (times_ps(program, iterations, each) for each in ("cilk", "laws", UNDETECTED))
     return [*(whole / plain - 1 for whole, _ in learned), *(last / plain_last - 1 for _, last in learned)]
 

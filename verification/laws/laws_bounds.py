@@ -57,23 +57,23 @@ NEAR, STOLEN = 0.05, 0.05
 
 @dataclass(frozen=True)
 class Fixed:
-    """The controller that has ``roots`` from the begin."""
+    """The controller that sets ``roots`` before the first iteration."""
 
     roots: I64
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[bool, Controls]:
-        """The tiers that follow from them, which stay."""
+        """Set the tiers that follow from the roots, in the first call."""
         return True, Controls() if state else Controls(tiers=tiers_of_packing(program, self.roots))
 
 
 def plan_of(strategy: str, workload: Mapping[str, Any], **model: Any) -> Plan:
-    """A run on all cores, in which nothing but a probe costs anything."""
+    """Return the plan of a run on all cores, in which only probes have a cost."""
     spec = {"machine": MACHINE, "workers": SOCKETS * CORES, "runtime": "bare", "model": model}
     return build_plan(resolve({**spec, "workload": dict(workload), "strategy": strategy}))
 
 
 def last_pass(plan: Plan, program: Program) -> Pass:
-    """The last phase of a run."""
+    """Return the last phase of a run."""
     records = [np.zeros((0, 5), np.uint64)]
     result, log = ENGINES["native"](Run(plan, 0), True, lambda some: records.append(some.copy()))
     assert log is not None
@@ -82,7 +82,7 @@ def last_pass(plan: Plan, program: Program) -> Pass:
 
 
 def packings(program: Program) -> Iterator[I64]:
-    """No roots, then those at each depth from that of the slices on."""
+    """Yield a packing without roots, and then the packings of each depth from that of the slices on."""
     labels = slices(program, program.units)
     yield np.zeros(0, np.int64)
     first = int(program.depth[labels >= 0].min())
@@ -91,7 +91,7 @@ def packings(program: Program) -> Iterator[I64]:
 
 
 def checks_of(name: str) -> dict[str, list[Check]]:
-    """All checks of one program."""
+    """Return all checks of one program."""
     found: dict[str, list[Check]] = defaultdict(list)
     plan = plan_of("laws", {"name": name, **PASSES[name]})
     assert plan.tuning is not None
@@ -108,14 +108,14 @@ def checks_of(name: str) -> dict[str, list[Check]]:
 
 
 def shown(checks: list[Check]) -> str:
-    """The largest ratio, and how many of the bounds are broken."""
+    """Write the largest ratio, and how many of the bounds are broken."""
     ratios = [each.ratio for each in checks]
     broken = sum(ratio > 1 for ratio in ratios)
     return f"{max(ratios):.2f}" + (f" ({broken} of {len(ratios)})" if broken else "")
 
 
 def waits_ps(name: str, strategy: str, size: Mapping[str, int]) -> I64:
-    """How long each leaf waits for memory, in all iterations but the first."""
+    """Return the time that each leaf waits for memory, in all iterations but the first."""
     workload = {"name": name, **size, "sweeps": SWEEPS, "ops_per_point": 0}
     result, log = ENGINES["native"](Run(plan_of(strategy, workload, cache="none", contention="none"), 0), True, None)
     assert log is not None
@@ -124,7 +124,7 @@ def waits_ps(name: str, strategy: str, size: Mapping[str, int]) -> I64:
 
 
 def locality(name: str) -> tuple[str, bool]:
-    """A row of the second table, and whether equations 3 to 5 hold for it."""
+    """Return a row of the second table, and whether equations 3 to 5 hold."""
     size = {**(SOLID if "z" in PASSES[name] else PLANE), "x": LEAVES_ROWS}
     row_bytes = ELEMENT_BYTES * size["y"] * size.get("z", 1)
     own, border = 3 * LEAF_ROWS * row_bytes, 2 * HALO.get(name.removesuffix("-ir"), 1) * row_bytes

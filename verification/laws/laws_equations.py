@@ -32,8 +32,10 @@ from numasim.workload.one_worker import LINE_BYTES, MLP
 
 @dataclass(frozen=True)
 class PackedWork:
-    """The work and the chains of a packed forest in picoseconds. ``subtrees`` [k] and ``chains`` [k] are T1 and Tinf of
-    each subtree; ``free_chain`` is the longest chain of the free tier, ``chain`` that of everything.
+    """The work and the chains of a packed forest in picoseconds.
+
+    ``subtrees`` [k] and ``chains`` [k] are T1 and Tinf of each subtree. ``free_chain`` is the longest chain of the free
+    tier, and ``chain`` the longest chain of all tasks.
     """
 
     free: int
@@ -43,37 +45,41 @@ class PackedWork:
     chain: int
 
     def free_ps(self, sockets: int) -> int:
-        """Equation 8: the free tier, executed by the head of each socket."""
+        """Return equation 8: the time of the free tier, executed by the head of each socket."""
         return _up(self.free, sockets) + self.free_chain
 
     def subtree_ps(self, cores: int) -> list[int]:
-        """Equation 9: each subtree, on the cores of a socket."""
+        """Return equation 9: the time of each subtree on the cores of a socket."""
         return [_up(work, cores) + chain for work, chain in zip(self.subtrees, self.chains, strict=True)]
 
     def local_ps(self, sockets: int, cores: int) -> int:
-        """Equations 10 and 11 as printed: all subtrees, executed by the sockets."""
+        """Return equations 10 and 11 as printed: the time of all subtrees, executed by the sockets."""
         parts = _up(sum(self.subtrees), sockets * cores) + _up(sum(self.chains), sockets)
         return parts + max(self.chains, default=0)
 
     def sum_ps(self, sockets: int, cores: int) -> int:
-        """Equation 12 as printed: the free tier, and behind it all subtrees (equation 7)."""
+        """Return equation 12 as printed: the time of the free tier and, behind the free tier, of all subtrees (equation
+        7).
+        """
         return self.free_ps(sockets) + self.local_ps(sockets, cores)
 
     def printed_ps(self, sockets: int, cores: int) -> int:
-        """Equation 13 as printed."""
+        """Return equation 13 as printed."""
         work = _up(self.free, sockets) + _up(sum(self.subtrees), sockets * cores)
         return work + _up(sum(self.chains), sockets) + self.chain
 
     def greedy_ps(self, sockets: int, cores: int) -> int:
-        """The bound that greedy runs keep: while a socket has nothing, a chain of free tasks and a subtree shortens."""
+        """Return the bound that greedy runs keep: while a socket is idle, a chain of free tasks and a subtree becomes
+        shorter.
+        """
         whole = self.subtree_ps(cores)
         return _up(self.free + sum(whole), sockets) + self.free_chain + max(whole, default=0)
 
 
 def packed_work(own_ps: I64, parent: I64, subtree_end: I64, roots: I64) -> PackedWork:
-    """The `PackedWork` of a forest in which each task creates its children at once and waits for them.
+    """Return the `PackedWork` of a forest in which each task creates its children at once and waits for them.
 
-    ``own_ps`` [tasks] is the time of each task's own segments; ``roots`` are those of the subtrees.
+    ``own_ps`` [tasks] is the time of each task's own segments; ``roots`` are the roots of the subtrees.
     """
     chain, below = own_ps.copy(), own_ps.copy()
     by_depth = levels(parent)
@@ -101,8 +107,8 @@ def packed_work(own_ps: I64, parent: I64, subtree_end: I64, roots: I64) -> Packe
 
 
 def space_bound(serial_tasks: int, subtrees: int, workers: int) -> int:
-    """Equation 15: the most tasks that are live at a time, where a run on one worker has ``serial_tasks`` (equation 14
-    is that without subtrees): ``max(k S1, m n S1)``.
+    """Return the bound of equation 15 on the number of live tasks, ``max(k S1, m n S1)``, where a run on one worker has
+    ``serial_tasks`` live tasks. Without subtrees this is equation 14.
     """
     return max(subtrees, workers) * serial_tasks
 
@@ -122,7 +128,7 @@ def _up(value: int, divisor: int) -> int:
 
 @dataclass(frozen=True)
 class LeafAccess:
-    """The data of a leaf, and what a byte costs."""
+    """The data of a leaf, and the time that a byte takes."""
 
     own_bytes: int
     border_bytes: int
@@ -130,24 +136,26 @@ class LeafAccess:
     remote_ps: Fraction
 
     def random_ps(self, sockets: int) -> Fraction:
-        """Equation 3: expected under random stealing, where a leaf's data is local with probability 1 / M."""
+        """Return equation 3: the expected time under random stealing, where a leaf's data is local with probability 1 /
+        M.
+        """
         all_bytes = self.own_bytes + self.border_bytes
         return all_bytes * (self.local_ps + (sockets - 1) * self.remote_ps) / sockets
 
     @property
     def allocated_ps(self) -> Fraction:
-        """Equation 4, the most that it takes with an allocator: its own part is local, the border may be remote."""
+        """Equation 4, the longest time with an allocator: the leaf's own part is local, the border may be remote."""
         return self.own_bytes * self.local_ps + self.border_bytes * self.remote_ps
 
     def gain_ps(self, sockets: int) -> Fraction:
-        """Equation 5: the least that an allocator gains, which is equation 3 less equation 4."""
+        """Return equation 5: the least gain by an allocator, which is equation 3 less equation 4."""
         gap = (self.remote_ps - self.local_ps) / sockets
         return gap * ((sockets - 1) * self.own_bytes - self.border_bytes)
 
 
 def on_machine(machine: Machine, own_bytes: int, border_bytes: int) -> tuple[LeafAccess, LeafAccess]:
-    """A leaf on a machine of equal nodes, without caches and contention: from the other nodes in the mean, as equations
-    3 and 5 need it, and from the farthest one, as equation 4 does.
+    """Return a leaf on a machine of equal nodes, without caches and contention, twice: with the mean distance of the
+    other nodes, for equations 3 and 5, and with the farthest node, for equation 4.
     """
     latency = machine.latency_ps
     others = latency[~np.eye(machine.nodes, dtype=bool)].tolist()
@@ -187,7 +195,7 @@ class Pass:
 
 
 def pass_of(log: Sequence[Executed], records: Records, program: Program, start_ps: int, end_ps: int) -> Pass:
-    """What the log and the records of a run have of the tasks that ran between ``start_ps`` and ``end_ps``."""
+    """Return the tasks that ran between ``start_ps`` and ``end_ps``, from the log and the records of a run."""
     inside = [each for each in log if start_ps <= each.start_ps and each.end_ps <= end_ps]
     task = np.array([each.task for each in inside], np.int64)
     start = np.array([each.start_ps for each in inside], np.int64)
@@ -212,23 +220,25 @@ def pass_of(log: Sequence[Executed], records: Records, program: Program, start_p
 
 @dataclass(frozen=True)
 class Check:
-    """What was measured, and the bound that an equation has for it."""
+    """A measured value, and the bound of an equation on the value."""
 
     measured: int
     bound: int
 
     @property
     def ratio(self) -> float:
-        """At most 1 where the bound holds."""
+        """The measured value over the bound, at most 1 where the bound holds."""
         return self.measured / self.bound if self.bound else float(self.measured > 0)
 
 
 def time_checks(
     ran: Pass, program: Program, roots: I64, sockets: int, cores: int, search_ps: int
 ) -> dict[str, list[Check]]:
-    """Equations 8 to 13 on a pass whose subtrees have ``roots``. Those of equation 9 are one for each subtree, and
-    ``greedy`` is the bound that holds where equation 13 does not (`PackedWork.greedy_ps`). Equation 8 is for passes
-    without subtrees: in others the free tier overlaps with them, and a free task waits behind roots in a pool.
+    """Return the checks of equations 8 to 13 on a pass whose subtrees have ``roots``.
+
+    Equation 9 has a check for each subtree. ``greedy`` is the bound that holds where equation 13 does not
+    (`PackedWork.greedy_ps`). Equation 8 is for passes without subtrees: in other passes the free tier overlaps with the
+    subtrees, and a free task waits behind roots in a pool.
     """
     number = np.full(program.tasks + 1, -1)
     number[ran.tasks] = np.arange(len(ran.tasks))
@@ -253,8 +263,8 @@ def time_checks(
 
 
 def live_at_most(ran: Pass) -> int:
-    """How many tasks are live at a time, from when a task is created to the end of the last segment below it. Within an
-    instant tasks end before others are created.
+    """Return the largest number of tasks that are live at a time. A task is live from its creation to the end of the
+    last segment in its subtree. At one instant, tasks end before others are created.
     """
     created = np.sort(ran.created)
     live = np.arange(1, len(created) + 1) - np.searchsorted(np.sort(ran.ended), created, side="right")
@@ -262,7 +272,7 @@ def live_at_most(ran: Pass) -> int:
 
 
 def space_checks(ran: Pass, program: Program, roots: I64, workers: int) -> dict[str, Check]:
-    """Equations 14 and 15 on a pass: one worker that goes depth first has a chain of tasks at a time."""
+    """Return the checks of equations 14 and 15 on a pass. One worker has a chain of live tasks at a time."""
     live, chain = live_at_most(ran), int(program.depth[ran.tasks].max(initial=-1)) + 1
     subtrees = int(np.isin(roots, ran.tasks).sum())
     return {"14": Check(live, space_bound(chain, 0, workers)), "15": Check(live, space_bound(chain, subtrees, workers))}

@@ -63,7 +63,7 @@ Loops = dict[int, I64]  # what belongs to each loop, by its first phase
 
 
 def parameters_of(program: str, rows: int, iterations: int) -> dict[str, Any]:
-    """The workload: ``iterations`` passes of two sweeps, of sor two half sweeps; or all of an elimination."""
+    """Return the workload: ``iterations`` passes of two sweeps, for sor of two half sweeps; or a whole elimination."""
     if program in ELIMINATIONS:
         return {"name": program, "x": rows, "phase_steps": STEPS}
     size = {"x": rows, "y": 1024} if program in PLANES else {"x": rows, "y": 64, "z": 64}
@@ -73,7 +73,7 @@ def parameters_of(program: str, rows: int, iterations: int) -> dict[str, Any]:
 def plan_of(
     program: str, rows: int, iterations: int, tune: Mapping[str, Any] = MappingProxyType({}), noise: float = NOISE
 ) -> Plan:
-    """A run under LAWS, tuned otherwise as ``tune`` says."""
+    """Return the plan of a run under LAWS, with the changes of ``tune``."""
     spec = {
         "machine": MACHINE,
         "workers": WORKERS,
@@ -87,7 +87,7 @@ def plan_of(
 
 @dataclass(frozen=True)
 class Fixed:
-    """The controller that has ``roots`` from the second iteration of each loop on."""
+    """The controller that sets ``roots`` from the second iteration of each loop on."""
 
     roots: I64
 
@@ -102,8 +102,9 @@ class Fixed:
 
 @dataclass
 class Timed:
-    """A controller, with what becomes of it in a run, loop by loop: how long each iteration takes but the last of all,
-    the packing with which the search began, the one that it kept, and the iteration after which it ended.
+    """A controller, and what happens in its run, loop by loop: the time of each iteration but the last of all, the
+    packing with which the search begins, the packing that the search keeps, and the iteration after which the search
+    ends.
     """
 
     controller: Controller
@@ -125,7 +126,7 @@ class Timed:
 
 
 def run(plan: Plan, controller: Controller, seed: int) -> Timed:
-    """One run under another controller."""
+    """Do one run under another controller."""
     assert plan.tuning is not None
     timed = Timed(controller)
     ENGINES["native"](Run(replace(plan, tuning=replace(plan.tuning, load=lambda: timed)), seed), False, None)
@@ -133,20 +134,22 @@ def run(plan: Plan, controller: Controller, seed: int) -> Timed:
 
 
 def last_ps(runs: Sequence[Timed]) -> npt.NDArray[np.float64]:
-    """[runs, loops] how long an iteration takes: the mean of the last ones of each loop that has so many."""
+    """Return [runs, loops] the mean time of the last iterations of each loop that has enough iterations."""
     loops = [loop for loop, times in runs[0].times.items() if len(times) > LAST]
     return np.array([[np.mean(each.times[loop][-LAST:]) for loop in loops] for each in runs])
 
 
 def together(packings: Loops) -> I64:
-    """The packings of all loops as one."""
+    """Return the packings of all loops as one packing."""
     return np.sort(np.concatenate([*packings.values()]))
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What Algorithm 1 comes to with one rule for what it keeps: how much slower the packings at the end are than the
-    best one, and than those at the start; the iterations of the longest search.
+    """The outcome of Algorithm 1 with one rule for what it keeps.
+
+    ``loss`` is how much slower the packings at the end are than the best packing, ``worse`` how much slower they are
+    than the packings at the start. ``iterations`` are those of the longest search.
     """
 
     loss: float
@@ -161,9 +164,9 @@ class Searched:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a program: how long an iteration takes under the best packing and under the one that Algorithm 1
-    starts with; what it ends with, for each of `KEEPS`; how many packings were tried; the costs of the free tier and of
-    measuring.
+    """The outcome of a program: the time of an iteration under the best packing and under the initial packing of
+    Algorithm 1; the outcome of Algorithm 1 for each of `KEEPS`; the number of packings that were tried; and the
+    costs of the free tier and of measuring.
     """
 
     program: str
@@ -175,14 +178,14 @@ class Outcome:
     measuring: float
 
     def line(self) -> str:
-        """A row of the table."""
+        """Return a row of the table."""
         times = f"{self.best_ps / 1e9:9.4f} {self.initial_ps / 1e9:9.4f}"
         found = "  ".join(f"{each.loss:+7.2%} {each.worse:+8.3%} {each.iterations:4}" for each in self.searched)
         return f"{self.program:8} {times}  {found} {self.packings:8} {self.free:7.2%} {self.measuring:9.2%}"
 
 
 def outcome(program: str, rows: int, seeds: int) -> Outcome:
-    """Search, and try everything."""
+    """Search by Algorithm 1, and try all packings."""
     whole = WHOLE if program in ELIMINATIONS else rows
     rows = min(rows, TRIED) if program in ELIMINATIONS else rows
     noisy, quiet = plan_of(program, rows, FIXED), plan_of(program, rows, FIXED, noise=0)
@@ -213,12 +216,12 @@ def outcome(program: str, rows: int, seeds: int) -> Outcome:
 
 
 def fixed_ps(plan: Plan, packings: Sequence[I64]) -> npt.NDArray[np.float64]:
-    """[seeds, loops] how long an iteration takes under the packing that is fixed for each seed."""
+    """Return [seeds, loops] the time of an iteration under the packing that is fixed for each seed."""
     return last_ps([run(plan, Fixed(roots), seed) for seed, roots in enumerate(packings)])
 
 
 def tried_packings(plan: Plan) -> list[I64]:
-    """Those of `all_packings`, as they are and kept within slices."""
+    """Return the packings of `all_packings`, as they are and cut at the slices."""
     assert plan.tuning is not None
     program = plan.tuning.program
     used = shared_cache_bytes(plan.tuning.misses, program.line_bytes, program.subtree_end)
@@ -229,8 +232,8 @@ def tried_packings(plan: Plan) -> list[I64]:
 
 
 def free_share(plan: Plan) -> float:
-    """The part of a socket's time before it executes its first segment, over all phases but those of the first
-    iteration of each loop.
+    """Return the part of a socket's time before the socket executes its first segment, over all phases but those of the
+    first iteration of each loop.
     """
     result, log = ENGINES["native"](Run(plan, 0), True, None)
     assert log is not None
@@ -246,7 +249,7 @@ def free_share(plan: Plan) -> float:
 
 
 def measuring_share(program: str, rows: int) -> float:
-    """By how much the first iteration, in which misses are counted, is longer than if that took no time, of all."""
+    """Return by how much counting misses in the first iteration lengthens the run."""
     plans = [plan_of(program, rows, SEARCHED, {"profile_ns": cost, "moves": []}) for cost in (PROFILE_NS, 0)]
     measured, plain = (float(simulate(plan, 0).counters["makespan_ps"]) for plan in plans)
     return measured / plain - 1

@@ -6,19 +6,55 @@
  *
  * `empty` uses the runtime that is loaded already.
  */
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "entrances.h"
-
 enum { TASKS = 100, ROUNDS = 40, HOPS = 500, BLOCK_BYTES = 256 }; /* fewer tasks than a queue of libomp holds */
 
-static ns_openmp openmp;
+/* ---- the entrances that compilers call: those of GOMP, which libgomp and libomp both have ------------------------ */
+
+typedef struct {
+    void (*parallel)(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+    void (*task)(void (*body)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
+                 bool deferred, unsigned flags, void **dependences, int priority, void *detach);
+    void (*taskwait)(void);
+    void (*barrier)(void);
+    int (*thread)(void);
+    bool (*loop_begin)(long first, long end, long step, long chunk, long *from, long *to);
+    bool (*loop_next)(long *from, long *to);
+    void (*loop_end)(void);
+} entrances;
+
+static entrances openmp;
+
+static bool find(void *library, const char *name, void *entrance) {
+    void *found = dlsym(library, name);
+    memcpy(entrance, &found, sizeof found);
+    if (!found) fprintf(stderr, "numasim-openmp-probe: the OpenMP runtime has no %s\n", name);
+    return found;
+}
+
+/* Find the entrances of a library, or with NULL of a library that is loaded already. Returns false, with a message,
+ * where an entrance is missing. */
+static bool load(entrances *self, const char *library) {
+    void *opened = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    if (!opened) {
+        fprintf(stderr, "numasim-openmp-probe: %s\n", dlerror());
+        return false;
+    }
+    return find(opened, "GOMP_parallel", &self->parallel) && find(opened, "GOMP_task", &self->task) &&
+           find(opened, "GOMP_taskwait", &self->taskwait) && find(opened, "GOMP_barrier", &self->barrier) &&
+           find(opened, "omp_get_thread_num", &self->thread) &&
+           find(opened, "GOMP_loop_dynamic_start", &self->loop_begin) &&
+           find(opened, "GOMP_loop_dynamic_next", &self->loop_next) && find(opened, "GOMP_loop_end", &self->loop_end);
+}
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -65,7 +101,8 @@ static void empty_rounds(void *data) {
 /* Chunks of a loop, which the runtime of a single thread makes one of. */
 static void empty_chunks(void *data) {
     long from, to;
-    for (bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to); more; more = openmp.loop_next(&from, &to)) {
+    for (bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to); more;
+         more = openmp.loop_next(&from, &to)) {
     }
     openmp.loop_end();
 }
@@ -207,10 +244,10 @@ static int costs(void) {
 
 int main(int count, char **arguments) {
     const char *what = count == 3 ? arguments[1] : "";
-    if (strcmp(what, "costs") == 0) return ns_openmp_load(&openmp, arguments[2]) ? costs() : 1;
+    if (strcmp(what, "costs") == 0) return load(&openmp, arguments[2]) ? costs() : 1;
     if (strcmp(what, "empty") == 0) {
         int rounds = atoi(arguments[2]);
-        if (!ns_openmp_load(&openmp, NULL)) return 1;
+        if (!load(&openmp, NULL)) return 1;
         openmp.parallel(empty_rounds, &rounds, 0, 0);
         openmp.parallel(empty_chunks, &rounds, 0, 0);
         return 0;

@@ -8,8 +8,6 @@
 
 #include "driver/commands.h"
 #include "driver/output.h"
-#include "driver/rehearsal.h"
-#include "driver/standard_streams.h"
 #include "policy/draws.h"
 
 enum { PROBLEM_BYTES = 1280, MAPPED_BYTES = 128 * 1024 };
@@ -20,7 +18,6 @@ static const char USAGE[] =
     "    [--seed N] [--record FILE] [--repeat N] [--rehearse] [--warm-up] [--no-verify] [--json]\n"
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
-    "numasim-runtime bare independent TASKS|fib N WORKERS NODES\n"
     "numasim-runtime probe [--quick] [--cores]\n"
     "numasim-runtime [--cflags] [--libs] [--cmake-dir]\n"
     "\n"
@@ -40,7 +37,8 @@ static int refuse(const char *problem) {
     return NS_EXIT_BAD_INPUT;
 }
 
-/* The seed of a repeat, as sweeps of the simulator have it (numasim/draws.py: repeat_seed); 0 is the plan file's. */
+/* Return the seed of a repeat, by the rule of the simulator's sweeps (numasim/draws.py: repeat_seed). With the seed 0
+ * every run takes the seed of the plan's file. */
 static uint64_t seed_of(const ns_options *options, int64_t run) {
     const uint64_t seed = options->pool.seed;
     return options->repeats && seed ? ns_draw(seed, (uint64_t)run) : seed;
@@ -50,7 +48,7 @@ static int run_one(ns_outcome *outcome, const ns_options *options, uint64_t seed
     return (options->rehearse ? ns_run_rehearsed : ns_run_kernel)(outcome, options, seed, problem, bytes);
 }
 
-/* A run that is forgotten: code and processors that were idle get up to speed. */
+/* Do a run without reporting the run, so that caches are warm and idle processors have raised their clocks. */
 static int warm_up(const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
     ns_options unverified = *options;
     ns_outcome outcome;
@@ -96,17 +94,24 @@ static int run_kernels(int count, char **arguments) {
     return NS_EXIT_OK;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} COMMAND[] = {{"plan", ns_plan_command}, {"topology", ns_topology_command}, {"probe", ns_probe_command}};
+enum { COMMANDS = sizeof COMMAND / sizeof *COMMAND };
+
 static int run_command(int count, char **arguments) {
-    const char *nearest;
+    const char *names[COMMANDS + 1] = {NULL}, *nearest;
     char problem[PROBLEM_BYTES];
-    const int status = ns_command_run(count, arguments, &nearest);
-    if (status != NS_EXIT_NO_COMMAND) return status;
+    for (int at = 0; at < COMMANDS; at++) names[at] = COMMAND[at].name;
+    const int found = ns_names_find(names, arguments[1], &nearest);
+    if (found >= 0) return COMMAND[found].run(count - 1, arguments + 1);
     snprintf(problem, sizeof problem, "there is no command '%s'; the nearest is %s", arguments[1], nearest);
     return refuse(problem);
 }
 
-/* Every run of a process finds its memory as the first one does, untouched: else glibc keeps what a run has freed, with
- * its pages. */
+/* Let glibc return freed memory to the system, so that every run of a process finds untouched pages, as the first does.
+ */
 static void keep_no_memory(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
@@ -115,7 +120,7 @@ static void keep_no_memory(void) {
 
 int main(int count, char **arguments) {
     keep_no_memory();
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is an error like a full disk */
     if (!ns_standard_streams_open()) return NS_EXIT_BAD_INPUT;
     if (count < 2) {
         fputs(USAGE, stderr);

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "driver/options/values.h"
 #include "record/json_text.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
@@ -118,7 +117,7 @@ static void write_matrix(FILE *file, const char *name, const int64_t *values, ui
 
 static const char *truth(bool value) { return value ? "true" : "false"; }
 
-/* What differs from run to run. What was not verified has not been found to be wrong. */
+/* Write what differs from run to run. A run that was not verified counts as correct. */
 static void write_outcome(FILE *file, const ns_outcome *self) {
     const ns_report *report = &self->report;
     fprintf(file, "\"seed\":%" PRIu64 ",\"correct\":%s", self->seed, truth(self->correct));

@@ -1,4 +1,4 @@
-/* What the program prints: kernels and outcomes, as JSON and for people. */
+/* The output of the program: kernels and outcomes, as JSON and as tables for people. */
 #ifndef NS_OUTPUT_H
 #define NS_OUTPUT_H
 
@@ -8,7 +8,9 @@
 
 void ns_output_kernels(FILE *file, bool json);
 
-/* `count` outcomes of the same kernel; a single one that is not one of several has no "runs" in JSON. */
+/* Print `count` outcomes of the same kernel. Without --repeat the JSON has the outcome itself, with --repeat a list
+ * "runs".
+ */
 void ns_output_outcomes(FILE *file, const ns_options *options, const ns_outcome *outcomes, int64_t count);
 
 #endif

@@ -2,26 +2,25 @@
  * of the simulator can be held against it, or on threads.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "driver/commands.h"
 #include "driver/output.h"
 #include "graph_program.h"
 #include "kernels/delay.h"
 
-/* The program behind the interface of kernels; its serial twin is the graph itself. */
+/* The program of the plan's graph as a kernel. There is no serial twin: the run is correct if every task has run. */
 typedef struct {
+    ns_state_memory memory;
     ns_graph_program *program;
     ns_delay delay;
 } state;
 
 static const ns_parameter PARAMETERS[] = {{NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL}};
 
-static int create(void **made, ns_setting *setting) {
-    state *self = calloc(1, sizeof *self);
-    if (self && setting->waits) self->delay = ns_delay_calibrate();
-    *made = self;
-    return self ? NS_OK : NS_ERROR_MEMORY;
+static int create(void *whole, ns_setting *setting) {
+    state *self = whole;
+    if (setting->waits) self->delay = ns_delay_calibrate();
+    return NS_OK;
 }
 
 static void take(const void *delay, int64_t picoseconds) { ns_delay_take(delay, picoseconds); }
@@ -44,22 +43,22 @@ static bool matches(const void *whole) {
     return ns_graph_program_is_complete(self->program);
 }
 
-static void destroy(void *whole) {
+static void release(void *whole) {
     state *self = whole;
     ns_graph_program_destroy(self->program);
-    free(self);
 }
 
 static const ns_kernel PLAN = {
     .name = "plan",
     .meaning = "the task graph of the plan",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
+    .release = release,
 };
 
 static int refuse(const char *problem) {
@@ -67,7 +66,7 @@ static int refuse(const char *problem) {
     return NS_EXIT_BAD_INPUT;
 }
 
-/* What goes with other kernels only. */
+/* Whether options are given that only other kernels have. */
 static bool asks_for_more(const ns_options *options) {
     return options->kernel != &PLAN || options->list || options->help || options->repeats || options->rehearse ||
            options->warm_up || options->pool.record || options->pool.mode == NS_MODE_SERIAL;

@@ -1,90 +1,24 @@
 #include "driver/run.h"
 
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "api/operations.h"
-#include "driver/first_thread.h"
-#include "driver/ring.h"
+#include "numasim/topology.h"
+#include "platform/atomics.h"
+#include "platform/cpu_clock.h"
 #include "platform/ticks.h"
+#include "threads/worker.h"
 
-static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
-    const int64_t begin_ps = ns_cpu_ps();
-    kernel->run_twin(state);
-    outcome->serial_ps = ns_cpu_ps() - begin_ps;
-    outcome->verified = true;
-    outcome->correct = kernel->matches(state);
-}
-
-static int run_state(ns_outcome *outcome, const ns_kernel *kernel, void *state, ns_pool *pool) {
-    int error = kernel->attach ? kernel->attach(state, pool) : NS_OK;
-    if (!error) error = kernel->run(state, pool);
-    if (!error) error = pool->mode->report(pool, &outcome->report);
-    return error;
-}
+enum { PROBLEM_BYTES = 512 };
 
 static bool has_threads(const ns_pool_options *options) {
     return options->mode == NS_MODE_NATIVE || options->mode == NS_MODE_EMULATED;
 }
 
-/* Serial parts of runs on threads are done where worker 0 is: its data is then near it, and it is awake. */
-static void go_where_serial(const ns_pool_options *options, cpu_set_t *before) {
-    if (has_threads(options)) ns_first_thread_stay(before);
-}
-
-static void return_from_serial(const ns_pool_options *options, const cpu_set_t *before) {
-    if (has_threads(options)) ns_first_thread_leave(before);
-}
-
-/* Where delays are declared, they need not be waited for. */
-static bool delays_take_time(const ns_pool_options *options) {
-    return has_threads(options) || options->costs == NS_COSTS_MEASURED;
-}
-
-/* Of workers where those of the run are, in a pool of their own, since a run's pool counts the run alone. */
-static int measure_ring(int64_t *hop_ps, const ns_pool_options *options) {
-    ns_pool *pool;
-    ns_pool_options same = *options;
-    same.graph = NS_GRAPH_IGNORED;
-    int error = ns_pool_create(&pool, &same);
-    if (!error) error = ns_ring_measure(hop_ps, pool);
-    ns_pool_destroy(pool);
-    return error;
-}
-
-static int run_between_rings(ns_outcome *outcome, const ns_options *options, void *state, ns_pool *pool) {
-    const bool native = options->pool.mode == NS_MODE_NATIVE;
-    int error = native ? measure_ring(&outcome->hop_ps[1], &options->pool) : NS_OK;
-    if (!error) error = run_state(outcome, options->kernel, state, pool);
-    return error || !native ? error : measure_ring(&outcome->hop_ps[2], &options->pool);
-}
-
-static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
-    ns_setting setting = {
-        .values = options->values, .workers = pool->workers, .waits = delays_take_time(&options->pool)};
-    void *state = NULL;
-    cpu_set_t anywhere;
-    go_where_serial(&options->pool, &anywhere);
-    int error = options->kernel->create(&state, &setting);
-    return_from_serial(&options->pool, &anywhere);
-    if (error) {
-        snprintf(problem, bytes, "%s: %s", options->kernel->name,
-                 *setting.problem ? setting.problem : ns_error_sentence(error));
-        return error;
-    }
-    error = run_between_rings(outcome, options, state, pool);
-    if (error) {
-        const char *why = ns_pool_problem(pool);
-        snprintf(problem, bytes, "%s%s%s", ns_error_sentence(error), *why ? ": " : "", why);
-    } else if (options->verify) {
-        go_where_serial(&options->pool, &anywhere);
-        verify(outcome, options->kernel, state);
-        return_from_serial(&options->pool, &anywhere);
-    }
-    options->kernel->destroy(state);
-    return error;
-}
-
-int ns_run_pool(ns_pool **made, const ns_pool_options *options, char *problem, size_t bytes) {
+/* Create a pool; or a negative error code, with a sentence for the user in `problem`. */
+static int create_pool(ns_pool **made, const ns_pool_options *options, char *problem, size_t bytes) {
     const int error = ns_pool_create(made, options);
     if (!error) return NS_OK;
     const char *why = *made && *ns_pool_problem(*made) ? ns_pool_problem(*made) : ns_error_sentence(error);
@@ -95,12 +29,129 @@ int ns_run_pool(ns_pool **made, const ns_pool_options *options, char *problem, s
     return error;
 }
 
+/* ---- the first hardware thread ----------------------------------------------------------------------------------- */
+
+/* Serial parts of runs on threads are done on the first hardware thread that the process may use, which is worker 0's:
+ * data is then near worker 0, and hardware threads need not be equally fast, least of all those of a virtual machine.
+ * `before` is where the calling thread could be until now. A thread that cannot go there stays where it is. */
+static void go_to_first_thread(const ns_pool_options *options, cpu_set_t *before) {
+    if (!has_threads(options)) return;
+    CPU_ZERO(before);
+    sched_getaffinity(0, sizeof *before, before);
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, before)) {
+            ns_cpu_pin(cpu);
+            return;
+        }
+    }
+}
+
+static void leave_first_thread(const ns_pool_options *options, const cpu_set_t *before) {
+    if (has_threads(options)) sched_setaffinity(0, sizeof *before, before);
+}
+
+/* ---- how far apart the workers are ------------------------------------------------------------------------------- */
+
+enum { HOPS = 20000 }; /* in all, about, which take some milliseconds among any number of workers */
+
+/* The time that a cache line takes from each worker to the next, all around. A hypervisor may move hardware threads
+ * from core to core, and what they share changes with that. */
+typedef struct {
+    NS_OWN_LINE ns_atomic_u64 ball;
+    NS_OWN_LINE int64_t took_ps;
+} ring;
+
+/* Return a number of hops near HOPS that makes whole rounds. */
+static uint64_t whole_rounds(uint64_t workers) { return (HOPS + workers - 1) / workers * workers; }
+
+/* Let each worker wait for its turn, and then give the next worker the turn. */
+static void pass(ns_task *self, void *arguments) {
+    ring *shared = *(ring **)arguments;
+    const uint64_t workers = ns_task_workers(self), mine = ns_task_worker(self);
+    const uint64_t last = whole_rounds(workers);
+    const int64_t began_ps = ns_monotonic_ps();
+    for (uint64_t turn = mine; turn < last; turn += workers) {
+        /* relaxed: nothing but the line itself is handed over */
+        while (ns_atomic_u64_load(&shared->ball, memory_order_relaxed) != turn) continue;
+        ns_atomic_u64_store(&shared->ball, turn + 1, memory_order_relaxed);
+    }
+    if (mine == workers - 1) shared->took_ps = ns_monotonic_ps() - began_ps;
+}
+
+/* Measure the mean time of a hop among the workers of a native pool, which counts a team more; 0 for a single worker,
+ * and for more workers than hardware threads. */
+static int measure_hops(int64_t *hop_ps, ns_pool *pool) {
+    ring shared = {0}, *arguments = &shared;
+    *hop_ps = 0;
+    if (pool->workers < 2 || ((const ns_thread_pool *)pool)->crowded) return NS_OK;
+    const int error = ns_pool_team(pool, pass, &arguments, sizeof arguments);
+    *hop_ps = shared.took_ps / (int64_t)whole_rounds(pool->workers);
+    return error;
+}
+
+/* Measure hops in a pool that is made for the measurement, since the pool of a run counts the run alone. */
+static int measure_hops_of_run(int64_t *hop_ps, const ns_pool_options *options) {
+    ns_pool *pool;
+    ns_pool_options same = *options;
+    same.graph = NS_GRAPH_IGNORED;
+    int error = ns_pool_create(&pool, &same);
+    if (!error) error = measure_hops(hop_ps, pool);
+    ns_pool_destroy(pool);
+    return error;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
+
+static void verify(ns_outcome *outcome, const ns_kernel *kernel, void *state) {
+    const int64_t begin_ps = ns_cpu_ps();
+    kernel->run_twin(state);
+    outcome->serial_ps = ns_cpu_ps() - begin_ps;
+    outcome->verified = true;
+    outcome->correct = kernel->matches(state);
+}
+
+static int run_state(ns_outcome *outcome, const ns_options *options, void *state, ns_pool *pool) {
+    const bool native = options->pool.mode == NS_MODE_NATIVE;
+    int error = native ? measure_hops_of_run(&outcome->hop_ps[1], &options->pool) : NS_OK;
+    if (!error) error = ns_state_attach(state, options->kernel, pool);
+    if (!error) error = options->kernel->run(state, pool);
+    if (!error) error = pool->mode->report(pool, &outcome->report);
+    return error || !native ? error : measure_hops_of_run(&outcome->hop_ps[2], &options->pool);
+}
+
+static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
+    /* Delays that are only declared need not be waited for. */
+    const bool waits = has_threads(&options->pool) || options->pool.costs == NS_COSTS_MEASURED;
+    ns_setting setting = {.values = options->values, .workers = pool->workers, .waits = waits};
+    void *state = NULL;
+    cpu_set_t anywhere;
+    go_to_first_thread(&options->pool, &anywhere);
+    int error = ns_state_create(&state, options->kernel, &setting);
+    leave_first_thread(&options->pool, &anywhere);
+    if (error) {
+        snprintf(problem, bytes, "%s: %s", options->kernel->name,
+                 *setting.problem ? setting.problem : ns_error_sentence(error));
+        return error;
+    }
+    error = run_state(outcome, options, state, pool);
+    if (error) {
+        const char *why = ns_pool_problem(pool);
+        snprintf(problem, bytes, "%s%s%s", ns_error_sentence(error), *why ? ": " : "", why);
+    } else if (options->verify) {
+        go_to_first_thread(&options->pool, &anywhere);
+        verify(outcome, options->kernel, state);
+        leave_first_thread(&options->pool, &anywhere);
+    }
+    ns_state_destroy(state, options->kernel);
+    return error;
+}
+
 int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
     ns_pool *pool;
     ns_pool_options seeded = options->pool;
     seeded.seed = seed;
     *outcome = (ns_outcome){.seed = seed, .correct = true};
-    int error = ns_run_pool(&pool, &seeded, problem, bytes);
+    int error = create_pool(&pool, &seeded, problem, bytes);
     if (error) return error;
     outcome->workers = pool->workers;
     error = run_in(pool, outcome, options, problem, bytes);
@@ -110,3 +161,98 @@ int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed,
 }
 
 void ns_outcome_destroy(ns_outcome *self) { ns_report_destroy(&self->report); }
+
+/* ---- rehearsals -------------------------------------------------------------------------------------------------- */
+
+/* The outcome of one worker's copy of the program. Each is written once, by its own thread. */
+typedef struct {
+    int64_t ps;
+    int error;
+    char problem[PROBLEM_BYTES];
+} copy;
+
+typedef struct {
+    const ns_pool *pool; /* of the workers */
+    const ns_options *options;
+    copy *copies; /* [workers] */
+} crowd;
+
+/* The order in which a worker begins tasks: the first worker from its own queue, the others as thieves from that queue.
+ */
+static enum ns_order order_of(const ns_pool *pool, uint32_t worker) {
+    const ns_plan_tables *tables = &((const ns_thread_pool *)(const void *)pool)->tables;
+    const uint32_t own = tables->steal.own[0];
+    if (tables->work_first || own == NS_NO_QUEUE || tables->steal.queues[own].own_end != NS_BACK)
+        return NS_ORDER_SPAWNED;
+    const bool stolen = worker > 0 && tables->steal.queues[own].steal_end == NS_FRONT;
+    return stolen ? NS_ORDER_STOLEN : NS_ORDER_NEWEST;
+}
+
+static void run_own_copy(ns_task *self, void *arguments) {
+    const crowd *all = *(const crowd **)arguments;
+    copy *mine = &all->copies[ns_task_worker(self)];
+    ns_options serial = *all->options;
+    serial.pool = (ns_pool_options){.mode = NS_MODE_SERIAL,
+                                    .workers = all->pool->workers,
+                                    .costs = NS_COSTS_MEASURED,
+                                    .order = order_of(all->pool, ns_task_worker(self))};
+    serial.verify = false;
+    ns_outcome outcome;
+    mine->error = ns_run_kernel(&outcome, &serial, 0, mine->problem, sizeof mine->problem);
+    if (mine->error) return;
+    mine->ps = outcome.report.makespan_ps;
+    ns_outcome_destroy(&outcome);
+}
+
+/* Take the harmonic mean, since stealing shares work out as the copies' speeds are. */
+static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *problem, size_t bytes) {
+    double rates = 0;
+    for (uint32_t at = 0; at < count; at++) {
+        if (copies[at].error) {
+            snprintf(problem, bytes, "%s", copies[at].problem);
+            return copies[at].error;
+        }
+        rates += 1.0 / (double)(copies[at].ps > 0 ? copies[at].ps : 1);
+    }
+    *ps = (int64_t)(count / rates);
+    return NS_OK;
+}
+
+static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *options, char *problem, size_t bytes) {
+    const crowd all = {pool, options, calloc(pool->workers, sizeof *all.copies)}, *arguments = &all;
+    int error = all.copies ? ns_pool_team(pool, run_own_copy, &arguments, sizeof arguments) : NS_ERROR_MEMORY;
+    if (error) {
+        snprintf(problem, bytes, "%s", ns_error_sentence(error));
+    } else {
+        error = take_mean(ps, all.copies, pool->workers, problem, bytes);
+    }
+    free(all.copies);
+    return error;
+}
+
+static int rehearse(int64_t *rehearsed_ps, int64_t *hop_ps, const ns_options *options, char *problem, size_t bytes) {
+    ns_pool_options threads = options->pool;
+    ns_pool *pool;
+    threads.mode = NS_MODE_NATIVE;
+    threads.graph = NS_GRAPH_IGNORED;
+    int error = create_pool(&pool, &threads, problem, bytes);
+    if (error) return error;
+    if (options->pool.mode == NS_MODE_NATIVE) error = measure_hops(hop_ps, pool);
+    if (error) {
+        snprintf(problem, bytes, "%s", ns_error_sentence(error));
+    } else {
+        error = run_copies(rehearsed_ps, pool, options, problem, bytes);
+    }
+    ns_pool_destroy(pool);
+    return error;
+}
+
+int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+    int64_t rehearsed_ps = 0, hop_ps = 0;
+    int error = rehearse(&rehearsed_ps, &hop_ps, options, problem, bytes);
+    if (!error) error = ns_run_kernel(outcome, options, seed, problem, bytes);
+    if (error) return error;
+    outcome->hop_ps[0] = hop_ps;
+    outcome->rehearsed_ps = rehearsed_ps;
+    return NS_OK;
+}

@@ -3,24 +3,30 @@
 #define NS_RUN_H
 
 #include "api/report.h"
-#include "driver/options/options.h"
+#include "driver/options.h"
 
 typedef struct {
     uint64_t seed;
     bool verified, correct; /* correct where it was not verified */
     int64_t serial_ps;      /* of the serial twin, where it was verified */
-    int64_t rehearsed_ps;   /* of copies of the program just before (rehearsal.h); 0 where there were none */
-    int64_t hop_ps[3];      /* of a native run, from worker to worker (ring.h): before the copies, before and after the
-                               run; else 0 */
+    int64_t rehearsed_ps;   /* of a rehearsal just before; 0 where there was none */
+    int64_t hop_ps[3];      /* of a native run, a cache line's time from each worker to the next: before the rehearsal,
+                               before and after the run; else 0 */
     uint32_t workers;
     ns_report report;
 } ns_outcome;
 
-/* A pool; or NULL and a negative error code, with a sentence for the user in `problem`. */
-int ns_run_pool(ns_pool **made, const ns_pool_options *options, char *problem, size_t bytes);
-
-/* 0, or a negative error code with a sentence for the user in `problem`. */
+/* Run a kernel. Returns 0, or a negative error code with a sentence for the user in `problem`. */
 int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes);
+
+/* Run a kernel on threads after a rehearsal: what the program takes serially, on the hardware threads of its workers.
+ *
+ * In a rehearsal each worker runs a copy of the program, with a state of its own, all at once: hardware threads take
+ * speed from each other, by shared cores, caches, memory and clocks, which no run alone can measure. What a program
+ * takes depends on its order, too. Where the first worker takes the newest task from its deque, its copy does so, and
+ * the copies of the others begin with the oldest tasks, which thieves take from that deque. */
+int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes);
+
 void ns_outcome_destroy(ns_outcome *self);
 
 #endif

@@ -1,5 +1,4 @@
-#include "driver/standard_streams.h"
-
+/* Standard output and standard error of the program; the definition is numasim/files/standard_streams.py. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -21,7 +21,7 @@ typedef struct {
 static int parse(options *self, int argc, char **argv) {
     *self = (options){0};
     for (int at = 1; at < argc; at++) {
-        if (strcmp(argv[at], "--json") == 0) continue; /* it always is */
+        if (strcmp(argv[at], "--json") == 0) continue; /* the output is always JSON */
         if (strcmp(argv[at], "--binding") == 0) {
             self->binding = true;
         } else if (strcmp(argv[at], "--root") == 0 && at + 1 < argc) {
@@ -41,7 +41,7 @@ static int parse(options *self, int argc, char **argv) {
 
 /* ---- binding ----------------------------------------------------------------------------------------------------- */
 
-/* How many pages of memory for a node are on it. */
+/* Allocate PAGES pages on a node. Returns how many of the pages are really there. */
 static int pages_at_home(const ns_node *node) {
     void *memory = NULL;
     const size_t bytes = (size_t)PAGES * PAGE_BYTES;

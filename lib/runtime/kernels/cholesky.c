@@ -28,14 +28,15 @@ static const ns_parameter PARAMETERS[] = {
 enum { MOST_TILES = 3 };
 
 typedef struct {
+    ns_state_memory memory;
     int64_t tiles, size, rate;
-    bool objects, dependences;
+    bool dependences;
     uint32_t object;
     double *matrix, *twin, *original;
 } state;
 
-/* What step k does to tile (i, j), k <= j <= i: it factors it where all are equal, divides it where only j and k are,
- * and updates it where j is above k. */
+/* What step k does to tile (i, j), k <= j <= i. The step factors the tile if i, j and k are equal, divides the tile if
+ * only j and k are equal, and updates the tile if j is above k. */
 typedef struct {
     const state *of;
     int64_t i, j, k;
@@ -49,7 +50,7 @@ static double dot(const double *a, const double *b, int64_t count) {
     return sum;
 }
 
-/* The lower half becomes its Cholesky factor; the upper one is not touched. */
+/* Replace the lower half of a tile by its Cholesky factor. The upper half stays as it is. */
 static void factor(double *tile, int64_t size) {
     for (int64_t column = 0; column < size; column++) {
         double *diagonal = tile + column * size;
@@ -72,7 +73,7 @@ static void divide(const double *diagonal, double *tile, int64_t size) {
     }
 }
 
-/* tile -= left above^T; of a tile on the diagonal the lower half alone. */
+/* tile -= left above^T. Of a tile on the diagonal only the lower half is updated. */
 static void update(const double *left, const double *above, double *tile, int64_t size, bool on_diagonal) {
     for (int64_t row = 0; row < size; row++) {
         const int64_t columns = on_diagonal ? row + 1 : size;
@@ -82,7 +83,7 @@ static void update(const double *left, const double *above, double *tile, int64_
     }
 }
 
-/* How many tiles are stored before tile (row, column). */
+/* Return how many tiles are stored before tile (row, column). */
 static int64_t place_of(int64_t row, int64_t column) { return row * (row + 1) / 2 + column; }
 
 static double *tile_at(const state *self, double *matrix, int64_t row, int64_t column) {
@@ -101,7 +102,7 @@ static void operate(const step *s, double *matrix) {
     }
 }
 
-/* Operations on numbers (LAPACK Working Note 41). */
+/* Return the number of floating-point operations (LAPACK Working Note 41). */
 static int64_t flops(const step *s) {
     const int64_t size = s->of->size;
     if (s->j > s->k) return s->i > s->j ? 2 * size * size * size : size * size * (size + 1);
@@ -134,7 +135,7 @@ static void add_tile(tiles *all, const state *of, int64_t row, int64_t column, e
     all->dependences[all->count++] = (ns_dependence){
         .address = tile_at(of, of->matrix, row, column),
         .direction = mode == NS_READ ? NS_DIRECTION_IN : NS_DIRECTION_INOUT,
-        .access = of->objects ? access : NULL,
+        .access = of->memory.objects ? access : NULL,
     };
 }
 
@@ -148,10 +149,10 @@ static void spawn_step(ns_task *self, const step *s) {
     if (of->dependences)
         ns_spawn_after(self, run_step, s, sizeof *s, all.dependences, all.count);
     else
-        ns_spawn_with(self, run_step, s, sizeof *s, all.accesses, of->objects ? all.count : 0);
+        ns_spawn_with(self, run_step, s, sizeof *s, all.accesses, of->memory.objects ? all.count : 0);
 }
 
-/* The tasks so far have to be done before the next are spawned, unless each says what it waits for. */
+/* Wait for the tasks that were spawned so far, unless each task has dependences of its own. */
 static void end_part(ns_task *self, const state *of) {
     if (!of->dependences) ns_join(self);
 }
@@ -176,15 +177,8 @@ static size_t bytes_of(const state *self) {
     return (size_t)(place_of(self->tiles, 0) * self->size * self->size) * sizeof(double);
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    free(self->matrix);
-    free(self->twin);
-    free(self->original);
-    free(self);
-}
-
-/* Random numbers from -1 to 1, and on the diagonal what is above the sum of a row of them: positive definite. */
+/* Fill a matrix with random numbers from -1 to 1. Each number on the diagonal is above the sum of its row, so that the
+ * matrix is positive definite. */
 static void fill(const state *self, double *matrix) {
     const int64_t numbers = place_of(self->tiles, 0) * self->size * self->size;
     for (int64_t at = 0; at < numbers; at++) {
@@ -196,33 +190,22 @@ static void fill(const state *self, double *matrix) {
     }
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.tiles = values[TILES].number,
+    state *self = whole;
+    *self = (state){.memory.objects = values[OBJECTS].number,
+                    .tiles = values[TILES].number,
                     .size = values[TILE_SIZE].number,
                     .rate = values[RATE].number,
-                    .objects = values[OBJECTS].number,
                     .dependences = values[DEPENDENCES].number};
-    self->matrix = malloc(bytes_of(self));
-    self->twin = malloc(bytes_of(self));
-    self->original = malloc(bytes_of(self));
-    if (!self->matrix || !self->twin || !self->original) {
-        destroy(self);
-        return NS_ERROR_MEMORY;
-    }
+    self->matrix = ns_state_share(&self->memory, (int64_t)bytes_of(self), "matrix", &self->object);
+    self->twin = ns_state_take(&self->memory, (int64_t)bytes_of(self));
+    self->original = ns_state_take(&self->memory, (int64_t)bytes_of(self));
+    if (!self->matrix || !self->twin || !self->original) return NS_ERROR_MEMORY;
     fill(self, self->original);
     memcpy(self->matrix, self->original, bytes_of(self));
     memcpy(self->twin, self->original, bytes_of(self));
-    *made = self;
     return NS_OK;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    state *self = whole;
-    if (!self->objects) return NS_OK;
-    return ns_object_attach(pool, "matrix", self->matrix, (int64_t)bytes_of(self), &self->object);
 }
 
 static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, decompose, &whole, sizeof whole); }
@@ -239,13 +222,14 @@ static void run_twin(void *whole) {
 
 /* ---- what the factor is worth ------------------------------------------------------------------------------------ */
 
-/* The number in that row and column of the whole matrix, which is on or below the diagonal. */
+/* Return the number in a row and a column of the whole matrix, on or below the diagonal. */
 static double number_at(const state *self, double *matrix, int64_t row, int64_t column) {
     const int64_t size = self->size;
     return tile_at(self, matrix, row / size, column / size)[row % size * size + column % size];
 }
 
-/* The largest difference between rows of L L^T and of the matrix, applied to ones. `vectors` are three of n zeros. */
+/* Apply L L^T and the matrix to a vector of ones. Returns the largest difference between both results. `vectors` are
+ * three vectors of n zeros. */
 static double difference_of(const state *self, double *vectors) {
     const int64_t n = self->tiles * self->size;
     double *columns = vectors, *product = vectors + n, *expected = vectors + 2 * n;
@@ -267,9 +251,9 @@ static double difference_of(const state *self, double *vectors) {
     return worst;
 }
 
-/* L L^T is the matrix but for rounding, which is at most n epsilon |L| |L^T|; no number of that is above the largest on
- * the diagonal, n + 1 (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1). A row has n of them;
- * computing both sides doubles that. */
+/* Whether L L^T is the matrix but for rounding errors. An error is at most n epsilon |L| |L^T|, and no entry of
+ * |L| |L^T| is above the largest entry on the diagonal, n + 1 (Higham, Accuracy and Stability of Numerical Algorithms,
+ * section 10.1). A row has n entries. Rounding on both sides doubles the error. */
 static bool is_factored(const state *self) {
     const double n = (double)(self->tiles * self->size);
     double *vectors = calloc((size_t)(3 * self->tiles * self->size), sizeof *vectors);
@@ -279,7 +263,7 @@ static bool is_factored(const state *self) {
     return worst <= 2 * n * (n + 1) * (n + 1) * 0x1p-52;
 }
 
-/* Bit by bit the twin's, and what both made is right. */
+/* Whether the result has the bits of the serial twin, and is a factor of the matrix. */
 static bool matches(const void *whole) {
     const state *self = whole;
     return memcmp(self->matrix, self->twin, bytes_of(self)) == 0 && is_factored(self);
@@ -289,10 +273,9 @@ const ns_kernel ns_cholesky_kernel = {
     .name = "cholesky",
     .meaning = "Cholesky factorisation of a matrix of tiles, one task creating all others",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

@@ -28,22 +28,22 @@ typedef struct {
 static const int64_t ELEMENT_BYTES = sizeof(complex);
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, rate;
-    bool objects;
     uint32_t object[REGIONS];
     complex *data[REGIONS]; /* `IN` is overwritten */
     complex *input, *twin;
 } state;
 
-/* Numbers [first, first + length) of region `from`, transformed into the other. */
+/* A transform of the numbers [first, first + length) of region `from` into the other region. */
 typedef struct {
     const state *of;
     enum region from;
     int64_t first, length;
-    bool announced; /* its accesses were declared when it was spawned */
+    bool announced; /* whether the accesses were declared when the task was spawned */
 } transform;
 
-/* Items [first, first + length) of a loop over `classes` items, for a transform that begins at `origin`. */
+/* The items [first, first + length) of a loop over `classes` items, for a transform that begins at `origin`. */
 typedef struct {
     const state *of;
     enum loop { ROOTS_LOOP, UNSHUFFLE_LOOP, TWIDDLE_LOOP } loop;
@@ -85,7 +85,7 @@ static void reverse_bits(complex *x, int64_t length) {
     }
 }
 
-/* In place, by radix 2; `roots` are those of `order`. */
+/* Transform in place, by radix 2; `roots` are the roots of unity of `order`. */
 static void transform_in_place(complex *x, int64_t length, const complex *roots, int64_t order) {
     reverse_bits(x, length);
     for (int64_t half = 1; half < length; half *= 2) {
@@ -102,7 +102,7 @@ static void transform_in_place(complex *x, int64_t length, const complex *roots,
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-/* Root k and its conjugate n - k, for k up to n / 2. */
+/* Compute root k and its conjugate, root n - k, for k up to n / 2. */
 static void make_roots(const loop *l) {
     complex *roots = l->of->data[ROOTS];
     for (int64_t k = l->first; k < l->first + l->length; k++) {
@@ -133,7 +133,7 @@ static void combine(const loop *l) {
     }
 }
 
-/* The items of a loop in every residue class: a piece a class. */
+/* Return the access to the items of a loop in every residue class, one piece for each class. */
 static ns_access classes_of(const loop *l, enum region region, enum ns_access_mode mode) {
     ns_access access =
         ns_piece(l->of->object[region], (l->origin + l->first) * ELEMENT_BYTES, l->length * ELEMENT_BYTES, mode);
@@ -142,7 +142,7 @@ static ns_access classes_of(const loop *l, enum region region, enum ns_access_mo
     return access;
 }
 
-/* A root for each class but the first. */
+/* Return the access to the roots of unity: one root for each class but the first. */
 static ns_access roots_of(const loop *l) {
     const int64_t step_bytes = l->of->n / (l->radix * l->classes) * ELEMENT_BYTES;
     ns_access access = ns_piece(l->of->object[ROOTS], l->first * step_bytes, l->length * ELEMENT_BYTES, NS_READ);
@@ -156,11 +156,11 @@ static ns_access roots_of(const loop *l) {
     return access;
 }
 
-/* Of a loop that is not split; how many there are. */
+/* Write the accesses of a loop that is not split to `accesses`. Returns their number. */
 static uint32_t accesses_of_loop(const loop *l, ns_access *accesses) {
     const state *of = l->of;
     const int64_t bytes = l->length * ELEMENT_BYTES;
-    if (!of->objects) return 0;
+    if (!of->memory.objects) return 0;
     if (l->loop == ROOTS_LOOP) {
         accesses[0] = ns_piece(of->object[ROOTS], l->first * ELEMENT_BYTES, bytes, NS_WRITE);
         accesses[1] = ns_piece(of->object[ROOTS], (of->n + 1 - l->first - l->length) * ELEMENT_BYTES, bytes, NS_WRITE);
@@ -187,7 +187,7 @@ static int64_t flops_of(const loop *l) {
     return (BUTTERFLY_FLOPS * l->radix * log2_of(l->radix) + TWIDDLE_FLOPS * (l->radix - 1)) * l->length;
 }
 
-/* The bounds of the loop over roots are both included, so BOTS compares one less there. */
+/* Whether a loop is split. BOTS includes both bounds of the loop over roots, and so compares one less there. */
 static bool is_split(const loop *l) { return l->length - (l->loop == ROOTS_LOOP) >= LOOP_CUTOFF; }
 
 static void run_loop(ns_task *self, void *arguments);
@@ -226,17 +226,17 @@ static void run_loop(ns_task *self, void *arguments) {
 
 /* ---- transforms -------------------------------------------------------------------------------------------------- */
 
-/* By what BOTS divides a transform; base cases are not divided. */
+/* Return the number of parts into which BOTS divides a transform; 1 for a base case, which is not divided. */
 static int64_t radix_of(int64_t length) {
     if (length <= LARGEST_BASE) return 1;
     const bool by_eight = length <= 256 || (length >= 1024 && length <= 4096);
     return by_eight ? 8 : 16;
 }
 
-/* Of a base case; how many there are. */
+/* Write the accesses of a base case to `accesses`. Returns their number. */
 static uint32_t accesses_of_base(const transform *t, ns_access *accesses) {
     const int64_t place = t->first * ELEMENT_BYTES, bytes = t->length * ELEMENT_BYTES;
-    if (!t->of->objects || radix_of(t->length) > 1) return 0;
+    if (!t->of->memory.objects || radix_of(t->length) > 1) return 0;
     accesses[0] = ns_piece(t->of->object[t->from], place, bytes, NS_READ);
     accesses[1] = ns_piece(t->of->object[OUT - t->from], place, bytes, NS_WRITE);
     return 2;
@@ -284,24 +284,17 @@ static void run_transform(ns_task *self, void *arguments) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-static void destroy(void *whole) {
-    state *self = whole;
-    for (int region = 0; region < REGIONS; region++) free(self->data[region]);
-    free(self->input);
-    free(self->twin);
-    free(self);
-}
-
 static int allocate(state *self) {
+    static const char *const NAME[REGIONS] = {"in", "out", "roots"};
     const size_t n = (size_t)self->n;
-    bool all = true;
     for (int region = 0; region < REGIONS; region++) {
-        self->data[region] = malloc((n + 1) * sizeof(complex));
-        all = all && self->data[region];
+        const int64_t bytes = (self->n + (region == ROOTS)) * ELEMENT_BYTES;
+        self->data[region] = ns_state_share(&self->memory, bytes, NAME[region], &self->object[region]);
+        if (!self->data[region]) return NS_ERROR_MEMORY;
     }
-    self->input = malloc(n * sizeof(complex));
-    self->twin = malloc(n * sizeof(complex));
-    if (!all || !self->input || !self->twin) return NS_ERROR_MEMORY;
+    self->input = ns_state_take(&self->memory, self->n * ELEMENT_BYTES);
+    self->twin = ns_state_take(&self->memory, self->n * ELEMENT_BYTES);
+    if (!self->input || !self->twin) return NS_ERROR_MEMORY;
     for (size_t at = 0; at < n; at++) {
         const double re = (double)(ns_draw(0, at) >> 11), im = (double)(ns_draw(1, at) >> 11);
         self->input[at] = (complex){re * 0x1p-52 - 1, im * 0x1p-52 - 1};
@@ -310,28 +303,13 @@ static int allocate(state *self) {
     return NS_OK;
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
     const int64_t n = values[N].number;
     if (n & (n - 1)) return ns_setting_refuse(setting, "n has to be a power of two, for example %d", 1 << log2_of(n));
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.n = n, .rate = values[RATE].number, .objects = values[OBJECTS].number};
-    const int error = allocate(self);
-    if (error) destroy(self);
-    *made = self;
-    return error;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    static const char *const NAME[REGIONS] = {"in", "out", "roots"};
     state *self = whole;
-    int error = NS_OK;
-    for (int region = 0; region < REGIONS && self->objects && !error; region++) {
-        const int64_t bytes = (self->n + (region == ROOTS)) * ELEMENT_BYTES;
-        error = ns_object_attach(pool, NAME[region], self->data[region], bytes, &self->object[region]);
-    }
-    return error;
+    *self = (state){.memory.objects = values[OBJECTS].number, .n = n, .rate = values[RATE].number};
+    return allocate(self);
 }
 
 static int run(void *whole, ns_pool *pool) {
@@ -342,7 +320,7 @@ static int run(void *whole, ns_pool *pool) {
     return ns_pool_run(pool, run_transform, &(transform){self, IN, 0, self->n, false}, sizeof(transform));
 }
 
-/* By radix 2 throughout, with roots of its own. */
+/* Transform by radix 2 throughout, with roots that the twin computes itself. */
 static void run_twin(void *whole) {
     state *self = whole;
     complex *roots = malloc((size_t)self->n * sizeof *roots);
@@ -353,9 +331,9 @@ static void run_twin(void *whole) {
     free(roots);
 }
 
-/* Both round, in other places. Each is off by at most 3.5 log2(n) epsilon times its Euclidean norm (Higham, Accuracy
- * and Stability of Numerical Algorithms, theorem 24.2), so they differ by twice that, and a little for the twiddle
- * factors. */
+/* Whether the result and the twin differ by no more than rounding. The error of each is at most 3.5 log2(n) epsilon
+ * times its Euclidean norm (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2). So both differ by at
+ * most twice that error, and a little more for the twiddle factors. */
 static bool matches(const void *whole) {
     const state *self = whole;
     const double relative = 16 * (double)log2_of(self->n) * 0x1p-52;
@@ -372,10 +350,9 @@ const ns_kernel ns_fft_kernel = {
     .name = "fft",
     .meaning = "the Fourier transform with radices 8 and 16 (BOTS)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

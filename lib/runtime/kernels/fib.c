@@ -1,8 +1,6 @@
-/* The recursive Fibonacci function, a task per call: what spawning and joining cost, and nothing else. The same tasks
- * as those of numasim/workload/families/fib.py.
+/* The recursive Fibonacci function, a task per call, whose time is the time of spawning and joining. The tasks are
+ * those of numasim/workload/families/fib.py.
  */
-#include <stdlib.h>
-
 #include "kernels/kernel.h"
 
 enum { N, SPAWN, LEAF, JOIN };
@@ -15,6 +13,7 @@ static const ns_parameter PARAMETERS[] = {
 };
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, spawn_ps, leaf_ps, join_ps;
     uint64_t result, twin;
 } state;
@@ -40,12 +39,13 @@ NS_TASK(uint64_t, fib, call, c) {
 
 static uint64_t serial_fib(int64_t n) { return n < 2 ? (uint64_t)n : serial_fib(n - 1) + serial_fib(n - 2); }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){values[N].number, values[SPAWN].number, values[LEAF].number, values[JOIN].number, 0, 0};
-    *made = self;
+    state *self = whole;
+    *self = (state){.n = values[N].number,
+                    .spawn_ps = values[SPAWN].number,
+                    .leaf_ps = values[LEAF].number,
+                    .join_ps = values[JOIN].number};
     return NS_OK;
 }
 
@@ -68,9 +68,9 @@ const ns_kernel ns_fib_kernel = {
     .name = "fib",
     .meaning = "the recursive Fibonacci function, a task per call",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = free,
 };

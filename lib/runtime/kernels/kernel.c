@@ -2,6 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { LINE_BYTES = 64 };
 
 int ns_setting_refuse(ns_setting *self, const char *sentence, ...) {
     va_list arguments;
@@ -11,17 +14,51 @@ int ns_setting_refuse(ns_setting *self, const char *sentence, ...) {
     return NS_ERROR_OPTION;
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uint32_t *object) {
+    void *address = aligned_alloc(LINE_BYTES, ((size_t)bytes / LINE_BYTES + 1) * LINE_BYTES);
+    if (address) self->piece[self->count++] = (ns_state_piece){address, bytes, name, object};
+    return address;
+}
+
+void *ns_state_take(ns_state_memory *self, int64_t bytes) { return ns_state_share(self, bytes, NULL, NULL); }
+
+/* ---- states ------------------------------------------------------------------------------------------------------ */
+
+int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting) {
+    *made = calloc(1, kernel->state_bytes);
+    if (!*made) return NS_ERROR_MEMORY;
+    const int error = kernel->create(*made, setting);
+    if (error) ns_state_destroy(*made, kernel);
+    return error;
+}
+
 static int keep(int64_t made, uint32_t *id) {
     if (made < 0) return (int)made;
     *id = (uint32_t)made;
     return NS_OK;
 }
 
-int ns_object_attach(ns_pool *pool, const char *name, void *address, int64_t bytes, uint32_t *object) {
-    return keep(ns_object_register(pool, name, address, bytes), object);
+int ns_state_attach(void *state, const ns_kernel *kernel, ns_pool *pool) {
+    const ns_state_memory *memory = state;
+    int error = NS_OK;
+    for (uint32_t at = 0; at < memory->count && memory->objects && !error; at++) {
+        const ns_state_piece *piece = &memory->piece[at];
+        if (!piece->name) continue;
+        error = keep(ns_object_register(pool, piece->name, piece->address, piece->bytes), piece->object);
+    }
+    return error || !kernel->attach ? error : kernel->attach(state, pool);
 }
 
 int ns_word_attach(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties,
                    uint32_t *word) {
     return keep(ns_word_create(pool, name, role, owner, parties), word);
+}
+
+void ns_state_destroy(void *state, const ns_kernel *kernel) {
+    ns_state_memory *memory = state;
+    if (kernel->release) kernel->release(state);
+    for (uint32_t at = 0; at < memory->count; at++) free(memory->piece[at].address);
+    free(state);
 }

@@ -1,7 +1,6 @@
 /* C = A x B, a task per square block of C, all of which one task spawns (thesis section 3.3.2, where every element is a
  * task). The numbers are small integers, so products and sums are exact in whatever order.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernel.h"
@@ -21,8 +20,8 @@ enum { FLOPS_PER_PRODUCT = 2, VALUES = 16 };
 static const int64_t ELEMENT_BYTES = sizeof(double);
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, block, rate;
-    bool objects;
     uint32_t object[MATRICES];
     double *matrix[MATRICES], *twin;
 } state;
@@ -32,7 +31,7 @@ typedef struct {
     int64_t row, column, rows, columns;
 } block;
 
-/* A block of C, row by row, so that B is read along its rows. */
+/* Compute a block of C, row by row, so that B is read along its rows. */
 static void multiply(const state *self, double *c, const block *b) {
     const int64_t n = self->n;
     for (int64_t row = b->row; row < b->row + b->rows; row++) {
@@ -60,7 +59,7 @@ static void spawn_block(ns_task *self, const block *b) {
         ns_rows(of->object[B], column, width, of->n, row_bytes, NS_READ),
         ns_rows(of->object[C], b->row * row_bytes + column, width, b->rows, row_bytes, NS_WRITE),
     };
-    ns_spawn_with(self, multiply_block, b, sizeof *b, accesses, of->objects ? MATRICES : 0);
+    ns_spawn_with(self, multiply_block, b, sizeof *b, accesses, of->memory.objects ? MATRICES : 0);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -76,51 +75,29 @@ static void spawn_blocks(ns_task *self, void *arguments) {
     ns_join(self);
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    for (int at = 0; at < MATRICES; at++) free(self->matrix[at]);
-    free(self->twin);
-    free(self);
-}
-
 static void fill(double *matrix, int64_t elements, uint64_t stream) {
     for (int64_t at = 0; at < elements; at++) {
         matrix[at] = (double)ns_below(ns_draw(stream, (uint64_t)at), VALUES) - VALUES / 2;
     }
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
     const int64_t n = values[N].number;
-    bool all = true;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self =
-        (state){.n = n, .block = values[BLOCK].number, .rate = values[RATE].number, .objects = values[OBJECTS].number};
-    for (int at = 0; at < MATRICES; at++) {
-        self->matrix[at] = malloc((size_t)(n * n) * sizeof(double));
-        all = all && self->matrix[at];
-    }
-    self->twin = malloc((size_t)(n * n) * sizeof(double));
-    if (!all || !self->twin) {
-        destroy(self);
-        return NS_ERROR_MEMORY;
-    }
-    fill(self->matrix[A], n * n, A);
-    fill(self->matrix[B], n * n, B);
-    *made = self;
-    return NS_OK;
-}
-
-static int attach(void *whole, ns_pool *pool) {
+    const int64_t bytes = n * n * ELEMENT_BYTES;
     static const char *const NAME[MATRICES] = {"A", "B", "C"};
     state *self = whole;
-    int error = NS_OK;
-    for (int at = 0; at < MATRICES && self->objects && !error; at++) {
-        error =
-            ns_object_attach(pool, NAME[at], self->matrix[at], self->n * self->n * ELEMENT_BYTES, &self->object[at]);
+    *self = (state){
+        .memory.objects = values[OBJECTS].number, .n = n, .block = values[BLOCK].number, .rate = values[RATE].number};
+    for (int at = 0; at < MATRICES; at++) {
+        self->matrix[at] = ns_state_share(&self->memory, bytes, NAME[at], &self->object[at]);
+        if (!self->matrix[at]) return NS_ERROR_MEMORY;
     }
-    return error;
+    self->twin = ns_state_take(&self->memory, bytes);
+    if (!self->twin) return NS_ERROR_MEMORY;
+    fill(self->matrix[A], n * n, A);
+    fill(self->matrix[B], n * n, B);
+    return NS_OK;
 }
 
 static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, spawn_blocks, &whole, sizeof whole); }
@@ -139,10 +116,9 @@ const ns_kernel ns_matmul_kernel = {
     .name = "matmul",
     .meaning = "a matrix product, a task per block of the result (thesis section 3.3.2)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

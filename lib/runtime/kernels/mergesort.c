@@ -4,7 +4,6 @@
  * merges what is below and what is above as two tasks. The same tasks, on the same input, as those of
  * numasim/workload/families/sort.py.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernel.h"
@@ -25,8 +24,8 @@ enum { QUARTERS = 4, SMALL_SORT = 16, MOST_ACCESSES = 3 };
 static const int64_t ELEMENT_BYTES = sizeof(int64_t);
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, quicksort_cutoff, merge_cutoff, rate;
-    bool objects;
     uint32_t object[ARRAYS];
     int64_t *array[ARRAYS], *twin;
 } state;
@@ -36,12 +35,12 @@ typedef struct {
     int64_t low, size;
 } sort;
 
-/* Of [low1, low1 + size1) with [low2, low2 + size2) of an array into [target, ..) of the other. */
+/* A merge of [low1, low1 + size1) and [low2, low2 + size2) of an array into [target, ..) of the other array. */
 typedef struct {
     const state *of;
     enum array from;
     int64_t low1, size1, low2, size2, target;
-    bool announced; /* its accesses were declared when it was spawned */
+    bool announced; /* whether the accesses were declared when the task was spawned */
 } merge;
 
 /* ---- serial parts ------------------------------------------------------------------------------------------------ */
@@ -61,7 +60,7 @@ static void swap(int64_t *a, int64_t *b) {
     *b = kept;
 }
 
-/* The median of the first, the middle and the last number goes to the middle. */
+/* Move the median of the first, the middle and the last number to the middle. Returns the median. */
 static int64_t pivot_of(int64_t *numbers, int64_t size) {
     int64_t *first = numbers, *middle = numbers + size / 2, *last = numbers + size - 1;
     if (*middle < *first) swap(middle, first);
@@ -70,7 +69,7 @@ static int64_t pivot_of(int64_t *numbers, int64_t size) {
     return *middle;
 }
 
-/* The smaller part by recursion, so that the stack stays shallow. */
+/* Sort by partition. The smaller part is sorted by recursion, so that the stack stays shallow. */
 static void quicksort(int64_t *numbers, int64_t size) {
     while (size > SMALL_SORT) {
         const int64_t pivot = pivot_of(numbers, size);
@@ -101,7 +100,7 @@ static void merge_serially(const merge *m) {
     memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
 }
 
-/* How many of a sorted run are at most `pivot`. */
+/* Return how many numbers of a sorted run are at most `pivot`. */
 static int64_t rank_of(const int64_t *run, int64_t size, int64_t pivot) {
     int64_t low = 0, high = size;
     while (low < high) {
@@ -117,7 +116,7 @@ static int64_t rank_of(const int64_t *run, int64_t size, int64_t pivot) {
 
 /* ---- merges ------------------------------------------------------------------------------------------------------ */
 
-/* The same merge with the longer run first. */
+/* Return the same merge with the longer run first. */
 static merge ordered(const merge *m) {
     merge right = *m;
     if (m->size2 > m->size1) {
@@ -131,11 +130,11 @@ static merge ordered(const merge *m) {
 
 static bool is_serial(const merge *m) { return m->size2 <= m->of->merge_cutoff; }
 
-/* Of a serial merge; how many there are. */
+/* Write the accesses of a serial merge to `accesses`. Returns their number. */
 static uint32_t accesses_of_merge(const merge *m, ns_access *accesses) {
     const state *of = m->of;
     const uint32_t from = of->object[m->from], to = of->object[ARRAYS - 1 - m->from];
-    if (!of->objects || !is_serial(m)) return 0;
+    if (!of->memory.objects || !is_serial(m)) return 0;
     accesses[0] = ns_piece(from, m->low1 * ELEMENT_BYTES, m->size1 * ELEMENT_BYTES, NS_READ);
     accesses[1] = ns_piece(to, m->target * ELEMENT_BYTES, (m->size1 + m->size2) * ELEMENT_BYTES, NS_WRITE);
     if (!m->size2) return 2;
@@ -187,7 +186,7 @@ static void run_merge(ns_task *self, void *arguments) {
 
 /* ---- sorts ------------------------------------------------------------------------------------------------------- */
 
-/* size ceil(log2 size) */
+/* Return size ceil(log2 size). */
 static int64_t comparisons(int64_t size) {
     int64_t bits = 0;
     while ((size - 1) >> bits) bits++;
@@ -201,7 +200,7 @@ static void spawn_sort(ns_task *self, const sort *s) {
     const bool serial = s->size < of->quicksort_cutoff;
     const ns_access access =
         ns_piece(of->object[ARRAY], s->low * ELEMENT_BYTES, s->size * ELEMENT_BYTES, NS_READ_WRITE);
-    ns_spawn_with(self, run_sort, s, sizeof *s, &access, of->objects && serial ? 1 : 0);
+    ns_spawn_with(self, run_sort, s, sizeof *s, &access, of->memory.objects && serial ? 1 : 0);
 }
 
 static void split_sort(ns_task *self, const sort *s) {
@@ -234,7 +233,7 @@ static void run_sort(ns_task *self, void *arguments) {
 
 static void begin(ns_task *self, void *arguments) {
     const sort *s = arguments;
-    if (s->of->objects && s->size < s->of->quicksort_cutoff) {
+    if (s->of->memory.objects && s->size < s->of->quicksort_cutoff) {
         const ns_access access = ns_piece(s->of->object[ARRAY], 0, s->size * ELEMENT_BYTES, NS_READ_WRITE);
         ns_access_declare(self, &access);
     }
@@ -243,15 +242,8 @@ static void begin(ns_task *self, void *arguments) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-static void destroy(void *whole) {
-    state *self = whole;
-    for (int array = 0; array < ARRAYS; array++) free(self->array[array]);
-    free(self->twin);
-    free(self);
-}
-
-/* The numbers 0 to n - 1 in the order of BOTS: number i is swapped with one that a linear congruential sequence draws.
- */
+/* Write the numbers 0 to n - 1 in the order of BOTS, which swaps number i with a number that a linear congruential
+ * sequence draws. */
 static void fill(int64_t *numbers, int64_t n) {
     uint64_t drawn = 1;
     for (int64_t at = 0; at < n; at++) numbers[at] = at;
@@ -261,37 +253,24 @@ static void fill(int64_t *numbers, int64_t n) {
     }
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
+    static const char *const NAME[ARRAYS] = {"array", "temporary"};
     const int64_t n = values[N].number;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.n = n,
+    state *self = whole;
+    *self = (state){.memory.objects = values[OBJECTS].number,
+                    .n = n,
                     .quicksort_cutoff = values[QUICKSORT_CUTOFF].number,
                     .merge_cutoff = values[MERGE_CUTOFF].number,
-                    .rate = values[RATE].number,
-                    .objects = values[OBJECTS].number};
-    self->array[ARRAY] = malloc((size_t)n * sizeof(int64_t));
-    self->array[TEMPORARY] = malloc((size_t)n * sizeof(int64_t));
-    self->twin = malloc((size_t)n * sizeof(int64_t));
-    if (!self->array[ARRAY] || !self->array[TEMPORARY] || !self->twin) {
-        destroy(self);
-        return NS_ERROR_MEMORY;
+                    .rate = values[RATE].number};
+    for (int array = 0; array < ARRAYS; array++) {
+        self->array[array] = ns_state_share(&self->memory, n * ELEMENT_BYTES, NAME[array], &self->object[array]);
     }
+    self->twin = ns_state_take(&self->memory, n * ELEMENT_BYTES);
+    if (!self->array[ARRAY] || !self->array[TEMPORARY] || !self->twin) return NS_ERROR_MEMORY;
     fill(self->array[ARRAY], n);
     memcpy(self->twin, self->array[ARRAY], (size_t)n * sizeof(int64_t));
-    *made = self;
     return NS_OK;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    static const char *const NAME[ARRAYS] = {"array", "temporary"};
-    state *self = whole;
-    int error = NS_OK;
-    for (int array = 0; array < ARRAYS && self->objects && !error; array++) {
-        error = ns_object_attach(pool, NAME[array], self->array[array], self->n * ELEMENT_BYTES, &self->object[array]);
-    }
-    return error;
 }
 
 static int run(void *whole, ns_pool *pool) {
@@ -313,10 +292,9 @@ const ns_kernel ns_mergesort_kernel = {
     .name = "mergesort",
     .meaning = "a merge sort in four parts that merges in parallel (BOTS Sort)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

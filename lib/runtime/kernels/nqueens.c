@@ -2,8 +2,6 @@
  * column of the next row, and where the queen stands spawns one for every column of the row after. From row `cutoff`
  * on, a task searches the rest by itself. The same tasks as those of numasim/workload/families/nqueens.py.
  */
-#include <stdlib.h>
-
 #include "kernels/kernel.h"
 
 enum { MOST_QUEENS = 16 };
@@ -19,11 +17,12 @@ static const ns_parameter PARAMETERS[] = {
 static const int64_t KNOWN[] = {1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184};
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, depth, row_ps;
     int64_t solutions, twin;
 } state;
 
-/* Queens in the rows 0 to `row`, the last of which has not been tested. */
+/* Queens in the rows 0 to `row`. The queen in the last row has not been tested. */
 typedef struct {
     const state *of;
     int64_t *solutions;
@@ -40,8 +39,8 @@ static bool stands(const board *self) {
     return true;
 }
 
-/* The solutions that begin with these rows, all of which stand; `*units` grows by the earlier rows tested, plus one, of
- * each try. */
+/* Return the number of solutions that begin with these rows, whose queens do not attack each other. For each try,
+ * `*units` grows by the number of earlier rows plus one. */
 static int64_t search(board *self, int64_t *units) {
     const int64_t n = self->of->n;
     int64_t found = 0;
@@ -58,7 +57,7 @@ static int64_t search(board *self, int64_t *units) {
 
 static void try_column(ns_task *self, void *arguments);
 
-/* Try every column of the next row. */
+/* Spawn a task for every column of the next row. Returns the number of solutions that the tasks find. */
 static int64_t spawn_tries(ns_task *self, const board *before) {
     const int64_t n = before->of->n;
     int64_t found[MOST_QUEENS], all = 0;
@@ -94,12 +93,10 @@ static void begin(ns_task *self, void *arguments) {
     of->solutions = spawn_tries(self, &(board){.of = of, .row = -1});
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const int64_t n = setting->values[N].number, cutoff = setting->values[CUTOFF].number;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
+    state *self = whole;
     *self = (state){.n = n, .depth = cutoff && cutoff < n ? cutoff : n, .row_ps = setting->values[ROW].number};
-    *made = self;
     return NS_OK;
 }
 
@@ -120,9 +117,9 @@ const ns_kernel ns_nqueens_kernel = {
     .name = "nqueens",
     .meaning = "the number of ways to put n queens on a board so that none attacks another (BOTS)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = free,
 };

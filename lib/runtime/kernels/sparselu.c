@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/elimination.h"
 #include "kernels/kernel.h"
 #include "policy/draws.h"
 
@@ -22,27 +21,86 @@ static const ns_parameter PARAMETERS[] = {
 };
 
 enum operation { FACTOR, FORWARD, BACKWARD, UPDATE };
+enum region { MATRIX, FILL, NONE };
 enum { REGIONS = 2, MOST_ACCESSES = 3 };
 
 typedef struct {
     float *of[REGIONS];
 } numbers;
 
+/* A block of the matrix. Blocks that exist at the start lie in one region in row order, blocks that fill in lie in
+ * another in the order of a serial run. */
 typedef struct {
-    ns_elimination elimination;
+    uint8_t region; /* enum region */
+    int32_t place;  /* in the region, in blocks */
+    int32_t since;  /* the step that fills the block in; -1: the block exists at the start */
+} block_info;
+
+typedef struct {
+    ns_state_memory memory;
+    int64_t blocks;          /* in a row, and rows */
+    int64_t counts[REGIONS]; /* of blocks */
+    block_info *block;       /* [blocks][blocks] */
     int64_t size, rate;
-    bool objects;
     uint32_t object[REGIONS];
     numbers numbers, twin;
     float *original; /* the blocks of the matrix region as they were */
 } state;
 
-/* What is done to block (row, column) in a step. */
+/* An operation on block (row, column) in a step. */
 typedef struct {
     const state *of;
     enum operation operation;
     int64_t row, column, step;
 } step;
+
+/* ---- which blocks there are (numasim/workload/algorithms/elimination.py) -------------------------------------------
+ */
+
+static const block_info *info_of(const state *self, int64_t row, int64_t column) {
+    return &self->block[row * self->blocks + column];
+}
+
+/* Whether block (row, column) exists in step k. */
+static bool has(const state *self, int64_t row, int64_t column, int64_t k) {
+    const block_info *block = info_of(self, row, column);
+    return block->region != NONE && block->since < k;
+}
+
+/* Whether a block exists at the start. Blocks on three diagonals exist. Other blocks exist only in even rows and
+ * columns: in every third row right of the diagonal, and in every third column below the diagonal. */
+static bool exists_at_first(int64_t row, int64_t column) {
+    const int64_t distance = row < column ? column - row : row - column, smaller = row < column ? row : column;
+    return distance <= 1 || (row % 2 == 0 && column % 2 == 0 && smaller % 3 == 0);
+}
+
+static void add(state *self, int64_t row, int64_t column, enum region region, int64_t since) {
+    self->block[row * self->blocks + column] =
+        (block_info){(uint8_t)region, (int32_t)self->counts[region]++, (int32_t)since};
+}
+
+static void fill_in(state *self, int64_t k) {
+    for (int64_t row = k + 1; row < self->blocks; row++) {
+        if (!has(self, row, k, k)) continue;
+        for (int64_t column = k + 1; column < self->blocks; column++) {
+            const bool updated = has(self, k, column, k);
+            if (updated && info_of(self, row, column)->region == NONE) add(self, row, column, FILL, k);
+        }
+    }
+}
+
+static int find_blocks(state *self) {
+    self->block = ns_state_take(&self->memory, self->blocks * self->blocks * (int64_t)sizeof *self->block);
+    if (!self->block) return NS_ERROR_MEMORY;
+    for (int64_t row = 0; row < self->blocks; row++) {
+        for (int64_t column = 0; column < self->blocks; column++) {
+            self->block[row * self->blocks + column] = (block_info){.region = NONE};
+            if (exists_at_first(row, column)) add(self, row, column, MATRIX, -1);
+        }
+    }
+    for (int64_t k = 0; k < self->blocks; k++) fill_in(self, k);
+    return NS_OK;
+}
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -84,13 +142,13 @@ static void update(const float *left, const float *above, float *block, int64_t 
 }
 
 static float *block_at(const state *self, const numbers *in, int64_t row, int64_t column) {
-    const ns_block *block = ns_elimination_block(&self->elimination, row, column);
+    const block_info *block = info_of(self, row, column);
     return in->of[block->region] + block->place * self->size * self->size;
 }
 
-/* Whether an update is the first of a block that fills in. */
+/* Whether a step is the first update of a block that fills in. */
 static bool is_first(const step *s) {
-    return s->operation == UPDATE && ns_elimination_block(&s->of->elimination, s->row, s->column)->since == s->step;
+    return s->operation == UPDATE && info_of(s->of, s->row, s->column)->since == s->step;
 }
 
 static void operate(const step *s, const numbers *in) {
@@ -106,7 +164,7 @@ static void operate(const step *s, const numbers *in) {
     }
 }
 
-/* Operations on numbers, as sparselu.py counts them. */
+/* Return the number of floating-point operations, as sparselu.py counts them. */
 static int64_t flops(enum operation operation, int64_t size) {
     const int64_t divisions = size * (size - 1) / 2, updates = size * (size - 1) * (2 * size - 1) / 3;
     switch (operation) {
@@ -121,17 +179,17 @@ static int64_t flops(enum operation operation, int64_t size) {
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 static ns_access access_to(const state *self, int64_t row, int64_t column, enum ns_access_mode mode) {
-    const ns_block *block = ns_elimination_block(&self->elimination, row, column);
+    const block_info *block = info_of(self, row, column);
     const int64_t bytes = self->size * self->size * (int64_t)sizeof(float);
     return ns_piece(self->object[block->region], block->place * bytes, bytes, mode);
 }
 
-/* The accesses of an operation; how many there are. */
+/* Write the accesses of an operation to `accesses`. Returns their number. */
 static uint32_t accesses_of(const step *s, ns_access *accesses) {
     const state *of = s->of;
     const int64_t k = s->step;
     uint32_t count = 0;
-    if (!of->objects) return 0;
+    if (!of->memory.objects) return 0;
     if (s->operation == UPDATE) {
         accesses[count++] = access_to(of, s->row, k, NS_READ);
         accesses[count++] = access_to(of, k, s->column, NS_READ);
@@ -154,22 +212,18 @@ static void spawn_step(ns_task *self, const step *s) {
     ns_spawn_with(self, run_step, s, sizeof *s, accesses, count);
 }
 
-static bool has(const state *self, int64_t row, int64_t column, int64_t k) {
-    return ns_elimination_has(&self->elimination, row, column, k);
-}
-
 static void spawn_divisions(ns_task *self, const state *of, int64_t k) {
-    for (int64_t column = k + 1; column < of->elimination.blocks; column++) {
+    for (int64_t column = k + 1; column < of->blocks; column++) {
         if (has(of, k, column, k)) spawn_step(self, &(step){of, FORWARD, k, column, k});
     }
-    for (int64_t row = k + 1; row < of->elimination.blocks; row++) {
+    for (int64_t row = k + 1; row < of->blocks; row++) {
         if (has(of, row, k, k)) spawn_step(self, &(step){of, BACKWARD, row, k, k});
     }
 }
 
 static void spawn_updates(ns_task *self, const state *of, int64_t k) {
-    for (int64_t row = k + 1; row < of->elimination.blocks; row++) {
-        for (int64_t column = k + 1; column < of->elimination.blocks && has(of, row, k, k); column++) {
+    for (int64_t row = k + 1; row < of->blocks; row++) {
+        for (int64_t column = k + 1; column < of->blocks && has(of, row, k, k); column++) {
             if (has(of, k, column, k)) spawn_step(self, &(step){of, UPDATE, row, column, k});
         }
     }
@@ -177,7 +231,7 @@ static void spawn_updates(ns_task *self, const state *of, int64_t k) {
 
 static void decompose(ns_task *self, void *arguments) {
     const state *of = *(const state **)arguments;
-    for (int64_t k = 0; k < of->elimination.blocks; k++) {
+    for (int64_t k = 0; k < of->blocks; k++) {
         step diagonal = {of, FACTOR, k, k, k};
         ns_access access;
         if (accesses_of(&diagonal, &access)) ns_access_declare(self, &access);
@@ -192,74 +246,53 @@ static void decompose(ns_task *self, void *arguments) {
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
 static size_t bytes_of(const state *self, int region) {
-    return (size_t)(self->elimination.counts[region] * self->size * self->size) * sizeof(float);
+    return (size_t)(self->counts[region] * self->size * self->size) * sizeof(float);
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    for (int region = 0; region < REGIONS; region++) {
-        free(self->numbers.of[region]);
-        free(self->twin.of[region]);
-    }
-    free(self->original);
-    ns_elimination_destroy(&self->elimination);
-    free(self);
-}
-
-/* Random numbers from -1 to 1, and on the diagonal what is above the sum of a row of them. */
+/* Fill the matrix with random numbers from -1 to 1. Each number on the diagonal is above the sum of its row. */
 static void fill(state *self, float *matrix) {
     const int64_t size = self->size, in_block = size * size;
-    for (int64_t at = 0; at < self->elimination.counts[NS_BLOCK_MATRIX] * in_block; at++) {
+    for (int64_t at = 0; at < self->counts[MATRIX] * in_block; at++) {
         matrix[at] = (float)ns_below(ns_draw(0, (uint64_t)at), 1 << 16) / (1 << 15) - 1;
     }
-    for (int64_t k = 0; k < self->elimination.blocks; k++) {
-        float *block = matrix + ns_elimination_block(&self->elimination, k, k)->place * in_block;
-        for (int64_t at = 0; at < size; at++) block[at * size + at] += (float)(self->elimination.blocks * size);
+    for (int64_t k = 0; k < self->blocks; k++) {
+        float *block = matrix + info_of(self, k, k)->place * in_block;
+        for (int64_t at = 0; at < size; at++) block[at * size + at] += (float)(self->blocks * size);
     }
 }
 
 static int allocate(state *self) {
+    static const char *const NAME[REGIONS] = {"matrix", "fill"};
     for (int region = 0; region < REGIONS; region++) {
-        self->numbers.of[region] = malloc(bytes_of(self, region) + 1);
-        self->twin.of[region] = malloc(bytes_of(self, region) + 1);
+        const int64_t bytes = (int64_t)bytes_of(self, region);
+        self->numbers.of[region] = ns_state_share(&self->memory, bytes, NAME[region], &self->object[region]);
+        self->twin.of[region] = ns_state_take(&self->memory, bytes);
         if (!self->numbers.of[region] || !self->twin.of[region]) return NS_ERROR_MEMORY;
     }
-    self->original = malloc(bytes_of(self, NS_BLOCK_MATRIX) + 1);
+    self->original = ns_state_take(&self->memory, (int64_t)bytes_of(self, MATRIX));
     if (!self->original) return NS_ERROR_MEMORY;
-    fill(self, self->numbers.of[NS_BLOCK_MATRIX]);
-    memcpy(self->original, self->numbers.of[NS_BLOCK_MATRIX], bytes_of(self, NS_BLOCK_MATRIX));
-    memcpy(self->twin.of[NS_BLOCK_MATRIX], self->numbers.of[NS_BLOCK_MATRIX], bytes_of(self, NS_BLOCK_MATRIX));
+    fill(self, self->numbers.of[MATRIX]);
+    memcpy(self->original, self->numbers.of[MATRIX], bytes_of(self, MATRIX));
+    memcpy(self->twin.of[MATRIX], self->numbers.of[MATRIX], bytes_of(self, MATRIX));
     return NS_OK;
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.size = values[BLOCK_SIZE].number, .rate = values[RATE].number, .objects = values[OBJECTS].number};
-    int error = ns_elimination_create(&self->elimination, values[BLOCKS].number);
-    if (!error) error = allocate(self);
-    if (error) destroy(self);
-    *made = self;
-    return error;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    static const char *const NAME[REGIONS] = {"matrix", "fill"};
     state *self = whole;
-    int error = NS_OK;
-    for (int region = 0; region < REGIONS && self->objects && !error; region++) {
-        error = ns_object_attach(pool, NAME[region], self->numbers.of[region], (int64_t)bytes_of(self, region),
-                                 &self->object[region]);
-    }
-    return error;
+    *self = (state){.memory.objects = values[OBJECTS].number,
+                    .blocks = values[BLOCKS].number,
+                    .size = values[BLOCK_SIZE].number,
+                    .rate = values[RATE].number};
+    const int error = find_blocks(self);
+    return error ? error : allocate(self);
 }
 
 static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, decompose, &whole, sizeof whole); }
 
 static void run_twin(void *whole) {
     state *self = whole;
-    const int64_t blocks = self->elimination.blocks;
+    const int64_t blocks = self->blocks;
     for (int64_t k = 0; k < blocks; k++) {
         operate(&(step){self, FACTOR, k, k, k}, &self->twin);
         for (int64_t at = k + 1; at < blocks; at++) {
@@ -277,11 +310,11 @@ static void run_twin(void *whole) {
 
 /* ---- what the factors are worth ---------------------------------------------------------------------------------- */
 
-/* Which part of the blocks multiplies a vector: all, the upper half with the diagonal, the lower half with ones there.
- */
+/* The part of the matrix that multiplies a vector: all, the upper half with the diagonal, or the lower half with ones
+ * on the diagonal. */
 enum half { ALL, UPPER, LOWER };
 
-/* The number that row and column of the whole matrix have in that half. */
+/* Return the number in a row and a column of the whole matrix, 0 if the place is not in that half. */
 static double number_of(const float *block, enum half half, int64_t row, int64_t column, int64_t place) {
     if (half == LOWER && row == column) return 1;
     const bool inside = half == ALL || (half == UPPER ? column >= row : column < row);
@@ -290,11 +323,11 @@ static double number_of(const float *block, enum half half, int64_t row, int64_t
 
 /* to = (a half of the matrix) from */
 static void apply(const state *self, const numbers *in, enum half half, const double *from, double *to) {
-    const int64_t size = self->size, blocks = self->elimination.blocks;
+    const int64_t size = self->size, blocks = self->blocks;
     for (int64_t i = 0; i < blocks * blocks; i++) {
         const int64_t row = i / blocks * size, column = i % blocks * size;
-        const ns_block *block = &self->elimination.block[i];
-        if (block->region == NS_BLOCK_NONE || !in->of[block->region]) continue;
+        const block_info *block = &self->block[i];
+        if (block->region == NONE || !in->of[block->region]) continue;
         const float *at = block_at(self, in, i / blocks, i % blocks);
         for (int64_t place = 0; place < size * size; place++) {
             const int64_t r = row + place / size, c = column + place % size;
@@ -303,11 +336,11 @@ static void apply(const state *self, const numbers *in, enum half half, const do
     }
 }
 
-/* The factors' product is the matrix but for rounding, which is at most n epsilon |L| |U| (Higham, Accuracy and
- * Stability of Numerical Algorithms, theorem 9.3). Diagonals of n bound a row of |L| |U| by 4 n. Both are applied to
- * ones. */
+/* Whether the product of the factors is the matrix but for rounding errors: both are applied to a vector of ones. An
+ * error is at most n epsilon |L| |U| (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3). Since the
+ * diagonal has numbers near n, a row of |L| |U| is at most 4 n. */
 static bool is_factored(const state *self) {
-    const int64_t n = self->elimination.blocks * self->size;
+    const int64_t n = self->blocks * self->size;
     double *vectors = calloc((size_t)(4 * n), sizeof *vectors);
     double worst = 0;
     if (!vectors) return false;
@@ -321,7 +354,7 @@ static bool is_factored(const state *self) {
     return worst <= 4 * (double)n * (double)n * 0x1p-23;
 }
 
-/* Bit by bit the twin's, and what both made is right. */
+/* Whether the result has the bits of the serial twin, and is a pair of factors of the matrix. */
 static bool matches(const void *whole) {
     const state *self = whole;
     for (int region = 0; region < REGIONS; region++) {
@@ -334,10 +367,9 @@ const ns_kernel ns_sparselu_kernel = {
     .name = "sparselu",
     .meaning = "LU decomposition of a sparse matrix of blocks, one task creating all others (BOTS)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

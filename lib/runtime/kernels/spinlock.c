@@ -1,8 +1,6 @@
 /* Workers that contend for one lock (thesis section 6.2, Table 6.2): each thinks, takes the lock, counts and lets it
  * go, again and again. The same bodies as those of numasim/workload/families/spinlock.py.
  */
-#include <stdlib.h>
-
 #include "kernels/delay.h"
 #include "kernels/kernel.h"
 
@@ -15,10 +13,11 @@ static const ns_parameter PARAMETERS[] = {
 };
 
 typedef struct {
+    ns_state_memory memory;
     int64_t acquisitions, critical_ps, think_ps;
     uint32_t workers, lock;
     ns_delay delay;
-    int64_t counter; /* only changed by who has the lock */
+    int64_t counter; /* changed only by the worker that has the lock */
     int64_t twin;
 } state;
 
@@ -37,16 +36,14 @@ static void contend(ns_task *self, void *arguments) {
     }
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
+    state *self = whole;
     *self = (state){.acquisitions = values[ACQUISITIONS].number,
                     .critical_ps = values[CRITICAL].number,
                     .think_ps = values[THINK].number,
                     .workers = setting->workers};
     if (setting->waits) self->delay = ns_delay_calibrate();
-    *made = self;
     return NS_OK;
 }
 
@@ -75,10 +72,10 @@ const ns_kernel ns_spinlock_kernel = {
     .name = "spinlock",
     .meaning = "workers that contend for one lock (thesis section 6.2)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = free,
 };

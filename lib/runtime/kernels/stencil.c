@@ -1,7 +1,6 @@
 /* Jacobi's iteration on a square grid: every inner point becomes the mean of its four neighbours, from one grid into
- * the other and back. A task per band of rows; an iteration ends when all of its tasks have.
+ * the other and back. A task computes a band of rows. An iteration ends when all its tasks have ended.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernel.h"
@@ -19,8 +18,8 @@ static const ns_parameter PARAMETERS[] = {
 enum { GRIDS = 2, FLOPS_PER_POINT = 4, ACCESSES = 2 };
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, iterations, rows, rate;
-    bool objects;
     uint32_t object[GRIDS];
     double *grid[GRIDS], *twin[GRIDS];
 } state;
@@ -54,7 +53,7 @@ static void spawn_band(ns_task *self, const band *b) {
         ns_piece(of->object[b->from], (b->first - 1) * row_bytes, (rows + 2) * row_bytes, NS_READ),
         ns_piece(of->object[1 - b->from], b->first * row_bytes, rows * row_bytes, NS_WRITE),
     };
-    ns_spawn_with(self, relax_band, b, sizeof *b, accesses, of->objects ? ACCESSES : 0);
+    ns_spawn_with(self, relax_band, b, sizeof *b, accesses, of->memory.objects ? ACCESSES : 0);
 }
 
 static void iterate(ns_task *self, void *arguments) {
@@ -68,16 +67,7 @@ static void iterate(ns_task *self, void *arguments) {
     }
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    for (int grid = 0; grid < GRIDS; grid++) {
-        free(self->grid[grid]);
-        free(self->twin[grid]);
-    }
-    free(self);
-}
-
-/* Hot above, warm on the left, cold elsewhere. */
+/* Fill a grid with 1.0 in the first row, 0.5 in the first column and 0 elsewhere. */
 static void fill(double *grid, int64_t n) {
     memset(grid, 0, (size_t)(n * n) * sizeof *grid);
     for (int64_t at = 0; at < n; at++) {
@@ -86,39 +76,24 @@ static void fill(double *grid, int64_t n) {
     }
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    const int64_t n = values[N].number;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.n = n,
+    static const char *const NAME[GRIDS] = {"even", "odd"};
+    const int64_t n = values[N].number, bytes = n * n * (int64_t)sizeof(double);
+    state *self = whole;
+    *self = (state){.memory.objects = values[OBJECTS].number,
+                    .n = n,
                     .iterations = values[ITERATIONS].number,
                     .rows = values[ROWS].number,
-                    .rate = values[RATE].number,
-                    .objects = values[OBJECTS].number};
+                    .rate = values[RATE].number};
     for (int grid = 0; grid < GRIDS; grid++) {
-        self->grid[grid] = malloc((size_t)(n * n) * sizeof(double));
-        self->twin[grid] = malloc((size_t)(n * n) * sizeof(double));
-        if (!self->grid[grid] || !self->twin[grid]) {
-            destroy(self);
-            return NS_ERROR_MEMORY;
-        }
+        self->grid[grid] = ns_state_share(&self->memory, bytes, NAME[grid], &self->object[grid]);
+        self->twin[grid] = ns_state_take(&self->memory, bytes);
+        if (!self->grid[grid] || !self->twin[grid]) return NS_ERROR_MEMORY;
         fill(self->grid[grid], n);
         fill(self->twin[grid], n);
     }
-    *made = self;
     return NS_OK;
-}
-
-static int attach(void *whole, ns_pool *pool) {
-    static const char *const NAME[GRIDS] = {"even", "odd"};
-    state *self = whole;
-    int error = NS_OK;
-    for (int grid = 0; grid < GRIDS && self->objects && !error; grid++) {
-        const int64_t bytes = self->n * self->n * (int64_t)sizeof(double);
-        error = ns_object_attach(pool, NAME[grid], self->grid[grid], bytes, &self->object[grid]);
-    }
-    return error;
 }
 
 static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, iterate, &whole, sizeof whole); }
@@ -141,10 +116,9 @@ const ns_kernel ns_stencil_kernel = {
     .name = "stencil",
     .meaning = "Jacobi's iteration on a square grid, a task per band of rows",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

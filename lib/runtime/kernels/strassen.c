@@ -5,7 +5,6 @@
  *
  * The numbers are small integers, so everything is exact, and the serial twin is the classical product.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernel.h"
@@ -29,14 +28,14 @@ enum { CHILDREN = 7, SUMS = 8, ADDITIONS = 7, MOST_LEVELS = 12, ACCESSES = 3, VA
 static const int64_t ELEMENT_BYTES = sizeof(double);
 
 typedef struct {
+    ns_state_memory memory;
     int64_t n, cutoff, rate;
-    int64_t levels;             /* on which tasks split */
-    int64_t spawning;           /* levels of tasks; below, there are calls */
+    int64_t levels;             /* levels on which a product is split */
+    int64_t spawning;           /* levels on which products are tasks; deeper products are calls */
     int64_t first[MOST_LEVELS]; /* where the temporaries of each level begin in the heap, bytes */
     int64_t heap_bytes;
-    bool objects;
     uint32_t object[REGIONS];
-    char *memory[REGIONS];
+    char *region[REGIONS];
     double *twin;
 } state;
 
@@ -50,13 +49,13 @@ typedef struct {
     const state *of;
     int64_t level, number; /* among the products of its level */
     place a, b, c;
-    bool announced; /* its first accesses were declared when it was spawned */
+    bool announced; /* whether the first accesses were declared when the task was spawned */
 } product;
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
 
 static double *row_of(const state *self, const place *at, int64_t row) {
-    return (double *)(void *)(self->memory[at->region] + at->offset + row * at->stride);
+    return (double *)(void *)(self->region[at->region] + at->offset + row * at->stride);
 }
 
 static int64_t size_of(const product *self) { return self->of->n >> self->level; }
@@ -150,7 +149,7 @@ static void last_accesses(ns_task *self, const product *p) {
     const int64_t half = size_of(p) / 2, block = half * half * ELEMENT_BYTES;
     const ns_access temporaries = ns_piece(p->of->object[HEAP], heap_of(p) + M2 * block, 3 * block, NS_READ);
     const ns_access result = whole(p->of, &p->c, size_of(p), NS_READ_WRITE);
-    if (!p->of->objects) return;
+    if (!p->of->memory.objects) return;
     ns_access_declare(self, &temporaries);
     ns_access_declare(self, &result);
 }
@@ -185,7 +184,7 @@ static void run_children(ns_task *self, const product *p) {
             first_accesses(&children[child], accesses);
             children[child].announced = true;
             ns_spawn_with(self, run_product, &children[child], sizeof(product), accesses,
-                          p->of->objects ? ACCESSES : 0);
+                          p->of->memory.objects ? ACCESSES : 0);
         } else {
             ns_call(self, run_product, &children[child]);
         }
@@ -197,7 +196,7 @@ static void run_product(ns_task *self, void *arguments) {
     const product *p = arguments;
     const state *of = p->of;
     const int64_t size = size_of(p), half = size / 2;
-    if (!p->announced && of->objects) {
+    if (!p->announced && of->memory.objects) {
         ns_access accesses[ACCESSES];
         first_accesses(p, accesses);
         for (int at = 0; at < ACCESSES; at++) ns_access_declare(self, &accesses[at]);
@@ -217,13 +216,6 @@ static void run_product(ns_task *self, void *arguments) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-static void destroy(void *all) {
-    state *self = all;
-    for (int region = 0; region < REGIONS; region++) free(self->memory[region]);
-    free(self->twin);
-    free(self);
-}
-
 static void lay_out_heap(state *self) {
     int64_t products = 1;
     for (int64_t level = 0; level < self->levels; level++, products *= CHILDREN) {
@@ -233,21 +225,19 @@ static void lay_out_heap(state *self) {
     }
 }
 
-static int64_t bytes_of(const state *self, int region) {
-    return region == HEAP ? self->heap_bytes : self->n * self->n * ELEMENT_BYTES;
-}
-
 static int allocate(state *self) {
+    static const char *const NAME[REGIONS] = {"A", "B", "C", "heap"};
     const size_t elements = (size_t)(self->n * self->n);
-    bool there = true;
+    const int64_t matrix_bytes = self->n * self->n * ELEMENT_BYTES;
     for (int region = 0; region < REGIONS; region++) {
-        self->memory[region] = malloc((size_t)bytes_of(self, region) + 1);
-        there = there && self->memory[region];
+        const int64_t bytes = region == HEAP ? self->heap_bytes : matrix_bytes;
+        self->region[region] = ns_state_share(&self->memory, bytes, NAME[region], &self->object[region]);
+        if (!self->region[region]) return NS_ERROR_MEMORY;
     }
-    self->twin = malloc(elements * sizeof(double));
-    if (!there || !self->twin) return NS_ERROR_MEMORY;
+    self->twin = ns_state_take(&self->memory, matrix_bytes);
+    if (!self->twin) return NS_ERROR_MEMORY;
     for (uint64_t region = A; region <= B; region++) {
-        double *matrix = (double *)(void *)self->memory[region];
+        double *matrix = (double *)(void *)self->region[region];
         for (size_t at = 0; at < elements; at++) {
             matrix[at] = (double)ns_below(ns_draw(region, at), VALUES) - VALUES / 2;
         }
@@ -268,33 +258,18 @@ static int check(const state *self, ns_setting *setting) {
     return NS_OK;
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
-    *self = (state){.n = values[N].number,
+    state *self = whole;
+    *self = (state){.memory.objects = values[OBJECTS].number,
+                    .n = values[N].number,
                     .cutoff = values[CUTOFF].number,
-                    .rate = values[RATE].number,
-                    .objects = values[OBJECTS].number};
+                    .rate = values[RATE].number};
     while (self->n >> self->levels > self->cutoff) self->levels++;
     self->spawning = values[VERSION].number == MANUAL ? values[CUTOFF_DEPTH].number : self->levels + 1;
     lay_out_heap(self);
-    int error = check(self, setting);
-    if (!error) error = allocate(self);
-    if (error) destroy(self);
-    *made = self;
-    return error;
-}
-
-static int attach(void *all, ns_pool *pool) {
-    static const char *const NAME[REGIONS] = {"A", "B", "C", "heap"};
-    state *self = all;
-    int error = NS_OK;
-    for (int region = 0; region < REGIONS && self->objects && !error; region++) {
-        error =
-            ns_object_attach(pool, NAME[region], self->memory[region], bytes_of(self, region), &self->object[region]);
-    }
-    return error;
+    const int error = check(self, setting);
+    return error ? error : allocate(self);
 }
 
 static int run(void *all, ns_pool *pool) {
@@ -306,7 +281,7 @@ static int run(void *all, ns_pool *pool) {
 
 static void run_twin(void *all) {
     state *self = all;
-    const double *a = (const double *)(const void *)self->memory[A], *b = (const double *)(const void *)self->memory[B];
+    const double *a = (const double *)(const void *)self->region[A], *b = (const double *)(const void *)self->region[B];
     const int64_t n = self->n;
     memset(self->twin, 0, (size_t)(n * n) * sizeof *self->twin);
     for (int64_t row = 0; row < n; row++) {
@@ -318,10 +293,10 @@ static void run_twin(void *all) {
     }
 }
 
-/* Of numbers, not of bytes: a zero may have either sign. */
+/* Compare numbers, not bytes, since a zero may have either sign. */
 static bool matches(const void *all) {
     const state *self = all;
-    const double *c = (const double *)(const void *)self->memory[C];
+    const double *c = (const double *)(const void *)self->region[C];
     for (int64_t at = 0; at < self->n * self->n; at++) {
         if (c[at] != self->twin[at]) return false;
     }
@@ -332,10 +307,9 @@ const ns_kernel ns_strassen_kernel = {
     .name = "strassen",
     .meaning = "Strassen's matrix product, a task per half-size product (BOTS)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
-    .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

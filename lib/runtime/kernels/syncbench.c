@@ -6,7 +6,6 @@
  * what is counted inside the lock. The sums are known beforehand.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "kernels/delay.h"
 #include "kernels/kernel.h"
@@ -26,13 +25,14 @@ static const ns_parameter PARAMETERS[] = {
 
 enum { LINE_BYTES = 64 };
 
-/* What one worker has seen; the others do not touch it. */
+/* The sum of what one worker has seen, in a cache line that no other worker touches. */
 typedef struct {
     _Alignas(LINE_BYTES) int64_t sum;
 } seen;
 _Static_assert(sizeof(seen) == LINE_BYTES, "sums of different workers share no cache line");
 
 typedef struct {
+    ns_state_memory memory;
     int64_t construct, rounds, delay_ps, serial_ps, own_ps;
     uint32_t workers, lines;
     ns_delay delay;
@@ -40,7 +40,7 @@ typedef struct {
     uint32_t *woken;   /* [workers] the condition of each */
     uint32_t *line;    /* [lines] */
     int64_t published; /* by worker 0 before it wakes the others */
-    int64_t guarded;   /* only changed by who has the lock */
+    int64_t guarded;   /* changed only by the worker that has the lock */
     seen *seen;        /* [workers] */
     int64_t twin;
 } state;
@@ -50,12 +50,12 @@ static void take(ns_task *self, const state *of, int64_t picoseconds) {
     ns_work(self, picoseconds);
 }
 
-/* What the runtime itself does. */
+/* Take the time that the runtime itself needs for a construct. */
 static void take_own(ns_task *self, const state *of) {
     if (of->own_ps) take(self, of, of->own_ps);
 }
 
-/* What it does inside a section. */
+/* Take the runtime's time inside a critical section, and write the lines that the runtime writes there. */
 static void take_own_and_write(ns_task *self, const state *of) {
     take_own(self, of);
     for (uint32_t line = 0; line < of->lines; line++) ns_word_add(self, of->line[line], 1);
@@ -140,7 +140,7 @@ static void run_reduction(ns_task *self, state *of, uint32_t id, int64_t round) 
     meet(self, of);
 }
 
-/* Whether workers share the repetitions, and what the sums of a round add up to. */
+/* The body of each construct; whether workers share the repetitions; and which numbers a worker adds to its sum. */
 static const struct {
     void (*run)(ns_task *self, state *of, uint32_t id, int64_t round);
     bool shared_out, adds_round, adds_ticket, counts, reduces;
@@ -163,20 +163,11 @@ static void run_part(ns_task *self, void *arguments) {
     }
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    free(self->woken);
-    free(self->line);
-    free(self->seen);
-    free(self);
-}
-
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
     const int64_t construct = values[CONSTRUCT].number, repetitions = values[REPETITIONS].number;
     const int64_t workers = setting->workers;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
+    state *self = whole;
     *self = (state){.construct = construct,
                     .rounds = CONSTRUCTS[construct].shared_out ? (repetitions + workers - 1) / workers : repetitions,
                     .delay_ps = values[DELAY].number,
@@ -185,17 +176,15 @@ static int create(void **made, ns_setting *setting) {
                     .workers = setting->workers,
                     .lines = CONSTRUCTS[construct].shared_out ? (uint32_t)values[LINES].number : 0};
     if (setting->waits) self->delay = ns_delay_calibrate();
-    self->woken = calloc((size_t)workers, sizeof *self->woken);
-    self->line = calloc((size_t)self->lines + 1, sizeof *self->line);
-    self->seen = aligned_alloc(LINE_BYTES, (size_t)workers * sizeof *self->seen);
-    for (int64_t id = 0; id < workers && self->seen; id++) self->seen[id].sum = 0;
-    const int error = self->woken && self->line && self->seen ? NS_OK : NS_ERROR_MEMORY;
-    if (error) destroy(self);
-    *made = self;
-    return error;
+    self->woken = ns_state_take(&self->memory, workers * (int64_t)sizeof *self->woken);
+    self->line = ns_state_take(&self->memory, self->lines * (int64_t)sizeof *self->line);
+    self->seen = ns_state_take(&self->memory, workers * (int64_t)sizeof *self->seen);
+    if (!self->woken || !self->line || !self->seen) return NS_ERROR_MEMORY;
+    for (int64_t id = 0; id < workers; id++) self->seen[id].sum = 0;
+    return NS_OK;
 }
 
-/* Conditions are kept for the worker that waits, all else for worker 0. */
+/* Create the words. A condition is near the worker that waits for it, every other word near worker 0. */
 static int attach(void *whole, ns_pool *pool) {
     state *self = whole;
     int error = ns_word_attach(pool, "lock", NS_WORD_LOCK, 0, 1, &self->lock);
@@ -216,7 +205,7 @@ static int attach(void *whole, ns_pool *pool) {
 
 static int run(void *whole, ns_pool *pool) { return ns_pool_team(pool, run_part, &whole, sizeof whole); }
 
-/* The same work by one worker, which needs no synchronisation. */
+/* Do the work of all workers on one thread, which needs no synchronisation. */
 static void run_twin(void *whole) {
     state *self = whole;
     int64_t ticket = 0;
@@ -242,10 +231,10 @@ const ns_kernel ns_syncbench_kernel = {
     .name = "syncbench",
     .meaning = "the synchronisation constructs of OpenMP, each repeated (thesis section 6.4.1)",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

@@ -31,22 +31,24 @@ typedef struct {
 } count;
 
 typedef struct {
+    ns_state_memory memory;
     int64_t tree, root_children, children, shape, depth, node_ps, rounds;
-    uint64_t seed, bound;              /* a binomial node has children if its draw is below */
-    int64_t levels;                    /* geometric: at this depth and below there are none */
-    uint64_t (*bounds)[MOST_CHILDREN]; /* [levels] geometric: it has at least c if its draw is below bounds[c - 1] */
+    uint64_t seed, bound;              /* a binomial node has children if its draw is below `bound` */
+    int64_t levels;                    /* geometric: nodes at this depth and below have no children */
+    uint64_t (*bounds)[MOST_CHILDREN]; /* [levels] geometric: a node has at least c children if its draw is below
+                                          bounds[c - 1] */
     count result, twin;
 } state;
 
 /* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
-/* floor(fraction 2^64), of a fraction in units of 10^-18. One is the largest bound there is. */
+/* Return floor(fraction 2^64), for a fraction in units of 10^-18. The fraction 1 gives the largest bound, 2^64 - 1. */
 static uint64_t bound_of(int64_t fraction) {
     const ns_uwide wide = ((ns_uwide)(uint64_t)fraction << 64) / UINT64_C(1000000000000000000);
     return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
 }
 
-/* The mean number of children at a depth. */
+/* Return the mean number of children at a depth. */
 static double mean_at(const state *self, int64_t depth) {
     const double root = (double)self->root_children, deepest = (double)self->depth, at = (double)depth;
     switch (self->shape) {
@@ -59,22 +61,23 @@ static double mean_at(const state *self, int64_t depth) {
     }
 }
 
-/* The 192 bits of `high` 2^128 + `number`, over `divisor`, which is above `high`. */
+/* Return the quotient of the 192 bits `high` 2^128 + `number` and `divisor`, which is above `high`. */
 static ns_uwide divided(uint64_t high, ns_uwide number, uint64_t divisor) {
     const ns_uwide upper = ((ns_uwide)high << 64) | (uint64_t)(number >> 64);
     const ns_uwide lower = (upper % divisor << 64) | (uint64_t)number;
     return (upper / divisor << 64) | (lower / divisor);
 }
 
-/* A number below one in 128 bits, times factor / divisor, both below 2^50. */
+/* Return `number`, a fraction below 1 in 128 bits, times factor / divisor, both of which are below 2^50. */
 static ns_uwide scaled(ns_uwide number, uint64_t factor, uint64_t divisor) {
     const ns_uwide low = (ns_uwide)(uint64_t)number * factor;
     const ns_uwide high = (ns_uwide)(uint64_t)(number >> 64) * factor + (uint64_t)(low >> 64);
     return divided((uint64_t)(high >> 64), (high << 64) | (uint64_t)low, divisor);
 }
 
-/* At least c children with probability (b / (1 + b))^c, of the mean b rounded to 10^-9. The power loses less than
- * 2^-121 in 128 bits, so its upper half is that of the exact one but for a chance of 2^-57. */
+/* Set the bounds with which a node has at least c children with probability (b / (1 + b))^c, where b is the mean
+ * rounded to 10^-9. The power in 128 bits is off by less than 2^-121. So the upper half of the power is exact but for a
+ * chance of 2^-57. */
 static void set_bounds(uint64_t *bounds, double mean) {
     const uint64_t factor = (uint64_t)nearbyint(mean * ROUNDING), divisor = factor + ROUNDING;
     ns_uwide power = divided(factor, 0, divisor);
@@ -87,7 +90,7 @@ static void set_bounds(uint64_t *bounds, double mean) {
 static int set_levels(state *self) {
     self->levels = self->shape == CYCLIC ? 5 * self->depth + 1 : self->depth;
     if (self->shape == EXPONENTIAL) self->levels = MOST_DEPTH;
-    self->bounds = malloc((size_t)self->levels * sizeof *self->bounds);
+    self->bounds = ns_state_take(&self->memory, self->levels * (int64_t)sizeof *self->bounds);
     if (!self->bounds) return NS_ERROR_MEMORY;
     for (int64_t depth = 0; depth < self->levels; depth++) set_bounds(self->bounds[depth], mean_at(self, depth));
     return NS_OK;
@@ -105,7 +108,7 @@ static int64_t children_of(const state *self, uint64_t node, int64_t depth) {
     return children;
 }
 
-/* What a node is worked on for, at about the cost of its children's states. */
+/* Return the checksum of a node. Computing the checksum takes about as long as computing the states of its children. */
 static uint64_t checksum_of(const state *self, uint64_t node, int64_t children) {
     uint64_t sum = node;
     for (int64_t round = (children ? children : 1) * self->rounds; round > 0; round--) sum = ns_mix(sum + NS_GAMMA);
@@ -127,7 +130,7 @@ typedef struct {
     count *found; /* of the subtree */
 } visit;
 
-/* Few nodes have more children than fit beside them on the stack. */
+/* The results of up to so many children are on the stack of their parent. */
 enum { FEW_CHILDREN = 8 };
 
 static void walk(ns_task *self, void *arguments) {
@@ -144,7 +147,7 @@ static void walk(ns_task *self, void *arguments) {
     if (children) ns_join(self);
     for (int64_t child = 0; child < children && found; child++) add(&all, &found[child]);
     if (found != few) free(found);
-    *at->found = all; /* too few where there was no memory, which the twin shows */
+    *at->found = all; /* too small if there was no memory, which the comparison with the twin shows */
 }
 
 static count walk_serially(const state *self, uint64_t node, int64_t depth) {
@@ -159,7 +162,7 @@ static count walk_serially(const state *self, uint64_t node, int64_t depth) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Whether a parameter was given that the other kind of tree has. */
+/* Return the name of a given parameter that only the other kind of tree has, or NULL. */
 static const char *foreign(const ns_setting *setting) {
     static const int OF_BINOMIAL[] = {CHILDREN, PROBABILITY}, OF_GEOMETRIC[] = {SHAPE, DEPTH};
     const int *other = setting->values[TREE].number == BINOMIAL ? OF_GEOMETRIC : OF_BINOMIAL;
@@ -184,18 +187,11 @@ static int check(ns_setting *setting) {
     return NS_OK;
 }
 
-static void destroy(void *whole) {
-    state *self = whole;
-    free(self->bounds);
-    free(self);
-}
-
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     const ns_value *values = setting->values;
-    int error = check(setting);
+    state *self = whole;
+    const int error = check(setting);
     if (error) return error;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
     *self = (state){
         .tree = values[TREE].number,
         .root_children = values[ROOT_CHILDREN].number,
@@ -208,10 +204,7 @@ static int create(void **made, ns_setting *setting) {
         .bound = bound_of(values[PROBABILITY].number),
     };
     if (!self->root_children) self->root_children = self->tree == BINOMIAL ? 2000 : 4;
-    error = self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
-    if (error) destroy(self);
-    *made = self;
-    return error;
+    return self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
 }
 
 static uint64_t root_of(const state *self) { return ns_base(self->seed, DRAW_ARRIVAL, 0); }
@@ -235,9 +228,9 @@ const ns_kernel ns_uts_kernel = {
     .name = "uts",
     .meaning = "unbalanced tree search (Olivier et al. 2006), a task per node",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
 };

@@ -1,5 +1,5 @@
-/* What lies between two hardware threads: the time that a cache line takes from one to the other, and the time from
- * waking a sleeping thread to its running.
+/* The distance between two hardware threads: the time that a cache line takes from one to the other, and the time from
+ * waking a sleeping thread until the thread runs.
  */
 #include <time.h>
 
@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
 static const long PAUSES_NS = 10000000000, LONGEST_PAUSE_NS = 40000000; /* all together, if nothing is discarded */
-static const double ASLEEP_NS = 60000; /* after which a thread that was to sleep does */
+static const double ASLEEP_NS = 60000; /* after this time a thread that is to sleep sleeps */
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -24,7 +24,7 @@ static void serve(void *context) {
     ns_atomic_u64_store(&self->ball, 0, memory_order_relaxed); /* relaxed: the team's start comes between */
 }
 
-/* Each member waits for its turn, 2 k + member, and passes the next one on. */
+/* Each member waits for its turns, 2 k + member, and then gives the next turn to the other member. */
 static void play(void *context, uint32_t member) {
     court *self = context;
     for (uint64_t turn = member; turn < 2 * ROUNDS; turn += 2) {
@@ -37,7 +37,7 @@ static void play(void *context, uint32_t member) {
 static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b, long pause_ns) {
     court shared = {.pause_ns = pause_ns};
     const uint32_t cpu[] = {a->id, b->id};
-    const ns_subject transfer = {"line_transfer", NULL, "ns", a->id, b->id};
+    const ns_subject transfer = {"line_transfer", "ns", a->id, b->id};
     const ns_sampling rally = {.cpu = cpu,
                                .members = 2,
                                .body = play,
@@ -48,7 +48,8 @@ static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b, long pa
     ns_probe_sample(self, &transfer, &rally);
 }
 
-/* All pairs; quickly, no more pairs than QUICK_PAIRS, those with the first hardware thread. */
+/* Probe all pairs of hardware threads. A quick probe of more than QUICK_PAIRS pairs takes only the pairs with the first
+ * hardware thread. */
 void ns_probe_lines(ns_probe *self) {
     const ns_topology *topology = self->topology;
     const uint32_t count = topology->cpu_count;
@@ -59,7 +60,7 @@ void ns_probe_lines(ns_probe *self) {
     for (uint32_t a = 0; a < (few ? 1 : count); a++) {
         for (uint32_t b = a + 1; b < count; b++) probe_line(self, &topology->cpu[a], &topology->cpu[b], pause_ns);
     }
-    if (topology->core_count == 1) ns_probe_miss(self, "line_transfer", NULL, NS_PROBE_ONE_CORE);
+    if (topology->core_count == 1) ns_probe_miss(self, "line_transfer", NS_PROBE_ONE_CORE);
 }
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
@@ -122,8 +123,8 @@ static double until_returned(const void *context, double span_ns) {
 static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     bedroom shared = {0};
     const uint32_t cpu[] = {a->id, b->id};
-    const ns_subject latency = {"wake", NULL, "ns", a->id, b->id};
-    const ns_subject call = {"wake_call", NULL, "ns", a->id, b->id};
+    const ns_subject latency = {"wake", "ns", a->id, b->id};
+    const ns_subject call = {"wake_call", "ns", a->id, b->id};
     ns_sampling wakes = {.cpu = cpu, .members = 2, .body = wake, .context = &shared, .prepare = lie_down};
     wakes.value = until_awake;
     ns_probe_sample(self, &latency, &wakes);
@@ -131,7 +132,7 @@ static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     ns_probe_sample(self, &call, &wakes);
 }
 
-/* From the first hardware thread to another core of its node, and to each other node. */
+/* Probe the wakes from the first hardware thread to another core of its node, and to a core of each other node. */
 void ns_probe_wakes(ns_probe *self) {
     const ns_topology *topology = self->topology;
     uint32_t seen = UINT32_MAX;
@@ -142,6 +143,6 @@ void ns_probe_wakes(ns_probe *self) {
         seen = cpu->node;
     }
     if (topology->core_count > 1) return;
-    ns_probe_miss(self, "wake", NULL, NS_PROBE_ONE_CORE);
-    ns_probe_miss(self, "wake_call", NULL, NS_PROBE_ONE_CORE);
+    ns_probe_miss(self, "wake", NS_PROBE_ONE_CORE);
+    ns_probe_miss(self, "wake_call", NS_PROBE_ONE_CORE);
 }

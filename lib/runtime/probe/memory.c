@@ -1,9 +1,12 @@
 /* Loads that miss all caches: latency by a chase of pointers in random order, bandwidth by all cores of a node reading
- * at once; for each node that has processors and each that has memory.
+ * at once; for each node that has processors and each that has memory. Pages: their first touch, by one thread and by
+ * all cores at once, which share the address space; and moving a page to another node.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "numasim/runtime.h"
 #include "probe/probe.h"
@@ -13,6 +16,7 @@ enum {
     HOPS = 4000,
     PAGE_BYTES = 4096,
     PAGES = 256,
+    MOVE = 2, /* MPOL_MF_MOVE */
     CACHE_MULTIPLE = 4,
     PIECE_LINES = 1 << 17,
     PIECES = 8
@@ -30,14 +34,14 @@ _Static_assert(sizeof(line) == LINE_BYTES, "one hop, one line");
 typedef struct {
     line *lines; /* [count] on one node */
     size_t count;
-    line *at;        /* where the chase is */
+    line *at;        /* the line that the chase has reached */
     uint32_t team;   /* threads that read at once */
-    size_t piece;    /* lines that each reads in one sample */
-    size_t position; /* of the first one's */
+    size_t piece;    /* lines that each thread reads in one sample */
+    size_t position; /* of the first line that the first thread reads */
     volatile uint64_t sum[NS_TEAM_MOST];
 } memory;
 
-/* Four times the largest cache, so that at most a quarter of the loads can hit. */
+/* Return four times the size of the largest cache, so that at most a quarter of the loads can hit. */
 static size_t bytes_beyond_caches(const ns_probe *self) {
     const size_t most = self->quick ? MOST_QUICK_BYTES : MOST_BYTES;
     size_t bytes = LEAST_BYTES;
@@ -48,7 +52,7 @@ static size_t bytes_beyond_caches(const ns_probe *self) {
     return bytes < most ? bytes : most;
 }
 
-/* Any sequence does, as long as no prefetcher foresees it (Marsaglia's xorshift). */
+/* Draw a number (Marsaglia's xorshift), so that no prefetcher foresees the order of the lines. */
 static uint64_t draw(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -56,7 +60,7 @@ static uint64_t draw(uint64_t *state) {
     return *state;
 }
 
-/* One cycle of all lines in random order (Sattolo's algorithm). */
+/* Link all lines in a random cycle (Sattolo's algorithm). */
 static void link_lines(memory *self) {
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
     for (size_t at = 0; at < self->count; at++) self->lines[at].place = at;
@@ -72,7 +76,7 @@ static void link_lines(memory *self) {
 
 static memory linked(void *bare, size_t bytes) {
     memory made = {.lines = bare, .count = bytes / LINE_BYTES};
-    madvise(bare, bytes, MADV_HUGEPAGE); /* where it is obeyed, translations hit and loads alone are timed */
+    madvise(bare, bytes, MADV_HUGEPAGE); /* with huge pages, address translations hit and only loads are timed */
     link_lines(&made);
     return made;
 }
@@ -99,7 +103,8 @@ static void read_share(void *context, uint32_t member) {
     self->sum[member] = sum[0];
 }
 
-/* Samples are short, so that few are lost, and go through all lines, so that none finds its own in a cache. */
+/* Go on to the next lines. Samples are short, so that few samples are disturbed. Each sample reads other lines than the
+ * sample before, so that no line is in a cache. */
 static void move_on(void *context) {
     memory *self = context;
     const size_t all = self->team * self->piece;
@@ -112,12 +117,14 @@ static double gigabytes_per_second(const void *context, double span_ns) {
     return (double)(self->team * self->piece * LINE_BYTES) / span_ns;
 }
 
-/* The hardware threads of a node, one of each core; returns how many. */
+static const uint32_t ANY_NODE = UINT32_MAX;
+
+/* Write a hardware thread of each core of a node, or of all nodes, to `cpu`. Returns the number of threads. */
 static uint32_t cores_of(const ns_topology *topology, uint32_t node, uint32_t *cpu) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < topology->cpu_count && count < NS_TEAM_MOST; at++) {
         const ns_cpu *one = &topology->cpu[at];
-        if (one->node == node && one->sibling == 0) cpu[count++] = one->id;
+        if ((node == ANY_NODE || one->node == node) && one->sibling == 0) cpu[count++] = one->id;
     }
     return count;
 }
@@ -126,8 +133,8 @@ static void probe_pair(ns_probe *self, memory *buffer, uint32_t from, const ns_n
     uint32_t cpu[NS_TEAM_MOST];
     const int64_t reader = self->topology->node[from].id;
     const uint32_t cores = cores_of(self->topology, from, cpu);
-    const ns_subject latency = {"memory_latency", NULL, "ns", reader, to->id};
-    const ns_subject bandwidth = {"memory_bandwidth", NULL, "GB/s", reader, to->id};
+    const ns_subject latency = {"memory_latency", "ns", reader, to->id};
+    const ns_subject bandwidth = {"memory_bandwidth", "GB/s", reader, to->id};
     ns_probe_sample(self, &latency,
                     &(ns_sampling){.cpu = cpu, .members = 1, .body = chase, .context = buffer, .operations = HOPS});
     buffer->team = cores;
@@ -145,13 +152,13 @@ static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
     void *made = NULL;
     const size_t bytes = bytes_beyond_caches(self);
     if (to->memory_bytes && bytes > (size_t)to->memory_bytes / 2) {
-        ns_probe_miss(self, "memory_latency", NULL, "a node has too little memory beside the caches");
+        ns_probe_miss(self, "memory_latency", "a node has too little memory beside the caches");
         return;
     }
     const int error = ns_node_allocate(&made, to->id, bytes);
     const bool elsewhere = error && self->topology->node_count > 1;
     if (!made || elsewhere) {
-        ns_probe_miss(self, "memory_latency", NULL, made ? "memory cannot be bound to its node" : "memory is short");
+        ns_probe_miss(self, "memory_latency", made ? "memory cannot be bound to its node" : "memory is short");
         ns_node_release(made, bytes);
         return;
     }
@@ -168,9 +175,9 @@ void ns_probe_memory(ns_probe *self) {
         const ns_node *node = &self->topology->node[to];
         if (node->memory_bytes || self->topology->node_count == 1) probe_node(self, buffer, node);
     }
-    if (!buffer) ns_probe_miss(self, "memory_latency", NULL, "memory is short");
+    if (!buffer) ns_probe_miss(self, "memory_latency", "memory is short");
     if (self->topology->node_count == 1) {
-        ns_probe_miss(self, "remote_memory", NULL, "there is one node only");
+        ns_probe_miss(self, "remote_memory", "there is one node only");
     }
     free(buffer);
 }
@@ -184,26 +191,141 @@ static size_t bytes_within_last_level(const ns_topology *topology) {
     return wanted < most ? wanted : most;
 }
 
-/* A chase through four times the second level, or half of the last-level cache where that is less: linking the lines
- * has put them there, and a quarter of the loads at most finds its line nearer. */
+/* Probe a chase through four times the size of the second-level cache, or half the size of the last-level cache where
+ * that is smaller. Linking the lines has put them into the last-level cache. At most a quarter of the loads hit a
+ * nearer cache. */
 void ns_probe_cache(ns_probe *self) {
     const size_t bytes = bytes_within_last_level(self->topology);
     const ns_cpu *cpu = &self->topology->cpu[0];
     const char *name = "cache_latency";
     if (!bytes) {
-        ns_probe_miss(self, name, NULL, "there is no third level of caches");
+        ns_probe_miss(self, name, "there is no third level of caches");
         return;
     }
     void *made = NULL;
-    ns_node_allocate(&made, self->topology->node[cpu->node].id, bytes); /* wherever: it is read from the cache */
+    ns_node_allocate(&made, self->topology->node[cpu->node].id,
+                     bytes); /* on any node, since the chase reads from the cache */
     memory *buffer = malloc(sizeof *buffer);
     if (buffer && made) {
         *buffer = linked(made, bytes);
-        hop(buffer, 2 * buffer->count); /* lines that fell out while they were linked come back */
+        hop(buffer, 2 * buffer->count); /* lines that the linking has evicted come back into the cache */
         ns_probe_alone(self, name, &(ns_sampling){.body = chase, .context = buffer, .operations = HOPS});
     } else {
-        ns_probe_miss(self, name, NULL, "memory is short");
+        ns_probe_miss(self, name, "memory is short");
     }
     ns_node_release(made, bytes);
     free(buffer);
+}
+
+/* ---- first touch ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    volatile char *pages; /* [members][PAGES] */
+    size_t bytes;
+} fresh;
+
+static void renew(void *context) {
+    fresh *self = context;
+    madvise((void *)self->pages, self->bytes, MADV_DONTNEED); /* the next touch faults again */
+}
+
+static void touch(void *context, uint32_t member) {
+    fresh *self = context;
+    volatile char *first = self->pages + (size_t)member * PAGES * PAGE_BYTES;
+    for (size_t page = 0; page < PAGES; page++) first[page * PAGE_BYTES] = 1;
+}
+
+void ns_probe_faults(ns_probe *self) {
+    uint32_t cpu[NS_TEAM_MOST];
+    const uint32_t cores = cores_of(self->topology, ANY_NODE, cpu);
+    fresh area = {.bytes = (size_t)cores * PAGES * PAGE_BYTES};
+    void *pages = mmap(NULL, area.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) {
+        ns_probe_miss(self, "page_fault", "memory is short");
+        return;
+    }
+    madvise(pages, area.bytes, MADV_NOHUGEPAGE);
+    area.pages = pages;
+    const ns_subject together = {"page_fault_together", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    ns_probe_alone(self, "page_fault",
+                   &(ns_sampling){.body = touch, .context = &area, .operations = PAGES, .prepare = renew});
+    if (cores == 1) {
+        ns_probe_miss(self, together.name, NS_PROBE_ONE_CORE);
+    } else {
+        ns_probe_sample(self, &together,
+                        &(ns_sampling){.cpu = cpu,
+                                       .members = cores,
+                                       .body = touch,
+                                       .context = &area,
+                                       .operations = (double)cores * PAGES,
+                                       .prepare = renew});
+    }
+    munmap(pages, area.bytes);
+}
+
+/* ---- migration --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    void *page[PAGES];
+    int home[PAGES], away[PAGES], status[PAGES]; /* nodes; `status`: the node of each page after a move, or an error */
+} removal;
+
+static void move_to(removal *self, const int *nodes) {
+    syscall(SYS_move_pages, 0, (unsigned long)PAGES, self->page, nodes, self->status, MOVE);
+}
+
+static void move_home(void *context) {
+    removal *self = context;
+    move_to(self, self->home);
+}
+
+static void move_away(void *context, uint32_t member) {
+    removal *self = context;
+    (void)member;
+    move_to(self, self->away);
+}
+
+static double of_each_moved(const void *context, double span_ns) {
+    const removal *self = context;
+    for (int page = 0; page < PAGES; page++) {
+        if (self->status[page] != self->away[page]) return NS_PROBE_WORTHLESS;
+    }
+    return span_ns / PAGES;
+}
+
+/* Find two nodes that have memory. Returns false where there are fewer. */
+static bool two_nodes(const ns_topology *topology, int *home, int *away) {
+    int found = 0;
+    for (uint32_t at = 0; at < topology->node_count && found < 2; at++) {
+        if (topology->node[at].memory_bytes) *(found++ ? away : home) = (int)topology->node[at].id;
+    }
+    return found == 2;
+}
+
+void ns_probe_migration(ns_probe *self) {
+    int home = 0, away = 0;
+    if (!two_nodes(self->topology, &home, &away)) {
+        ns_probe_miss(self, "page_migration", "there is one node only");
+        return;
+    }
+    const size_t bytes = (size_t)PAGES * PAGE_BYTES;
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    removal *moved = malloc(sizeof *moved);
+    if (pages == MAP_FAILED || !moved) {
+        ns_probe_miss(self, "page_migration", "memory is short");
+    } else {
+        madvise(pages, bytes, MADV_NOHUGEPAGE);
+        for (int page = 0; page < PAGES; page++) {
+            moved->page[page] = (char *)pages + (size_t)page * PAGE_BYTES;
+            *(volatile char *)moved->page[page] = 1;
+            moved->home[page] = home;
+            moved->away[page] = away;
+        }
+        ns_probe_alone(
+            self, "page_migration",
+            &(ns_sampling){
+                .body = move_away, .context = moved, .prepare = move_home, .value = of_each_moved, .switches = true});
+    }
+    if (pages != MAP_FAILED) munmap(pages, bytes);
+    free(moved);
 }

@@ -1,4 +1,4 @@
-/* The command `numasim-runtime probe`: all probes in turn, and what they found as JSON. */
+/* The command `numasim-runtime probe`: run all probes in turn, and print the findings as JSON. */
 #include "probe/probe.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "numasim/runtime.h"
 
 static void (*const PROBE[])(ns_probe *self) = {
-    ns_probe_cores, ns_probe_clock, ns_probe_memory, ns_probe_cache,  ns_probe_faults, ns_probe_migration,
-    ns_probe_lines, ns_probe_wakes, ns_probe_locks,  ns_probe_fibers, ns_probe_queues, ns_probe_tasks,
+    ns_probe_cores, ns_probe_pause, ns_probe_memory, ns_probe_cache,  ns_probe_faults, ns_probe_migration,
+    ns_probe_lines, ns_probe_wakes, ns_probe_fibers, ns_probe_queues, ns_probe_tasks,
 };
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -19,15 +19,10 @@ static void print_place(FILE *file, const char *name, int64_t place) {
     if (place != NS_PROBE_NOWHERE) fprintf(file, ", \"%s\": %lld", name, (long long)place);
 }
 
-static void print_kind(FILE *file, const char *kind) {
-    if (kind) fprintf(file, ", \"kind\": \"%s\"", kind);
-}
-
 static void print_finding(FILE *file, const ns_finding *found) {
     const ns_subject *subject = &found->subject;
     const ns_estimate *estimate = &found->estimate;
     fprintf(file, "{\"name\": \"%s\"", subject->name);
-    print_kind(file, subject->kind);
     print_place(file, "from", subject->from);
     print_place(file, "to", subject->to);
     fprintf(file, ", \"unit\": \"%s\", \"median\": %.3f, \"low\": %.3f, \"high\": %.3f, \"samples\": %u", subject->unit,
@@ -37,7 +32,6 @@ static void print_finding(FILE *file, const ns_finding *found) {
 
 static void print_gap(FILE *file, const ns_gap *gap) {
     fprintf(file, "{\"name\": \"%s\"", gap->name);
-    print_kind(file, gap->kind);
     fprintf(file, ", \"why\": \"%s\"}", gap->why);
 }
 
@@ -61,7 +55,7 @@ static int parse(ns_probe *self, int argc, char **argv) {
             self->quick = true;
         } else if (strcmp(argv[at], "--cores") == 0) {
             self->cores_alone = true;
-        } else if (strcmp(argv[at], "--json") != 0) { /* it always is */
+        } else if (strcmp(argv[at], "--json") != 0) { /* the output is always JSON */
             fprintf(stderr, "numasim-runtime: probe: %s is no option here; expected --quick or --cores\n", argv[at]);
             return NS_EXIT_BAD_INPUT;
         }

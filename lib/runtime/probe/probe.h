@@ -1,4 +1,4 @@
-/* Measuring the machine at hand: what loads, lines, locks, queues and tasks cost (`numasim-runtime probe`).
+/* Measuring this machine: the costs of loads, cache lines, queues and tasks (`numasim-runtime probe`).
  *
  * Every figure is the median of repeated samples with its interval. A sample during which the kernel took a processor
  * away from a measuring thread is discarded and counted, by rule; nothing else is. What cannot be measured is listed
@@ -7,9 +7,10 @@
 #ifndef NS_PROBE_H
 #define NS_PROBE_H
 
+#include <stdbool.h>
+
 #include "numasim/topology.h"
 #include "probe/estimate.h"
-#include "probe/team.h"
 
 enum {
     NS_PROBE_SAMPLES = 51, /* that are wanted of each figure */
@@ -18,10 +19,33 @@ enum {
     NS_PROBE_WORTHLESS = -1 /* the value of a sample that was disturbed */
 };
 
-/* One thing to measure. */
+/* ---- threads that start together, each on a hardware thread of its own (team.c) ------------------------------------
+ */
+
+enum { NS_TEAM_MOST = 1024 };
+
+typedef void ns_team_body(void *context, uint32_t member);
+
+typedef struct {
+    double span_ns; /* from the first start to the last end */
+    bool preempted; /* whether the kernel took the processor of a member away meanwhile: the sample is worth nothing */
+} ns_team_outcome;
+
+/* Run body(context, i) on hardware thread cpu[i], for all i < members at once. One member is the calling thread, which
+ * stays on cpu[0]. 0, NS_ERROR_THREAD, or NS_ERROR_OPTION for more than NS_TEAM_MOST members. */
+int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void *context, ns_team_outcome *outcome);
+
+/* Return how often the kernel has taken the processor away from the calling thread for another thread. */
+long ns_preemptions(void);
+
+/* Return the time of CLOCK_MONOTONIC in nanoseconds. */
+double ns_now_ns(void);
+
+/* ---- samples and findings (sampling.c) --------------------------------------------------------------------------- */
+
+/* The name of a quantity to measure, with its place. */
 typedef struct {
     const char *name;
-    const char *kind; /* of lock; or NULL */
     const char *unit; /* "ns" or "GB/s" */
     int64_t from, to; /* nodes of memory_*, hardware threads of others, by the system's numbers; or NS_PROBE_NOWHERE */
 } ns_subject;
@@ -31,9 +55,9 @@ typedef struct {
     ns_estimate estimate;
 } ns_finding;
 
-/* One thing that was not, and why. */
+/* A quantity that was not measured, and the reason. */
 typedef struct {
-    const char *name, *kind;
+    const char *name;
     const char *why;
 } ns_gap;
 
@@ -41,14 +65,14 @@ typedef struct {
     const ns_topology *topology;
     uint32_t wanted; /* samples */
     bool quick;
-    bool cores_alone;    /* nothing but the first probe */
+    bool cores_alone;    /* whether only the first probe runs */
     ns_finding *finding; /* [finding_count] */
     ns_gap *gap;         /* [gap_count] */
     uint32_t finding_count, gap_count;
-    int error; /* NS_ERROR_MEMORY once findings could not be kept */
+    int error; /* NS_ERROR_MEMORY after a finding could not be kept for lack of memory */
 } ns_probe;
 
-/* How one thing is sampled: a team runs `body` on hardware threads `cpu`, and a sample is the span divided by
+/* How a quantity is sampled: a team runs `body` on hardware threads `cpu`, and a sample is the span divided by
  * `operations`; or, where `value` is given, what that returns after the run. `prepare` goes before each run, untimed.
  */
 typedef struct {
@@ -59,36 +83,34 @@ typedef struct {
     double operations;
     void (*prepare)(void *context);
     double (*value)(const void *context, double span_ns);
-    bool wanders;  /* a hypervisor may move hardware threads: samples count where most are, see ns_estimate_together */
-    bool switches; /* the kernel's own threads take part on this processor: a sample is worth something nevertheless */
+    bool wanders;  /* a hypervisor may move hardware threads: only the largest group of near samples counts (estimate.h)
+                    */
+    bool switches; /* the kernel's own threads work on this processor: samples with preemptions count as well */
 } ns_sampling;
 
-/* sampling.c */
-
-/* Sample it, and note what was found of the subject, or why nothing was. */
+/* Sample a quantity. Keeps a finding of the subject, or a gap with the reason why there is none. */
 void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling);
 
-/* Sample what one thread does by itself, on the first hardware thread, in ns. */
+/* Sample what a single thread does on the first hardware thread, in ns. */
 void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling);
 
-/* Note what was not measured. */
-void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why);
+/* Keep a gap: a quantity that was not measured, and the reason. */
+void ns_probe_miss(ns_probe *self, const char *name, const char *why);
 
-/* A hardware thread on another core than `cpu`, an index in the topology; -1 where there is none. */
+/* Return a hardware thread on another core than `cpu`, as an index in the topology; -1 where there is no other core. */
 int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu);
 
 extern const char *const NS_PROBE_ONE_CORE;
 
-/* The probes, each in a file by what it measures. */
+/* The probes. */
 void ns_probe_cores(ns_probe *self);
-void ns_probe_clock(ns_probe *self);
+void ns_probe_pause(ns_probe *self);
 void ns_probe_memory(ns_probe *self);
 void ns_probe_cache(ns_probe *self);
 void ns_probe_faults(ns_probe *self);
 void ns_probe_migration(ns_probe *self);
 void ns_probe_lines(ns_probe *self);
 void ns_probe_wakes(ns_probe *self);
-void ns_probe_locks(ns_probe *self);
 void ns_probe_fibers(ns_probe *self);
 void ns_probe_queues(ns_probe *self);
 void ns_probe_tasks(ns_probe *self);

@@ -10,7 +10,7 @@ const char *const NS_PROBE_ONE_CORE = "there is one core only";
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
 
-/* Room for one more entry of `size` bytes; capacities are powers of two. */
+/* Return `entries` with room for one more entry of `size` bytes. Capacities are powers of two. */
 static void *with_room(void *entries, uint32_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;
     return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
@@ -26,14 +26,14 @@ static void keep(ns_probe *self, const ns_finding *finding) {
     all[self->finding_count++] = *finding;
 }
 
-void ns_probe_miss(ns_probe *self, const char *name, const char *kind, const char *why) {
+void ns_probe_miss(ns_probe *self, const char *name, const char *why) {
     ns_gap *all = with_room(self->gap, self->gap_count, sizeof *all);
     if (!all) {
         self->error = NS_ERROR_MEMORY;
         return;
     }
     self->gap = all;
-    all[self->gap_count++] = (ns_gap){name, kind, why};
+    all[self->gap_count++] = (ns_gap){name, why};
 }
 
 /* ---- sampling ---------------------------------------------------------------------------------------------------- */
@@ -49,12 +49,12 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
     return NS_OK;
 }
 
-/* Take until enough samples are worth something; how many of them all are is in `taken`. Returns those of worth, which
- * are at the front of `sample`, or a negative error code. */
+/* Take samples until enough of them count. The number of all samples goes to `*taken`. Returns the number of samples
+ * that count, which are at the front of `sample`, or a negative error code. */
 static int take_enough(const ns_probe *self, const ns_sampling *sampling, double *sample, uint32_t *taken) {
     uint32_t count = 0, worth = 0;
     bool preempted;
-    int error = take(sampling, &sample[0], &preempted); /* caches and branches learn */
+    int error = take(sampling, &sample[0], &preempted); /* not counted: fills caches and trains branch predictors */
     for (*taken = 0; !error && worth < self->wanted && *taken < TRIES * self->wanted; (*taken)++) {
         error = take(sampling, &sample[count], &preempted);
         count += !preempted;
@@ -68,9 +68,9 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
     uint32_t taken;
     const int worth = take_enough(self, sampling, sample, &taken);
     if (worth < 0) {
-        ns_probe_miss(self, subject->name, subject->kind, ns_error_sentence(worth));
+        ns_probe_miss(self, subject->name, ns_error_sentence(worth));
     } else if (worth < NS_FEWEST_SAMPLES) {
-        ns_probe_miss(self, subject->name, subject->kind, "nearly every sample was disturbed");
+        ns_probe_miss(self, subject->name, "nearly every sample was disturbed");
     } else {
         const uint32_t count = (uint32_t)worth;
         keep(self, &(ns_finding){*subject, ns_estimate_of(sample, count, taken - count)});
@@ -78,7 +78,7 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
 }
 
 void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling) {
-    const ns_subject subject = {name, NULL, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    const ns_subject subject = {name, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
     ns_sampling alone = *sampling;
     alone.cpu = &self->topology->cpu[0].id;
     alone.members = 1;

@@ -1,15 +1,114 @@
-/* What tasks cost: the steps of a queue by themselves, its line in the cache; and a task that is spawned, executed and
- * joined by a worker of the runtime, bodies empty.
+/* What one worker does: steps of a core, pausing, switching fibers, steps of a queue, and
+ * tasks that are spawned, executed and joined, bodies empty.
  */
 #include <stdlib.h>
 
 #include "numasim/runtime.h"
+#include "platform/atomics.h"
+#include "platform/fiber.h"
 #include "probe/probe.h"
 #include "queues/deque.h"
 
-enum { TASKS = 1024, CAPACITY_BITS = 12 };
+/* ---- cores ------------------------------------------------------------------------------------------------------- */
 
-/* ---- queues ------------------------------------------------------------------------------------------------------ */
+/* How fast a core computes: steps of a fixed loop, whose rate is `core_steps_per_s` of a machine file.
+ *
+ * A step draws a 64-bit number (a multiplication and an addition), looks a number up in a table of 16 KiB that the draw
+ * chooses, multiplies and adds a double to a sum, and for one draw in eight goes another way. Each step needs the
+ * result of the one before, so that no compiler computes several at once, and all data stay in the first-level cache.
+ * Rates are comparable between machines as long as this loop stays as it is.
+ */
+enum { CORE_STEPS = 50000, ENTRIES = 2048, ENTRY_SHIFT = 53, KILO = 1000 };
+_Static_assert(ENTRIES == 1 << (64 - ENTRY_SHIFT), "the upper bits of a draw choose an entry");
+
+typedef struct {
+    uint64_t table[ENTRIES];
+    volatile uint64_t drawn; /* kept, so that no step is left out */
+    volatile double sum;
+} work;
+
+/* Knuth, The Art of Computer Programming, volume 2, section 3.3.4: the multiplier of MMIX. */
+static uint64_t next(uint64_t drawn) { return drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); }
+
+static void step_often(void *context, uint32_t member) {
+    work *self = context;
+    uint64_t drawn = self->drawn;
+    double sum = 0;
+    (void)member;
+    for (int step = 0; step < CORE_STEPS; step++) {
+        const uint64_t entry = self->table[drawn >> ENTRY_SHIFT];
+        sum = sum * 0.5 + (double)(entry & 1023u);
+        drawn = next(drawn ^ entry);
+        if (!(drawn >> 61)) drawn += (uint64_t)sum;
+    }
+    self->drawn = drawn;
+    self->sum = sum;
+}
+
+/* Probe one core after the other, while the others are idle. */
+void ns_probe_cores(ns_probe *self) {
+    static work all;
+    for (uint32_t entry = 0; entry < ENTRIES; entry++) all.table[entry] = next(entry);
+    for (uint32_t at = 0; at < self->topology->cpu_count; at++) {
+        const ns_cpu *cpu = &self->topology->cpu[at];
+        const ns_subject subject = {"kilostep", "ns", cpu->id, NS_PROBE_NOWHERE};
+        if (cpu->sibling != 0) continue;
+        ns_probe_sample(self, &subject,
+                        &(ns_sampling){.cpu = &cpu->id,
+                                       .members = 1,
+                                       .body = step_often,
+                                       .context = &all,
+                                       .operations = (double)CORE_STEPS / KILO});
+    }
+}
+
+/* ---- small steps: pausing in a waiting loop, switching to a fiber and back --------------------------------------- */
+
+enum { STEPS = 2000, STACK_BYTES = 65536 };
+
+static void pause_often(void *context, uint32_t member) {
+    (void)context, (void)member;
+    for (int step = 0; step < STEPS; step++) ns_pause();
+}
+
+void ns_probe_pause(ns_probe *self) {
+    ns_probe_alone(self, "pause", &(ns_sampling){.body = pause_often, .operations = STEPS});
+}
+
+/* ---- fibers ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    ns_fiber *thread, *fiber;
+} pair;
+
+static void come_back(void *context) {
+    pair *self = context;
+    for (;;) ns_fiber_switch(self->fiber, self->thread);
+}
+
+static void go_there(void *context, uint32_t member) {
+    pair *self = context;
+    (void)member;
+    for (int step = 0; step < STEPS; step++) ns_fiber_switch(self->thread, self->fiber);
+}
+
+void ns_probe_fibers(ns_probe *self) {
+    pair both = {0};
+    int error = ns_fiber_adopt(&both.thread);
+    if (!error) error = ns_fiber_create(&both.fiber, STACK_BYTES, come_back, &both);
+    if (error) {
+        ns_probe_miss(self, "fiber_switch", ns_error_sentence(error));
+    } else {
+        ns_probe_alone(self, "fiber_switch",
+                       &(ns_sampling){.body = go_there, .context = &both, .operations = 2 * STEPS});
+        ns_fiber_destroy(both.fiber);
+    }
+    if (both.thread) ns_fiber_destroy(both.thread);
+}
+
+/* ---- queues: the steps of a queue by themselves, its line in the cache ------------------------------------------- */
+
+enum { TASKS = 1024, CAPACITY_BITS = 12 };
 
 typedef struct {
     ns_deque deque;
@@ -53,7 +152,9 @@ static void fill(void *context) {
     push_all(context, 0);
 }
 
-/* A thief that finds nothing public asks for it, and the owner's next push gives. */
+/* Make tasks public: a thief that finds no public task asks for tasks, and the next push of the owner makes them
+ * public.
+ */
 static void offer(void *context) {
     bench *self = context;
     fill(context);
@@ -69,7 +170,7 @@ static double of_each_taken(const void *context, double span_ns) {
 void ns_probe_queues(ns_probe *self) {
     bench *made = aligned_alloc(NS_LINE_BYTES, sizeof *made);
     if (!made || ns_deque_create(&made->deque, CAPACITY_BITS)) {
-        ns_probe_miss(self, "push", NULL, ns_error_sentence(NS_ERROR_MEMORY));
+        ns_probe_miss(self, "push", ns_error_sentence(NS_ERROR_MEMORY));
         free(made);
         return;
     }
@@ -84,13 +185,13 @@ void ns_probe_queues(ns_probe *self) {
     free(made);
 }
 
-/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+/* ---- tasks: spawned, executed and joined by a worker of the runtime ---------------------------------------------- */
 
 typedef struct household household;
 struct household {
     ns_pool *pool;
-    void (*work)(ns_task *self); /* TASKS times what is measured */
-    double span_ns;              /* on the worker, without the way to it */
+    void (*work)(ns_task *self); /* does TASKS times what is measured */
+    double span_ns;              /* measured on the worker, without the time of handing it the work */
     bool preempted;
 };
 
@@ -130,7 +231,7 @@ void ns_probe_tasks(ns_probe *self) {
     household home = {0};
     const int error = ns_pool_create(&home.pool, &(ns_pool_options){.mode = NS_MODE_NATIVE, .workers = 1, .seed = 1});
     if (error) {
-        ns_probe_miss(self, "spawn_join", NULL, ns_error_sentence(error));
+        ns_probe_miss(self, "spawn_join", ns_error_sentence(error));
         ns_pool_destroy(home.pool);
         return;
     }

@@ -1,5 +1,3 @@
-#include "probe/team.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -8,6 +6,7 @@
 #include "numasim/runtime.h"
 #include "numasim/topology.h"
 #include "platform/atomics.h"
+#include "probe/probe.h"
 
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 arrived;
@@ -42,7 +41,7 @@ static void wait_for_all(team *self) {
     ns_atomic_u32_fetch_add(&self->arrived, 1, memory_order_acq_rel);
     for (uint32_t looks = 1; ns_atomic_u32_load(&self->arrived, memory_order_acquire) < self->members; looks++) {
         if (looks % 1024 == 0) {
-            ns_yield(); /* a member may not have its processor yet */
+            ns_yield(); /* a member may still wait for its processor */
         } else {
             ns_pause();
         }
@@ -85,7 +84,7 @@ int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void 
     while (started < members && !pthread_create(&all[started].thread, NULL, run_member, &all[started])) started++;
     const bool whole = started == members;
     if (!whole) {
-        /* release: those who wait see that nobody else will come; they run the body, whose outcome is thrown away */
+        /* release: the waiting threads see that no more threads come; they run the body, whose outcome is discarded */
         ns_atomic_u32_fetch_add(&shared.arrived, members - started, memory_order_release);
     }
     run_member(&all[0]);

@@ -1,8 +1,12 @@
-"""The event files of a recording, read into arrays; ``tool/events.h`` describes their form."""
+"""The event files of a recording, read into arrays.
+
+``lib/recorder/events.h`` describes the files; kinds and arguments are those of the OpenMP tools interface.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum, IntFlag
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +15,135 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.files.reader import MIB, FileKind, read_bytes
-from numasim.runtime.record.event_kinds import HEADER_WORDS, MAGIC, THREAD_SHIFT, Event
+
+MAGIC = 0x31304345524D534E
+HEADER_WORDS = 8
+THREAD_SHIFT = 40
+MOST_STACKED = 1024
+
+
+class Event(IntEnum):
+    """The kinds of events; ``lib/recorder/events.h`` describes the kinds."""
+
+    CREATE = 1
+    BEGIN_NEW = 2
+    BEGIN = 3
+    RETURN = 4
+    SWITCH = 5
+    SYNC = 6
+    SYNC_WAIT = 7
+    PARALLEL = 8
+    PARALLEL_END = 9
+    IMPLICIT = 10
+    IMPLICIT_END = 11
+    DEPENDENCES = 12
+    WORK = 13
+    MASKED = 14
+    MUTEX = 15
+    CANCEL = 16
+    TARGET = 17
+    ACCESS = 18
+    ALLOCATE = 19
+    RELEASE = 20
+    TOUCHED = 21
+    PAUSE = 22
+    END = 23
+    START = 24
+    ACQUIRE = 25
+    CHUNK = 26
+    TEAM = 27
+    AWAY = 28
+    CLAUSE = 29
+    TOGETHER = 30
+    GLOBAL = 31
+
+
+class TaskFlag(IntFlag):
+    """The flags that OpenMP gives a new task."""
+
+    UNTIED = 2
+    FINAL = 4
+    TASKWAIT = 32
+    TARGET = 64
+
+
+class Clause(IntEnum):
+    """The clauses of tasks that have no effect in a graph."""
+
+    PRIORITY = 1
+    AFFINITY = 2
+
+
+class Endpoint(IntEnum):
+    """The begin or the end of a region, in the lowest two bits of an argument."""
+
+    BEGIN = 1
+    END = 2
+
+
+class Sync(IntEnum):
+    """Kinds of synchronisation; all kinds without a name here are barriers."""
+
+    TASKWAIT = 5
+    TASKGROUP = 6
+    REDUCTION = 7
+    REGION_END = 9  # the barrier at the end of a parallel region
+
+
+class Status(IntEnum):
+    """The reason why a thread leaves a task."""
+
+    YIELD = 2
+    CANCEL = 3
+    DETACH = 4
+    EARLY_FULFILL = 5
+    TASKWAIT_COMPLETE = 8
+
+
+class Dependence(IntEnum):
+    """The types of dependences that a graph has; all other types are taken as INOUT."""
+
+    IN = 1
+    OUT = 2
+    INOUT = 3
+
+
+MUTEXES = {
+    1: "locks",
+    2: "locks",
+    3: "nested locks",
+    4: "nested locks",
+    5: "critical regions",
+    6: "atomic regions",
+    7: "ordered regions",
+}
+
+
+TASKLOOP = 7  # the kind of work that a task divides into tasks
+
+
+class Work(IntEnum):
+    """The kinds of work that a team divides."""
+
+    LOOP = 1  # a loop of a runtime that does not tell its division
+    SECTIONS = 2
+    WORKSHARE = 5
+    DISTRIBUTE = 6
+    LOOP_STATIC = 10
+    LOOP_DYNAMIC = 11
+    LOOP_GUIDED = 12
+    LOOP_OTHER = 13
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
 
 Words = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 
 EVENTS = FileKind("the events of a program that makes fewer tasks: a smaller input", 768 * MIB)
 SUFFIX = ".events"
-COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # have as many operands as their argument says
-OPERANDS = {  # of all other kinds that have operands
+COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # kinds whose argument is the number of operands
+OPERANDS = {  # the number of operands of all other kinds that have operands
     Event.CREATE: 1,
     Event.BEGIN: 1,
     Event.SWITCH: 1,
@@ -39,7 +163,7 @@ OPERANDS = {  # of all other kinds that have operands
 
 @dataclass(frozen=True)
 class Module:
-    """A file that the process had loaded: the addresses ``begin`` to ``end`` are those of the file ``path``."""
+    """A file that the process had loaded at the addresses from ``begin`` to ``end``."""
 
     begin: int
     end: int
@@ -50,8 +174,8 @@ class Module:
 class ThreadEvents:
     """The events of a thread, in their order.
 
-    ``ticks`` are those of the clock of the processor; the operands of event i are ``operands[first[i]:first[i + 1]]``.
-    ``start`` and ``end`` are pairs of ticks and nanoseconds of the same moments.
+    ``ticks`` are ticks of the processor's clock. The operands of event i are ``operands[first[i]:first[i + 1]]``.
+    ``start`` and ``end`` are pairs of ticks and nanoseconds of the same moment.
     """
 
     thread: int
@@ -62,22 +186,22 @@ class ThreadEvents:
     ticks: I64
     first: I64  # [events + 1]
     operands: I64
-    modules: tuple[Module, ...] = ()  # of its process
+    modules: tuple[Module, ...] = ()  # of the process
 
     def __len__(self) -> int:
-        """Number of events."""
+        """Return the number of events."""
         return len(self.kind)
 
     @property
     def number_base(self) -> int:
-        """The number before that of the first task, region or implicit task that the thread makes."""
+        """The number before the first number that the thread gives to a task, a region or an implicit task."""
         return (self.thread + 1) << THREAD_SHIFT
 
 
 def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
-    """The events of all threads of the one process that has left its files in ``folder``, by the threads' numbers.
+    """Return the events of all threads of the process that has left its files in ``folder``, by the threads' numbers.
 
-    InputError where there is none, or more than one, or a file that is cut off or damaged.
+    InputError where no process, or more than one, has left files, and for a file that is cut off or damaged.
     """
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -96,7 +220,7 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
 
 
 def read_modules(folder: Path, process: str) -> tuple[Module, ...]:
-    """The files that a process had loaded; none where it did not say."""
+    """Return the files that a process had loaded; none where the process left no list."""
     file = folder / f"{process}.modules"
     lines = file.read_text(errors="surrogateescape").splitlines() if file.is_file() else []
     found = (line.split(" ", 2) for line in lines)
@@ -108,7 +232,7 @@ def _is_parallel(events: ThreadEvents) -> bool:
 
 
 def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> ThreadEvents:
-    """The events in the bytes of a file; ``name`` says which in the InputError for one that is damaged."""
+    """Return the events in the bytes of the file ``name``. InputError, with the name, for a damaged file."""
     if len(data) < 8 * HEADER_WORDS or len(data) % 8:
         raise _damaged(name, f"it has {len(data)} bytes")
     words: Words = np.frombuffer(data, "<u8")
@@ -122,7 +246,7 @@ def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> Th
     _check(found, name)
     begin = int(words[2])
     last = int(found["ticks"][-1]) if len(heads) else 0
-    wrapped = begin & ~0xFFFFFFFFFFFF  # of the ticks an event has the lower 48 bits
+    wrapped = begin & ~0xFFFFFFFFFFFF  # an event has the lower 48 bits of its ticks
     end = (wrapped | last, int(found["operands"][-1]))
     return ThreadEvents(thread=int(words[1]), start=(begin, int(words[3])), end=end, modules=modules, **found)
 

@@ -1,6 +1,6 @@
-"""How long it was from one event to the next, without what the recorder did in between; the shortest over recordings.
+"""The time from one event to the next, without what the recorder did in between; the shortest over recordings.
 
-It is the time of the processor: a thread that waits for a file, for a lock of the system or for a time to pass has none
+Times are of the processor: a thread that waits for a file, for a lock of the system or for a time to pass has none
 meanwhile. The same program with the same input makes the same events in every run, so that its recordings can be
 joined: from event to event the shortest times of all recordings are what the program takes when nothing disturbs it.
 """
@@ -8,18 +8,17 @@ joined: from event to event the shortest times of all recordings are what the pr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from numasim.runtime.record.event_files import I64, ThreadEvents
-from numasim.runtime.record.event_kinds import Event
+from numasim.runtime.record.event_files import I64, Event, ThreadEvents
 from numasim.workload.forest_arrays import offsets, ragged
 
-ASIDE = (  # they end no segment
+ASIDE = (  # kinds of events that end no segment
     Event.ALLOCATE,
     Event.RELEASE,
     Event.TOUCHED,
@@ -29,35 +28,33 @@ ASIDE = (  # they end no segment
     Event.CLAUSE,
     Event.TOGETHER,
 )
-NAMED = (Event.BEGIN, Event.SWITCH, Event.IMPLICIT, Event.CHUNK)  # whose operands are no addresses
+NAMED = (Event.BEGIN, Event.SWITCH, Event.IMPLICIT, Event.CHUNK)  # kinds whose operands are no addresses
 _PICOSECONDS = 1000
 _LATE = 1 << 62
 
 
 @dataclass(frozen=True)
 class TimedEvents:
-    """The events of a thread that end segments, each with the time since the one before it; and those aside.
+    """The events of a thread that end segments, each with the time since the event before; and the other events, aside.
 
-    ``gap_ps[i]`` is the time of the processor from event i - 1, for event 0 from the start of the thread's file, to
-    event i, and ``blocked_ps[i]`` the time in between for which the thread waited without one.
+    ``gap_ps[i]`` is the processor time from event i - 1 to event i; event 0 counts from the start of the thread's file.
+    ``blocked_ps[i]`` is the time between both events for which the thread waited without a processor.
     """
 
     events: ThreadEvents
     gap_ps: I64
     blocked_ps: I64
     aside: ThreadEvents
-    aside_before: I64  # [aside events] before which of the events each one came
 
 
 def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents:
-    """The events of a thread with the times between them.
+    """Return the events of a thread with the times between them.
 
-    A tick takes ``tick_ps``, and noting an allocation or a release ``allocate_ps``.
+    A tick takes ``tick_ps``; the recorder takes ``allocate_ps`` to note an allocation or a release.
     """
     is_aside = np.isin(events.kind, ASIDE)
     main = np.flatnonzero(~is_aside)
     aside = np.flatnonzero(is_aside)
-    before = np.searchsorted(main, aside)
     begin = events.start[0] & 0xFFFFFFFFFFFF
     gaps = np.diff(events.ticks[main], prepend=begin) * tick_ps
     count = len(main) + 1
@@ -68,9 +65,7 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
     lost += np.bincount(np.searchsorted(main, absent), absent_ps, count)
     paused = aside[events.kind[aside] == Event.PAUSE]
     ends = np.searchsorted(main, paused)
-    ends += (
-        events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]
-    )  # a pause behind the event that it is for
+    ends += events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]  # a pause may begin after its event
     lost += np.bincount(ends, events.operands[events.first[paused]] * tick_ps, count + 1)[:count]
     noted = aside[np.isin(events.kind[aside], (Event.ALLOCATE, Event.RELEASE))]
     lost += np.bincount(np.searchsorted(main, noted), minlength=count) * allocate_ps
@@ -81,19 +76,18 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
         _whole(gaps - lost[: len(main)]),
         _whole(blocked[: len(main)]),
         _some(events, aside),
-        before,
     )
 
 
 def tick_ps(threads: Sequence[ThreadEvents]) -> float:
-    """How long a tick takes, by the clock of the system, over the whole recording."""
+    """Return the length of a tick, by the clock of the system, over the whole recording."""
     first = threads[0]
     ticks = (first.end[0] - first.start[0]) or 1
     return (first.end[1] - first.start[1]) * _PICOSECONDS / ticks
 
 
 def events_digest(recording: Sequence[TimedEvents]) -> bytes:
-    """What two recordings have in common that have the same events in all threads, addresses aside."""
+    """Return a digest that is equal for recordings with the same events in all threads, addresses aside."""
     digest = hashlib.sha256()
     for thread in recording:
         for each in (thread.events.kind, thread.events.argument, _names(thread.events)):
@@ -102,10 +96,10 @@ def events_digest(recording: Sequence[TimedEvents]) -> bytes:
 
 
 def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
-    """The first recording with the shortest times of all; they have the same events.
+    """Return the first recording with the shortest times of all; the recordings have the same events.
 
-    Of many recordings it is the mean of the shortest third of the times: a clock whose ticks are as long as a short
-    piece gives now one tick too few and now one too many.
+    Of many recordings each time is the mean of the shortest third of the times: if the ticks of a clock are as long as
+    a short piece, the clock counts sometimes one tick too few and sometimes one too many.
     """
     third = max(1, len(recordings) // 3)
 
@@ -125,7 +119,7 @@ def _whole(times: npt.NDArray[Any]) -> I64:
 
 
 def _names(events: ThreadEvents) -> I64:
-    """The operands that are numbers of tasks and regions, and of iterations."""
+    """Return the operands that are numbers of tasks, of regions and of iterations."""
     chosen = np.flatnonzero(np.isin(events.kind, NAMED))
     return events.operands[ragged(events.first[chosen], np.diff(events.first)[chosen])]
 
@@ -140,3 +134,35 @@ def _some(events: ThreadEvents, chosen: npt.NDArray[Any]) -> ThreadEvents:
         first=offsets(counts),
         operands=events.operands[ragged(events.first[chosen], counts)],
     )
+
+
+# ---- what of a recorded piece of work is the recorder's and the runtime's --------------------------------------------
+
+Ends = tuple[int, int]  # the kinds of the events that began and ended a piece
+
+
+@dataclass(frozen=True)
+class PieceCosts:
+    """``of_ps`` has the time, in ps, of a piece in which the program does nothing, by the events at its ends.
+
+    ``allocate_ps`` is the time of noting an allocation or a release. A pair of ends that was not measured takes the
+    least time of the pairs with the same begin, or no time.
+    """
+
+    of_ps: Mapping[Ends, int] = field(default_factory=dict)
+    allocate_ps: int = 0
+
+    def table(self) -> dict[Ends, int]:
+        """Return the time for every pair of events."""
+        kinds = [int(kind) for kind in Event]
+        return {(begin, end): self._of(begin, end) for begin in kinds for end in kinds}
+
+    def _of(self, begin: int, end: int) -> int:
+        known = self.of_ps.get((begin, end))
+        if known is not None:
+            return known
+        alike = [cost for (first, _), cost in self.of_ps.items() if first == _LIKE.get(begin, begin)]
+        return min(alike, default=0)
+
+
+_LIKE: dict[int, int] = {Event.SWITCH: Event.RETURN, Event.WORK: Event.SYNC, Event.DEPENDENCES: Event.CREATE}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from numasim.errors import InputError
-from numasim.runtime.record.event_kinds import (
+from numasim.runtime.record.event_files import (
     MOST_STACKED,
     MUTEXES,
     TASKLOOP,
@@ -24,15 +24,15 @@ from numasim.runtime.record.event_kinds import (
     TaskFlag,
     Work,
 )
-from numasim.runtime.record.event_times import TimedEvents
+from numasim.runtime.record.event_times import ASIDE, TimedEvents
 
 NOBODY = -1
 
 
 class Step(IntEnum):
-    """What a task does."""
+    """A step of a task, with what its tuple holds."""
 
-    WORK = 0  # (WORK, time in ps, the kind of the event that began the piece, of the one that ended it, blocked ps)
+    WORK = 0  # (WORK, time in ps, kinds of the events at the begin and at the end of the piece, blocked ps)
     SPAWN = 1  # (SPAWN, task)
     WAIT = 2  # (WAIT,)
     GROUP_BEGIN = 3  # (GROUP_BEGIN,)
@@ -40,7 +40,7 @@ class Step(IntEnum):
     BARRIER = 5  # (BARRIER,)
     REGION = 6  # (REGION, number of the region)
     ACCESS = 7  # (ACCESS, tick, address, bytes, mode, rows, stride)
-    CHUNK = 8  # (CHUNK, place of the loop, Work): a chunk that any thread may take, up to the next one or CHUNK_END
+    CHUNK = 8  # (CHUNK, place of the loop, Work): begins a chunk that any thread may take
     CHUNK_END = 9  # (CHUNK_END,)
 
 
@@ -48,11 +48,11 @@ class Step(IntEnum):
 class RecordedTask:
     """An explicit or implicit task."""
 
-    parent: int = NOBODY  # number of the task that made it
+    parent: int = NOBODY  # number of the task that made this task
     flags: int = 0  # TaskFlag
-    place: int = 0  # where in the program it, or the region of an implicit task, was made
-    made: int = 0  # when it was made, in ticks
-    in_place: bool = False  # the task that made it has executed it at once
+    place: int = 0  # address in the program that made the task, or the region of an implicit task
+    made: int = 0  # the time of its creation, in ticks
+    in_place: bool = False  # whether the parent has executed the task at once
     steps: list[tuple[int, ...]] = field(default_factory=list)
     dependences: list[tuple[int, int]] = field(default_factory=list)  # (address, Dependence)
 
@@ -61,28 +61,28 @@ class RecordedTask:
 class Region:
     """A parallel region: its implicit tasks by their number in the team.
 
-    ``divided_ps`` is the time for which they executed code that a team divides: loops and sections, and what follows
-    where the program asks how many threads there are, up to the next barrier.
+    ``divided_ps`` is the time for which the implicit tasks executed code that a team divides: loops and sections, and
+    the code between a question for the number of threads and the next barrier.
     """
 
     members: dict[int, int] = field(default_factory=dict)
     team: int = 1
-    place: int = 0  # where in the program it begins
+    place: int = 0  # address in the program where the region begins
     divided_ps: int = 0
 
 
 @dataclass
 class Walked:
-    """All that was recorded, by the numbers of tasks and regions."""
+    """Everything that was recorded, by the numbers of tasks and regions."""
 
     tasks: dict[int, RecordedTask] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
     initial: int = NOBODY  # the initial task
-    odd: Counter[str] = field(default_factory=Counter)  # what a task graph cannot say, counted
+    odd: Counter[str] = field(default_factory=Counter)  # counts of what a task graph cannot express
 
 
 def walk(threads: Sequence[TimedEvents]) -> Walked:
-    """The tasks of a recording; InputError where it makes no sense."""
+    """Return the tasks and regions of a recording; InputError where the events contradict each other."""
     found = Walked()
     for thread in threads:
         _add_numbers(found, thread)
@@ -101,7 +101,7 @@ def _count_asides(odd: Counter[str], thread: TimedEvents) -> None:
 
 
 def _add_numbers(found: Walked, thread: TimedEvents) -> None:
-    """The tasks and regions that a thread has made, as yet without steps: other threads refer to them."""
+    """Add the tasks and regions of a thread, as yet without steps, so that other threads can refer to them."""
     number = thread.events.number_base
     for kind in thread.events.kind.tolist():
         if kind in (Event.CREATE, Event.IMPLICIT):
@@ -113,24 +113,24 @@ def _add_numbers(found: Walked, thread: TimedEvents) -> None:
 
 
 class _ThreadWalk:
-    """What one thread did."""
+    """The walk through the events of one thread."""
 
     def __init__(self, found: Walked, thread: TimedEvents) -> None:
         self._found = found
         self._thread = thread
         self._number = thread.events.number_base
         self._current = NOBODY
-        self._stack: list[int] = []  # as in `tool/event_log.h`
-        self._around: list[int] = []  # the tasks that met the regions that this thread is in
+        self._stack: list[int] = []  # as in `lib/recorder/event_log.h`
+        self._around: list[int] = []  # the tasks that began the regions in which this thread is
         self._waiting: set[int] = set()
         self._opened: int | None = None  # the event that began the piece of work; None: no work is going on
-        self._work = 0  # of the piece so far, in ps
-        self._blocked = 0  # likewise, for which the thread waited without a processor
+        self._work = 0  # the time of the piece so far, in ps
+        self._blocked = 0  # the part of the piece for which the thread waited without a processor
         self._region_of: dict[int, Region] = {}  # by implicit task of this thread
-        self._loop_of: dict[int, tuple[int, int]] = {}  # by task, the loop that it is in: (Work, place)
-        self._taskloop_of: dict[int, int] = {}  # by task, the place of the taskloop that it is in
-        self._asked: set[int] = set()  # tasks that have asked for the size of the team, since the last barrier
-        self._tick = 0  # of the event
+        self._loop_of: dict[int, tuple[int, int]] = {}  # by task, the loop in which the task is: (Work, place)
+        self._taskloop_of: dict[int, int] = {}  # by task, the place of the taskloop in which the task is
+        self._asked: set[int] = set()  # tasks that have asked for the size of the team since the last barrier
+        self._tick = 0  # the time of the event
 
     def go(self) -> None:
         """Take all events."""
@@ -151,12 +151,12 @@ class _ThreadWalk:
             raise InputError(f"thread {self._thread.events.thread} works on a task that nobody has made") from None
 
     def _open(self, kind: int) -> None:
-        """A piece of work begins, unless the task is waiting."""
+        """Begin a piece of work, unless the task is waiting."""
         self._work = self._blocked = 0
         self._opened = None if self._current == NOBODY or self._current in self._waiting else kind
 
     def _close(self, kind: int) -> None:
-        """The piece of work ends, if one is going on."""
+        """End the piece of work, if there is one."""
         if self._opened is not None:
             self._task.steps.append((Step.WORK, self._work, self._opened, kind, self._blocked))
             region = self._region_of.get(self._current)
@@ -165,16 +165,16 @@ class _ThreadWalk:
         self._opened = None
 
     def _split(self, kind: int) -> None:
-        """The work goes on, but for what the event itself takes."""
+        """End the piece of work and begin the next, so that the time of the event itself is in neither."""
         going_on = self._opened is not None
         self._close(kind)
         if going_on:
             self._open(kind)
 
-    def _start(self, argument: int, operands: list[int]) -> None:
+    def _on_start(self, argument: int, operands: list[int]) -> None:
         self._open(Event.START)
 
-    def _create(self, argument: int, operands: list[int]) -> None:
+    def _on_create(self, argument: int, operands: list[int]) -> None:
         self._close(Event.CREATE)
         self._number += 1
         made = self._found.tasks[self._number]
@@ -188,19 +188,19 @@ class _ThreadWalk:
             self._task.steps.append((Step.SPAWN, self._number))
         self._open(Event.CREATE)
 
-    def _dependences(self, argument: int, operands: list[int]) -> None:
+    def _on_dependences(self, argument: int, operands: list[int]) -> None:
         pairs = [(operand >> 6, operand & 63) for operand in operands]
         self._found.tasks[self._number].dependences += pairs
         if self._opened is not None:
             self._open(Event.DEPENDENCES)
 
-    def _begin_new(self, argument: int, operands: list[int]) -> None:
+    def _on_begin_new(self, argument: int, operands: list[int]) -> None:
         self._found.tasks[self._number].in_place = bool(argument)
         if self._opened in (Event.CREATE, Event.DEPENDENCES):
-            self._opened = None  # the runtime was about to begin it
+            self._opened = None  # the runtime was about to begin the task
         self._begin_task(self._number)
 
-    def _begin(self, argument: int, operands: list[int]) -> None:
+    def _on_begin(self, argument: int, operands: list[int]) -> None:
         self._begin_task(operands[0])
 
     def _begin_task(self, task: int) -> None:
@@ -211,14 +211,14 @@ class _ThreadWalk:
         self._current = task
         self._open(Event.BEGIN)
 
-    def _return(self, argument: int, operands: list[int]) -> None:
+    def _on_return(self, argument: int, operands: list[int]) -> None:
         if not self._stack:
             raise InputError(f"thread {self._thread.events.thread} goes back from a task that it did not begin")
         self._close(Event.RETURN)
         self._current = self._stack.pop()
         self._open(Event.RETURN)
 
-    def _switch(self, argument: int, operands: list[int]) -> None:
+    def _on_switch(self, argument: int, operands: list[int]) -> None:
         odd = _ODD_STATUSES.get(argument)
         if odd:
             self._found.odd[odd] += 1
@@ -229,7 +229,7 @@ class _ThreadWalk:
         self._current = operands[0] or NOBODY
         self._open(Event.SWITCH)
 
-    def _sync(self, argument: int, operands: list[int]) -> None:
+    def _on_sync(self, argument: int, operands: list[int]) -> None:
         kind, endpoint = argument >> 2, argument & 3
         if kind == Sync.REDUCTION:
             self._split(Event.SYNC)
@@ -249,22 +249,22 @@ class _ThreadWalk:
                 self._waiting.add(self._current)
             self._open(Event.SYNC)
 
-    def _sync_wait(self, argument: int, operands: list[int]) -> None:
+    def _on_sync_wait(self, argument: int, operands: list[int]) -> None:
         if argument & 3 == Endpoint.BEGIN:
             self._close(Event.SYNC)
             self._task.steps.append((Step.GROUP_WAIT,))
             self._waiting.add(self._current)
 
-    def _parallel(self, argument: int, operands: list[int]) -> None:
+    def _on_parallel(self, argument: int, operands: list[int]) -> None:
         self._close(Event.PARALLEL)
         self._number += 1
         self._found.regions[self._number].place = operands[1]
         self._task.steps.append((Step.REGION, self._number))
 
-    def _parallel_end(self, argument: int, operands: list[int]) -> None:
+    def _on_parallel_end(self, argument: int, operands: list[int]) -> None:
         self._open(Event.PARALLEL)
 
-    def _implicit(self, initial: int, operands: list[int]) -> None:
+    def _on_implicit(self, initial: int, operands: list[int]) -> None:
         region, index, team = operands
         self._number += 1
         if initial and self._thread.events.thread == 0 and self._found.initial == NOBODY:
@@ -277,12 +277,12 @@ class _ThreadWalk:
         self._current = self._number
         self._open(Event.IMPLICIT)
 
-    def _implicit_end(self, initial: int, operands: list[int]) -> None:
+    def _on_implicit_end(self, initial: int, operands: list[int]) -> None:
         self._close(Event.IMPLICIT)
         self._waiting.discard(self._current)
         self._current = self._around.pop() if self._around and not initial else NOBODY
 
-    def _work_region(self, argument: int, operands: list[int]) -> None:
+    def _on_work(self, argument: int, operands: list[int]) -> None:
         kind, endpoint = argument >> 2, argument & 3
         going_on = self._opened is not None
         self._close(Event.WORK)
@@ -309,45 +309,45 @@ class _ThreadWalk:
                 expected="that of LLVM 16 or newer: the Python package cmeel-libomp, or --openmp with its file",
             )
 
-    def _chunk(self, argument: int, operands: list[int]) -> None:
+    def _on_chunk(self, argument: int, operands: list[int]) -> None:
         loop, place = self._loop_of.get(self._current, (Work.LOOP_STATIC, 0))
-        if loop == Work.LOOP_STATIC:  # that of its owner
+        if loop == Work.LOOP_STATIC:  # a share of the thread itself
             self._split(Event.CHUNK)
             return
         self._close(Event.CHUNK)
         self._task.steps.append((Step.CHUNK, place, loop))
         self._open(Event.CHUNK)
 
-    def _team(self, argument: int, operands: list[int]) -> None:
+    def _on_team(self, argument: int, operands: list[int]) -> None:
         self._split(Event.TEAM)
         self._asked.add(self._current)
 
-    def _masked(self, argument: int, operands: list[int]) -> None:
+    def _on_masked(self, argument: int, operands: list[int]) -> None:
         self._split(Event.WORK)
 
-    def _mutex(self, argument: int, operands: list[int]) -> None:
+    def _on_mutex(self, argument: int, operands: list[int]) -> None:
         self._found.odd[f"entries of {MUTEXES.get(argument, 'locks')}, which exclude nobody in the graph"] += 1
         self._close(Event.WORK)
         self._open(Event.WORK)
 
-    def _acquire(self, argument: int, operands: list[int]) -> None:
+    def _on_acquire(self, argument: int, operands: list[int]) -> None:
         self._close(Event.WORK)
 
-    def _cancel(self, argument: int, operands: list[int]) -> None:
+    def _on_cancel(self, argument: int, operands: list[int]) -> None:
         self._found.odd["cancellations"] += 1
         self._split(Event.WORK)
 
-    def _target(self, argument: int, operands: list[int]) -> None:
+    def _on_target(self, argument: int, operands: list[int]) -> None:
         self._found.odd["offloads to a device"] += 1
         self._split(Event.WORK)
 
-    def _access(self, mode: int, operands: list[int]) -> None:
+    def _on_access(self, mode: int, operands: list[int]) -> None:
         self._split(Event.ACCESS)
         if self._current != NOBODY:
             address, row_bytes, rows, stride = operands
             self._task.steps.append((Step.ACCESS, self._tick, address, row_bytes, mode, rows, stride))
 
-    def _end(self, argument: int, operands: list[int]) -> None:
+    def _on_end(self, argument: int, operands: list[int]) -> None:
         self._close(Event.END)
 
 
@@ -363,27 +363,5 @@ _CLAUSES: dict[int, str] = {
 }
 _DIVIDED = frozenset(Work)
 _STEPS: dict[int, Callable[[_ThreadWalk, int, list[int]], None]] = {
-    Event.CREATE: _ThreadWalk._create,
-    Event.BEGIN_NEW: _ThreadWalk._begin_new,
-    Event.BEGIN: _ThreadWalk._begin,
-    Event.RETURN: _ThreadWalk._return,
-    Event.SWITCH: _ThreadWalk._switch,
-    Event.SYNC: _ThreadWalk._sync,
-    Event.SYNC_WAIT: _ThreadWalk._sync_wait,
-    Event.PARALLEL: _ThreadWalk._parallel,
-    Event.PARALLEL_END: _ThreadWalk._parallel_end,
-    Event.IMPLICIT: _ThreadWalk._implicit,
-    Event.IMPLICIT_END: _ThreadWalk._implicit_end,
-    Event.DEPENDENCES: _ThreadWalk._dependences,
-    Event.WORK: _ThreadWalk._work_region,
-    Event.MASKED: _ThreadWalk._masked,
-    Event.MUTEX: _ThreadWalk._mutex,
-    Event.CANCEL: _ThreadWalk._cancel,
-    Event.TARGET: _ThreadWalk._target,
-    Event.ACCESS: _ThreadWalk._access,
-    Event.END: _ThreadWalk._end,
-    Event.START: _ThreadWalk._start,
-    Event.ACQUIRE: _ThreadWalk._acquire,
-    Event.CHUNK: _ThreadWalk._chunk,
-    Event.TEAM: _ThreadWalk._team,
+    kind: getattr(_ThreadWalk, f"_on_{kind.name.lower()}") for kind in Event if kind not in ASIDE
 }

@@ -16,8 +16,7 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.parts.models.runtime_model import CostSpec
 from numasim.parts.yaml.document import yaml_text
-from numasim.runtime.record.openmp_library import find_openmp
-from numasim.runtime.record.own_costs import find_probe
+from numasim.runtime.record.program_runs import find_openmp, find_probe
 from numasim.spec.single_part import read_runtime
 
 BASE = "ompi"
@@ -30,7 +29,7 @@ Costs = dict[str, tuple[Decimal, str]]
 
 @dataclass(frozen=True)
 class RuntimeKind:
-    """What is known of a runtime from its sources: its rules, as fields of a runtime file, and where they are from."""
+    """The rules of a runtime, by its sources and as fields of a runtime file; and a sentence on the sources."""
 
     name: str
     rules: Mapping[str, object]
@@ -50,9 +49,10 @@ GOMP_KIND = RuntimeKind(
 
 
 def calibrate_openmp(library: str, *, serial: bool = False, name: str | None = None) -> str:
-    """The text of the runtime file of ``library``: libomp, gomp or the file of one.
+    """Return the text of the runtime file of ``library``, which is libomp, gomp or the path of a library.
 
-    ``serial``: the costs of a team of one thread, for which runtimes do less. InputError where it cannot be measured.
+    ``serial``: the costs of a team of one thread, for which runtimes do less. InputError where the library cannot be
+    measured.
     """
     kind, path = _library(library)
     found = measured(str(path))
@@ -61,7 +61,7 @@ def calibrate_openmp(library: str, *, serial: bool = False, name: str | None = N
 
 
 def measured(library: str) -> dict[str, Decimal]:
-    """The findings of the program that measures, in ns by their names."""
+    """Run the program that measures a library. Returns its findings in ns, by their names."""
     variables = {**os.environ, "OMP_WAIT_POLICY": "active", "OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
     done = subprocess.run(
         [str(find_probe()), "costs", library], env=variables, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""Runs of a program with the recorder preloaded."""
+"""Runs of a program with the recorder preloaded, through LLVM's OpenMP runtime; and the costs of both themselves."""
 
 from __future__ import annotations
 
@@ -6,23 +6,99 @@ import os
 import resource
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+import numpy.typing as npt
+
 from numasim.errors import InputError
-from numasim.runtime.record.event_files import ThreadEvents, read_events
-from numasim.runtime.record.openmp_library import OpenmpLibrary
+from numasim.runtime.record.event_files import Event, ThreadEvents, read_events
+from numasim.runtime.record.event_times import PieceCosts, TimedEvents, shortest, tick_ps, timed
+from numasim.runtime.record.event_walk import Step, walk
+
+# ---- LLVM's OpenMP runtime -------------------------------------------------------------------------------------------
+
+PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}  # packages, and the library of each
+FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/*-linux-gnu", "/usr/lib/llvm*/lib", "/opt/llvm*/lib")
+NAMES = ("libomp.so", "libomp.so.5", "libiomp5.so")
+ENTRANCE = b"ompt_start_tool"  # a name in every runtime that has the tools interface
+
+
+@dataclass(frozen=True)
+class OpenmpLibrary:
+    """An OpenMP runtime, and a remark on where the file is from."""
+
+    path: Path
+    origin: str
+
+    def __str__(self) -> str:
+        """Return the file and the origin, for messages."""
+        return f"{self.path} ({self.origin})"
+
+
+def find_openmp(asked: Path | None = None) -> OpenmpLibrary:
+    """Return LLVM's OpenMP runtime: ``asked``, or one that is installed. InputError where there is none."""
+    if asked is not None:
+        if not asked.is_file():
+            raise InputError("there is no such library", place=str(asked), expected="LLVM's OpenMP runtime, libomp.so")
+        if not _tells_tools(asked):
+            problem = "this library tells tools nothing of what a program does"
+            raise InputError(problem, place=str(asked), expected="LLVM's OpenMP runtime, libomp.so")
+        return OpenmpLibrary(asked.resolve(), "asked for")
+    for found in (*_of_packages(), *_of_system()):
+        if _tells_tools(found.path):
+            return found
+    raise InputError(
+        "LLVM's OpenMP runtime is not here, through which programs are recorded",
+        expected="the extra record of numasim (pip install 'numasim[record]'), which brings one, or libomp of the "
+        "system (Debian: libomp5-14), or --openmp with its file",
+    )
+
+
+def _of_packages() -> Iterator[OpenmpLibrary]:
+    for package, library in PACKAGES.items():
+        try:
+            found = distribution(package)
+        except PackageNotFoundError:
+            continue
+        for file in found.files or ():
+            if file.name == library:
+                path = Path(str(found.locate_file(file))).resolve()
+                if path.is_file():
+                    yield OpenmpLibrary(path, f"Python package {package} {found.version}")
+
+
+def _of_system() -> Iterator[OpenmpLibrary]:
+    named = [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    folders = [*named, *(path for pattern in FOLDERS for path in sorted(Path("/").glob(pattern[1:]), reverse=True))]
+    for folder in folders:
+        for name in NAMES:
+            if (folder / name).is_file():
+                yield OpenmpLibrary((folder / name).resolve(), "of the system")
+
+
+def _tells_tools(path: Path) -> bool:
+    try:
+        return ENTRANCE in path.read_bytes()
+    except OSError:
+        return False
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
 
 RECORDER = Path(__file__).parent / "tool" / "numasim-recorder.so"
-FOLDER = "NUMASIM_RECORD"  # the variable by which the recorder learns where to write
-TURNS = "NUMASIM_RECORD_TURNS"  # and for how many seconds a thread of a team waits for its turn
-PATIENCE_S = 30  # then it takes the others to wait for it
-STACK = "256M"  # of the threads of a team: LLVM's runtime nests tasks deeper than others
+FOLDER = "NUMASIM_RECORD"  # the variable with the folder that the recorder writes to
+TURNS = "NUMASIM_RECORD_TURNS"  # the variable with the seconds of `PATIENCE_S`
+PATIENCE_S = 30  # after so long, a thread that waits for its turn assumes that the others wait for it
+STACK = "256M"  # for the threads of a team, since LLVM's runtime nests tasks deeper than other runtimes do
 
 
 def find_recorder() -> Path:
-    """The library that is preloaded. InputError where it was not built."""
+    """Return the library that is preloaded. InputError where the library was not built."""
     if not RECORDER.is_file():
         raise InputError(
             "the recorder is not built here",
@@ -35,10 +111,10 @@ def find_recorder() -> Path:
 def recorded_run(
     command: Sequence[str], openmp: OpenmpLibrary, threads: int, *, quiet: bool
 ) -> tuple[tuple[ThreadEvents, ...], int]:
-    """(the events of all threads, the exit status) of a run of ``command`` with so many threads.
+    """Run ``command`` with so many threads. Returns the events of all threads and the exit status.
 
-    ``quiet``: what the program prints is dropped, and it is given no input. InputError where it cannot be run, is ended
-    by a signal or leaves no recording.
+    ``quiet``: the output of the program is dropped, and the program gets no input. InputError for a program that cannot
+    be run, is ended by a signal or leaves no recording.
     """
     with TemporaryDirectory(prefix="numasim-record-") as folder:
         status = _run(command, environment(openmp, threads, Path(folder)), quiet)
@@ -46,7 +122,7 @@ def recorded_run(
 
 
 def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dict[str, str]:
-    """The environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given.
+    """Return the environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given.
 
     Threads that are recorded have turns, and sleep while they wait.
     """
@@ -68,7 +144,7 @@ def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dic
 
 
 def _deep_stack() -> None:
-    """Let the first thread have all the stack that it may: with one thread, tasks nest in each other."""
+    """Raise the limit of the first thread's stack: with one thread, the tasks of a program nest in each other."""
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     resource.setrlimit(resource.RLIMIT_STACK, (most, most))
 
@@ -92,3 +168,59 @@ def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
         name = signal.Signals(-done.returncode).name
         raise InputError(f"the program was ended by {name} while it was recorded", place=command[0])
     return done.returncode
+
+
+# ---- what the recorder and the runtime take themselves ---------------------------------------------------------------
+
+PROBE = Path(__file__).with_name("numasim-openmp-probe")
+ROUNDS = 1000
+RUNS = 5
+FEWEST = 100  # the fewest pieces of which a mean is taken
+KEPT = 0.9  # the share of the pieces that counts; the longest pieces were disturbed
+
+
+def find_probe() -> Path:
+    """Return the program that measures. InputError where the program was not built."""
+    if not PROBE.is_file():
+        raise InputError(
+            "the program that measures OpenMP runtimes is not built here",
+            place=str(PROBE),
+            expected="an installation of numasim on Linux with a C compiler",
+        )
+    return PROBE
+
+
+def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:
+    """Return the costs of the recorder and of the runtime on this machine, for one thread or for several."""
+    command = (str(find_probe()), "empty", str(ROUNDS))
+    recordings = [recorded_run(command, openmp, min(threads, 2), quiet=True)[0] for _ in range(RUNS)]
+    plain = [timed(threads[0], tick_ps(threads), 0) for threads in recordings]
+    allocate_ps = min(_allocate_ps(each, tick_ps(threads)) for each, threads in zip(plain, recordings, strict=True))
+    joined = shortest([timed(threads[0], tick_ps(threads), allocate_ps) for threads in recordings])
+    return PieceCosts(empty_pieces(joined), allocate_ps)
+
+
+def empty_pieces(recording: TimedEvents) -> dict[tuple[int, int], int]:
+    """Return the mean time, in ps, of the pieces between each pair of events; pairs with few pieces are left out."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for task in walk([recording]).tasks.values():
+        for step in task.steps:
+            if step[0] == Step.WORK:
+                found.setdefault((step[2], step[3]), []).append(step[1])
+    return {ends: usual(np.array(times)) for ends, times in found.items() if len(times) >= FEWEST}
+
+
+def _allocate_ps(recording: TimedEvents, each_ps: float) -> int:
+    """Return the time from an allocation to the release behind it; the program does nothing with the memory."""
+    kind: npt.NDArray[np.uint8] = recording.aside.kind
+    pairs = np.flatnonzero((kind[:-1] == Event.ALLOCATE) & (kind[1:] == Event.RELEASE))
+    if len(pairs) < FEWEST:
+        return 0
+    ticks = recording.aside.ticks
+    return int(usual(ticks[pairs + 1] - ticks[pairs]) * each_ps)
+
+
+def usual(times: npt.NDArray[np.int64]) -> int:
+    """Return the mean of all times but the longest tenth."""
+    kept = np.sort(times)[: max(1, int(KEPT * len(times)))]
+    return round(float(np.mean(kept)))

@@ -1,38 +1,207 @@
 """Regions of memory and which segments access them: as the program declares it, or else by its dependences.
 
-A program declares accesses with `numasim/record.h`. Where it declares none, a task is taken to access what its
-dependences name. A dependence names an address and no size. The size is then that of the block of memory or of the
-variable, if no other dependence names an address in it; else it is a guess (`footprints`). An address in no block and
-no variable that was recorded stands for one cache line, which is a guess, too.
+A program declares accesses with `numasim/record.h`. Where a program declares none, a task is taken to access what its
+dependences name. A dependence names an address and no size. The size is then the size of the block of memory or of the
+variable, if no other dependence names an address in the block; else the size is a guess (`footprints`). An address in
+no block and no variable that was recorded stands for one cache line, which is a guess, too.
 """
 
 from __future__ import annotations
 
 import shutil
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from numasim.errors import InputError
-from numasim.runtime.record.event_kinds import Dependence
+from numasim.runtime.record.event_files import Dependence, Event
 from numasim.runtime.record.event_times import TimedEvents
 from numasim.runtime.record.event_walk import Walked
-from numasim.runtime.record.memory_blocks import Block, blocks_at, footprints, memory_events
 from numasim.runtime.record.recorded_rows import Rows
 from numasim.schema.enumerations import MOST_ACCESS_ROWS
 from numasim.workload.graph import Mode, Op, Region
 from numasim.workload.recording.recorded import Recorded
 
+# ---- the blocks of memory that a program allocated -------------------------------------------------------------------
+
+SAMPLES = 16  # pages of a large block for which the recorder asks whether they exist
+LARGE_BYTES = 65536  # the least size of a large block
+
+
+@dataclass
+class Block:
+    """An allocated block or a variable, and whether the program wrote the block before its first parallel region."""
+
+    number: int
+    address: int
+    bytes: int
+    initialised: bool
+    name: str = ""  # of a variable
+
+
+@dataclass(frozen=True)
+class MemoryEvent:
+    """A change of the blocks, or a question: ``kind`` is an `Event`, or `QUESTION` with the question's number in
+    ``value``.
+    """
+
+    tick: int
+    kind: int
+    address: int
+    value: int = 0
+    name: str = ""
+
+
+QUESTION = 0
+FROM_THE_START = -1  # before all ticks: the time at which variables begin to exist
+
+
+def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
+    """Return the variables, allocations, releases, counts of touched pages and begins of regions of all threads."""
+    found = []
+    for thread in threads:
+        for events in (thread.aside, thread.events):
+            first, operands = events.first.tolist(), events.operands.tolist()
+            rows = zip(events.kind.tolist(), events.argument.tolist(), events.ticks.tolist(), first[:-1], strict=True)
+            for kind, argument, tick, at in rows:
+                match kind:
+                    case Event.GLOBAL:
+                        address, size, *words = operands[at : at + argument]
+                        found.append(MemoryEvent(FROM_THE_START, kind, address, size, _text(words)))
+                    case Event.ALLOCATE:
+                        found.append(MemoryEvent(tick, kind, operands[at], operands[at + 1]))
+                    case Event.RELEASE:
+                        found.append(MemoryEvent(tick, kind, operands[at]))
+                    case Event.TOUCHED:
+                        found.append(MemoryEvent(tick, kind, operands[at], argument))
+                    case Event.PARALLEL:
+                        found.append(MemoryEvent(tick, kind, 0))
+    return found
+
+
+def _text(words: Sequence[int]) -> str:
+    """Return the name whose bytes are in ``words``, seven bytes in each."""
+    return b"".join(word.to_bytes(8, "little")[:7] for word in words).rstrip(b"\0").decode(errors="replace")
+
+
+def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]]) -> list[Block | None]:
+    """Return, for each of ``questions``, (tick, address), the block that had the address at that time, or None.
+
+    A large block was initialised before the parallel part if most of its sampled pages existed at the begin of the
+    region in which the first question about the block is. A small block was initialised if it was allocated before the
+    first region.
+    """
+    asked = [MemoryEvent(tick, QUESTION, address, at) for at, (tick, address) in enumerate(questions)]
+    order = {Event.GLOBAL: 0, Event.ALLOCATE: 0, Event.TOUCHED: 1, Event.PARALLEL: 2, QUESTION: 3, Event.RELEASE: 4}
+    live = _Live()
+    found: list[Block | None] = [None] * len(questions)
+    for event in sorted([*events, *asked], key=lambda each: (each.tick, order[each.kind])):
+        if event.kind == QUESTION:
+            found[event.value] = live.asked(event.address)
+        else:
+            live.change(event)
+    return found
+
+
+class _Live:
+    """The blocks that exist at some moment."""
+
+    def __init__(self) -> None:
+        self._addresses: list[int] = []
+        self._blocks: dict[int, Block] = {}
+        self._asked: set[int] = set()
+        self._parallel = False
+        self._made = 0
+
+    def change(self, event: MemoryEvent) -> None:
+        """Take an event that is no question."""
+        match event.kind:
+            case Event.ALLOCATE | Event.GLOBAL:
+                if event.address not in self._blocks:
+                    insort(self._addresses, event.address)
+                written = event.value < LARGE_BYTES and not self._parallel
+                self._blocks[event.address] = Block(self._made, event.address, event.value, written, event.name)
+                self._made += 1
+            case Event.RELEASE:
+                if self._blocks.pop(event.address, None):
+                    del self._addresses[bisect_right(self._addresses, event.address) - 1]
+            case Event.TOUCHED:
+                block = self._blocks.get(event.address)
+                if block and block.number not in self._asked:
+                    block.initialised = 2 * event.value >= SAMPLES
+            case Event.PARALLEL:
+                self._parallel = True
+
+    def asked(self, address: int) -> Block | None:
+        """Return the block that has ``address``, or None."""
+        at = bisect_right(self._addresses, address) - 1
+        block = self._blocks[self._addresses[at]] if at >= 0 else None
+        if block is None or address >= block.address + block.bytes:
+            return None
+        self._asked.add(block.number)
+        return block
+
+
+# ---- How many bytes a task accesses by a dependence. A dependence names an address, not a size -----------------------
+#
+# The size is a guess from all addresses that dependences name in the same block of memory. The first rule that
+# applies decides:
+#
+# 1. Only the beginning of the block is named. The task accesses the whole block, which is no guess.
+# 2. The addresses are the beginnings of the tiles of a row-major matrix that fills the block. A tile is as wide as the
+# smallest gap between addresses. A wider gap begins the next group of tiles, and groups begin at even distances. A row
+# of the matrix is as long as the largest group. A tile has as many rows as lie between the beginnings of two groups.
+# 3. Otherwise the task accesses the bytes from its address to the next address, or to the end of the block.
+
+
+class Footprint(NamedTuple):
+    """``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart, and whether the size is a guess."""
+
+    row_bytes: int
+    rows: int = 1
+    stride: int = 0
+    guessed: bool = True
+
+
+def footprints(offsets: Sequence[int], size: int) -> dict[int, Footprint]:
+    """Return the footprint at each of ``offsets``, which are bytes from the beginning of a block of ``size`` bytes,
+    ascending.
+    """
+    if list(offsets) == [0]:
+        return {0: Footprint(size, guessed=False)}
+    tile = _tile(offsets, size)
+    if tile is not None:
+        return dict.fromkeys(offsets, tile)
+    return {offset: Footprint(end - offset) for offset, end in pairwise([*offsets, size])}
+
+
+def _tile(offsets: Sequence[int], size: int) -> Footprint | None:
+    """Return the tile of a matrix of ``size`` bytes whose tiles begin at ``offsets``; None for other offsets."""
+    gaps = [after - before for before, after in pairwise(offsets)]
+    width = min(gaps, default=size)
+    firsts = [0, *(at for at, gap in enumerate(gaps, 1) if gap > width)]
+    longest = max(after - before for before, after in pairwise([*firsts, len(offsets)]))
+    height, row = size // len(firsts), longest * width
+    begins = [offsets[at] for at in firsts]
+    evenly = begins == list(range(0, size, height)) and len(begins) * height == size
+    if len(firsts) < 2 or longest < 2 or not evenly or height % row:
+        return None
+    return Footprint(width, height // row, row)
+
+
+# ---- regions and accesses --------------------------------------------------------------------------------------------
+
 LINE_BYTES = 64
 ARGUMENT_MASK = (1 << 32) - 1
 OUTSIDE = "static and stack memory"
-_MODES = {Dependence.IN: Mode.READ, Dependence.OUT: Mode.WRITE}
+_MODES: dict[int, Mode] = {Dependence.IN: Mode.READ, Dependence.OUT: Mode.WRITE}
 
 
 class Access(NamedTuple):
-    """``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart, from ``offset`` on in a region, by its number."""
+    """An access to ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart, from ``offset`` on in a region."""
 
     region: int
     offset: int
@@ -44,10 +213,10 @@ class Access(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordedData:
-    """The regions, and by segment its accesses.
+    """The regions of memory, and the accesses of each segment.
 
-    ``source`` says where they are from, "" where there are none; ``guessed`` counts accesses whose size is a guess,
-    ``unknown`` the addresses among them that are in no block and in no variable.
+    ``source`` says where the accesses are from, "" if there are none. ``guessed`` counts the accesses whose size is a
+    guess, and ``unknown`` the addresses of such accesses that are in no block and no variable.
     """
 
     regions: tuple[Region, ...] = ()
@@ -57,13 +226,13 @@ class RecordedData:
     guessed: int = 0
 
     def counted(self, place: Recorded) -> Recorded:
-        """``place`` with how many sizes there are, and how many of them are guesses."""
+        """Return ``place`` with the number of accesses, and the number of those whose size is a guess."""
         return replace(place, sizes=sum(map(len, self.accesses.values())), guessed_sizes=self.guessed)
 
 
 @dataclass(frozen=True)
 class _Use:
-    """An access of a segment from ``address`` on, at some time; of a dependence ``row_bytes`` are 0."""
+    """An access of a segment from ``address`` on, at some time. ``row_bytes`` of a dependence is 0."""
 
     segment: int
     tick: int
@@ -75,12 +244,14 @@ class _Use:
 
     @property
     def extent(self) -> int:
-        """Bytes from the first one to the last one; those of a line where nothing is said."""
+        """Bytes from the first byte to the last; a cache line if the access has no size."""
         return (self.rows - 1) * self.stride + self.row_bytes or LINE_BYTES
 
 
 def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> RecordedData:
-    """The data of a recording. InputError for declared rows that overlap, and for those beyond their memory block."""
+    """Return the data of a recording. InputError for declared rows that overlap, and for rows beyond their memory
+    block.
+    """
     declared = [_Use(at, *each) for at, accesses in rows.accesses.items() for each in accesses]
     _check_rows(declared)
     uses = declared or _by_dependences(rows, walked)
@@ -98,7 +269,7 @@ def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> Recor
 
 
 def _by_dependences(rows: Rows, walked: Walked) -> list[_Use]:
-    """What tasks use by their dependences, in the first segment of each."""
+    """Return the accesses of tasks by their dependences, in the first segment of each task."""
     found = []
     for row, number in enumerate(rows.task):
         task = walked.tasks[number]
@@ -107,7 +278,7 @@ def _by_dependences(rows: Rows, walked: Walked) -> list[_Use]:
             modes: dict[int, int] = {}
             for address, kind in task.dependences:
                 if address:
-                    mode = _MODES.get(Dependence(kind), Mode.READ_WRITE)
+                    mode = _MODES.get(kind, Mode.READ_WRITE)
                     modes[address] = modes.get(address, 0) | mode
             found += [_Use(segment, task.made, address, 0, mode) for address, mode in modes.items()]
     return found
@@ -126,7 +297,7 @@ def _check_rows(declared: Iterable[_Use]) -> None:
 
 
 class _Regions:
-    """A region for each block that is used, and one for each span of memory in no block."""
+    """A region for each block that is used, and a region for each span of memory in no block."""
 
     def __init__(self, placed: Sequence[tuple[_Use, Block | None]]) -> None:
         self.found: list[Region] = []
@@ -155,7 +326,7 @@ class _Regions:
             self.found.append(Region(name, block.bytes, block.initialised))
 
     def access(self, use: _Use, block: Block | None) -> Access:
-        """The access as numbers of its region."""
+        """Return the access in numbers of its region."""
         if block is None:
             span = bisect_right(self._spans, (use.address, 1 << 64)) - 1
             offset = use.address - self._spans[span][0]
@@ -173,7 +344,7 @@ class _Regions:
 
 
 def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The union of ``spans``, (begin, end) each, in ascending order; spans that touch are one."""
+    """Return the union of ``spans``, (begin, end) each, in ascending order; spans that touch become one."""
     found: list[tuple[int, int]] = []
     for begin, end in sorted(spans):
         if found and begin <= found[-1][1]:
@@ -185,11 +356,11 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 # ---- Whether a program declares accesses: then a recording without any is an error, never a graph without bytes ------
 
-SECTION = b".numasim.record"  # of the files of programs that include numasim/record.h
+SECTION = b".numasim.record"  # a section of every program that includes numasim/record.h
 
 
 def require_declared(program: str, data: RecordedData) -> None:
-    """InputError where the file of ``program`` declares accesses, and the recording has none of them."""
+    """Raise InputError if the file of ``program`` declares accesses, and the recording has none of them."""
     if data.source != "declared accesses" and declares(program):
         raise InputError(
             "the program includes numasim/record.h, but no declared access was recorded",

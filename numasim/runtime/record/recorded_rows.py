@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from numasim.runtime.record.event_kinds import TaskFlag, Work
+from numasim.runtime.record.event_files import Dependence, TaskFlag, Work
+from numasim.runtime.record.event_times import PieceCosts
 from numasim.runtime.record.event_walk import NOBODY, RecordedTask, Step, Walked
-from numasim.runtime.record.piece_costs import PieceCosts
 from numasim.schema.enumerations import Kind, Op
 
 ARGUMENT = 32  # bits of an op's argument, below its code
@@ -27,7 +27,7 @@ class RowPhase:
 
 @dataclass(frozen=True)
 class PartWork:
-    """What a part of a parallel region does in its implicit tasks, and in how many tasks besides."""
+    """The work of a part of a parallel region in its implicit tasks, and the number of its other tasks."""
 
     name: str
     place: int  # of the region
@@ -38,27 +38,29 @@ class PartWork:
 
 @dataclass
 class Rows:
-    """The rows of a graph in the order in which they were met; a parent comes before its children."""
+    """The rows of a graph, in the order in which the walk meets the rows; a parent comes before its children."""
 
     parent: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)
     task: list[int] = field(default_factory=list)  # the number of the recorded task
-    place: list[int] = field(default_factory=list)  # where in the program it is from; 0: from no certain place
+    place: list[int] = field(default_factory=list)  # address in the program that makes the row; 0: no certain address
     chunks: set[int] = field(default_factory=set)  # rows of chunks of loops
     ops: list[list[int]] = field(default_factory=list)
     compute_ps: list[int] = field(default_factory=list)  # of each segment
     segment_row: list[int] = field(default_factory=list)
     accesses: dict[int, list[Declared]] = field(default_factory=dict)  # by segment
-    blocked_ps: Counter[int] = field(default_factory=Counter)  # by row, for how long it waited without a processor
+    blocked_ps: Counter[int] = field(default_factory=Counter)  # by row, the time without a processor
     phases: list[RowPhase] = field(default_factory=list)
     parts: list[PartWork] = field(default_factory=list)
     serial_ps: int = 0  # the work between regions
-    edges: list[tuple[int, int]] = field(default_factory=list)  # dependences: rows
+    edges: list[tuple[int, int]] = field(default_factory=list)  # dependences, as pairs of rows
     odd: Counter[str] = field(default_factory=Counter)
 
 
 def rows_of(walked: Walked, costs: PieceCosts, *, parallel_part: bool = False) -> Rows:
-    """The rows of a recording; with ``parallel_part`` only those of regions. InputError for what no graph can say."""
+    """Return the rows of a recording; with ``parallel_part`` only the rows of regions. InputError for what a graph
+    cannot express.
+    """
     return _RowMaker(walked, costs, parallel_part).made()
 
 
@@ -69,10 +71,10 @@ class _RowMaker:
         self._costs = costs.table()
         self._rows = Rows(odd=Counter(walked.odd))
         self._regions = 0
-        self._row_of: dict[int, int] = {}  # by the number of a task; of implicit tasks, the row of their last part
+        self._row_of: dict[int, int] = {}  # by the number of a task; an implicit task has the row of its last part
 
     def made(self) -> Rows:
-        """All rows, phase by phase."""
+        """Make all rows, phase by phase, and return them."""
         steps: list[tuple[int, ...]] = []
         initial = self._walked.initial
         for step in self._walked.tasks[initial].steps if initial != NOBODY else ():
@@ -87,7 +89,7 @@ class _RowMaker:
         return self._rows
 
     def _serial_phase(self, steps: Steps, name: str) -> None:
-        """What the initial task does between two regions."""
+        """Add the phase of what the initial task does between two regions."""
         work = self._time(steps)
         self._rows.serial_ps += max(0, work)
         if not self._is_nothing(steps) and not self._parallel_part:
@@ -95,7 +97,7 @@ class _RowMaker:
             self._rows.phases.append(RowPhase([root], True, name))
 
     def _region(self, number: int) -> None:
-        """The phases of a parallel region: one for each barrier."""
+        """Add the phases of a parallel region, one for each barrier."""
         self._regions += 1
         region, kinds, times = self._walked.regions[number], self._rows.kind, self._rows.compute_ps
         members = region.members
@@ -117,7 +119,7 @@ class _RowMaker:
                 self._rows.parts.append(PartWork(name, region.place, region.team, body_ps, tasks))
 
     def _free_chunk(self, task: int, place: int, steps: Steps) -> int:
-        """A chunk that is dealt: the row."""
+        """Add a chunk that any worker may take. Returns its row."""
         root = self._tree(task, Kind.TASK, steps)
         self._note_chunk(root, place, steps)
         return root
@@ -133,11 +135,11 @@ class _RowMaker:
         return self._time(steps) <= 0 and all(step[0] == Step.WORK for step in steps)
 
     def _time(self, steps: Steps) -> int:
-        """The program's time in ps."""
+        """Return the program's time in ps."""
         return sum(step[1] - self._costs[step[2], step[3]] for step in steps if step[0] == Step.WORK)
 
     def _tree(self, task: int, kind: Kind, steps: Steps, *, serial: bool = False) -> int:
-        """The row of a root and all below it."""
+        """Add a root and all rows below it. Returns the row of the root."""
         root = self._add(NOBODY, kind, task)
         waiting = [(root, task, steps, serial)]
         while waiting:
@@ -156,7 +158,7 @@ class _RowMaker:
         return row
 
     def _fill(self, row: int, task: RecordedTask, steps: Steps, alone: bool) -> list[tuple[int, int, Steps, bool]]:
-        """Give a row its ops, and return what is to be done for the rows below it."""
+        """Give a row its ops. Returns the rows below it that still have to be filled."""
         ops = self._rows.ops[row]
         below: list[tuple[int, int, Steps, bool]] = []
         segment = _Segment(self._rows, row)
@@ -206,7 +208,9 @@ class _RowMaker:
         return made, number, child.steps, alone
 
     def _nested(self, row: int, region: int, ops: list[int]) -> list[tuple[int, int, Steps, bool]]:
-        """A region within another one: its implicit tasks, one after the other, by the worker that meets it."""
+        """Add the implicit tasks of a region within another region, which the worker that meets the region calls in
+        turn.
+        """
         self._rows.odd["nested parallel regions, executed by the worker that meets them"] += 1
         below: list[tuple[int, int, Steps, bool]] = []
         for _, member in sorted(self._walked.regions[region].members.items()):
@@ -216,7 +220,7 @@ class _RowMaker:
         return below
 
     def _depend(self, children: Iterable[int]) -> None:
-        """The dependences between the children of a row, which were made in this order."""
+        """Add the dependences between the children of a row, which are in the order of their creation."""
         writers: dict[int, list[int]] = {}
         readers: dict[int, list[int]] = {}
         for child in children:
@@ -232,17 +236,16 @@ class _RowMaker:
             self._rows.edges += [(each, row) for each in sorted(before - {row})]
 
     def _note_flags(self) -> None:
-        """Count what OpenMP says of tasks and no graph can say."""
+        """Count what OpenMP says of tasks and a graph cannot express."""
         for number in self._rows.task:
             flags = self._walked.tasks[number].flags
             self._rows.odd["untied tasks, which no other worker goes on with"] += bool(flags & TaskFlag.UNTIED)
             self._rows.odd["offloads to a device"] += bool(flags & TaskFlag.TARGET)
             for _, kind in self._walked.tasks[number].dependences:
-                if kind not in (_IN, _OUT, _INOUT):
+                if kind not in frozenset(Dependence):
                     self._rows.odd["dependences other than in, out and inout, taken as inout"] += 1
 
 
-_IN, _OUT, _INOUT = 1, 2, 3
 _APART = "tasks with dependences made in a chunk of a loop, which are those within the chunk alone"
 _OPS: dict[int, int] = {
     Step.WAIT: Op.WAIT,
@@ -253,13 +256,13 @@ _OPS: dict[int, int] = {
 
 
 def _before(address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> list[int]:
-    """The rows that one with such a dependence waits for."""
+    """Return the rows for which a task with such a dependence waits."""
     wrote = writers.get(address, [])
-    return wrote if kind == _IN else readers.get(address) or wrote
+    return wrote if kind == Dependence.IN else readers.get(address) or wrote
 
 
 def _enter(row: int, address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> None:
-    if kind == _IN:
+    if kind == Dependence.IN:
         readers.setdefault(address, []).append(row)
     else:
         writers[address], readers[address] = [row], []
@@ -289,7 +292,7 @@ class _Segment:
 
 
 def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
-    """The steps of a thread; with that which begins a chunk come the steps of the chunk."""
+    """Return the steps of a thread; a step that begins a chunk comes with the steps of the chunk."""
     chunk: list[tuple[int, ...]] | None = None
     found: list[tuple[tuple[int, ...], list[tuple[int, ...]]]] = []
     for step in steps:
@@ -325,7 +328,7 @@ def _cut(steps: Steps) -> tuple[Steps, list[tuple[int, Steps]]]:
 
 
 def _parts(steps: Steps) -> Iterable[list[tuple[int, ...]]]:
-    """The steps between barriers."""
+    """Yield the steps between barriers."""
     part: list[tuple[int, ...]] = []
     for step in steps:
         if step[0] == Step.BARRIER:

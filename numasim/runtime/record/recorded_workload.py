@@ -1,23 +1,105 @@
-"""The `Workload` of the rows of a recording."""
+"""The rows of a recording as the arrays of a task graph, with the names of kernels."""
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from numasim.runtime.record.event_files import Module
 from numasim.runtime.record.recorded_data import LINE_BYTES, Access, RecordedData
 from numasim.runtime.record.recorded_rows import ARGUMENT, Rows
+from numasim.schema.enumerations import Kind
 from numasim.workload.builder import accesses_of, frozen
 from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import I64, Deal, Op, Pattern, Phase, Workload
+
+# ---- names: by the place of the program that makes a row, a function, file and line ----------------------------------
+
+UNKNOWN = "??"
+OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")  # added by compilers to the name of a part of a function
+MOST_AT_ONCE = 500  # addresses on a command line
+
+
+def kernel_names(rows: Rows, modules: Sequence[Module]) -> list[str]:
+    """Return [rows] a name for each place where tasks, loops and regions begin; "" for rows between regions."""
+    names = place_names({place for place in rows.place if place}, modules)
+    found = []
+    for row, (kind, place) in enumerate(zip(rows.kind, rows.place, strict=True)):
+        what = "loop " if row in rows.chunks else "region " if kind == Kind.IMPLICIT else ""
+        found.append(what + names[place] if place else "")
+    return found
+
+
+def place_names(places: Set[int], modules: Sequence[Module]) -> dict[int, str]:
+    """Return the name of each address to which a call returns: ``fib (fib.c:8)``, or as much of that as is known.
+
+    Places that would have the same name also have their address in the file.
+    """
+    found: dict[int, str] = {}
+    addresses: dict[int, str] = {}
+    for module, mine in _by_module(sorted(places), modules):
+        lines = _lines(module.path, [place - module.begin - 1 for place in mine])
+        for place, (function, line) in zip(mine, lines, strict=True):
+            addresses[place] = f"{Path(module.path).name}+{place - module.begin:#x}"
+            found[place] = _name(function, line, addresses[place])
+    for place in places - found.keys():
+        found[place] = addresses[place] = f"{place:#x}"
+    count = Counter(found.values())
+    return {place: name if count[name] == 1 else f"{name} {addresses[place]}" for place, name in found.items()}
+
+
+def _by_module(places: Sequence[int], modules: Sequence[Module]) -> Iterator[tuple[Module, list[int]]]:
+    ordered = sorted(modules, key=lambda module: module.begin)
+    begins = [module.begin for module in ordered]
+    mine: dict[int, list[int]] = {}
+    for place in places:
+        at = bisect_right(begins, place) - 1
+        if at >= 0 and place < ordered[at].end:
+            mine.setdefault(at, []).append(place)
+    return ((ordered[at], found) for at, found in mine.items())
+
+
+def _lines(file: str, addresses: Sequence[int]) -> list[tuple[str, str]]:
+    """Return (function, file:line) of each address in a file, "" for what is not known."""
+    tool = shutil.which("addr2line")
+    found: list[tuple[str, str]] = []
+    for first in range(0, len(addresses), MOST_AT_ONCE):
+        some = addresses[first : first + MOST_AT_ONCE]
+        said: list[str] = []
+        if tool and Path(file).is_file():
+            command = [tool, "-f", "-C", "-e", file, *map(hex, some)]
+            said = subprocess.run(command, check=False, capture_output=True, text=True).stdout.splitlines()
+        if len(said) != 2 * len(some):
+            said = [UNKNOWN] * (2 * len(some))
+        found += zip(said[::2], said[1::2], strict=True)
+    return found
+
+
+def _name(function: str, line: str, address: str) -> str:
+    function = "" if function.startswith(UNKNOWN) else OUTLINED.sub("", function)
+    line = Path(line.partition(" ")[0]).name  # the line may be followed by a discriminator
+    known = not line.startswith(UNKNOWN) and not line.endswith((":0", ":?"))
+    if known:
+        return f"{function} ({line})" if function else line
+    return f"{function} ({address})" if function else address
+
+
+# ---- arrays ----------------------------------------------------------------------------------------------------------
 
 MOST_KERNELS = 256
 
 
 def workload_of(rows: Rows, data: RecordedData, kernel_of_row: list[str], name: str) -> Workload:
-    """The workload; its tasks are numbered depth first. ``kernel_of_row`` names what each row executes."""
+    """Return the workload, whose tasks are numbered depth first. ``kernel_of_row`` names what each row executes."""
     parent = np.array(rows.parent, np.int64)
     order = preorder(parent)
     position = np.empty_like(order)
@@ -48,7 +130,7 @@ def workload_of(rows: Rows, data: RecordedData, kernel_of_row: list[str], name: 
 
 
 def _programs(rows: Rows, order: I64, position: I64) -> tuple[I64, Any, Any, I64]:
-    """(op_ptr, op_code, op_arg, [segments] the segments in the order of the ops) of the rows in ``order``."""
+    """Return op_ptr, op_code and op_arg of the rows in ``order``, and the segments in the order of the ops."""
     lengths = np.fromiter(map(len, rows.ops), np.int64, len(rows.ops))
     flat = np.fromiter(chain.from_iterable(rows.ops), np.int64, int(lengths.sum()))
     flat = flat[ragged(offsets(lengths)[:-1][order], lengths[order])]
@@ -61,7 +143,7 @@ def _programs(rows: Rows, order: I64, position: I64) -> tuple[I64, Any, Any, I64
 
 
 def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
-    """(names of the kernels, [rows] the kernel of each row); those that are too many share the last name."""
+    """Return the names of the kernels, and the kernel of each row. Kernels beyond the limit share a name."""
     number: dict[str, int] = {}
     for name in kernel_of_row:
         number.setdefault(name, len(number))

@@ -1,44 +1,76 @@
-"""`numasim record`: a program is run with the recorder, as often as it takes, and becomes a task graph."""
+"""`numasim record`: a program is run with the recorder, as often as needed, and becomes a task graph."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from numasim.errors import InputError
+from numasim.errors import CheckError, InputError
+from numasim.machine.sysfs import cpu_info, read_sysfs
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.runtime.record.event_files import Module, ThreadEvents
-from numasim.runtime.record.event_kinds import Endpoint, Event
-from numasim.runtime.record.event_times import TimedEvents, events_digest, shortest, tick_ps, timed
+from numasim.parts.unit_factors import GIGA
+from numasim.runtime.calibrated_machine import core_rate, run_probe
+from numasim.runtime.record.event_files import Endpoint, Event, Module, ThreadEvents
+from numasim.runtime.record.event_times import PieceCosts, TimedEvents, events_digest, shortest, tick_ps, timed
 from numasim.runtime.record.event_walk import Step, walk
-from numasim.runtime.record.kernel_names import kernel_names, place_names
-from numasim.runtime.record.openmp_library import OpenmpLibrary, find_openmp
-from numasim.runtime.record.own_costs import measure_own_costs
-from numasim.runtime.record.piece_costs import PieceCosts
-from numasim.runtime.record.program_runs import recorded_run
+from numasim.runtime.record.program_runs import OpenmpLibrary, find_openmp, measure_own_costs, recorded_run
 from numasim.runtime.record.recorded_data import RecordedData, data_of, require_declared
 from numasim.runtime.record.recorded_rows import PartWork, Rows, rows_of
-from numasim.runtime.record.recorded_workload import workload_of
-from numasim.runtime.recording_place import this_place
+from numasim.runtime.record.recorded_workload import kernel_names, place_names, workload_of
+from numasim.schema.enumerations import Kind
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.recording.core_rates import rate_of, recorded_on
 from numasim.workload.recording.recorded import Recorded
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Whether a program divides work by the number of its threads: one thread says nothing of how several would do it.
+# ---- where a program is recorded: the processor, its clock and how fast its cores compute ----------------------------
 
-MOST = 0.01  # of the work of the program that a team may divide: the graph then has it as one thread's
+_NAME = re.compile(r"^(?:model name|cpu model|cpu)\s*: *(\S.*?)\s*$", re.MULTILINE)
+LONGEST_NAME = 200
+
+
+def this_place() -> Recorded:
+    """Return what the running system says of itself; a value that cannot be read or measured is left out."""
+    named = _NAME.search(cpu_info())
+    return Recorded(named[1][:LONGEST_NAME] if named else "", _clock_hz(), _core_steps_per_s())
+
+
+def _clock_hz() -> int:
+    try:
+        clock = read_sysfs().clock
+    except InputError:
+        return 0
+    return int(clock.ghz * GIGA) if clock else 0
+
+
+def _core_steps_per_s() -> int:
+    try:
+        found = core_rate(run_probe(quick=False, cores_alone=True))
+    except (CheckError, InputError):
+        return 0
+    return found[0] if found else 0
+
+
+# ---- recordings ------------------------------------------------------------------------------------------------------
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Some programs divide work by the number of threads. A recording of one thread does not tell how several threads would
+# divide the work.
+
+MOST = 0.01  # the share of the work that a team may divide; in the graph this work is one thread's
 _PS_PER_MS = 10**9
 
 
 def require_undivided(threads: Sequence[TimedEvents]) -> None:
-    """InputError where a recording of one thread has more than that: it names the region that has most of it."""
+    """Raise InputError, with the region that has most of it, if a team would divide more than `MOST` of the work of a
+    recording of one thread.
+    """
     if not any(np.isin(thread.events.kind, (Event.WORK, Event.TEAM)).any() for thread in threads):
         return
     walked = walk(threads)
@@ -62,22 +94,22 @@ def require_undivided(threads: Sequence[TimedEvents]) -> None:
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3
-# A program is recorded at least SHORT_REPEATS times as long as its recordings so far have taken less than SHORT_PS,
-# over all threads, their waits for turns included. With several workers the longest of many pieces decides how long a
-# loop takes, and the minimum of only three timings of a piece is some per cent too long.
+# While the recordings of a program have taken less than SHORT_PS together, over all threads and with their waits for
+# turns, the program is recorded up to SHORT_REPEATS times. For the minimum of only three timings of a piece is some per
+# cent too long, and with several workers the longest of many pieces decides how long a loop takes.
 SHORT_REPEATS, SHORT_PS = 15, 10**13
-SETTLED = 0.01  # two more recordings shorten the program by less than this share
-EVEN = 0.02  # every other recording differs from the others by less than this share
+SETTLED = 0.01  # the least share by which two more recordings shorten the program if times have not settled
+EVEN = 0.02  # the most by which every other recording differs from the rest if times have settled
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be recorded: a command, with so many threads, in so many runs (None: as many as it takes).
+    """A program to record: its command, with so many threads, in so many runs (None: as many as are needed).
 
-    ``threads``: None is one, with which a program that divides work by the number of threads is not recorded.
-    ``on`` is the machine that it is recorded on (None: the running one, whose rate is measured). ``parallel_part``:
-    what the program does between parallel regions is left out. ``quiet``: what the program prints is dropped in the
-    first run, too, as it is in all others.
+    Without ``threads`` the program runs with one thread, and a program that divides work by the number of threads is
+    refused. ``on`` is the machine on which the program is recorded (None: this one, whose rate is measured).
+    ``parallel_part``: what the program does between parallel regions is left out. ``quiet``: the output of the first
+    run is dropped, as is the output of all other runs.
     """
 
     command: tuple[str, ...]
@@ -92,12 +124,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Recording:
-    """A task graph and how it came about.
+    """A task graph, and how the graph was recorded.
 
-    ``runs`` were made, of which ``joined`` had the events of the graph. ``spread`` is the relative difference of the
-    work of the graph by the runs of odd and by those of even number: what disturbance is left; None for fewer than two.
-    ``parts`` and ``blocked_ps`` are by where in the program that is: what parts of regions do in tasks and else, and
-    for how long the program waited without a processor. ``left_out_ps`` is the work that ``parallel_part`` left out.
+    Of ``runs`` runs, ``joined`` had the events of the graph. ``spread`` is the disturbance that is left: the relative
+    difference between the work by the runs of odd number and by the runs of even number; None for a single run.
+    ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the program waited without a
+    processor, both by places of the program. ``left_out_ps`` is the work that ``parallel_part`` left out.
     """
 
     workload: Workload
@@ -107,7 +139,6 @@ class Recording:
     joined: int
     spread: float | None
     status: int
-    events: int
     bytes: int
     odd: Counter[str]
     data: RecordedData
@@ -123,7 +154,7 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     InputError where that cannot be done, or the program does what no graph can say.
     """
     if order.on is not None:
-        rate_of(order.on)  # before the runs, not after them
+        rate_of(order.on)  # report a missing rate before the runs
     openmp = find_openmp(order.openmp)
     asked = order.threads or 1
     costs = costs or measure_own_costs(openmp, asked)
@@ -144,7 +175,6 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     workload = replace(workload, recorded=data.counted(this_place() if order.on is None else Recorded()))
     workload = workload if order.on is None else recorded_on(workload, order.on)
     validate(workload)
-    events = sum(len(thread.events) for thread in chosen)
     return Recording(
         workload=workload,
         openmp=openmp,
@@ -153,7 +183,6 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
         joined=runs.joined,
         spread=runs.spread(),
         status=runs.status,
-        events=events,
         bytes=8 * sum(len(thread.events) + len(thread.events.operands) for thread in chosen),
         odd=+rows.odd,
         data=data,
@@ -178,13 +207,13 @@ def _blocked(rows: Rows, kernels: Sequence[str]) -> Counter[str]:
 
 
 class _Runs:
-    """The recordings so far: those with the same events are joined."""
+    """The recordings so far; recordings with the same events are joined."""
 
     def __init__(self, costs: PieceCosts) -> None:
         self._costs = costs
         self._kept: list[tuple[TimedEvents, ...]] = []
         self._digests: list[bytes] = []
-        self._work: list[int] = []  # of the joined recording, after each run, in ps
+        self._work: list[int] = []  # the work of the joined recording after each run, in ps
         self.count = 0
         self.status = 0
 
@@ -204,7 +233,7 @@ class _Runs:
         if self.count < FEWEST_REPEATS:
             return True
         if not self._alike():
-            return False  # there is nothing to join
+            return False  # no two recordings can be joined
         if self.count < SHORT_REPEATS and self.count * self._work[-1] < SHORT_PS:
             return True
         gain = self._work[-3] - self._work[-1]
@@ -213,7 +242,7 @@ class _Runs:
         return self.count < MOST_REPEATS and not settled
 
     def _alike(self) -> list[tuple[TimedEvents, ...]]:
-        """The most recordings that have the same events, if there are at least two runs like each other."""
+        """Return the largest group of recordings with the same events; no recording if no two runs are alike."""
         groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}
         for digest, each in zip(self._digests, self._kept, strict=True):
             groups.setdefault(digest, []).append(each)
@@ -222,16 +251,16 @@ class _Runs:
 
     @property
     def joined(self) -> int:
-        """How many recordings the graph is made of."""
+        """The number of recordings that the graph is made of."""
         return len(self._alike()) or 1
 
     def chosen(self) -> tuple[TimedEvents, ...]:
-        """The joined recording; where no two have the same events, the one with the least work."""
+        """Return the joined recording; where no two runs have the same events, the recording with the least work."""
         alike = self._alike()
         return _joined(alike) if alike else min(self._kept, key=_work)
 
     def spread(self) -> float | None:
-        """The relative difference between the work of every other recording joined and of the others joined."""
+        """Return the relative difference between the work of every other joined recording and of the rest."""
         alike = self._alike()
         if len(alike) < 2:
             return None
@@ -244,12 +273,12 @@ def _joined(recordings: Sequence[tuple[TimedEvents, ...]]) -> tuple[TimedEvents,
 
 
 def _work(threads: Sequence[TimedEvents]) -> int:
-    """The time of all threads from the begin of the program on, in ps, but for what they wait in OpenMP."""
+    """Return the time of all threads from the begin of the program on, in ps, without their waits in OpenMP."""
     return int(sum(np.sum((thread.gap_ps * _works(thread.events))[_begin(thread) :]) for thread in threads))
 
 
 def _works(events: ThreadEvents) -> npt.NDArray[np.bool_]:
-    """[events] whether the thread may have worked before the event."""
+    """Return [events] whether the thread may have worked before the event."""
     ends = np.isin(events.kind, (Event.SYNC, Event.SYNC_WAIT)) & (events.argument & 3 == Endpoint.END)
     found: npt.NDArray[np.bool_] = ~(ends | np.isin(events.kind, (Event.IMPLICIT, Event.IMPLICIT_END)))
     found[1:] &= events.kind[:-1] != Event.IMPLICIT_END
@@ -257,6 +286,87 @@ def _works(events: ThreadEvents) -> npt.NDArray[np.bool_]:
 
 
 def _begin(thread: TimedEvents) -> int:
-    """The first event that ends a piece of the program."""
+    """Return the first event that ends a piece of the program."""
     found = np.flatnonzero(thread.events.kind == Event.START)
     return int(found[0]) + 1 if len(found) else 1
+
+
+# ---- what the command says of a recording ----------------------------------------------------------------------------
+
+MOST_NAMED = 5
+SMALL = 0.01  # the least share of the program's work of a part of a region that is named
+
+
+def lines_of(found: Recording) -> Iterator[str]:
+    """Yield what the command says of a recording, line by line, the most important line first."""
+    work = found.workload
+    tasks = int(np.count_nonzero(work.kind == Kind.TASK))
+    calls = int(np.count_nonzero(work.kind == Kind.CALL))
+    total_ms = int(work.segment_compute_ps.sum()) / _PS_PER_MS
+    chunks = f" (of which {found.chunks:,} are chunks of loops)" if found.chunks else ""
+    yield f"{tasks:,} tasks{chunks}, {calls:,} calls, {len(work.phases)} phases, {total_ms:,.3f} ms of work"
+    yield f"recorded with {found.threads} {'thread' if found.threads == 1 else 'threads'} through {found.openmp}"
+    yield _runs_line(found)
+    if work.recorded:
+        unknown = "" if work.recorded.core_steps_per_s else "; how fast its cores compute was not measured"
+        yield f"recorded on {work.recorded.place}{unknown}"
+    if found.status:
+        yield f"the program ended with status {found.status}"
+    yield from _without_tasks_lines(found, total_ms)
+    yield from _blocked_lines(found)
+    if found.left_out_ps:
+        yield f"left out: {found.left_out_ps / _PS_PER_MS:,.3f} ms of work between the parallel regions"
+    yield _data_line(found)
+    for what, count in sorted(found.odd.items()):
+        yield f"not in the graph as in the program: {count:,} {what}"
+
+
+def _without_tasks_lines(found: Recording, total_ms: float) -> Iterator[str]:
+    """Yield a line for each part of a region that works long without any task, the longest first."""
+    long = [(name, each) for name, each in found.parts if not each.tasks]
+    long = [(name, each) for name, each in long if each.body_ps > SMALL * total_ms * _PS_PER_MS]
+    for name, each in sorted(long, key=lambda pair: -pair[1].body_ps)[:MOST_NAMED]:
+        shares = "the share of its only thread" if each.team == 1 else f"the shares of its {each.team} threads"
+        own = f"{each.body_ps / _PS_PER_MS:,.3f} ms without any task"
+        yield f"{name}: {own}, {shares}, of which no other worker takes any"
+    if len(long) > MOST_NAMED:
+        yield f"and {len(long) - MOST_NAMED:,} more parts of regions without any task"
+
+
+def _blocked_lines(found: Recording) -> Iterator[str]:
+    total_ps = sum(found.blocked_ps.values())
+    if total_ps:
+        most = sorted(found.blocked_ps.items(), key=lambda pair: -pair[1])[:MOST_NAMED]
+        where = ", ".join(f"{ps / _PS_PER_MS:,.3f} ms {name}" for name, ps in most)
+        yield (
+            f"no work of the graph: {total_ps / _PS_PER_MS:,.3f} ms for which the program waited without a processor, "
+            f"as for files or a time to pass ({where})"
+        )
+
+
+def _data_line(found: Recording) -> str:
+    data = found.data
+    if not data.source:
+        return (
+            "the graph has no accesses to memory, so that simulations of it say nothing about memory: "
+            "declare them with numasim/record.h"
+        )
+    count = sum(map(len, data.accesses.values()))
+    moved = sum(access.row_bytes * access.rows for each in data.accesses.values() for access in each)
+    said = f"{count:,} accesses to {moved:,} bytes in {len(data.regions):,} regions, by {data.source}"
+    if not data.guessed:
+        return said
+    lines = f", {data.unknown:,} addresses in no block as a cache line each" if data.unknown else ""
+    return (
+        f"{said}; {data.guessed:,} of {count:,} sizes are guesses{lines}, made of the addresses of dependences: "
+        "declare accesses with numasim/record.h (ns_record_access, ns_record_tile)"
+    )
+
+
+def _runs_line(found: Recording) -> str:
+    if found.spread is None:
+        return (
+            f"{found.runs} {'run' if found.runs == 1 else 'runs'}, of which one was taken: its times hold disturbances"
+        )
+    left = f"a spread of {100 * found.spread:.1f} % is left"
+    return f"{found.runs} runs, of which {found.joined} had the same events and were joined; {left}"

@@ -1,63 +1,133 @@
-"""Samples of everything in turn, round after round, so that a short load of the machine affects few of each.
-
-Ratios are of pairs, one side right behind the other, so that a change of the machine's speed meets both.
+"""Samples of everything that is timed, taken in turn, so that a short load of the machine affects few samples of each;
+and the findings, as tables and as JSON.
 """
 
 from __future__ import annotations
 
+import json
+import math
+import operator
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
-from numasim.validate.benchmark.benchmark_findings import Ratio
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
-T = TypeVar("T")
+from numasim.engine.unit_text import MISSING
+from numasim.report.answers.summary import WIDTH
+from numasim.sweep.progress import progress_bar
 
-Side = Callable[[], float]
+AT_LEAST, AT_MOST = "at least", "at most"
+JUDGES = {AT_LEAST: operator.ge, AT_MOST: operator.le}
+DIGITS = 3
+
+
+class Goal(NamedTuple):
+    """The bound that a value is compared with; goals are printed and never asserted."""
+
+    kind: str
+    bound: float
+
+
+class Column(NamedTuple):
+    """A column of a table: its heading, which has the unit, and the goal of the value in one row."""
+
+    name: str
+    goal: Goal | None = None
 
 
 @dataclass(frozen=True)
-class Probe(Generic[T]):
-    """Something to be timed: ``sample`` takes one sample, ``finding`` makes the finding from the medians. ``most`` is
-    how often at most, where that takes long; None: in every round.
-    """
+class Finding:
+    """The median of the samples of one value, and its place in the tables."""
 
+    table: str
+    row: str
+    column: str
+    value: float
+    goal: Goal | None = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the value meets its goal; None where there is no goal."""
+        return bool(JUDGES[self.goal.kind](self.value, self.goal.bound)) if self.goal else None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A row of a table: ``sample`` returns a value for each of ``columns``; ``most`` limits the number of samples."""
+
+    table: str
+    row: str
+    columns: tuple[Column, ...]
     sample: Callable[[], tuple[float, ...]]
-    finding: Callable[..., T]
     most: int | None = None
 
 
-@dataclass(frozen=True)
-class Comparisons:
-    """Probes of what can be compared on this machine, and sentences about what cannot."""
-
-    probes: tuple[Probe[Ratio], ...] = ()
-    missing: tuple[str, ...] = ()
-
-
-def take(probes: Sequence[Probe[Any]], samples: int, advance: Callable[[int], None]) -> list[Any]:
-    """Return the finding of each probe from ``samples`` rounds; ``advance`` is called after every sample."""
+def take(probes: Sequence[Probe], samples: int, progress: bool) -> list[Finding]:
+    """Return the medians of ``samples`` rounds over all probes; ``progress`` shows a bar on a terminal."""
     taken: list[list[tuple[float, ...]]] = [[] for _ in probes]
-    for turn in range(samples):
-        for probe, values in zip(probes, taken, strict=True):
-            if probe.most is None or turn < probe.most:
-                values.append(probe.sample())
-            advance(1)
+    with progress_bar(samples * len(probes), progress) as advance:
+        for turn in range(samples):
+            for probe, values in zip(probes, taken, strict=True):
+                if probe.most is None or turn < probe.most:
+                    values.append(probe.sample())
+                advance(1)
     return [
-        probe.finding(*(statistics.median(column) for column in zip(*values, strict=True)))
+        Finding(probe.table, probe.row, column.name, statistics.median(each), column.goal)
         for probe, values in zip(probes, taken, strict=True)
+        for column, each in zip(probe.columns, zip(*values, strict=True), strict=True)
     ]
 
 
-def pair_probe(
-    name: str, kind: str, bound: float | None, unit: str, sides: tuple[Side, Side], most: int | None = None
-) -> Probe[Ratio]:
-    """The probe of both ``sides``; the finding has the medians of the values and of their ratios."""
-    return Probe(partial(_pair, *sides), partial(Ratio, name, kind, bound, unit), most)
+def print_findings(found: Sequence[Finding], sentences: Sequence[str], as_json: bool) -> None:
+    """Print the tables of ``found``, the goals and ``sentences``; or one JSON object with the lists of both."""
+    if as_json:
+        findings = [{**asdict(each), "met": each.met} for each in found]
+        print(json.dumps({"findings": findings, "sentences": list(sentences)}))
+        return
+    console = Console(width=WIDTH, highlight=False)
+    for each in (*tables(found), *sentences):
+        console.print(each)
 
 
-def _pair(ours: Side, other: Side) -> tuple[float, float, float]:
-    first, second = ours(), other()
-    return first, second, first / second
+def tables(found: Sequence[Finding]) -> Iterator[Table]:
+    """Yield the tables of the findings, in the order of their rows and columns, and the table of goals."""
+    for title in dict.fromkeys(each.table for each in found):
+        cells = {(each.row, each.column): number(each.value) for each in found if each.table == title}
+        columns = list(dict.fromkeys(column for _, column in cells))
+        rows = dict.fromkeys(row for row, _ in cells)
+        entries = [[row, *(cells.get((row, column), MISSING) for column in columns)] for row in rows]
+        yield _table(title, ["", *columns], entries)
+    judged = [
+        [
+            f"{each.row}, {each.column}",
+            number(each.value),
+            f"{each.goal.kind} {number(each.goal.bound)}",
+            "met" if each.met else "not met",
+        ]
+        for each in found
+        if each.goal
+    ]
+    if judged:
+        yield _table("goals", ["", "measured", "goal", ""], judged)
+
+
+def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table whose first column is text, and whose other columns are numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for at, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if at else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def number(value: float) -> str:
+    """Write a value that is not negative with three significant digits, or in whole numbers."""
+    if not value:
+        return "0"
+    decimals = max(0, DIGITS - 1 - math.floor(math.log10(value)))
+    return f"{value:,.{decimals}f}"

@@ -1,7 +1,7 @@
 """`numasim bench --scale`: what an event and a task cost on generated machines, against tasks, workers and nodes.
 
-Independent tasks, event by event, with all effects off; each cell is a process of its own, so that its memory is its
-own. Two of the three sizes are fixed where the third grows.
+Independent tasks, event by event, with all effects off. Each size is measured in a process of its own, so that the peak
+memory is that of the size. Two of tasks, workers and nodes are fixed where the third grows.
 """
 
 from __future__ import annotations
@@ -11,62 +11,38 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter, NullLocator
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
 from numasim.sweep.pool import same_imports
-from numasim.sweep.progress import progress_bar
+from numasim.report.figures.grid import legend_below
+from numasim.report.figures.style import styled
 from numasim.validate.benchmark.effort import NATIVE, SEED, independent_tasks, plan_of
-from numasim.validate.benchmark.sampling import Probe, take
+from numasim.validate.benchmark.sampling import Column, Finding, Probe, take
+from numasim.validate.benchmark.simulation_rates import DASHED, draw_line, peak_memory_mb
 
-TASKS, WORKERS, NODES = "tasks", "workers", "nodes"  # what grows
-TOLERANCE = 1.25  # noise: growth is called faster than the logarithm where it is so many times that of the logarithm
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The size of a run."""
-
-    tasks: int
-    workers: int
-    nodes: int
-
-
-@dataclass(frozen=True)
-class ScaleEffort:
-    """Which sizes are measured, and how often; the finding is the median."""
-
-    samples: int = 3
-    tasks: tuple[int, ...] = (10**4, 10**5, 10**6, 10**7, 10**8)
-    workers: tuple[int, ...] = (2, 8, 32, 128, 512, 1024, 2048, 4096)
-    nodes: tuple[int, ...] = (2, 4, 8, 16, 32, 64)
-    usual: Shape = Shape(tasks=2_000_000, workers=64, nodes=2)
-    many_workers: int = 256  # where nodes grow
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A measured size: what grew, and the engine's costs; ``bytes_per_task`` is what the process holds beyond one that
-    runs a single task.
-    """
-
-    grows: str
-    tasks: int
-    workers: int
-    nodes: int
-    events: int
-    seconds: float
-    ns_per_event: float
-    ns_per_task: float
-    bytes_per_task: float
+TOLERANCE = 1.25  # growth is faster than the logarithm where it is more than so many times the logarithm's growth
+SAMPLES = 3
+USUAL = {"tasks": 2_000_000, "workers": 64, "nodes": 2}
+GROWING: dict[str, tuple[int, ...]] = {
+    "tasks": (10**4, 10**5, 10**6, 10**7, 10**8),
+    "workers": (2, 8, 32, 128, 512, 1024, 2048, 4096),
+    "nodes": (2, 4, 8, 16, 32, 64),
+}
+NODES_USUAL = {**USUAL, "workers": 256}  # where nodes grow
+COLUMNS = tuple(map(Column, ("seconds", "ns/event", "ns/task", "bytes/task")))
+LEAST_BYTES = 0.1  # that is drawn of a task
+MOST_TICKS = 6
 
 
 def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
-    """The description of a machine of ``nodes`` nodes on a mesh with a hardware thread for each of ``workers``."""
+    """Return a machine of ``nodes`` nodes on a mesh with a hardware thread for each of ``workers``."""
     columns = 2 ** (int(math.log2(nodes) + 1) // 2)
     return {
         "name": f"generated-{nodes}x{-(-workers // nodes)}",
@@ -84,77 +60,106 @@ def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
     }
 
 
-def shapes(effort: ScaleEffort) -> Iterator[tuple[str, Shape]]:
-    """Every size of the table, with what grows."""
-    usual = effort.usual
-    yield from ((TASKS, Shape(tasks, usual.workers, usual.nodes)) for tasks in effort.tasks)
-    yield from ((WORKERS, Shape(usual.tasks, workers, usual.nodes)) for workers in effort.workers)
-    yield from ((NODES, Shape(usual.tasks, effort.many_workers, nodes)) for nodes in effort.nodes)
+def scale_probes() -> list[Probe]:
+    """Return the probe of every size; its table says what grows, its row the size."""
+    probes = []
+    for grows, sizes in GROWING.items():
+        usual = NODES_USUAL if grows == "nodes" else USUAL
+        fixed = ", ".join(f"{size:,} {name}" for name, size in usual.items() if name != grows)
+        for size in sizes:
+            sample = partial(in_own_process, **{**usual, grows: size})
+            probes.append(Probe(f"{grows} grow; {fixed}", f"{size:,}", COLUMNS, sample))
+    return probes
 
 
-def measure_scale(
-    effort: ScaleEffort | None = None, progress: bool = False, run: Callable[[Shape], tuple[float, ...]] | None = None
-) -> list[Cell]:
-    """Measure the table; ``progress`` shows a bar. Raises CheckError without the native engine."""
+def measure_scale(progress: bool = False) -> list[Finding]:
+    """Measure the tables; ``progress`` shows a bar. Raises CheckError without the native engine."""
     if NATIVE not in ENGINES:
         raise CheckError("the scale table is of the native engine, which is not built here")
-    effort = effort or ScaleEffort()
-    probes = [
-        Probe(partial(run or in_own_process, shape), partial(cell_of, grows, shape)) for grows, shape in shapes(effort)
-    ]
-    with progress_bar(effort.samples * len(probes), progress) as advance:
-        found: list[Cell] = take(probes, effort.samples, advance)
-    return found
+    return take(scale_probes(), SAMPLES, progress)
 
 
-def cell_of(grows: str, shape: Shape, events: float, seconds: float, task_bytes: float) -> Cell:
-    """The costs of a size of which ``seconds`` of the engine and bytes beyond a single task are known."""
-    per_event, per_task = 1e9 * seconds / events, 1e9 * seconds / shape.tasks
-    return Cell(grows, **asdict(shape), events=int(events), seconds=seconds, ns_per_event=per_event,
-                ns_per_task=per_task, bytes_per_task=task_bytes / shape.tasks)  # fmt: skip
-
-
-def in_own_process(shape: Shape) -> tuple[float, ...]:
-    """Events, seconds and bytes of one run in a process of its own."""
-    command = [sys.executable, "-m", "numasim.validate.benchmark.scale", json.dumps(asdict(shape))]
+def in_own_process(**sizes: int) -> tuple[float, ...]:
+    """Return the costs of one run, in the order of `COLUMNS`, from a process of its own."""
+    command = [sys.executable, "-m", "numasim.validate.benchmark.scale", json.dumps(sizes)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=same_imports())
-    return tuple(json.loads(done.stdout))
+    return costs(sizes["tasks"], *json.loads(done.stdout))
 
 
-def in_this_process(shape: Shape) -> tuple[float, float, float]:
-    """The same here: memory is how much the peak grows beyond that of a run of one task."""
-    from numasim.validate.benchmark.measure import peak_memory_mb
+def costs(tasks: int, events: float, seconds: float, more_bytes: float) -> tuple[float, ...]:
+    """Return the entries of `COLUMNS` for a run that holds ``more_bytes`` than a run of one task."""
+    return seconds, 1e9 * seconds / events, 1e9 * seconds / tasks, more_bytes / tasks
+
+
+def in_this_process(tasks: int, workers: int, nodes: int) -> tuple[float, float, float]:
+    """Return events, seconds and the bytes by which the peak memory grows beyond that of a run of one task."""
 
     def run(tasks: int) -> tuple[float, float]:
-        machine = generated_machine(shape.nodes, shape.workers)
-        plan = plan_of(independent_tasks(tasks), shape.workers, "bare", "off", machine=machine)
+        plan = plan_of(independent_tasks(tasks), workers, machine=generated_machine(nodes, workers))
         result = simulate(plan, SEED, NATIVE)
         return float(result.row()["events"]), result.engine_s
 
     run(1)
     before_mb = peak_memory_mb()
-    events, seconds = run(shape.tasks)
+    events, seconds = run(tasks)
     return events, seconds, (peak_memory_mb() - before_mb) * 1e6
 
 
-# ---- growth ----------------------------------------------------------------------------------------------------------
-
-
-def faster_than_logarithm(cells: Sequence[Cell]) -> list[str]:
-    """A sentence for each step over which the cost of an event grows faster than the logarithm of what grows."""
-    found = []
-    for grows in dict.fromkeys(cell.grows for cell in cells):
-        row = sorted((cell for cell in cells if cell.grows == grows), key=lambda cell: int(getattr(cell, grows)))
-        for less, more in itertools.pairwise(row):
-            small, large = getattr(less, grows), getattr(more, grows)
-            growth, allowed = more.ns_per_event / less.ns_per_event, math.log(large) / math.log(small)
+def growth_sentences(found: Sequence[Finding]) -> list[str]:
+    """Return a sentence for each step over which an event's cost grows faster than the logarithm of what grows."""
+    sentences = []
+    for table, columns in _by_table(found).items():
+        for (small, less), (large, more) in itertools.pairwise(columns["ns/event"].items()):
+            growth, allowed = more / less, math.log(large) / math.log(small)
             if growth > TOLERANCE * allowed:
-                found.append(
-                    f"from {small:,} to {large:,} {grows}, an event takes {growth:.2f} times as long; "
-                    f"the logarithm grows {allowed:.2f} times"
+                sentences.append(
+                    f"faster than the logarithm: from {small:,} to {large:,} {table.partition(' ')[0]}, an event takes"
+                    f" {growth:.2f} times as long; the logarithm grows {allowed:.2f} times"
                 )
-    return found
+    return sentences or ["nothing grows faster than the logarithm of tasks, workers or nodes"]
+
+
+def _by_table(found: Sequence[Finding]) -> dict[str, dict[str, dict[int, float]]]:
+    """Return the values by table, column and size."""
+    tables: dict[str, dict[str, dict[int, float]]] = {}
+    for each in found:
+        column = tables.setdefault(each.table, {}).setdefault(each.column, {})
+        column[int(each.row.replace(",", ""))] = each.value
+    return tables
+
+
+@styled
+def scale_figure(found: Sequence[Finding]) -> Figure:
+    """Draw the costs on logarithmic axes; a dashed line grows as the logarithm of what grows.
+
+    The times of an event and of a task are above, the memory of a task below. Each table of ``found`` has a column.
+    """
+    figure = Figure(figsize=(10.5, 5.6), layout="constrained")
+    tables = _by_table(found)
+    panels = figure.subplots(2, len(tables), sharey="row", sharex="col", squeeze=False)
+    for (table, columns), times, memory in zip(tables.items(), *panels, strict=True):
+        times.set_title(table, loc="left", fontsize=9)
+        draw_line(times, 0, "an event", columns["ns/event"])
+        draw_line(times, 1, "a task", columns["ns/task"])
+        sizes = list(columns["ns/event"])
+        unit = min(cost / math.log(size) for size, cost in columns["ns/event"].items())
+        times.plot(sizes, [unit * math.log(size) for size in sizes], label="as the logarithm", **DASHED)
+        drawn = {size: max(LEAST_BYTES, cost) for size, cost in columns["bytes/task"].items()}
+        draw_line(memory, 2, "memory of a task", drawn)
+        for axes in (times, memory):
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            shown = sizes[:: -(-len(sizes) // MOST_TICKS)]
+            axes.set_xticks(shown, [EngFormatter(sep="").format_eng(size) for size in shown])
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        memory.set_xlabel(table.partition(" ")[0])
+    panels[0][0].set_ylabel("engine's time, ns")
+    panels[1][0].set_ylabel("memory, bytes per task")
+    legend_below(figure, panels[0][0].get_lines())
+    return figure
 
 
 if __name__ == "__main__":
-    print(json.dumps(in_this_process(Shape(**json.loads(sys.argv[1])))))
+    print(json.dumps(in_this_process(**json.loads(sys.argv[1]))))

@@ -1,255 +1,285 @@
-"""Rates of the engines: independent tasks and calls of fib, every cache and contention model, every workload family.
-
-Each rate of the first kind is measured at a size that takes the engine about as long as every other sample; otherwise
-the constant cost of a run would dominate the time of a fast engine. The engine's own preparation counts.
+"""Rates of the engines on independent tasks, on calls of fib, under every effect and on every workload family; and the
+costs of whole commands and of sweeps.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import import_module
-from itertools import product
+from itertools import chain, product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
-from numasim.engine.simulate import ENGINES, simulate
+from numasim import __version__
+from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate, simulate_spec
+from numasim.errors import CheckError
+from numasim.files.writer import write_text
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
 from numasim.plan.build_plan import revised
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Plan, Run
-from numasim.validate.benchmark.benchmark_findings import (
-    CALM,
-    FULL,
-    SATURATED,
-    EffectRate,
-    FamilyMemory,
-    FamilyRatio,
-    FamilyTime,
-    Rate,
-)
+from numasim.report.figures.grid import legend_below, panel_grid
+from numasim.report.figures.style import REFERENCE_COLOUR, line_colour, line_width, marker, styled
+from numasim.report.sweep_result import SweepResult
+from numasim.spec.sweep_spec import load_sweep
+from numasim.sweep.batch import Runner
+from numasim.sweep.environment import same_imports
+from numasim.sweep.run_sweep import run_sweep
+from numasim.validate.benchmark import effort
 from numasim.validate.benchmark.effort import (
     ALL,
-    FOUR_SOCKETS,
-    FOUR_SOCKETS_THREADS,
     MACHINE,
     MACHINE_THREADS,
     NATIVE,
     PLAIN,
     REFERENCE,
     SEED,
-    SPREAD_PAGES,
-    Effort,
     Parameters,
     independent_tasks,
-    machine_of,
     plan_of,
+    spec_of,
 )
-from numasim.validate.benchmark.sampling import Probe
-from numasim.workload.families.fib import fib_calls
+from numasim.validate.benchmark.sampling import AT_LEAST, AT_MOST, Column, Finding, Goal, Probe, take
 from numasim.workload.registry import FAMILIES
 
 if TYPE_CHECKING:
     import simpy
 
-PROCESSES = 24  # that wait in bare SimPy
+RATES = {"independent": "independent tasks, million per second", "fib": "calls of fib, million per second"}
+NATIVE_MILLIONS = {("independent", 24): Goal(AT_LEAST, 30), ("fib", 24): Goal(AT_LEAST, 10)}
 MODES = {"eager": "off", "skipping": "auto"}
-LARGEST_FIB = {"eager": 29, "skipping": 35}  # event by event, a call takes memory
-MOST_INDEPENDENT = 2**26
-GROWTH = 32.0  # of a size to the one tried before
-TASK_BYTES = {CALM: 512, SATURATED: 65_536}
-FAMILY_SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
+BARE, OTHER_COSTS, MILLION = "bare SimPy timeouts", "other costs", "million per second"
+PROCESSES = 24  # of the bare simulation
+DASHED: dict[str, Any] = {"color": REFERENCE_COLOUR, "linestyle": (0, (4, 3)), "linewidth": 1.2}
 
 
-# ---- bare SimPy: timeouts without a model, a lower limit of what any simulation on SimPy costs -----------------------
+def measure(progress: bool = False) -> list[Finding]:
+    """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error.
+
+    Without the native engine, whole commands and effects are left out: the reference engine would take minutes.
+    """
+    with TemporaryDirectory() as folder:
+        probes = [*rate_probes(), *family_probes()]
+        if NATIVE in ENGINES:
+            probes += chain(effect_probes(), command_probes(Path(folder)))
+        probes += [
+            Probe(OTHER_COSTS, BARE, (Column(MILLION),), lambda: (timeouts_per_second(effort.TIMEOUTS) / 1e6,)),
+            Probe(
+                OTHER_COSTS,
+                "a run of a sweep, beside its simulation",
+                (OVERHEAD,),
+                lambda: (overhead_ms(effort.SWEEP_RUNS),),
+            ),
+        ]
+        found = take(probes, effort.SAMPLES, progress)
+    return [*found, Finding(OTHER_COSTS, "peak memory of this process", "MB", peak_memory_mb())]
 
 
-def bare_probe(effort: Effort) -> Probe[float]:
-    """The probe of the rate of bare timeouts."""
-    timeouts = max(PROCESSES, int(effort.sample_s * timeouts_per_second(effort.first_tasks)))
-    return Probe(lambda: (timeouts_per_second(timeouts),), float)
+def measured_on() -> str:
+    """Return a sentence on the machine and the versions that are measured."""
+    return (
+        f"measured with numasim {__version__} (engines {', '.join(ENGINES)}; default {DEFAULT_ENGINE}) on Python"
+        f" {platform.python_version()}, {platform.platform()}, {os.cpu_count() or 1} processors; values are medians"
+    )
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident set of this process so far, in 10**6 bytes."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT / 1e6
 
 
 def timeouts_per_second(timeouts: int) -> float:
-    """The rate of a SimPy simulation in which `PROCESSES` wait repeatedly, ``timeouts`` times in all."""
+    """Return the rate of a SimPy simulation in which `PROCESSES` wait repeatedly, ``timeouts`` times in all.
+
+    A simulation without a model is a lower limit of what any simulation on SimPy costs.
+    """
     import simpy
 
     env = simpy.Environment()
     each = -(-timeouts // PROCESSES)
+
+    def waiter(delay: int) -> Generator[simpy.Event, Any, None]:
+        for _ in range(each):
+            yield env.timeout(delay)
+
     for number in range(PROCESSES):
-        env.process(_waiter(env, each, 1000 + number))
+        env.process(waiter(1000 + number))
     start = time.perf_counter()
     env.run()
     return each * PROCESSES / (time.perf_counter() - start)
 
 
-def _waiter(env: simpy.Environment, times: int, delay: int) -> Generator[simpy.Event, Any, None]:
-    for _ in range(times):
-        yield env.timeout(delay)
-
-
 # ---- tasks per second of every engine, event by event and skipping ahead ---------------------------------------------
 
 
-def rate_probes(effort: Effort) -> list[Probe[Rate]]:
-    """A probe for every engine, mode, workload and number of workers."""
-    return [
-        _rate_probe(effort, engine, mode, workload, workers)
-        for engine, mode, workload in product(ENGINES, MODES, WORKLOADS)
-        for workers in (effort.reference_workers if engine == REFERENCE else effort.workers)
-    ]
+def rate_probes() -> Iterator[Probe]:
+    """Yield a probe for every engine, mode, workload and number of workers."""
+    for workload, engine, (mode, skip) in product(RATES, ENGINES, MODES.items()):
+        tasks, n = effort.SIZES[engine, mode]
+        parameters = independent_tasks(tasks) if workload == "independent" else {"name": "fib", "n": n}
+        for workers in effort.WORKERS[engine]:
+            sample = partial(task_rate, plan_of(parameters, workers, skip=skip), engine)
+            goal = NATIVE_MILLIONS.get((workload, workers)) if (engine, mode) == (NATIVE, "eager") else None
+            yield Probe(RATES[workload], f"{engine}, {mode}", (Column(f"{workers} workers", goal),), sample)
 
 
-def fib_of(calls: int) -> int:
-    """The largest n with which fib makes at most ``calls`` calls, 0 for none."""
-    n = 0
-    while fib_calls(n + 1)[0] <= calls:
-        n += 1
-    return n
+def task_rate(plan: Plan, engine: str, runs: int = 1) -> tuple[float]:
+    """Return the million tasks per second of the last of ``runs`` runs; a second run finds the arrays prepared."""
+    for _ in range(runs):
+        result = simulate(plan, SEED, engine)
+    return (float(result.counters["tasks"] / result.engine_s / 1e6),)
 
 
-WORKLOADS: dict[str, Callable[[int, str], Parameters]] = {
-    "independent": lambda tasks, mode: independent_tasks(min(tasks, MOST_INDEPENDENT)),
-    "fib": lambda tasks, mode: {"name": "fib", "n": min(fib_of(tasks), LARGEST_FIB[mode])},
-}
+@styled
+def rates_figure(found: list[Finding]) -> Figure:
+    """Draw the rates on logarithmic axes, beside the rate of bare SimPy timeouts.
+
+    There is a line for every engine and mode, a panel for every workload.
+    """
+    titles = [(title.partition(",")[0], "") for title in RATES.values()]
+    axis_labels = {"x_label": "workers", "y_label": "simulated tasks per second"}
+    figure, panels = panel_grid(titles, columns=2, width=4.4, height=3.4, **axis_labels)
+    (bare,) = (each.value for each in found if (each.row, each.column) == (BARE, MILLION))
+    for axes, title in zip(panels, RATES.values(), strict=True):
+        lines: dict[str, dict[int, float]] = {}
+        for each in found:
+            if each.table == title:
+                lines.setdefault(each.row, {})[int(each.column.partition(" ")[0])] = each.value * 1e6
+        for index, (label, points) in enumerate(lines.items()):
+            draw_line(axes, index, label, points)
+        axes.axhline(bare * 1e6, label=BARE, **DASHED)
+        counts = sorted(set(chain.from_iterable(lines.values())))
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xticks(counts, [str(count) for count in counts])
+        axes.yaxis.set_major_locator(LogLocator(10, numticks=20))
+        axes.yaxis.set_major_formatter(EngFormatter())
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.minorticks_off()
+    legend_below(figure, panels[0].get_lines())
+    return figure
 
 
-def tasks_per_second(plan: Plan, engine: str = NATIVE) -> float:
-    """The rate of tasks of a run."""
-    result = simulate(plan, SEED, engine)
-    return float(result.counters["tasks"] / result.engine_s)
-
-
-def _rate_probe(effort: Effort, engine: str, mode: str, workload: str, workers: int) -> Probe[Rate]:
-    plan = _fitted(effort, engine, mode, workload, workers)
-    finding = partial(Rate, engine, mode, workload, machine_of(workers), workers, plan.workload.tasks)
-    return Probe(lambda: (tasks_per_second(plan, engine),), finding)
-
-
-def _fitted(effort: Effort, engine: str, mode: str, workload: str, workers: int) -> Plan:
-    """The plan of the size that takes the engine about `Effort.sample_s`, or of the largest size."""
-
-    def of_size(tasks: float) -> Plan:
-        return plan_of(WORKLOADS[workload](int(tasks), mode), workers, "bare", MODES[mode])
-
-    plan = of_size(effort.first_tasks)
-    while (took_s := _quickest_s(plan, engine)) < effort.sample_s / 2:
-        larger = of_size(plan.workload.tasks * min(GROWTH, effort.sample_s / took_s))
-        if larger.workload.tasks <= plan.workload.tasks:
-            break
-        plan = larger
-    return plan
-
-
-def _quickest_s(plan: Plan, engine: str) -> float:
-    """The shorter time of two runs, since the first one may have to import the engine."""
-    return min(simulate(plan, SEED, engine).engine_s for _ in range(2))
+def draw_line(axes: Axes, index: int, label: str, points: Mapping[int, float]) -> None:
+    """Draw the line of that index, with a mark at each point."""
+    mark: dict[str, Any] = {"marker": marker(index), "markeredgecolor": "white", "markeredgewidth": 0.6}
+    colour, width = line_colour(index), line_width(index)
+    axes.plot([*points], [*points.values()], color=colour, linewidth=width, label=label, zorder=3, **mark)
 
 
 # ---- caches and contention: every task reads memory of its own, spread page by page over all nodes -------------------
 
+CALM, SATURATED = "calm", "saturated"  # loads of memory
+TASK_BYTES = {CALM: 512, SATURATED: 65_536}
+SPREAD_PAGES = {"like": "randomized", "name": "randomized-interleaved", "placement": "interleave"}
+FOUR_SOCKETS = ("xeon-6130-4s", 128)
+EFFECTS = "cost of the effects (cache, contention), million tasks per second"
+ALL_EFFECTS_MILLIONS = {(CALM, 24): 2.0, (SATURATED, 24): 0.5, (SATURATED, 128): 0.1}
 
-def effect_probes(effort: Effort) -> list[Probe[EffectRate]]:
-    """A probe for every cache and contention model under both loads, and for all effects together.
+
+def effect_probes() -> Iterator[Probe]:
+    """Yield a probe for every cache and contention model under both loads, and for all effects together.
 
     In the calm load controllers and links have spare bandwidth. In the saturated one the demand on every controller
     exceeds it, so that each start and end changes the share of every other task.
     """
-    if NATIVE not in ENGINES:
-        return []
-    probes = []
+    models: list[Parameters] = [
+        {**PLAIN, "cache": cache, "contention": contention}
+        for cache, contention in product(get_args(CacheModel), get_args(ContentionModel))
+    ]
     for load in TASK_BYTES:
-        plan = effect_plan(effort, MACHINE, MACHINE_THREADS, load)
-        probes += [_effect_probe(revised(plan, effects=effects_of(model)), load, names) for names, model in _models()]
-    sockets = effect_plan(effort, FOUR_SOCKETS, FOUR_SOCKETS_THREADS, SATURATED, ALL)
-    return [*probes, _effect_probe(sockets, SATURATED, (FULL, FULL))]
+        plan = effect_plan(load, MACHINE, MACHINE_THREADS)
+        for model in (*models, ALL):
+            yield _effect_probe(load, revised(plan, effects=effects_of(ModelSpec.model_validate(model))), model)
+    yield _effect_probe(SATURATED, effect_plan(SATURATED, *FOUR_SOCKETS, ALL), ALL)
 
 
-def _models() -> Iterator[tuple[tuple[str, str], ModelSpec]]:
-    for cache, contention in product(get_args(CacheModel), get_args(ContentionModel)):
-        yield (cache, contention), ModelSpec.model_validate({**PLAIN, "cache": cache, "contention": contention})
-    yield (FULL, FULL), ModelSpec()
-
-
-def effect_plan(effort: Effort, machine: str, workers: int, load: str, model: Parameters = PLAIN) -> Plan:
-    """The plan of a load on ``machine`` under ``model``."""
-    size = {"tasks": effort.effect_tasks, "low_ns": 500, "high_ns": 1500, "task_bytes": TASK_BYTES[load]}
+def effect_plan(load: str, machine: str, workers: int, model: Parameters = PLAIN) -> Plan:
+    """Return the plan of a load on ``machine`` under ``model``."""
+    size = {"tasks": effort.EFFECT_TASKS, "low_ns": 500, "high_ns": 1500, "task_bytes": TASK_BYTES[load]}
     workload = {"name": "random-fork-join", **size}
-    return plan_of(workload, workers, "bare", "off", machine=machine, strategy=SPREAD_PAGES, model=model)
+    return plan_of(workload, workers, machine=machine, strategy=SPREAD_PAGES, model=model)
 
 
-def _effect_probe(plan: Plan, load: str, names: tuple[str, str]) -> Probe[EffectRate]:
-    machine, workers = plan.machine.name, plan.workers.workers
-    busiest = simulate(plan, SEED, NATIVE).row()["imc_busy_max"]
-    return Probe(lambda: (repeated_rate(plan),), partial(EffectRate, machine, workers, load, *names, busiest))
-
-
-def repeated_rate(plan: Plan) -> float:
-    """The native engine's rate of tasks in a repeat, which uses the arrays of the run before."""
-    simulate(plan, SEED, NATIVE)
-    return tasks_per_second(plan)
+def _effect_probe(load: str, plan: Plan, model: Parameters) -> Probe:
+    workers = plan.workers.workers
+    if model:
+        row, goal = f"{model['cache']}, {model['contention']}", None
+    else:
+        row, goal = "all effects", Goal(AT_LEAST, ALL_EFFECTS_MILLIONS[load, workers])
+    return Probe(EFFECTS, row, (Column(f"{load}, {workers} workers", goal),), partial(task_rate, plan, NATIVE, 2))
 
 
 # ---- workload families: the time for the same plan on every engine, and its memory -----------------------------------
 
-
-def family_probes(effort: Effort) -> list[Probe[FamilyTime]]:
-    """A probe for every family and engine; the engines share the plan."""
-    return [_family_probe(family, engine, plan) for family, plan in _plans(effort) for engine in ENGINES]
-
-
-def family_ratios(times: Sequence[FamilyTime]) -> list[FamilyRatio]:
-    """The reference engine's time over the native one's, for the families that both have run."""
-    seconds = {(each.family, each.engine): each.seconds for each in times}
-    families = [family for family, engine in seconds if engine == NATIVE]
-    return [FamilyRatio(family, seconds[family, REFERENCE] / seconds[family, NATIVE]) for family in families]
+FAMILY_SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
+FAMILY_RATIO = Goal(AT_LEAST, 40)
+GRAPH_BYTES, STATE_BYTES = Column("graph B/task", Goal(AT_MOST, 256)), Column("state B/live task", Goal(AT_MOST, 64))
 
 
-def family_memory(effort: Effort) -> list[FamilyMemory]:
-    """The memory of every family's graph and, where the native engine is built, of its state."""
-    return [_memory(family, plan) for family, plan in _plans(effort)]
+def family_probes() -> Iterator[Probe]:
+    """Yield a probe for every family: the time of each engine, their ratio, and the memory of graph and engine."""
+    columns = [Column(f"{engine}, ms") for engine in ENGINES]
+    columns += [Column("reference to native", FAMILY_RATIO)] * (NATIVE in ENGINES)
+    for family, parameters in effort.FAMILY_SIZES.items():
+        chosen = FAMILIES[family]  # on the runtime that its paper used; matmul: the thesis' own
+        runtime = chosen.benchmark_runtime or chosen.parameters.default_runtime
+        skip = "off" if runtime == "bare" else "auto"  # where a run may skip ahead, engines would not do the same
+        plan = plan_of({"name": family, **parameters}, runtime=runtime, skip=skip)
+        memory = memory_of(plan)
+        row = f"{family}: {plan.workload.tasks:,} tasks on {runtime}"
+        sample = partial(_family_sample, plan, tuple(memory.values()))
+        yield Probe("workload families", row, (*columns, *memory), sample)
 
 
-def _plans(effort: Effort) -> Iterator[tuple[str, Plan]]:
-    for family, parameters in effort.families.items():
-        yield family, plan_of({"name": family, **parameters}, MACHINE_THREADS, runtime_of(family), skip_of(family))
-
-
-def runtime_of(family: str) -> str:
-    """The runtime of the family here: the one that its paper used (matmul: the thesis' own)."""
-    chosen = FAMILIES[family]
-    return chosen.benchmark_runtime or chosen.parameters.default_runtime
-
-
-def skip_of(family: str) -> str:
-    """The key `skip` for the family: off on a runtime on which a run may skip ahead, so that engines do the same."""
-    return "off" if runtime_of(family) == "bare" else "auto"
-
-
-def _family_probe(family: str, engine: str, plan: Plan) -> Probe[FamilyTime]:
-    finding = partial(FamilyTime, family, engine, runtime_of(family), skip_of(family), plan.workload.tasks)
-    return Probe(lambda: (_mean_s(plan, engine),), finding)
+def _family_sample(plan: Plan, memory: tuple[float, ...]) -> tuple[float, ...]:
+    took_ms = {engine: 1000 * _mean_s(plan, engine) for engine in ENGINES}
+    ratio = [took_ms[REFERENCE] / took_ms[NATIVE]] if NATIVE in took_ms else []
+    return (*took_ms.values(), *ratio, *memory)
 
 
 def _mean_s(plan: Plan, engine: str) -> float:
-    """The time of a run: the mean of as many consecutive runs as fit `FAMILY_SAMPLE_S`."""
+    """Return the mean time of as many consecutive runs as fit `FAMILY_SAMPLE_S`."""
     seconds = [simulate(plan, SEED, engine).engine_s]
     while sum(seconds) < FAMILY_SAMPLE_S:
         seconds.append(simulate(plan, SEED, engine).engine_s)
     return sum(seconds) / len(seconds)
 
 
-def _memory(family: str, plan: Plan) -> FamilyMemory:
+def memory_of(plan: Plan) -> dict[Column, float]:
+    """Return the bytes of the graph's arrays per task and of the native engine's state per live task.
+
+    A program of implicit bodies alone has no tasks, and no entries.
+    """
     tasks = plan.workload.tasks
-    per_task = array_bytes(plan.workload) / tasks if tasks else None
-    return FamilyMemory(family, tasks, per_task, _state_bytes_per_live_task(plan))
+    if not tasks:
+        return {}
+    memory = {GRAPH_BYTES: array_bytes(plan.workload) / tasks}
+    if NATIVE in ENGINES:
+        state = import_module("numasim.engine.native.native_engine").state_bytes(Run(plan, SEED))
+        if state["live_tasks"]:
+            memory[STATE_BYTES] = state["engine"] / state["live_tasks"]
+    return memory
 
 
 def array_bytes(value: Any) -> int:
-    """Bytes of every array in ``value``, a dataclass or a tuple of them."""
+    """Return the bytes of every array in ``value``, a dataclass or a tuple of them."""
     if isinstance(value, np.ndarray):
         return value.nbytes
     if is_dataclass(value):
@@ -257,8 +287,59 @@ def array_bytes(value: Any) -> int:
     return sum(map(array_bytes, value)) if isinstance(value, tuple) else 0
 
 
-def _state_bytes_per_live_task(plan: Plan) -> float | None:
-    if NATIVE not in ENGINES:
-        return None
-    state = import_module("numasim.engine.native.native_engine").state_bytes(Run(plan, SEED))
-    return float(state["engine"] / state["live_tasks"]) if plan.workload.tasks and state["live_tasks"] else None
+# ---- whole commands: ``numasim run`` from the start of its process to its end, with its peak memory ------------------
+
+# The peak memory of a process includes the memory of the process that started it. A process that imports next to
+# nothing therefore starts the command.
+TIMED = """
+import json, os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(json.dumps([os.waitstatus_to_exitcode(status), time.perf_counter() - start, usage.ru_maxrss]))
+"""
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
+
+
+def command_probes(folder: Path) -> Iterator[Probe]:
+    """Yield a probe for every command; its specification is written to ``folder``."""
+    for number, (name, (spec, most_s, most_mb, most)) in enumerate(effort.COMMANDS.items()):
+        file = folder / f"{number}.yaml"
+        write_text(file, json.dumps(spec))
+        command = [sys.executable, "-m", "numasim", "run", str(file), "--engine", NATIVE, "--json"]
+        memory = None if most_mb is None else Goal(AT_MOST, most_mb)
+        columns = Column("seconds", Goal(AT_MOST, most_s)), Column("peak MB", memory)
+        yield Probe("whole commands, numasim run", name, columns, partial(command_cost, command), most)
+
+
+def command_cost(command: list[str]) -> tuple[float, float]:
+    """Return the seconds and the peak memory (10**6 bytes) of ``command``. Raises CheckError where it fails."""
+    timed = [sys.executable, "-c", TIMED, *command]
+    done = subprocess.run(timed, capture_output=True, text=True, check=True, env=same_imports())
+    status, seconds, peak = json.loads(done.stdout)
+    if status:
+        raise CheckError(f"{' '.join(command[1:])} failed: {done.stderr.strip()}")
+    return seconds, peak * RSS_UNIT / 1e6
+
+
+# ---- sweeps of short runs that share a graph -------------------------------------------------------------------------
+
+OVERHEAD = Column("ms", Goal(AT_MOST, 0.3))
+
+
+def overhead_ms(runs: int) -> float:
+    """Return the cost of a run in a sweep beside its simulation: reading, planning, storing, tabulating."""
+    took_s, engine_s = swept({"name": "fib", "n": 5}, runs, simulate_spec, jobs=1)
+    return 1000 * (took_s - sum(engine_s)) / runs
+
+
+def swept(workload: Parameters, runs: int, runner: Runner, **where: Any) -> tuple[float, list[float]]:
+    """Return the seconds that a sweep of ``runs`` repeats takes, and the engine's time of each run in its table."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "sweep.yaml"
+        write_text(file, json.dumps({**spec_of(workload, 4), "repeat": runs}))
+        start = time.perf_counter()
+        results = Path(folder) / "results"
+        outcome = run_sweep(load_sweep(file), results, engine=DEFAULT_ENGINE, runner=runner, progress=False, **where)
+        took_s = time.perf_counter() - start
+        return took_s, SweepResult(outcome.directory).timing()["engine_s"].tolist()

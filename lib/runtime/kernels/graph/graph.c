@@ -1,5 +1,5 @@
-/* Task graphs that are executed op by op: random fork-join graphs one after the other, or a recorded one. Every task
- * counts that it has run, so that a lost or repeated one is found.
+/* Task graphs that are executed op by op: random fork-join graphs one after the other, or a recorded graph. Every task
+ * counts its runs, so that a lost or repeated task is found.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ typedef struct {
 } graph;
 
 typedef struct {
+    ns_state_memory memory;
     graph *graph; /* [graphs] */
     uint32_t graphs;
 } state;
@@ -72,7 +73,7 @@ static void run_op(ns_task *self, graph *of, enum ns_op code, uint32_t argument)
 
 static void run_row(ns_task *self, graph *of, uint32_t row) {
     const ns_program *program = &of->program;
-    /* Relaxed: the counts are read when the pool has come to rest. */
+    /* relaxed: the counts are read when no worker runs a task any more */
     atomic_fetch_add_explicit(&of->ran[row], 1, memory_order_relaxed);
     for (uint64_t at = program->first[row]; at < program->first[row + 1]; at++) {
         run_op(self, of, program->code[at], program->argument[at]);
@@ -91,7 +92,7 @@ static int create_program(ns_program *self, uint32_t number, ns_setting *setting
     return ns_program_draw(self, &random, setting);
 }
 
-/* A team has as many parts as there are workers. */
+/* Check that each team of the graph has as many parts as there are workers. */
 static int check_team(const ns_program *self, ns_setting *setting) {
     for (uint32_t at = 0; at < self->phases; at++) {
         const ns_program_phase *phase = &self->phase[at];
@@ -125,7 +126,7 @@ static int check_values(ns_setting *setting) {
     return NS_OK;
 }
 
-static void destroy(void *whole) {
+static void release(void *whole) {
     state *self = whole;
     for (uint32_t at = 0; at < self->graphs; at++) {
         ns_program_destroy(&self->graph[at].program);
@@ -134,14 +135,12 @@ static void destroy(void *whole) {
         free(self->graph[at].twin_ran);
     }
     free(self->graph);
-    free(self);
 }
 
-static int create(void **made, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
     int error = check_values(setting);
     if (error) return error;
-    state *self = calloc(1, sizeof *self);
-    if (!self) return NS_ERROR_MEMORY;
+    state *self = whole;
     const uint32_t graphs = (uint32_t)setting->values[GRAPHS].number;
     const ns_delay delay = setting->waits ? ns_delay_calibrate() : (ns_delay){0};
     self->graph = calloc(graphs, sizeof *self->graph);
@@ -151,12 +150,10 @@ static int create(void **made, ns_setting *setting) {
         next->delay = delay;
         error = create_graph(next, self->graphs++, setting);
     }
-    if (error) destroy(self);
-    *made = self;
     return error;
 }
 
-/* The words of recorded graphs; random ones have none. */
+/* Create the words of a recorded graph; a random graph has no words. */
 static int attach(void *whole, ns_pool *pool) {
     graph *self = ((state *)whole)->graph;
     for (uint32_t at = 0; at < self->program.words; at++) {
@@ -234,10 +231,11 @@ const ns_kernel ns_graph_kernel = {
     .name = "graph",
     .meaning = "random fork-join graphs, or a recorded one, of which every task runs exactly once",
     .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,
-    .destroy = destroy,
+    .release = release,
 };

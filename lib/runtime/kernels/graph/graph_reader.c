@@ -1,31 +1,174 @@
 /* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1"
- * (numasim/workload/json_form/graph_models.py), of which the op programs, the times of segments, the words and the
- * phases are executed. What a graph may have beyond that (dependences, ranges, phases of several tasks, repeats or
- * loops) is refused; accesses are passed over.
+ * (numasim/workload/json_form/graph_models.py). The op programs, the times of segments, the words and the phases are
+ * executed. A graph with dependences, ranges, phases of several tasks, repeats or loops is refused. Accesses are
+ * skipped.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/graph/json_reader.h"
 #include "kernels/graph/program.h"
 #include "record/growing.h"
 
 enum { LARGEST_INDEX = 0x7fffffff };
 static const int64_t LONGEST_PS = INT64_C(1) << 60;
 
+/* ---- JSON, from its beginning to its end ------------------------------------------------------------------------- */
+
+enum { NAME_BYTES = 64, MOST_DEPTH = 32 };
+
+/* The caller says what comes next. The first thing that differs is kept as a sentence with its line; after a failure
+ * nothing more is found. */
 typedef struct {
-    ns_json_reader json;
+    char *text; /* of the whole file, with a zero byte at its end */
+    const char *at;
+    uint32_t depth;         /* of objects and arrays that have been entered */
+    bool begun[MOST_DEPTH]; /* whether an entry has been read of each */
+    bool failed;
+    char problem[160];
+} json_reader;
+
+/* Read the file. Returns false, with a sentence in `problem`, where the file cannot be read. */
+static bool json_open(json_reader *self, const char *path) {
+    FILE *file = fopen(path, "rb");
+    long bytes = -1;
+    *self = (json_reader){0};
+    if (file && fseek(file, 0, SEEK_END) == 0) bytes = ftell(file);
+    if (bytes >= 0) self->text = malloc((size_t)bytes + 1);
+    if (self->text) {
+        rewind(file);
+        self->text[fread(self->text, 1, (size_t)bytes, file)] = 0;
+        self->at = self->text;
+    } else {
+        snprintf(self->problem, sizeof self->problem, "the file cannot be read");
+    }
+    if (file) fclose(file);
+    return self->text != NULL;
+}
+
+static void json_close(json_reader *self) { free(self->text); }
+
+/* Keep the reason why what has been read is not right. */
+static void json_fail(json_reader *self, const char *reason) {
+    size_t line = 1;
+    if (self->failed) return;
+    for (const char *at = self->text; at < self->at; at++) line += *at == '\n';
+    snprintf(self->problem, sizeof self->problem, "line %zu: %s", line, reason);
+    self->failed = true;
+}
+
+/* Return the next character that is no blank; 0 at the end. */
+static char peek(json_reader *self) {
+    self->at += strspn(self->at, " \t\r\n");
+    return self->failed ? 0 : *self->at;
+}
+
+static void expect(json_reader *self, char letter) {
+    char reason[] = "a ' ' is missing";
+    reason[3] = letter;
+    if (peek(self) == letter) {
+        self->at++;
+    } else {
+        json_fail(self, reason);
+    }
+}
+
+/* Enter the object or array that comes next. */
+static void json_enter(json_reader *self, char bracket) {
+    expect(self, bracket);
+    if (self->depth == MOST_DEPTH) {
+        json_fail(self, "the JSON is nested too deeply");
+    } else {
+        self->begun[self->depth++] = false;
+    }
+}
+
+/* Whether the object or array that was entered last has another entry; `bracket` ends it. Reads the comma in front of
+ * every entry but the first. */
+static bool goes_on(json_reader *self, char bracket) {
+    if (self->failed) return false;
+    if (peek(self) == bracket) {
+        self->at++;
+        self->depth--;
+        return false;
+    }
+    if (self->begun[self->depth - 1]) expect(self, ',');
+    self->begun[self->depth - 1] = true;
+    return !self->failed;
+}
+
+/* Whether another entry of the array follows. At its end, the array is left. */
+static bool json_next_entry(json_reader *self) { return goes_on(self, ']'); }
+
+/* Read a string, which is cut at 63 bytes. Escapes stay as they are: no name that is looked for has any.
+ */
+static void json_read_text(json_reader *self, char text[NAME_BYTES]) {
+    size_t length = 0;
+    expect(self, '"');
+    while (!self->failed && *self->at && *self->at != '"') {
+        const size_t letters = self->at[0] == '\\' && self->at[1] ? 2 : 1;
+        for (size_t at = 0; at < letters && length + 1 < NAME_BYTES; at++) text[length++] = self->at[at];
+        self->at += letters;
+    }
+    text[length] = 0;
+    if (!self->failed) expect(self, '"');
+}
+
+/* Whether another member of the object follows, and its key. At its end, the object is left. */
+static bool json_next_key(json_reader *self, char key[NAME_BYTES]) {
+    if (!goes_on(self, '}')) return false;
+    json_read_text(self, key);
+    expect(self, ':');
+    return !self->failed;
+}
+
+/* Read a whole number from 0 to `most`. */
+static int64_t json_read_integer(json_reader *self, int64_t most) {
+    int64_t number = 0;
+    const char first = peek(self);
+    if (first < '0' || first > '9') json_fail(self, "a whole number is needed here");
+    for (; !self->failed && *self->at >= '0' && *self->at <= '9'; self->at++) {
+        const bool fits = !__builtin_mul_overflow(number, 10, &number) &&
+                          !__builtin_add_overflow(number, *self->at - '0', &number) && number <= most;
+        if (!fits) json_fail(self, "this number is too large here");
+    }
+    return self->failed ? 0 : number;
+}
+
+/* Read any value. */
+static void json_skip(json_reader *self) {
+    char name[NAME_BYTES];
+    switch (peek(self)) {
+        case '{':
+            json_enter(self, '{');
+            while (json_next_key(self, name)) json_skip(self);
+            return;
+        case '[':
+            json_enter(self, '[');
+            while (json_next_entry(self)) json_skip(self);
+            return;
+        case '"': json_read_text(self, name); return;
+        default: break;
+    }
+    const size_t length = strspn(self->at, "+-.0123456789aeflnrstuE");
+    if (!length) json_fail(self, "a value is missing");
+    self->at += length;
+}
+
+/* ---- task graphs ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    json_reader json;
     ns_growing first, code, argument, implicit; /* of rows and ops: uint64_t, uint8_t, uint32_t, bool */
     ns_growing segment_ps;                      /* int64_t */
     ns_growing root, phase;                     /* uint32_t, ns_program_phase */
     ns_growing word;                            /* ns_program_word */
 } reader;
 
-/* One more entry; NULL, which fails the reader, where memory is short. */
+/* Add an entry to an array. Returns NULL, and fails the reader, where memory is short. */
 static void *add(reader *self, ns_growing *array, size_t size) {
     void *entry = ns_growing_add(array, size);
-    if (!entry) ns_json_fail(&self->json, "there is not enough memory for this graph");
+    if (!entry) json_fail(&self->json, "there is not enough memory for this graph");
     return entry;
 }
 
@@ -33,19 +176,19 @@ static bool is_key(const char *key, const char *name) { return strcmp(key, name)
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-static enum ns_op read_op_name(ns_json_reader *json) {
-    char name[NS_JSON_NAME_BYTES];
-    ns_json_read_text(json, name);
+static enum ns_op read_op_name(json_reader *json) {
+    char name[NAME_BYTES];
+    json_read_text(json, name);
     for (int op = 0; op < NS_OP_END; op++) {
         if (strcmp(name, NS_OP_WORD[op]) == 0) return (enum ns_op)op;
     }
-    ns_json_fail(json, "there is no such op");
+    json_fail(json, "there is no such op");
     return NS_OP_WAIT;
 }
 
 static void read_op(reader *self) {
-    ns_json_enter(&self->json, '[');
-    if (!ns_json_next_entry(&self->json)) ns_json_fail(&self->json, "an op is empty");
+    json_enter(&self->json, '[');
+    if (!json_next_entry(&self->json)) json_fail(&self->json, "an op is empty");
     const enum ns_op op = read_op_name(&self->json);
     uint8_t *code = add(self, &self->code, sizeof *code);
     uint32_t *argument = add(self, &self->argument, sizeof *argument);
@@ -53,34 +196,34 @@ static void read_op(reader *self) {
     *code = (uint8_t)op;
     *argument = 0;
     if (op != NS_OP_WAIT && op != NS_OP_GROUP && op != NS_OP_END_GROUP) {
-        if (!ns_json_next_entry(&self->json)) ns_json_fail(&self->json, "an op lacks its number");
-        *argument = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+        if (!json_next_entry(&self->json)) json_fail(&self->json, "an op lacks its number");
+        *argument = (uint32_t)json_read_integer(&self->json, LARGEST_INDEX);
     }
-    if (ns_json_next_entry(&self->json)) ns_json_fail(&self->json, "an op has too many parts");
+    if (json_next_entry(&self->json)) json_fail(&self->json, "an op has too many parts");
 }
 
 static void refuse_entries(reader *self, const char *reason) {
-    ns_json_enter(&self->json, '[');
-    if (ns_json_next_entry(&self->json)) ns_json_fail(&self->json, reason);
+    json_enter(&self->json, '[');
+    if (json_next_entry(&self->json)) json_fail(&self->json, reason);
 }
 
 static void read_task(reader *self) {
-    char key[NS_JSON_NAME_BYTES], kind[NS_JSON_NAME_BYTES] = "";
+    char key[NAME_BYTES], kind[NAME_BYTES] = "";
     uint64_t *first = add(self, &self->first, sizeof *first);
     bool *implicit = add(self, &self->implicit, sizeof *implicit);
     if (!first || !implicit) return;
     *first = self->code.count;
-    ns_json_enter(&self->json, '{');
-    while (ns_json_next_key(&self->json, key)) {
+    json_enter(&self->json, '{');
+    while (json_next_key(&self->json, key)) {
         if (is_key(key, "ops")) {
-            ns_json_enter(&self->json, '[');
-            while (ns_json_next_entry(&self->json)) read_op(self);
+            json_enter(&self->json, '[');
+            while (json_next_entry(&self->json)) read_op(self);
         } else if (is_key(key, "kind")) {
-            ns_json_read_text(&self->json, kind);
+            json_read_text(&self->json, kind);
         } else if (is_key(key, "then")) {
             refuse_entries(self, "tasks that wait for others beside their parents cannot be executed");
         } else {
-            ns_json_skip(&self->json);
+            json_skip(&self->json);
         }
     }
     *implicit = is_key(kind, "implicit");
@@ -89,83 +232,83 @@ static void read_task(reader *self) {
 /* ---- what else there is ------------------------------------------------------------------------------------------ */
 
 static void read_segment(reader *self) {
-    char key[NS_JSON_NAME_BYTES];
+    char key[NAME_BYTES];
     int64_t *compute_ps = add(self, &self->segment_ps, sizeof *compute_ps);
     if (!compute_ps) return;
     *compute_ps = 0;
-    ns_json_enter(&self->json, '{');
-    while (ns_json_next_key(&self->json, key)) {
+    json_enter(&self->json, '{');
+    while (json_next_key(&self->json, key)) {
         if (is_key(key, "compute_ps")) {
-            *compute_ps = ns_json_read_integer(&self->json, LONGEST_PS);
+            *compute_ps = json_read_integer(&self->json, LONGEST_PS);
         } else {
-            ns_json_skip(&self->json);
+            json_skip(&self->json);
         }
     }
 }
 
-static uint8_t read_role(ns_json_reader *json) {
+static uint8_t read_role(json_reader *json) {
     static const char *const NAME[] = {[NS_WORD_LOCK] = "lock",
                                        [NS_WORD_ATOMIC] = "atomic",
                                        [NS_WORD_CONDITION] = "condition",
                                        [NS_WORD_BARRIER] = "barrier"};
-    char role[NS_JSON_NAME_BYTES];
-    ns_json_read_text(json, role);
+    char role[NAME_BYTES];
+    json_read_text(json, role);
     for (uint8_t at = 0; at < sizeof NAME / sizeof *NAME; at++) {
         if (strcmp(role, NAME[at]) == 0) return at;
     }
-    ns_json_fail(json, "a word is a lock, an atomic, a condition or a barrier");
+    json_fail(json, "a word is a lock, an atomic, a condition or a barrier");
     return NS_WORD_LOCK;
 }
 
 static void read_word(reader *self) {
-    char key[NS_JSON_NAME_BYTES], name[NS_JSON_NAME_BYTES] = "";
+    char key[NAME_BYTES], name[NAME_BYTES] = "";
     ns_program_word *word = add(self, &self->word, sizeof *word);
     if (!word) return;
     *word = (ns_program_word){.parties = 1};
-    ns_json_enter(&self->json, '{');
-    while (ns_json_next_key(&self->json, key)) {
+    json_enter(&self->json, '{');
+    while (json_next_key(&self->json, key)) {
         if (is_key(key, "role")) {
             word->role = read_role(&self->json);
         } else if (is_key(key, "owner")) {
-            word->owner = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+            word->owner = (uint32_t)json_read_integer(&self->json, LARGEST_INDEX);
         } else if (is_key(key, "parties")) {
-            word->parties = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+            word->parties = (uint32_t)json_read_integer(&self->json, LARGEST_INDEX);
         } else if (is_key(key, "name")) {
-            ns_json_read_text(&self->json, name);
+            json_read_text(&self->json, name);
         } else {
-            ns_json_skip(&self->json);
+            json_skip(&self->json);
         }
     }
     snprintf(word->name, sizeof word->name, "%.*s", (int)sizeof word->name - 1, name);
 }
 
 static void read_roots(reader *self, ns_program_phase *phase) {
-    ns_json_enter(&self->json, '[');
-    while (ns_json_next_entry(&self->json)) {
+    json_enter(&self->json, '[');
+    while (json_next_entry(&self->json)) {
         uint32_t *root = add(self, &self->root, sizeof *root);
         if (!root) return;
-        *root = (uint32_t)ns_json_read_integer(&self->json, LARGEST_INDEX);
+        *root = (uint32_t)json_read_integer(&self->json, LARGEST_INDEX);
         phase->roots++;
     }
 }
 
 static void read_phase(reader *self) {
-    char key[NS_JSON_NAME_BYTES], deal[NS_JSON_NAME_BYTES] = "";
+    char key[NAME_BYTES], deal[NAME_BYTES] = "";
     ns_program_phase phase = {.first_root = (uint32_t)self->root.count};
-    ns_json_enter(&self->json, '{');
-    while (ns_json_next_key(&self->json, key)) {
+    json_enter(&self->json, '{');
+    while (json_next_key(&self->json, key)) {
         if (is_key(key, "roots")) {
             read_roots(self, &phase);
         } else if (is_key(key, "deal")) {
-            ns_json_read_text(&self->json, deal);
+            json_read_text(&self->json, deal);
         } else if (is_key(key, "repeat")) {
-            if (ns_json_read_integer(&self->json, LARGEST_INDEX) != 1) {
-                ns_json_fail(&self->json, "a phase that is repeated cannot be executed");
+            if (json_read_integer(&self->json, LARGEST_INDEX) != 1) {
+                json_fail(&self->json, "a phase that is repeated cannot be executed");
             }
         } else if (is_key(key, "loop")) {
-            ns_json_fail(&self->json, "a loop over phases cannot be executed");
+            json_fail(&self->json, "a loop over phases cannot be executed");
         } else {
-            ns_json_skip(&self->json);
+            json_skip(&self->json);
         }
     }
     phase.team = is_key(deal, "cyclic");
@@ -174,14 +317,14 @@ static void read_phase(reader *self) {
 }
 
 static void read_format(reader *self) {
-    char format[NS_JSON_NAME_BYTES];
-    ns_json_read_text(&self->json, format);
-    if (!is_key(format, "numasim task graph 1")) ns_json_fail(&self->json, "this is no 'numasim task graph 1'");
+    char format[NAME_BYTES];
+    json_read_text(&self->json, format);
+    if (!is_key(format, "numasim task graph 1")) json_fail(&self->json, "this is no 'numasim task graph 1'");
 }
 
 static void read_ranges(reader *self) { refuse_entries(self, "implicit ranges cannot be executed"); }
 
-/* The arrays of the file that are executed. */
+/* The arrays of the file that are read. */
 static const struct {
     const char *name;
     void (*read)(reader *self);
@@ -190,8 +333,8 @@ static const struct {
 static void read_member(reader *self, const char *key) {
     for (size_t at = 0; at < sizeof ARRAYS / sizeof *ARRAYS; at++) {
         if (!is_key(key, ARRAYS[at].name)) continue;
-        ns_json_enter(&self->json, '[');
-        while (ns_json_next_entry(&self->json)) ARRAYS[at].read(self);
+        json_enter(&self->json, '[');
+        while (json_next_entry(&self->json)) ARRAYS[at].read(self);
         return;
     }
     if (is_key(key, "format")) {
@@ -199,13 +342,13 @@ static void read_member(reader *self, const char *key) {
     } else if (is_key(key, "ranges")) {
         read_ranges(self);
     } else {
-        ns_json_skip(&self->json);
+        json_skip(&self->json);
     }
 }
 
 /* ---- all together ------------------------------------------------------------------------------------------------ */
 
-/* The program takes the arrays. */
+/* Make the program of the arrays, which the program owns from now on. */
 static void hand_over(reader *self, ns_program *program) {
     *program = (ns_program){
         .rows = (uint32_t)self->implicit.count,
@@ -222,7 +365,7 @@ static void hand_over(reader *self, ns_program *program) {
     };
 }
 
-/* The role of the words that an op uses; -1: it uses none. */
+/* Return the role of the word that an op uses; -1 for an op that uses no word. */
 static int role_of(enum ns_op op) {
     switch (op) {
         case NS_OP_LOCK:
@@ -264,7 +407,7 @@ static const char *problem_of_phase(const ns_program *self, const ns_program_pha
     return NULL;
 }
 
-/* What is wrong with the program, into the problem of `setting`. */
+/* Check the program. What is wrong with the program goes to the problem of `setting`. */
 static int check(const ns_program *self, const bool *implicit, uint8_t *started, ns_setting *setting) {
     for (uint32_t row = 0; row < self->rows; row++) {
         for (uint64_t at = self->first[row]; at < self->first[row + 1]; at++) {
@@ -283,9 +426,9 @@ static int check(const ns_program *self, const bool *implicit, uint8_t *started,
 }
 
 static void read_file(reader *self) {
-    char key[NS_JSON_NAME_BYTES];
-    ns_json_enter(&self->json, '{');
-    while (ns_json_next_key(&self->json, key)) read_member(self, key);
+    char key[NAME_BYTES];
+    json_enter(&self->json, '{');
+    while (json_next_key(&self->json, key)) read_member(self, key);
     uint64_t *end = add(self, &self->first, sizeof *end);
     if (end) *end = self->code.count;
 }
@@ -294,7 +437,7 @@ int ns_program_read(ns_program *self, const char *path, ns_setting *setting) {
     reader reading = {0};
     uint8_t *started = NULL;
     int error = NS_OK;
-    if (ns_json_open(&reading.json, path)) read_file(&reading);
+    if (json_open(&reading.json, path)) read_file(&reading);
     hand_over(&reading, self);
     if (!*reading.json.problem) {
         started = calloc((size_t)self->rows + 1, 1);
@@ -302,8 +445,18 @@ int ns_program_read(ns_program *self, const char *path, ns_setting *setting) {
     } else {
         error = ns_setting_refuse(setting, "%s: %s", path, reading.json.problem);
     }
-    ns_json_close(&reading.json);
+    json_close(&reading.json);
     free(reading.implicit.entries);
     free(started);
     return error;
+}
+
+void ns_program_destroy(ns_program *self) {
+    free(self->first);
+    free(self->code);
+    free(self->argument);
+    free(self->segment_ps);
+    free(self->root);
+    free(self->phase);
+    free(self->word);
 }

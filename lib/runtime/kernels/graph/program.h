@@ -1,4 +1,4 @@
-/* A task graph as op programs, to be executed: random ones, and those of recorded graphs (model 3.1). */
+/* A task graph as op programs (model 3.1): of a random graph, or of a recorded graph. */
 #ifndef NS_PROGRAM_H
 #define NS_PROGRAM_H
 
@@ -7,7 +7,7 @@
 
 typedef struct {
     uint32_t first_root, roots; /* in `root` */
-    bool team;                  /* a root for each worker, instead of a single task */
+    bool team;                  /* whether the phase has a root for each worker, and not a single task */
 } ns_program_phase;
 
 typedef struct {
@@ -29,14 +29,14 @@ typedef struct {
 
 void ns_program_destroy(ns_program *self);
 
-/* A random fork-join graph: a task at a depth below `depth` has up to `width` children, and waits for them here and
- * there, or leaves that to its end. Segments take from `low_ps` to `high_ps`. */
+/* A random fork-join graph. A task at a depth below `depth` has up to `width` children. The task waits for its children
+ * between its spawns, at its end, or both. Segments take from `low_ps` to `high_ps`. */
 typedef struct {
     int64_t depth, width, seed, low_ps, high_ps;
 } ns_random_program;
 int ns_program_draw(ns_program *self, const ns_random_program *random, ns_setting *setting);
 
-/* The program of a task graph in JSON, as runs with --record write it. */
+/* Read the program of a task graph in JSON, as runs with --record write the graph. */
 int ns_program_read(ns_program *self, const char *path, ns_setting *setting);
 
 #endif

@@ -1,5 +1,5 @@
-/* Random fork-join graphs. Every draw comes from a stream of the task's own number, so a graph is the same everywhere.
- */
+/* Random fork-join graphs. Each task draws from a stream that its own number selects, so that a graph is the same on
+ * every machine. */
 #include <stdlib.h>
 
 #include "kernels/graph/program.h"
@@ -30,7 +30,7 @@ static bool make_room(tree *self) {
     return !self->error;
 }
 
-/* The subtree of the next row, at `depth`. The root has a child. */
+/* Draw the subtree of the next row, at `depth`. The root has at least one child. */
 static void grow(tree *self, int64_t depth) {
     if (self->error || (self->rows == self->capacity && !make_room(self))) return;
     if (self->rows == MOST_ROWS) {
@@ -48,7 +48,7 @@ static void grow(tree *self, int64_t depth) {
     self->size[row] = self->rows - row;
 }
 
-/* Where the next op goes; NULL arrays only count. */
+/* The place of the next op; while the arrays are NULL, ops are only counted. */
 typedef struct {
     ns_program *program;
     uint64_t ops;
@@ -72,7 +72,8 @@ static void put_run(writer *self, const tree *from, uint32_t row, uint64_t numbe
     put(self, NS_OP_RUN, program->segments++);
 }
 
-/* A row's habits: whether it works between its spawns, waits between them, waits at its end, and works after that. */
+/* Write the ops of a row. Its habits, which are drawn, say whether the row works between its spawns, waits between its
+ * spawns, waits at its end, and works after that wait. */
 static void put_row(writer *self, const tree *from, uint32_t row) {
     const uint64_t habits = ns_draw(stream_of(from, row), HABITS);
     const uint32_t children = from->children[row];
@@ -102,7 +103,7 @@ static void put_rows(ns_program *self, const tree *from) {
     self->first[from->rows] = ops.ops;
 }
 
-/* Once without arrays, to count, and once into them. */
+/* Write all ops twice: first without arrays, to count the ops, and then into the arrays. */
 static int lay_out(ns_program *self, const tree *from) {
     *self = (ns_program){.rows = from->rows, .phases = 1};
     self->first = malloc(((size_t)from->rows + 1) * sizeof *self->first);
