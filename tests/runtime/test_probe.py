@@ -17,8 +17,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.schema.enumerations import LockName
-
 RUNTIME = Path(__file__).resolve().parents[2] / "lib" / "runtime"
 NANOSECONDS = {
     "kilostep",

@@ -20,9 +20,9 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter, NullLo
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
-from numasim.sweep.pool import same_imports
 from numasim.report.figures.grid import legend_below
 from numasim.report.figures.style import styled
+from numasim.sweep.pool import same_imports
 from numasim.validate.benchmark.effort import NATIVE, SEED, independent_tasks, plan_of
 from numasim.validate.benchmark.sampling import Column, Finding, Probe, take
 from numasim.validate.benchmark.simulation_rates import DASHED, draw_line, peak_memory_mb
