@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 from importlib.util import find_spec
 from random import Random
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+import numpy as np
 import pytest
 from engine_setup import (
     NS,
     SEED,
     event_by_event,
     machine_spec,
+    observe,
     plan_of,
     runtime,
     seeded,
@@ -25,12 +29,21 @@ from engine_setup import (
 )
 from equality import OTHERS, REFERENCE, judge
 from hypothesis import event, given, note, settings
+from hypothesis import strategies as st
 from plan_features import features_of
-from random_dealing import NAMES as DISTRIBUTIONS
-from random_effects import effect_values, with_effects
+from random_grammar import NAMES as DISTRIBUTIONS
 from random_graphs import Document
-from random_plans import JOINS, RUNTIMES, STRATEGIES, any_runs, with_join
-from random_recipes import RandomRun, numbered_run, plan_from, random_recipe
+from random_recipes import (
+    RUNTIMES,
+    STRATEGIES,
+    RandomRun,
+    effect_values,
+    numbered_run,
+    plan_from,
+    random_recipe,
+    random_run,
+    with_effects,
+)
 from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.check.engine_difference import difference
@@ -87,11 +100,11 @@ def test_engines_agree_under_every_strategy_and_runtime(strategy: str, how: str,
 
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("how", RUNTIMES)
-@pytest.mark.parametrize("join", JOINS)
+@pytest.mark.parametrize("join", get_args(JoinKind))
 def test_engines_agree_about_every_join(join: JoinKind, how: str, other: str) -> None:
     for name in ("randomized", "work-first", "topology-aware", "breadth-first", "steal-half"):
         strategy = shipped_strategy(name).model_copy(update={"join": join})
-        given = with_join(how, join)
+        given = shipped_runtime(how).model_copy(update={"join": join})
         assert_agree(plan_of(PROGRAMS["fork-join"], 4, strategy, given, toy(2, 2)), other, seed=3)
 
 
@@ -129,7 +142,7 @@ def test_engines_agree_under_every_effect(other: str) -> None:
 
 
 @settings(max_examples=150)
-@given(any_runs())
+@given(st.randoms(use_true_random=False).map(random_run))
 def test_engines_agree_on_random_plans_of_every_kind(random: RandomRun) -> None:
     verdict = judge(random)
     for label in verdict.labels:
@@ -137,6 +150,27 @@ def test_engines_agree_on_random_plans_of_every_kind(random: RandomRun) -> None:
             event(label)
     note(repr(random))
     assert verdict.problem is None, verdict.problem
+
+
+def test_seeds_differ() -> None:
+    work = items(40, 200 * NS, 2000 * NS)
+    hashes = {observe(plan_of(work, 4, "randomized"), seed)["trace_hash"] for seed in range(30)}
+    assert len(hashes) == 30
+
+
+def arrays_of(part: Any) -> Iterator[bytes]:
+    for entry in fields(part):
+        value = getattr(part, entry.name)
+        if isinstance(value, np.ndarray):
+            yield value.tobytes()
+
+
+def test_running_leaves_the_plan_as_it_was() -> None:
+    plan = plan_of(PROGRAMS["fork-join"], 5, "topology-aware", "ompi", toy(2, 2, 2))
+    parts = (plan.machine, plan.workers, plan.steal)
+    before = [plan.workload.digest(), *(array for part in parts for array in arrays_of(part))]
+    observe(plan)
+    assert [plan.workload.digest(), *(array for part in parts for array in arrays_of(part))] == before
 
 
 # ---- the random plans themselves -----------------------------------------------------------------------------------
@@ -200,7 +234,7 @@ def test_random_plans_use_every_key_of_the_grammars(grammar: type[Model], part: 
         ("from", get_args(SourceName), "level"),
         ("pick", get_args(DispatchPick), "rule"),
         ("to", get_args(TargetName), "rule"),
-        ("join", JOINS, "runtime"),
+        ("join", get_args(JoinKind), "runtime"),
         ("on_full", get_args(FullRule), "runtime"),
         ("producer", get_args(ProducerKind), "runtime"),
         ("cache", get_args(CacheModel), "model"),

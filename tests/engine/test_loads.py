@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coupled_plans import coupled_plans, loaded
 from engine_setup import NS, SEED, Rows, plan_of, run_watched, runtime
 from hypothesis import event, given, settings
 from ragged_plans import each, ragged
-from random_plans import seeds
+from random_plans import coupled_plans, loaded, seeds
 from task_graphs import Access, Run, graph, items, task
 
 from numasim.engine.collect_result import link_bytes

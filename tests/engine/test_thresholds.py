@@ -17,7 +17,6 @@ from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.reference.reference import ReferenceEngine
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
-from numasim.engine.simulate import ENGINES
 from numasim.strategy.steal_plan import Thresholds
 from numasim.workload.graph import Workload
 
@@ -217,16 +216,12 @@ def announced_by(announce: str) -> Any:
     return stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
 
 
-ENGINE = pytest.mark.parametrize("engine", ENGINES)
-
-
 def behind_a_body(work: Workload) -> Workload:
     """The items of ``work`` behind a body that takes no time, so that worker 0 takes them all from its queue."""
     first = phase(0, range_family=0, deal=work.phases[0].deal)
     return replace(graph(body()), ranges=work.ranges, phases=(first,))
 
 
-@ENGINE
 @pytest.mark.parametrize(
     ("announce", "steals", "makespan_ns"),
     [
@@ -236,7 +231,7 @@ def behind_a_body(work: Workload) -> Workload:
     ],
 )
 def test_an_owner_that_compares_for_equality_announces_late(
-    engine: str, announce: str, steals: tuple[tuple[int, ...], ...], makespan_ns: int
+    announce: str, steals: tuple[tuple[int, ...], ...], makespan_ns: int
 ) -> None:
     """Worker 0 starts 5 items of 1 us, taking from 5, 4, 3 at 0, 1 and 2 us.
 
@@ -244,28 +239,26 @@ def test_an_owner_that_compares_for_equality_announces_late(
     at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
     S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
     """
-    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce), engine=engine)
+    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce))
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
 
 
-@ENGINE
 @pytest.mark.parametrize(("announce", "false"), [("always", 1), ("owner", 10), ("owner-exact", 10)])
-def test_a_drained_queue_stays_a_victim_while_its_owner_executes(engine: str, announce: str, false: int) -> None:
+def test_a_drained_queue_stays_a_victim_while_its_owner_executes(announce: str, false: int) -> None:
     """Worker 0 starts 3 of 4 items of 1 us on 4 workers, so that it announces 3: workers 1 to 3 probe at once.
 
     It takes one of three itself. At 0.1 us two thieves have the others, the third finds nothing. Where every change
     counts, the queue is no victim from the first of these steals on. Else it is until its owner is back at 1 us: the
     third probes every 100 ns, and comes in vain at 0.1, 0.2, ... and, last, at 1 us.
     """
-    seen = run(behind_a_body(items(3, 1000 * NS)), 4, strategy=announced_by(announce), engine=engine)
+    seen = run(behind_a_body(items(3, 1000 * NS)), 4, strategy=announced_by(announce))
     assert (seen["steal_success"], seen["steal_false"]) == (2, false)
     assert seen["makespan_ps"] == 1100 * NS
 
 
-@ENGINE
 @pytest.mark.parametrize(("announce", "false"), [("always", 0), ("owner", 0), ("owner-exact", 18)])
-def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(engine: str, announce: str, false: int) -> None:
+def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(announce: str, false: int) -> None:
     """S is 4, s is 2. Worker 0 takes one of 4 items of 1 us, and two thieves have one each at 0.1 us: 1 is left.
 
     At 1 us worker 0 finds 1, less than s, and takes it. By equality it withdraws nothing before it searches, at 2 us.
@@ -273,7 +266,7 @@ def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(engine: s
     """
     thresholds = {"max": 4, "min": 2, "announce": announce}
     spec = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-    seen = run(behind_a_body(items(4, 1000 * NS)), 3, strategy=spec, engine=engine)
+    seen = run(behind_a_body(items(4, 1000 * NS)), 3, strategy=spec)
     assert (seen["steal_success"], seen["steal_false"]) == (2, false)
     assert seen["makespan_ps"] == 2000 * NS
 

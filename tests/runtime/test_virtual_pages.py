@@ -16,7 +16,7 @@ from virtual_equality import is_for_the_runtime
 
 from engine_setup import plan_of, runtime, seeded, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import located_parts, machine_document, machine_from, placed_parts, plan_from  # isort: skip
-from unlike_machines import with_unlike_nodes  # isort: skip
+from random_recipes import with_unlike_nodes  # isort: skip
 from task_graphs import Access, Run, graph, phase, task  # isort: skip
 
 from numasim.engine.observe.trace_hash import Trace

@@ -20,7 +20,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy
+from engine_setup import NS, Seen, plan_of, quickly, runtime, stealing, toy
 from task_graphs import Task, body, graph, phase, task
 
 from numasim.engine.observe.trace_hash import Rank
@@ -101,7 +101,7 @@ def limit(rate: float) -> npt.NDArray[np.float64]:
 @pytest.mark.parametrize("rate", [0.7, 0.9])
 def test_tail_shares_are_those_of_the_limit(rate: float) -> None:
     """64 servers for 300 mean service times: S_1, S_2 and S_3 within 3 %; what is rarer is noisier."""
-    seen = observe(plan_of(arrivals(rate, 1), 2 * SERVERS, ONCE, HOW, toy(1, SERVERS, 2)))
+    seen = quickly(plan_of(arrivals(rate, 1), 2 * SERVERS, ONCE, HOW, toy(1, SERVERS, 2)))
     found, expected = tail_shares(seen), limit(rate)
     print(f"lambda = {rate}: found {found.round(4)}, limit {expected.round(4)}")
     assert found[:3] == pytest.approx(expected[:3], rel=0.03)

@@ -10,7 +10,7 @@ from math import log2, sqrt
 from statistics import mean, stdev
 
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, runtime, shipped_strategy, toy
+from engine_setup import NS, Seen, plan_of, quickly, runtime, shipped_strategy, toy
 from task_graphs import items
 
 from numasim.workload.generate import generate
@@ -24,7 +24,7 @@ def unit_run(n: int, workers: int, seed: int) -> Seen:
     """fib(n) where every segment and every probe takes one unit, and nothing else takes any time."""
     work = generate(workload_spec("fib", n=n, spawn_ns=100, leaf_ns=100, join_ns=100))
     how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100})
-    return observe(plan_of(work, workers, shipped_strategy("randomized"), how, toy(1, 64)), seed=seed)
+    return quickly(plan_of(work, workers, shipped_strategy("randomized"), how, toy(1, 64)), seed)
 
 
 def upper(values: list[float]) -> float:
@@ -63,7 +63,7 @@ def latency_run(tasks: int, workers: int, latency: int, seed: int) -> Seen:
     """
     costs = {"probe_ns": latency, "probe_remote_ns": latency, "take_ns": latency}
     how = runtime(costs=costs, poll_ns=latency)
-    return observe(plan_of(items(tasks, NS), workers, shipped_strategy("steal-half"), how, toy(1, 64)), seed=seed)
+    return quickly(plan_of(items(tasks, NS), workers, shipped_strategy("steal-half"), how, toy(1, 64)), seed)
 
 
 @pytest.mark.parametrize(("tasks", "workers", "latency"), [(20_000, 16, 20), (40_000, 32, 20), (40_000, 64, 10)])

@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from engine_setup import SEED, plan_of, runtime, stealing, toy
+from engine_setup import plan_of, runtime, simulated, stealing, toy
 from task_graphs import Use, body, graph, phase
 
-from numasim.engine.simulate import ENGINES, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.spec.run_spec import resolve
@@ -72,11 +71,10 @@ def reading(owner: int) -> Workload:
     return graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
-def test_words_in_memory_take_as_long_as_the_equations_say(engine: str, home: str, owner: int) -> None:
+def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
     machine = thesis_machine()
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
-    result = simulate(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine), SEED, engine)
+    result = simulated(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine))
     node = 1 if home == "owner" and owner == 1 else 0
     assert result.counters["lock_wait_ps"] == lock_ps(machine, 1, node, READS)
