@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.check.deadlock import require_sums
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.reference.sync.cache_lines import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Plan, Run
+from numasim.plan.resources import OnLinks, fetched, written
 from numasim.plan.serial_time import Makespan, serial_ps
 from numasim.workload.builder import frozen
 from numasim.workload.one_worker import LINE_BYTES

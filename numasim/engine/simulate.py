@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from numasim.engine.check.bounds import Bounded, Bounds, bounds_of, check_bounds
+from numasim.engine.check.bounds import Bounds, bounds_of, check_bounds
 from numasim.engine.observe.trace_hash import Listener
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed
@@ -18,7 +18,7 @@ from numasim.engine.remarks import memory_left_out
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
-from numasim.plan.plan import Plan, Run
+from numasim.plan.plan import Plan, Run, Shared
 from numasim.spec.run_spec import RunSpec
 from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile
@@ -117,10 +117,16 @@ def simulate(
     return result
 
 
-@lru_cache(maxsize=2)
 def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
-    """The bounds of every run of ``plan``; ``engine`` goes through the graph."""
-    return bounds_of(Bounded.of(plan, partial(CHAINS[engine], Run(plan, ANY_SEED))))
+    """The bounds of every run of ``plan``; ``engine`` goes through the graph. Plans that differ in their strategies
+    alone have the same bounds.
+    """
+    return _bounds(Shared((plan.workload, plan.machine, plan.effects, plan.coupled), plan), engine)
+
+
+@lru_cache(maxsize=2)
+def _bounds(shared: Shared, engine: str) -> Bounds:
+    return bounds_of(shared.plan, partial(CHAINS[engine], Run(shared.plan, ANY_SEED)))
 
 
 def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,17 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass, base_array, draw_array, turn_seed
-from numasim.machine.topology import Machine, WorkerMap
+from numasim.machine.topology import WorkerMap
 from numasim.plan.address_space import ItemPages, add_mean_pages
-from numasim.plan.effects import Effects, noisy_array_ps
+from numasim.plan.effects import noisy_array_ps
 from numasim.plan.node_bytes import NodeBytes, placed_accesses
-from numasim.plan.plan import Costs, Plan
+from numasim.plan.plan import Plan, Shared
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources, resources_of
 from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.amounts import exact_sum
-from numasim.workload.graph import Mode, RangeFamily, Workload
+from numasim.workload.graph import Mode, RangeFamily
 from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
 
 I64 = npt.NDArray[np.int64]
@@ -157,35 +157,22 @@ class ItemPrices:
         return price
 
 
-@dataclass(frozen=True)
-class _Program:
-    """All that the prices of items depend on: plans that differ in their strategies alone have the same, but for the
-    nodes that items are dealt to.
-    """
-
-    workload: Workload
-    machine: Machine
-    workers: WorkerMap
-    placement: Placement
-    effects: Effects
-    costs: Costs
-    item_nodes: bytes
-    plan: Plan = field(compare=False)
-
-
 def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[ItemPrices]]:
-    """[seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``."""
+    """[seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``.
+
+    Plans that differ in their strategies alone share the prices if they deal the items to the same nodes.
+    """
     nodes = plan.control.item_nodes.tobytes()
-    program = _Program(plan.workload, plan.machine, plan.workers, placement, plan.effects, plan.costs, nodes, plan)
-    return _prices_of(program)
+    parts = (plan.workload, plan.machine, plan.workers, plan.effects, plan.costs, nodes)
+    return _prices_of(Shared(parts, plan), placement)
 
 
 @lru_cache(maxsize=2)
-def _prices_of(program: _Program) -> dict[Seat, list[ItemPrices]]:
-    plan, resources = program.plan, resources_of(program.plan)
+def _prices_of(shared: Shared, placement: Placement) -> dict[Seat, list[ItemPrices]]:
+    plan, resources = shared.plan, resources_of(shared.plan)
     return {
         seat: [
-            ItemPrices(plan, program.placement, resources, family, seat, dealt)
+            ItemPrices(plan, placement, resources, family, seat, dealt)
             for family, dealt in zip(plan.workload.ranges, _dealt_to(plan, seat.node), strict=True)
         ]
         for seat in dict.fromkeys(seats_of(plan.workers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from numasim.machine.topology import Machine, WorkerMap
@@ -104,6 +104,17 @@ class Plan:
     def unfolded(self) -> Plan:
         """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
         return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A key for values that are computed once for several plans: plans with equal ``parts`` share the value.
+
+    The value is computed from ``plan``, one of these plans, and depends on the parts alone.
+    """
+
+    parts: tuple[object, ...]
+    plan: Plan = field(compare=False)
 
 
 # ---- One run of a plan: its seed, and what is drawn before it starts (model 1.4) -------------------------------------

@@ -3,7 +3,7 @@
 A resource has a capacity in bytes per second; the address space one in page faults per second, or, where items give
 back memory, in picoseconds per second for which its lock is held. Bytes that a node reads from
 a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
-there. Where caches are kept coherent by messages, these use links, too (`plan/line_messages.py`). Where a part of each
+there. Where caches are kept coherent by messages, these use links, too (`fetched` and `written`). Where a part of each
 controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes together
 share what is left: a second resource, which only they use beside the controller itself. What programs beside the
 simulated one use of a controller or link is no part of its capacity: theirs is served first. A node without memory has
@@ -12,7 +12,7 @@ a controller that nothing uses, of one byte per second, so that the first ids ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -20,9 +20,73 @@ from typing import NamedTuple
 
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION, PS_PER_S
-from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Costs, Plan
 from numasim.workload.one_worker import LINE_BYTES
+
+# ---- What a line puts on each link: itself, and the messages that keep caches coherent (model 2.1 and 2.5) ----------
+#
+# Where a machine snoops, a line that a node fetches from its home goes like this (Conway and Hughes, IEEE Micro
+# 2007): a request to the home; questions from there to all other nodes with caches, one on each link that leads to
+# some of them; an answer of each to the node that fetches; the line; an acknowledgement to the home. A line that is
+# written back is acknowledged, and nobody is asked.
+
+
+OnLinks = Mapping[int, int]  # bytes by link
+
+
+def fetched(machine: Machine, node: int, home: int) -> OnLinks:
+    """What a line puts on links that ``node`` gets from ``home``, or from another node's cache."""
+    snoop, load = machine.snoop, _Load(machine)
+    if snoop is None:
+        load.send(home, node, LINE_BYTES)
+        return load.bytes
+    others = [other for other in range(machine.nodes) if machine.cores_of_node[other]]
+    load.send(node, home, snoop.request_bytes)
+    load.spread(home, others, snoop.request_bytes)
+    for other in others:
+        if other != home:
+            load.send(other, node, snoop.answer_bytes)
+    load.send(home, node, LINE_BYTES + snoop.answer_bytes)
+    load.send(node, home, snoop.answer_bytes)
+    return load.bytes
+
+
+def written(machine: Machine, node: int, home: int) -> OnLinks:
+    """What a line puts on links that ``node`` writes back to ``home``."""
+    snoop, load = machine.snoop, _Load(machine)
+    load.send(node, home, LINE_BYTES + (snoop.request_bytes if snoop else 0))
+    if snoop:
+        load.send(home, node, snoop.answer_bytes)
+    return load.bytes
+
+
+class _Load:
+    """Bytes by link."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.bytes: dict[int, int] = {}
+
+    def send(self, source: int, target: int, size: int) -> None:
+        """Send ``size`` bytes from node to node; within a node they use no link."""
+        for link in self._route(source, target):
+            self._add(link, size)
+
+    def spread(self, source: int, targets: list[int], size: int) -> None:
+        """Send the same ``size`` bytes to all ``targets``, over each link once."""
+        for link in {link: True for target in targets for link in self._route(source, target)}:
+            self._add(link, size)
+
+    def _route(self, source: int, target: int) -> Iterator[int]:
+        links, at = self._machine.links, source * self._machine.nodes + target
+        yield from links.route[links.route_ptr[at] : links.route_ptr[at + 1]].tolist()
+
+    def _add(self, link: int, size: int) -> None:
+        self.bytes[link] = self.bytes.get(link, 0) + size
+
+
+# ---- The resources of a machine -------------------------------------------------------------------------------------
+
 
 BYTES_UNIT = "bytes/s"
 

@@ -7,18 +7,18 @@ then one worker runs the graph, depth first, and only ranges are summed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 
 import numpy as np
 
-from numasim.machine.topology import Machine, WorkerMap
+from numasim.machine.topology import WorkerMap
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
-from numasim.plan.plan import Costs, Plan, Run
+from numasim.plan.plan import Costs, Plan, Run, Shared
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.control.task_control import NO_LABELS
 from numasim.strategy.distribution.dealing import undealt
@@ -41,7 +41,7 @@ def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
     plan = run.plan
     if not _known_beforehand(plan):
         drawn = plan.effects.task_noise_ppm > 0 or draws_durations(plan.workload)
-        return _alone_ps(_program_of(plan), run.seed if drawn else ANY_SEED, makespan_ps)
+        return _alone_ps(_shared(plan), run.seed if drawn else ANY_SEED, makespan_ps)
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
     alike = bool((local_ps == local_ps[0]).all()) or not _moves_bytes(plan.workload)
     if alike and not plan.control.dealing:
@@ -59,30 +59,16 @@ def _known_beforehand(plan: Plan) -> bool:
     return not plan.coupled or ((plain or not _moves_bytes(plan.workload)) and not effects.task_noise_ppm)
 
 
-@dataclass(frozen=True)
-class _Program:
-    """The parts of a plan that determine its serial time; equal for plans of the same program on the same machine."""
-
-    workload: Workload
-    machine: Machine
-    thread: int
-    effects: Effects
-    plan: Plan = field(compare=False)
-
-
-def _program_of(plan: Plan) -> _Program:
-    return _Program(
-        undealt(plan.workload, plan.control.dealing),
-        plan.machine,
-        int(plan.workers.thread[0]),
-        _effects_alone(plan.effects),
-        plan,
-    )
+def _shared(plan: Plan) -> Shared:
+    """The parts of a plan that determine its serial time; the program without what its strategy deals items by."""
+    work = undealt(plan.workload, plan.control.dealing)
+    parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
+    return Shared(parts, replace(plan, workload=work))
 
 
 @lru_cache(maxsize=16)
-def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
-    run, work = Run(_plan_alone(program), seed), program.workload
+def _alone_ps(shared: Shared, seed: int, makespan_ps: Makespan) -> int:
+    run, work = Run(_plan_alone(shared), seed), shared.plan.workload
     total = makespan_ps(run) if any(phase.roots for phase in work.phases) else 0
     for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
@@ -91,8 +77,8 @@ def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
 
 
 @lru_cache(maxsize=2)
-def _plan_alone(program: _Program) -> Plan:
-    return alone(replace(program.plan, workload=program.workload))
+def _plan_alone(shared: Shared) -> Plan:
+    return alone(shared.plan)
 
 
 def alone(plan: Plan) -> Plan:

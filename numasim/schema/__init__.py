@@ -3,5 +3,5 @@
 `enumerations`, `record_layouts`, `plan_fields`, whose parts are in files of their own (`program_fields`,
 `memory_fields` and so on), and `counter_names` are the definitions. The Python engine uses them directly;
 ``python -m numasim.schema.generate_c`` writes the C headers, the C reader and the C++ names in ``generated/``, which a
-test and the build compare with the schema. `completeness` checks the fields that Python writes.
+test and the build compare with the schema.
 """

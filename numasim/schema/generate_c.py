@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 from numasim.files.writer import write_text
-from numasim.schema.enumeration_text import counters, enumerations, words
 from numasim.schema.reader_text import checks, reader
-from numasim.schema.structure_text import plan_names, structures
+from numasim.schema.structure_text import counters, enumerations, plan_names, structures, words
 
 GENERATED = Path(__file__).parents[2] / "lib" / "core" / "generated"
 

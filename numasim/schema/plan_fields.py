@@ -6,7 +6,6 @@ The native engine is given them as a dict of arrays (`numasim.engine.native`), t
 
 from __future__ import annotations
 
-from numasim.schema.coupling_fields import COUPLED
 from numasim.schema.enumerations import JoinKind, ProducerKind, ThresholdTime
 from numasim.schema.field_kinds import (
     I32,
@@ -19,110 +18,74 @@ from numasim.schema.field_kinds import (
     Listed,
     Part,
     Structure,
-    Text,
-    Word,
+    of_workers,
     ppm,
 )
-from numasim.schema.memory_fields import ACCESSES, MEMORY, OPEN_ACCESSES
+from numasim.schema.memory_fields import ACCESSES, COUPLED, MEMORY, OPEN_ACCESSES
 from numasim.schema.program_fields import FAMILY, GRAPH, LOOP, PHASE, SEGMENT_TIMES, TASK_OBJECTS
-from numasim.schema.strategy_fields import ADAPTIVE, BACKOFF, CONTROL, COSTS, STEAL, THRESHOLD_RULES
-from numasim.schema.sync_fields import WORDS
-
-__all__ = ["COUPLED", "FILE", "FILE_WAITS", "PLAN"]
+from numasim.schema.strategy_fields import ADAPTIVE, BACKOFF, CONTROL, COSTS, STEAL, THRESHOLD_RULES, WORDS
 
 PLAN = Structure(
     "ns_full_plan",
     "Plan",
     "Everything that an engine is given.",
     (
-        Integer(name="workers", low="1", high="MOST_WORKERS", c_type="uint32_t"),
-        Integer(name="nodes", low="1", high="MOST_NODES", c_type="uint32_t"),
-        Array(name="node", type=I32, shape="workers", size="workers", high="nodes - 1"),
-        Flag(name="skipping", note="only steals are events (model 1.7)"),
-        Flag(name="skip"),
-        Part(name="times", of=SEGMENT_TIMES),
-        Part(name="graph", of=GRAPH),
-        Flag(name="looks_at_accesses"),
-        Part(name="memory", of=MEMORY, when="looks_at_accesses"),
-        Part(name="accesses", of=ACCESSES, when="looks_at_accesses"),
-        Array(name="open_ptr", type=I64, shape="segments + 1", member="open.ptr"),
-        Part(name="open", of=OPEN_ACCESSES, when="len(open_ptr) > 0"),
-        Listed(name="families", of=FAMILY),
-        Flag(name="coupled", member="effects.coupled"),
-        Part(name="effects", of=COUPLED, when="coupled"),
-        Listed(name="phases", of=PHASE),
-        Listed(
-            name="loops", of=LOOP, note="by their first phase, outer ones before the loops in them; they are nested"
-        ),
-        Integer(name="refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
-        Flag(name="work_first"),
-        Part(name="adaptive", of=ADAPTIVE),
+        Integer("workers", low="1", high="MOST_WORKERS", c_type="uint32_t"),
+        Integer("nodes", low="1", high="MOST_NODES", c_type="uint32_t"),
+        of_workers("node", I32, "nodes - 1"),
+        Flag("skipping", note="only steals are events (model 1.7)"),
+        Flag("skip"),
+        Part("times", SEGMENT_TIMES),
+        Part("graph", GRAPH),
+        Flag("looks_at_accesses"),
+        Part("memory", MEMORY, when="looks_at_accesses"),
+        Part("accesses", ACCESSES, when="looks_at_accesses"),
+        Array("open_ptr", I64, "segments + 1", member="open.ptr"),
+        Part("open", OPEN_ACCESSES, when="len(open_ptr) > 0"),
+        Listed("families", FAMILY),
+        Flag("coupled", member="effects.coupled"),
+        Part("effects", COUPLED, when="coupled"),
+        Listed("phases", PHASE),
+        Listed("loops", LOOP, note="by their first phase, outer ones before the loops in them; they are nested"),
+        Integer("refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
+        Flag("work_first"),
+        Part("adaptive", ADAPTIVE),
         Integer(
-            name="work_first_tiers",
-            high="EVERY_TIER",
-            c_type="uint32_t",
-            note="of tasks that are begun as they are spawned",
+            "work_first_tiers", high="EVERY_TIER", c_type="uint32_t", note="of tasks that are begun as they are spawned"
         ),
-        Part(name="steal", of=STEAL),
-        Part(name="control", of=CONTROL),
-        Part(name="thresholds", of=THRESHOLD_RULES),
-        Choice(name="threshold_time", of=ThresholdTime),
-        Part(name="backoff", of=BACKOFF),
-        Flag(name="backoff_after_probe"),
-        Flag(name="backoff_counts_empty"),
-        Part(name="costs", of=COSTS),
+        Part("steal", STEAL),
+        Part("control", CONTROL),
+        Part("thresholds", THRESHOLD_RULES),
+        Choice("threshold_time", ThresholdTime),
+        Part("backoff", BACKOFF),
+        Flag("backoff_after_probe"),
+        Flag("backoff_counts_empty"),
+        Part("costs", COSTS),
         Array(
-            name="line_ps",
-            type=I64,
-            shape="workers, workers",
+            "line_ps",
+            I64,
+            "workers, workers",
             high="MOST_COST_PS",
             note="transfer of a cache line to each worker from each other's core; empty where no line moves",
         ),
-        Part(name="words", of=WORDS),
-        Choice(name="join", of=JoinKind),
-        Choice(name="producer", of=ProducerKind, member="maker"),
-        Flag(name="begins_released", note="a worker begins the first task whose last predecessor it has finished"),
+        Part("words", WORDS),
+        Choice("join", JoinKind),
+        Choice("producer", ProducerKind, member="maker"),
+        Flag("begins_released", note="a worker begins the first task whose last predecessor it has finished"),
         ppm("inline_resume_ppm"),
-        Flag(name="own_dispatch", note="every worker puts new tasks into its own queue alone"),
-        Flag(name="sees_marks_only"),
-        Flag(name="one_queue_each"),
-        Integer(name="room", high="INT64_MAX", note="tasks that all queues hold together"),
-        Flag(name="looks_at_data", note="a dispatch rule asks where the objects of a new task are"),
-        Part(name="objects", of=TASK_OBJECTS, when="looks_at_data"),
-        Computed(name="locks_search", c_type="bool", note="a search takes locks"),
-        Computed(name="locks_probes", c_type="bool", note="even for fruitless probes"),
-        Computed(name="own_never_full", c_type="bool", note="every new task finds room in its worker's own queue"),
-        Computed(name="inlines", c_type="bool", note="spawns are executed at once where a queue overflows"),
-        Computed(name="puts_take_time", c_type="bool"),
-        Computed(
-            name="rules_ask_tasks", c_type="bool", note="a dispatch rule asks for the tier or the label of a task"
-        ),
-        Computed(name="counts_live", c_type="bool", note="a steal level depends on how many subtrees are live"),
+        Flag("own_dispatch", note="every worker puts new tasks into its own queue alone"),
+        Flag("sees_marks_only"),
+        Flag("one_queue_each"),
+        Integer("room", high="INT64_MAX", note="tasks that all queues hold together"),
+        Flag("looks_at_data", note="a dispatch rule asks where the objects of a new task are"),
+        Part("objects", TASK_OBJECTS, when="looks_at_data"),
+        Computed("locks_search", "bool", note="a search takes locks"),
+        Computed("locks_probes", "bool", note="even for fruitless probes"),
+        Computed("own_never_full", "bool", note="every new task finds room in its worker's own queue"),
+        Computed("inlines", "bool", note="spawns are executed at once where a queue overflows"),
+        Computed("puts_take_time", "bool"),
+        Computed("rules_ask_tasks", "bool", note="a dispatch rule asks for the tier or the label of a task"),
+        Computed("counts_live", "bool", note="a steal level depends on how many subtrees are live"),
     ),
     checked=True,
-)
-
-# ---- beside the plan, in files for the runtime ---------------------------------------------------------------------
-
-FILE = Structure(
-    "",
-    "",
-    "A seed, who runs what where, and what segments compute, so that one may take as long as it is measured to.",
-    (
-        Word(name="seed", note="of runs that are given none, and of what the file holds that is drawn before a run"),
-        Array(name="subtree_end", type=I64, shape="rows", note="one more than the last row of each subtree"),
-        Text(name="strategy"),
-        Flag(name="controlled", note="the strategy has a controller, which is asked between iterations"),
-        Array(name="thread", type=I32, shape="workers", note="hardware thread of each worker"),
-        Array(name="compute_ps", type=I64, shape="segments"),
-    ),
-)
-FILE_WAITS = Structure(
-    "",
-    "",
-    "Where there are accesses: how long a segment waits on a node.",
-    (
-        Array(name="settled_ps", type=I64, shape="nodes, segments", note="for the accesses whose homes are known"),
-        Array(name="local_wait_ps", type=I64, shape="nodes, segments", note="for all of them if they were local"),
-    ),
 )

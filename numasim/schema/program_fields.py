@@ -10,7 +10,6 @@ from numasim.schema.field_kinds import (
     U32,
     U64,
     Array,
-    Arrays,
     Computed,
     Flag,
     Integer,
@@ -18,6 +17,11 @@ from numasim.schema.field_kinds import (
     Part,
     Structure,
     Value,
+    by_node,
+    of_homes,
+    of_objects,
+    of_rows,
+    pointer,
     times,
 )
 
@@ -26,36 +30,29 @@ GRAPH = Structure(
     "Graph",
     "Programs of tasks in CSR form (numasim/workload/graph.py). A folded graph has one row for all equal subtrees.",
     (
-        Integer(name="rows", high="MOST_ROWS"),
-        Flag(name="folded"),
-        Array(name="op_code", type=U8, shape="ops", high=str(int(max(Op))), note="Op"),
-        Array(name="op_arg", type=U32, shape="ops", size="len(op_code)"),
-        Array(name="op_ptr", type=I64, shape="rows + 1", size="rows + 1", points_into="len(op_code)"),
-        Array(name="kind", type=U8, shape="rows", size="rows", high=str(int(max(Kind))), note="Kind"),
-        Array(name="segment_kernel", type=U8, shape="segments", size="segments", member="kernel"),
-        Array(name="parent", type=I64, shape="rows", size="rows", low="-1", high="rows - 1", when="not folded"),
-        Array(name="successor", type=U32, shape="edges", high="rows - 1", when="not folded"),
-        Array(
-            name="successor_ptr",
-            type=I64,
-            shape="rows + 1",
-            size="rows + 1",
-            points_into="len(successor)",
-            when="not folded",
-        ),
-        Computed(name="tasks", c_type="int64_t", note="ids of tasks are below this"),
-        Computed(name="size", c_type="ns_i64s", note="[rows] tasks in the subtree of each row, itself included"),
+        Integer("rows", high="MOST_ROWS"),
+        Flag("folded"),
+        Array("op_code", U8, "ops", high=str(int(max(Op))), note="Op"),
+        Array("op_arg", U32, "ops", size="len(op_code)"),
+        pointer("op_ptr", "rows + 1", "rows + 1", "len(op_code)"),
+        of_rows("kind", U8, str(int(max(Kind))), note="Kind"),
+        Array("segment_kernel", U8, "segments", size="segments", member="kernel"),
+        of_rows("parent", I64, "rows - 1", low="-1", when="not folded"),
+        Array("successor", U32, "edges", high="rows - 1", when="not folded"),
+        pointer("successor_ptr", "rows + 1", "rows + 1", "len(successor)", when="not folded"),
+        Computed("tasks", "int64_t", note="ids of tasks are below this"),
+        Computed("size", "ns_i64s", note="[rows] tasks in the subtree of each row, itself included"),
         Computed(
-            name="child",
-            c_type="ns_i64s",
+            "child",
+            "ns_i64s",
             note="[ops] id of the task that an op spawns or calls, less that of its parent, where the graph is folded",
         ),
         Computed(
-            name="segment",
-            c_type="ns_u32s",
+            "segment",
+            "ns_u32s",
             note="[ops] likewise: number of the op's segment, or of its child's first one, less that of its task",
         ),
-        Computed(name="subtree_segments", c_type="ns_u32s", note="[rows] likewise: segments of the subtree"),
+        Computed("subtree_segments", "ns_u32s", note="[rows] likewise: segments of the subtree"),
     ),
     checked=True,
 )
@@ -64,13 +61,13 @@ PHASE = Structure(
     "Phase",
     "A part of the program after which all workers meet.",
     (
-        Array(name="roots", type=I64, shape="roots", high="rows - 1", note="rows"),
-        Integer(name="family", low="-1", high="len(families) - 1", note="-1: none"),
-        Value(name="deal", of=Deal),
-        Flag(name="serial"),
-        Integer(name="repeat", low="1", high="MOST_ITEMS"),
-        Computed(name="ids", c_type="ns_i64s", note="[roots] ids of the roots"),
-        Computed(name="segments", c_type="ns_u32s", note="[roots] number of their first segment"),
+        Array("roots", I64, "roots", high="rows - 1", note="rows"),
+        Integer("family", low="-1", high="len(families) - 1", note="-1: none"),
+        Value("deal", Deal),
+        Flag("serial"),
+        Integer("repeat", low="1", high="MOST_ITEMS"),
+        Computed("ids", "ns_i64s", note="[roots] ids of the roots"),
+        Computed("segments", "ns_u32s", note="[roots] number of their first segment"),
     ),
 )
 LOOP = Structure(
@@ -78,9 +75,9 @@ LOOP = Structure(
     "Loop",
     "The phases from `first` to `end` - 1, which a program goes through `repeat` times, one after the other.",
     (
-        Integer(name="first", high="len(phases) - 1"),
-        Integer(name="end", low="first + 1", high="len(phases)"),
-        Integer(name="repeat", low="1", high="MOST_ITEMS"),
+        Integer("first", high="len(phases) - 1"),
+        Integer("end", low="first + 1", high="len(phases)"),
+        Integer("repeat", low="1", high="MOST_ITEMS"),
     ),
 )
 SEGMENT_TIMES = Structure(
@@ -88,25 +85,19 @@ SEGMENT_TIMES = Structure(
     "SegmentTimes",
     "Times of segments by node, where they are known before the run; those of a node without workers are empty.",
     (
-        Integer(name="segments", high="MOST_ITEMS"),
-        Arrays(
-            name="total_ps", type=I64, shape="nodes, segments", count="nodes", size="segments", low="0",
-            high="LONGEST_PS", member="total",
-        ),
-        Arrays(
-            name="local_ps", type=I64, shape="nodes, segments", count="nodes", size="segments", low="0",
-            high="LONGEST_PS", member="local",
-        ),
+        Integer("segments", high="MOST_ITEMS"),
+        by_node("total_ps", "segments", "segments", "total"),
+        by_node("local_ps", "segments", "segments", "local"),
         Array(
-            name="traffic",
-            type=I64,
-            shape="segments, nodes",
+            "traffic",
+            I64,
+            "segments, nodes",
             high="MOST_BYTES",
             note="bytes of the settled accesses by home, or empty where there are none",
         ),
     ),
     checked=True,
-)  # fmt: skip
+)
 
 # ---- ranges of items (model 3.5) -----------------------------------------------------------------------------------
 
@@ -115,25 +106,24 @@ ITEM_ACCESS = Structure(
     "ItemAccess",
     "One access of the items of a range, tabulated over the distinct offsets that they give it.",
     (
-        Integer(name="divisor", low="1", high="INT64_MAX"),
-        Flag(name="by_quotient"),
-        Flag(name="by_remainder"),
-        Array(name="traffic", type=I64, shape="rows, nodes", high="MOST_BYTES", note="bytes by home"),
-        Arrays(
-            name="wait_ps", type=I64, shape="nodes, rows", count="nodes", size="len(traffic) / nodes", low="0",
-            high="LONGEST_PS", member="wait", note="memory time, empty for a node without workers",
+        Integer("divisor", low="1", high="INT64_MAX"),
+        Flag("by_quotient"),
+        Flag("by_remainder"),
+        Array("traffic", I64, "rows, nodes", high="MOST_BYTES", note="bytes by home"),
+        by_node(
+            "wait_ps", "rows", "len(traffic) / nodes", "wait", note="memory time, empty for a node without workers"
         ),
     ),
-)  # fmt: skip
+)
 AMOUNTS = Structure(
     "ns_amounts",
     "Amounts",
     "A whole number for each item of a range, or a table to draw them from (numasim/workload/amounts.py).",
     (
-        Array(name="amounts", type=I64, shape="items", high="LONGEST_PS", member="items", note="empty where drawn"),
-        Array(name="part_start", type=U64, shape="parts", member="start", note="the lowest number that finds each"),
-        Array(name="part_low", type=I64, shape="parts", size="len(part_start)", high="LONGEST_PS", member="low"),
-        Array(name="part_high", type=I64, shape="parts", size="len(part_start)", high="LONGEST_PS", member="high"),
+        Array("amounts", I64, "items", high="LONGEST_PS", member="items", note="empty where drawn"),
+        Array("part_start", U64, "parts", member="start", note="the lowest number that finds each"),
+        Array("part_low", I64, "parts", size="len(part_start)", high="LONGEST_PS", member="low"),
+        Array("part_high", I64, "parts", size="len(part_start)", high="LONGEST_PS", member="high"),
     ),
     checked=True,
 )
@@ -142,49 +132,44 @@ NODE_ACCESS = Structure(
     "NodeAccess",
     "Bytes that items move from and to given homes, which no cache serves.",
     (
-        Part(name="amounts", of=AMOUNTS),
-        Array(name="home", type=I32, shape="homes", low="0", high="nodes - 1"),
-        Array(
-            name="share_end",
-            type=I64,
-            shape="homes",
-            size="len(home)",
+        Part("amounts", AMOUNTS),
+        Array("home", I32, "homes", low="0", high="nodes - 1"),
+        of_homes(
+            "share_end",
+            I64,
+            "MOST_SHARES",
             low="1",
-            high="MOST_SHARES",
             note="where the home's share of an amount ends, in units of which the last one is the whole",
         ),
-        Flag(name="owned", note="what is fetched is fetched for ownership"),
-        Flag(name="written", note="and written back"),
-        Integer(name="misses", low="1", high="MOST_MISSES", note="under way at once, times 1000"),
-        Integer(name="returned_ppm", high="MILLION", note="the part of the bytes' memory that the item gives back"),
-        Array(
-            name="latency_ps", type=I64, shape="nodes, homes", size="nodes * len(home)", high="MOST_COST_PS",
-            member="latency",
-        ),
+        Flag("owned", note="what is fetched is fetched for ownership"),
+        Flag("written", note="and written back"),
+        Integer("misses", low="1", high="MOST_MISSES", note="under way at once, times 1000"),
+        Integer("returned_ppm", high="MILLION", note="the part of the bytes' memory that the item gives back"),
+        Array("latency_ps", I64, "nodes, homes", size="nodes * len(home)", high="MOST_COST_PS", member="latency"),
         times("local_latency_ps", "nodes", "nodes", "of each node's own memory", "local_latency"),
     ),
-)  # fmt: skip
+)
 PAGE_AMOUNTS = Structure(
     "ns_page_amounts",
     "PageAmounts",
     "Bytes of memory that each item touches first, or gives back.",
-    (Part(name="amounts", of=AMOUNTS),),
+    (Part("amounts", AMOUNTS),),
 )
 FAMILY = Structure(
     "ns_family",
     "Family",
     "Like tasks that are never materialised.",
     (
-        Integer(name="count", high="MOST_ITEMS"),
-        Integer(name="kernel", high="255", c_type="uint32_t"),
-        Integer(name="low_ps", high="LONGEST_PS"),
-        Integer(name="high_ps", low="low_ps", high="LONGEST_PS"),
-        Part(name="compute", of=AMOUNTS, note="empty where times are uniform between the two"),
+        Integer("count", high="MOST_ITEMS"),
+        Integer("kernel", high="255", c_type="uint32_t"),
+        Integer("low_ps", high="LONGEST_PS"),
+        Integer("high_ps", low="low_ps", high="LONGEST_PS"),
+        Part("compute", AMOUNTS, note="empty where times are uniform between the two"),
         times("local_wait_ps", "nodes", "nodes", "memory time if all bytes were local", "local_wait"),
-        Listed(name="accesses", of=ITEM_ACCESS),
-        Listed(name="node_accesses", of=NODE_ACCESS),
-        Listed(name="fresh", of=PAGE_AMOUNTS, note="bytes of memory that items touch first: none, or one"),
-        Listed(name="freed", of=PAGE_AMOUNTS, note="bytes of memory that items give back: none, or one"),
+        Listed("accesses", ITEM_ACCESS),
+        Listed("node_accesses", NODE_ACCESS),
+        Listed("fresh", PAGE_AMOUNTS, note="bytes of memory that items touch first: none, or one"),
+        Listed("freed", PAGE_AMOUNTS, note="bytes of memory that items give back: none, or one"),
     ),
     checked=True,
 )
@@ -197,47 +182,33 @@ ITEM_OBJECT = Structure(
     "ItemObject",
     "One object of every item of a range, at home on `home[row]`; the row is as in ItemAccess.",
     (
-        Integer(name="divisor", low="1", high="INT64_MAX"),
-        Flag(name="by_quotient"),
-        Flag(name="by_remainder"),
-        Array(name="home", type=I32, shape="rows", low="NOWHERE", high="nodes - 1"),
-        Integer(name="bytes", high="MOST_BYTES"),
-        Integer(name="mode", low=str(int(Counted.READS)), high=str(int(Counted.BOTH)), c_type="uint32_t"),
+        Integer("divisor", low="1", high="INT64_MAX"),
+        Flag("by_quotient"),
+        Flag("by_remainder"),
+        Array("home", I32, "rows", low="NOWHERE", high="nodes - 1"),
+        Integer("bytes", high="MOST_BYTES"),
+        Integer("mode", low=str(int(Counted.READS)), high=str(int(Counted.BOTH)), c_type="uint32_t"),
     ),
 )
 ITEM_OBJECTS = Structure(
-    "ns_item_objects",
-    "ItemObjects",
-    "The objects of the items of a family.",
-    (Listed(name="objects", of=ITEM_OBJECT),),
+    "ns_item_objects", "ItemObjects", "The objects of the items of a family.", (Listed("objects", ITEM_OBJECT),)
 )
-
-
-def _of_objects(name: str, type: str, member: str, low: str, high: str, note: str = "") -> Array:
-    return Array(
-        name=name, type=type, shape="objects", size="len(object_home)", low=low, high=high, member=member, note=note
-    )
 
 
 TASK_OBJECTS = Structure(
     "ns_task_objects",
     "TaskObjects",
-    "What new tasks are about (engine/reference/memory/object_map.py): row r has ptr[r] .. ptr[r + 1].",
+    "What new tasks are about (engine/reference/memory/page_map.py): row r has ptr[r] .. ptr[r + 1].",
     (
-        Array(name="object_home", type=I32, shape="objects", low="OPEN_HOME", high="nodes - 1", member="home"),
-        Array(
-            name="object_ptr",
-            type=I64,
-            shape="rows + 1",
-            size="rows + 1",
-            points_into="len(object_home)",
-            member="ptr",
+        Array("object_home", I32, "objects", low="OPEN_HOME", high="nodes - 1", member="home"),
+        pointer("object_ptr", "rows + 1", "rows + 1", "len(object_home)", member="ptr"),
+        of_objects("object_mode", U8, str(int(Counted.BOTH)), low=str(int(Counted.READS)), member="mode"),
+        of_objects("object_count", I64, "MOST_OBJECTS", member="count"),
+        of_objects("object_bytes", I64, "MOST_OBJECT_BYTES", member="bytes"),
+        of_objects(
+            "object_access", I64, "INT64_MAX", low="-1", member="access", note="of an object whose home is looked up"
         ),
-        _of_objects("object_mode", U8, "mode", str(int(Counted.READS)), str(int(Counted.BOTH))),
-        _of_objects("object_count", I64, "count", "0", "MOST_OBJECTS"),
-        _of_objects("object_bytes", I64, "bytes", "0", "MOST_OBJECT_BYTES"),
-        _of_objects("object_access", I64, "access", "-1", "INT64_MAX", "of an object whose home is looked up"),
-        Listed(name="item_objects", of=ITEM_OBJECTS, count="len(families)", member="families"),
+        Listed("item_objects", ITEM_OBJECTS, count="len(families)", member="families"),
     ),
     checked=True,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from numasim.schema.enumeration_text import HEADING, guarded
 from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS
 from numasim.schema.field_kinds import (
     Array,
@@ -22,7 +21,7 @@ from numasim.schema.field_kinds import (
     Value,
 )
 from numasim.schema.plan_fields import PLAN
-from numasim.schema.structure_text import VIEWS, enum_of, in_order
+from numasim.schema.structure_text import HEADING, VIEWS, enum_of, guarded, in_order
 
 # ---- Expressions of the schema as C, and the C expression of each field that was read --------------------------------
 

@@ -8,22 +8,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+from completeness import complete
+from engine_difference import Outcome, difference, disagreements
 from engine_setup import Rows, event_by_event, found
 from plan_features import features
 from random_recipes import RandomRun
 
 from numasim.engine.check.deadlock import DeadlockError, TooLongError
-from numasim.engine.check.engine_difference import Outcome, difference, disagreements
 from numasim.engine.check.invariants import violations
 from numasim.engine.collect_result import collect
 from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.observe.watch import COLUMNS, Watcher
 from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.polling import Shortcut
 from numasim.engine.reference.reference import ReferenceEngine, finished, makespan_ps
 from numasim.engine.reference.run_state import RunState
-from numasim.engine.reference.shortcuts.shortcut import Shortcut
 from numasim.engine.simulate import ENGINES, Log
 from numasim.plan.plan import Run
+from numasim.schema.plan_fields import PLAN
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
@@ -100,7 +102,7 @@ def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Itera
     for other in OTHERS:
         from numasim.engine.native.native_engine import fields  # where it is built
 
-        fields(random)
+        complete(PLAN, fields(random))
         result, its_log = _on(other, random)
         if any(disagreements(expected, result)):
             report = difference(random, REFERENCE, other, repr(random))

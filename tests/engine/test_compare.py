@@ -10,19 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine_difference import Record, difference, disagreements, events, first_event_difference, outcome
 from engine_setup import NS, Seen, event_by_event, observe, plan_of, run, runtime, seeded
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, body, graph, items, task
 
-from numasim.engine.check.engine_difference import Record, difference, disagreements, first_event_difference, outcome
 from numasim.engine.observe.trace_hash import (
     Listener,
     Rank,
-    Records,
     RecordSet,
     Trace,
-    WindowSums,
     hash_sum,
     pack,
     record_hash,
@@ -56,7 +54,7 @@ def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, A
     found = difference(RUN, "reference", "wrong")
     assert found is not None
     assert found.first_event is not None
-    left, right = traces(RUN), traces(Run(RUN.plan, RUN.seed + 1))
+    left, right = events(RUN, "reference"), events(Run(RUN.plan, RUN.seed + 1), "reference")
     first = min([*(left - right), *(right - left)])
     assert found.first_event.event == first
     assert found.first_event.by == ("reference" if first in left else "wrong")
@@ -64,12 +62,6 @@ def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, A
     assert "trace_hash" in report
     assert f"at {first.time_ps:,} ps" in report
     assert "seed 1" in report
-
-
-def traces(run: Run) -> Counter[Record]:
-    found: Counter[Record] = Counter()
-    outcome(run, "reference", lambda records: found.update(map(Record._make, records.tolist())))
-    return found
 
 
 def test_a_deadlock_differs_from_a_result_and_from_another_deadlock(register: dict[str, Any]) -> None:
@@ -112,18 +104,6 @@ TIMES = st.one_of(st.integers(0, 50), st.integers(0, 10**7), st.integers(0, 2**6
 RECORD = st.builds(Record, TIMES, st.sampled_from([0, 4, 5, 6]), st.integers(0, 3), st.integers(0, 3), st.just(0))
 
 
-def rows(records: list[Record]) -> Records:
-    return np.array(records, np.uint64).reshape(-1, 5)
-
-
-def in_batches(records: list[Record], size: int) -> Any:
-    def replay(listener: Listener) -> None:
-        for at in range(0, len(records), size):
-            listener(rows(records[at : at + size]))
-
-    return replay
-
-
 @given(st.lists(RECORD, max_size=30), st.lists(RECORD, max_size=3), st.lists(RECORD, max_size=3), st.randoms())
 def test_the_first_event_of_the_multiset_difference_is_found(
     common: list[Record], more: list[Record], other: list[Record], chance: Any
@@ -131,7 +111,7 @@ def test_the_first_event_of_the_multiset_difference_is_found(
     left, right = [*common, *more], [*other, *common]
     chance.shuffle(left)
     chance.shuffle(right)
-    first_event = first_event_difference("left", in_batches(left, 4), "right", in_batches(right, 7))
+    first_event = first_event_difference("left", Counter(left), "right", Counter(right))
     only_left, only_right = Counter(left) - Counter(right), Counter(right) - Counter(left)
     expected = min([*only_left, *only_right], default=None)
     if expected is None:
@@ -145,30 +125,9 @@ def test_the_first_event_of_the_multiset_difference_is_found(
     assert first_event.instead == min(later, default=None)
 
 
-@given(st.lists(RECORD, max_size=30), st.integers(0, 10**6), st.integers(1, 9))
-def test_the_sums_of_the_windows_are_those_of_their_records(records: list[Record], begin: int, batch: int) -> None:
-    sums = WindowSums(begin)
-    in_batches(records, batch)(sums.add)
-    for window in np.flatnonzero(sums.counts).tolist():
-        inside = [each for each in records if each.time_ps >= begin and each.time_ps - begin >> sums.shift == window]
-        assert int(sums.counts[window]) == len(inside)
-        assert int(sums.totals[window]) == hash_sum(rows(inside))
-    assert int(sums.counts.sum()) == sum(1 for each in records if each.time_ps >= begin)
-
-
-def test_a_crowded_window_is_narrowed_until_it_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.engine.check.engine_difference.MOST_KEPT", 3)
-    left = [Record(10**9 + i // 2, 0, i % 2, i, 0) for i in range(2000)]
-    right = [*left[:1500], Record(10**9 + 750, 0, 0, 77, 0), *left[1501:]]
-    first_event = first_event_difference("left", in_batches(left, 100), "right", in_batches(right, 100))
-    assert first_event is not None
-    assert first_event.event == right[1500]
-    assert (first_event.by, first_event.other) == ("right", "left")
-
-
 def test_records_speak() -> None:
-    seen = {Record._make(row) for row in traces(RUN)} | {
-        Record._make(row) for row in traces(seeded(plan_of(items(3, NS))))
+    seen = {Record._make(row) for row in events(RUN, "reference")} | {
+        Record._make(row) for row in events(seeded(plan_of(items(3, NS))), "reference")
     }
     assert all(str(record).startswith(f"at {record.time_ps:,} ps ") for record in seen)
     assert str(Record(1_234_000, 5, 3, 5, 1)) == "at 1,234,000 ps worker 3 probes queue 5 and takes 1 task"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from engine_setup import NS, observe, plan_of, runtime, stealing, toy
+from engine_setup import NS, observe, plan_of, runtime, simulated, stealing, toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from task_graphs import Run as Segment
 from task_graphs import body, graph, phase, task
 
 from numasim.engine.check.deadlock import LATEST_PS, TOO_LATE, DeadlockError, TooLongError
-from numasim.engine.check.engine_difference import outcome
-from numasim.engine.simulate import ENGINES, simulate
-from numasim.plan.plan import Plan, Run
+from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Workload
 
 TWO_NODES = toy(sockets=2, cores=1)
@@ -92,8 +91,6 @@ LONGEST_PS = 2**60
 LAST_POLL_PS = 10**6  # a worker that has nothing to do schedules its next look before the phase ends
 SEED = 1
 
-pytestmark = pytest.mark.parametrize("engine", ENGINES)
-
 
 def alone(*lengths_ps: int, skip: bool = True) -> Plan:
     """Segments one after the other on one worker."""
@@ -107,37 +104,39 @@ def side_by_side(*lengths_ps: int) -> Workload:
 
 
 @pytest.mark.parametrize("skip", [False, True])
-def test_the_latest_time_is_reached(engine: str, skip: bool) -> None:
-    result = simulate(alone(*[LONGEST_PS] * 3, LONGEST_PS - LAST_POLL_PS, skip=skip), SEED, engine)
+def test_the_latest_time_is_reached(skip: bool) -> None:
+    result = simulated(alone(*[LONGEST_PS] * 3, LONGEST_PS - LAST_POLL_PS, skip=skip))
     assert result.counters["makespan_ps"] == result.counters["work_ps"] == LATEST_PS - LAST_POLL_PS
 
 
 @pytest.mark.parametrize("skip", [False, True])
-def test_a_later_time_is_refused(engine: str, skip: bool) -> None:
+def test_a_later_time_is_refused(skip: bool) -> None:
     with pytest.raises(TooLongError) as refused:
-        simulate(alone(*[LONGEST_PS] * 4, 1, skip=skip), SEED, engine)
+        observe(alone(*[LONGEST_PS] * 4, 1, skip=skip))
     assert str(refused.value) == f"workload: {TOO_LATE}; expected shorter tasks, or fewer of them"
 
 
-def test_sums_over_workers_are_refused_where_they_would_wrap(engine: str) -> None:
-    fits = simulate(plan_of(side_by_side(*[LONGEST_PS // 2] * 3), 3), SEED, engine)
+def test_sums_over_workers_are_refused_where_they_would_wrap() -> None:
+    fits = simulated(plan_of(side_by_side(*[LONGEST_PS // 2] * 3), 3))
     assert fits.counters["work_ps"] == 3 * fits.counters["makespan_ps"] == 6 * LONGEST_PS
     with pytest.raises(TooLongError, match="the times of 3 workers add up to more than"):
-        simulate(plan_of(side_by_side(*[LONGEST_PS // 4 * 3] * 3), 3), SEED, engine)
+        observe(plan_of(side_by_side(*[LONGEST_PS // 4 * 3] * 3), 3))
 
 
-def test_a_back_off_beyond_all_time_is_refused(engine: str) -> None:
+def test_a_back_off_beyond_all_time_is_refused() -> None:
     """The waits of the idle worker are 9e15 ps, a thousand times as long, and then a million times."""
     how = runtime(backoff={"first_ns": 9_000_000_000_000, "factor": 1024})
     plan = plan_of(side_by_side(LONGEST_PS, 1), 2, stealing(), how)
-    assert outcome(Run(plan, SEED), engine) == f"workload: {TOO_LATE}; expected shorter tasks, or fewer of them"
+    with pytest.raises(TooLongError, match=re.escape(TOO_LATE)):
+        observe(plan)
 
 
 @settings(max_examples=50)
 @given(lengths=st.lists(st.integers(1, LONGEST_PS), min_size=1, max_size=12), skip=st.booleans())
-def test_a_chain_takes_the_sum_or_is_refused(engine: str, lengths: list[int], skip: bool) -> None:
+def test_a_chain_takes_the_sum_or_is_refused(lengths: list[int], skip: bool) -> None:
     plan = alone(*lengths, skip=skip)
     if sum(lengths) > LATEST_PS:
-        assert TOO_LATE in str(outcome(Run(plan, SEED), engine))
+        with pytest.raises(TooLongError, match=re.escape(TOO_LATE)):
+            observe(plan)
     elif sum(lengths) <= LATEST_PS - LAST_POLL_PS:
-        assert simulate(plan, SEED, engine).counters["makespan_ps"] == sum(lengths)
+        assert simulated(plan).counters["makespan_ps"] == sum(lengths)

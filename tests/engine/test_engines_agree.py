@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pytest
+from engine_difference import difference
 from engine_setup import (
     NS,
     SEED,
@@ -46,7 +47,6 @@ from random_recipes import (
 )
 from task_graphs import WAIT, Access, Run, graph, items, task
 
-from numasim.engine.check.engine_difference import difference
 from numasim.engine.simulate import ENGINES
 from numasim.machine.build_machine import build
 from numasim.parts.base import Model

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from engine_difference import difference, disagreements
 from engine_setup import SEED, observe, plan_of, seeded, shipped_runtime, shipped_strategy, stealing, toy
 from equality import EXPECTED, OTHERS, REFERENCE
 from registry_cells import STRATEGIES, cells_of_every_pair, machine, run_of_cell, workload
 
-from numasim.engine.check.engine_difference import difference, disagreements
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.parts.models.placement_model import PlacementSpec

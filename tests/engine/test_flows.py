@@ -21,7 +21,7 @@ from numasim.engine.observe.trace_hash import Rank
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.plan.effects import Effects, noise_ppm, noisy_ps
-from numasim.plan.line_messages import OnLinks, fetched, written
+from numasim.plan.resources import OnLinks, fetched, written
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
 KIB = 1024

@@ -11,7 +11,7 @@ from engine_setup import NS, SEED, Seen, plan_of, run, runtime, seeded, stealing
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim import draws
-from numasim.engine.check.bounds import Bounded, bounds_of
+from numasim.engine.check.bounds import bounds_of
 from numasim.engine.check.invariants import assert_valid
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.phase_rows import SUMS
@@ -74,7 +74,7 @@ def test_work_span_and_bounds_count_every_pass() -> None:
 
         assert compiled(seeded(plan), work.segment_compute_ps) == chains
     assert span_ps(work, 0) == 5 * (30 + 2 * 6 + 30) * NS
-    bounds = bounds_of(Bounded.of(plan, lambda segments: longest_chains_ps(work, segments)))
+    bounds = bounds_of(plan, lambda segments: longest_chains_ps(work, segments))
     assert (bounds.work_ps, bounds.critical_path_ps) == (5 * (30 + 20 + 30) * NS, 5 * (30 + 12 + 30) * NS)
     assert work.tasks == 5 * (2 + 4 + 2)
 

@@ -13,8 +13,7 @@ from random_graphs import Draft, graph_document, workload_of
 from task_graphs import Access, Run, call, graph, task
 
 from numasim.engine.reference.clock import Clock
-from numasim.engine.reference.memory.object_map import ObjectMap
-from numasim.engine.reference.memory.page_map import PageMap
+from numasim.engine.reference.memory.page_map import ObjectMap, PageMap
 from numasim.plan.plan import Plan
 from numasim.plan.task_objects import item_objects
 from numasim.strategy.similarity import UNBOUND, Objects

@@ -15,8 +15,7 @@ from random_recipes import random_run
 from task_graphs import WAIT, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.observe.bins import BINS, MOST_SHIFT, Counts, Integrals, Steps
-from numasim.engine.observe.over_time import MOST_STEALS, STATES, OverTime
+from numasim.engine.observe.over_time import BINS, MOST_SHIFT, MOST_STEALS, STATES, Counts, Integrals, OverTime, Steps
 from numasim.engine.observe.watch import COLUMNS, Watched
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate

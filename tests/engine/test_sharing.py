@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from task_graphs import body, graph
 
 from numasim.draws import MASK, DrawClass, base, base_array, draw, draw_array
-from numasim.engine.reference.memory.max_min_shares import ONE, Demands, max_min_shares
+from numasim.engine.reference.memory.flows import ONE, Demands, max_min_shares
 from numasim.engine.reference.memory.speeds import Activity, Speeds
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import LANES_DEVIATION, LEAST_PPM, MOST_PPM, Effects, noise_ppm, noisy_array_ps, noisy_ps

@@ -10,7 +10,6 @@ from engine_setup import (
     FIRST,
     NS,
     SEED,
-    assert_agree,
     event_by_event,
     found,
     in_both_modes,
@@ -91,65 +90,78 @@ SIBLINGS = toy_with({"cores": 1, "threads": 2}, smt={"busy_ppm": 600_000, "poll_
 SMT = Effects(smt="compute")
 
 COUPLED: dict[str, list[Plan]] = {
-    "_prices_stand": [
+    "caches, queueing or page faults couple the workers": [
         *(plan_of(reading(READY), 2, effects=effects) for effects in (CACHES, QUEUES)),
         plan_of(reading_items(), 2, effects=QUEUES),
     ],
-    "_drawn_beforehand": [
+    "the times of segments, or the speeds of who executes them, are drawn": [
         plan_of(TREE, 2, effects=Effects(task_noise_ppm=1)),
         plan_of(TREE, 2, effects=Effects(worker_spread_ppm=1)),
     ],
-    "_work_takes_time": [
+    "work takes no time, and speeds change": [
         plan_of(graph(task(task(0), WAIT)), 2, machine=SIBLINGS, effects=SMT),
         plan_of(items(5, 0, NS), 2, machine=SIBLINGS, effects=SMT),
         plan_of(items(5, 9), 2, effects=Effects(task_noise_ppm=1)),
     ],
-    "_one_queue_each": [tree({"from": "own", "queue": "global"}, **GLOBAL)],
-    "_boundless": [tree(work=work, how={"capacity": 9, "on_full": "inline"}) for work in (TREE, RANGE)],
-    "_new_tasks_stay": [tree(dispatch=[{"to": "any", "pick": "random"}])],
-    "_no_watch": [plan_of(TREE, 2, "threshold"), tree({"from": "others", "if": {"length": 2}}, work=RANGE)],
-    "_no_chance": [tree({"from": "others", "chance": 0.5}, OTHERS)],
-    "_no_gates": [tree({"from": "others", "gated": "yes"}, tiers={"depth": 1}, live={"per": "machine", "most": 1})],
-    "_no_lengths": [tree({"from": "others", "pick": pick}, work=RANGE) for pick in ("longest", "shortest")],
-    "_no_parent": [tree({"from": "parent"}, OTHERS)],
-    "_attempts_only": [tree({"from": "own"}, OTHERS)],
-    "_one_task_a_steal": [
+    "queues are shared": [tree({"from": "own", "queue": "global"}, **GLOBAL)],
+    "queues have a capacity": [tree(work=work, how={"capacity": 9, "on_full": "inline"}) for work in (TREE, RANGE)],
+    "new tasks do not go to the spawning worker's own queue first": [tree(dispatch=[{"to": "any", "pick": "random"}])],
+    "the strategy watches the lengths of queues": [
+        plan_of(TREE, 2, "threshold"),
+        tree({"from": "others", "if": {"length": 2}}, work=RANGE),
+    ],
+    "the strategy enters levels at random": [tree({"from": "others", "chance": 0.5}, OTHERS)],
+    "levels wait until subtrees have ended": [
+        tree({"from": "others", "gated": "yes"}, tiers={"depth": 1}, live={"per": "machine", "most": 1})
+    ],
+    "the strategy compares the lengths of queues": [
+        tree({"from": "others", "pick": pick}, work=RANGE) for pick in ("longest", "shortest")
+    ],
+    "thieves ask who spawned their last task": [tree({"from": "parent"}, OTHERS)],
+    "a level takes from the worker's own unit": [tree({"from": "own"}, OTHERS)],
+    "a steal does not take exactly one task": [
         tree({"from": "others", "amount": "half"}),
         tree({"from": "others", "amount": {"count": 2}}),
         tree({"from": "others", "leave": 1}),
     ],
-    "_no_refill": [tree(refill=1), tree(refill="min")],
-    "_help_first": [tree(spawn="work-first")],
-    "_thieves_at_the_steal_end": [tree(**SAME_END)],
-    "_no_producer": [tree(work=RANGE, how={"producer": "master"})],
-    "_plain_phases": [
+    "workers look for work before their queue is empty": [tree(refill=1), tree(refill="min")],
+    "workers put continuations into their queues": [tree(spawn="work-first")],
+    "thieves take from the owner's end of a queue": [tree(**SAME_END)],
+    "a producer fills the queues during the run": [tree(work=RANGE, how={"producer": "master"})],
+    "a phase is serial, or mixes tasks with a range": [
         tree(work=in_phase(TREE, serial=True)),
         tree(work=in_phase(TREE, roots=())),
         tree(work=replace(TREE, ranges=RANGE.ranges, phases=(Phase(roots=(0,), range_family=0),))),
     ],
-    "_a_root_each": [
+    "a worker is given several bodies": [
         plan_of(two_trees(Deal.MASTER), 2),
         plan_of(two_trees(Deal.BLOCK), 1),
         plan_of(two_trees(Deal.CYCLIC), 1),
     ],
-    "_no_dependences": [tree(work=graph(task(task(NS, name="a"), task(NS, after=("a",)), WAIT)))],
-    "_no_synchronisation": [
+    "tasks depend on others than their children": [
+        tree(work=graph(task(task(NS, name="a"), task(NS, after=("a",)), WAIT)))
+    ],
+    "workers wait for synchronisation objects such as locks": [
         tree(work=replace(TREE, words=DOOR)),
         tree({"from": "others", "lock": "node"}),
     ],
-    "_settled_pages": [tree(work=reading(FRESH))],
-    "_one_local_time": [uneven(on_two_nodes(reading(READY)))],
-    "_last_child_resumes": [tree(how={"join": join}) for join in ("help", "own", "strict", "block")],
-    "_last_in_first_out": [tree(how={"queue_order": "fifo-lifo"})],
-    "_free_of_overhead": [tree(how={"costs": {cost: True if cost == "line" else 1}}) for cost in OVERHEADS],
-    "_no_calls": [tree(work=graph(task(NS, call(NS), task(NS), WAIT)))],
-    "_no_groups": [tree(work=graph(task(Use(Op.GROUP), task(NS), WAIT, Use(Op.END_GROUP))))],
-    "_fully_strict": [
+    "pages are placed by first touch while the tasks run": [tree(work=reading(FRESH))],
+    "local memory or caches differ between workers, so the span depends on who executes what": [
+        uneven(on_two_nodes(reading(READY)))
+    ],
+    "joins are not continuations": [tree(how={"join": join}) for join in ("help", "own", "strict", "block")],
+    "workers do not take their own last task first": [tree(how={"queue_order": "fifo-lifo"})],
+    "pushing, popping or joining takes time": [
+        tree(how={"costs": {cost: True if cost == "line" else 1}}) for cost in OVERHEADS
+    ],
+    "tasks call others inline": [tree(work=graph(task(NS, call(NS), task(NS), WAIT)))],
+    "tasks wait for groups of others": [tree(work=graph(task(Use(Op.GROUP), task(NS), WAIT, Use(Op.END_GROUP))))],
+    "a task ends before all its children have been waited for": [
         tree(work=graph(task(task(NS)))),
         tree(work=graph(task(task(NS), WAIT, task(task(NS), NS, WAIT), NS))),
     ],
-    "_no_controller": [tree(tune={"what": "fastest", "of": [[]]})],
-    "_enough_for_all": [
+    "a controller is told of each task between two iterations": [tree(tune={"what": "fastest", "of": [[]]})],
+    "all workers together may ask for more bandwidth than there is": [
         plan_of(reading(READY), 2, effects=BANDWIDTH),
         plan_of(reading_items(), 2, effects=BANDWIDTH),  # 6.4 GB/s each, of 10
     ],
@@ -157,17 +169,17 @@ COUPLED: dict[str, list[Plan]] = {
 
 
 def broken(plan: Plan) -> list[str]:
-    return [condition.holds.__name__ for condition in CONDITIONS if not condition.holds(plan)]
+    return [condition.otherwise for condition in CONDITIONS if not condition.holds(plan)]
 
 
 def test_each_condition_has_a_plan_that_breaks_it() -> None:
-    assert list(COUPLED) == [condition.holds.__name__ for condition in CONDITIONS]
+    assert list(COUPLED) == [condition.otherwise for condition in CONDITIONS]
 
 
 @pytest.mark.parametrize("name", COUPLED)
 def test_what_couples_the_workers(name: str) -> None:
     for plan in COUPLED[name]:
-        assert broken(plan) == [name] if name != "_one_queue_each" else broken(plan)[0] == name
+        assert broken(plan) == [name] if name != "queues are shared" else broken(plan)[0] == name
         assert not plan.skippable
         assert not plan.skipping
 
@@ -215,7 +227,7 @@ def test_what_leaves_the_workers_alone(label: str) -> None:
 
 def test_the_first_obstacle_is_named() -> None:
     plan = plan_of(TREE, 2, "longest-queue", runtime(join="help"))
-    assert broken(plan) == ["_no_lengths", "_last_child_resumes"]
+    assert broken(plan) == ["the strategy compares the lengths of queues", "joins are not continuations"]
     assert obstacle(plan) == "the strategy compares the lengths of queues"
     assert obstacle(plan_of(TREE)) is None
 
@@ -450,9 +462,7 @@ def test_a_picosecond_less_and_they_hold_each_other_back() -> None:
     assert most_asked(plan) == {0: 2 * 5_000_390_655}
     assert may_be_scarce(plan)
     assert not plan.skippable
-    seen = {engine: observe(plan, engine) for engine in ENGINES}
-    assert_agree(seen["native"], seen["reference"])
-    assert all(sum(each.of_worker("inflation_contention_ps")) > 0 for each in seen.values())
+    assert sum(observe(plan).of_worker("inflation_contention_ps")) > 0
 
 
 def test_what_is_written_is_fetched_and_written_back() -> None:

@@ -11,7 +11,7 @@ from engine_setup import NS, observe, plan_of, runtime, simulated, stealing, toy
 from spellings import STRATEGIES, random_case
 from task_graphs import body, call, graph, items, phase, task
 
-from numasim.engine.reference.task_numbers import TaskNumbers
+from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Loop, Phase, Workload
 

@@ -10,12 +10,12 @@ from virtual_equality import counts_of, counts_of_run, run_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
+from engine_difference import outcome
 from engine_setup import plan_of, runtime, stealing
 from task_graphs import Run as Segment
 from task_graphs import body, graph, phase, task
 
 from numasim.engine.check.deadlock import TOO_LATE
-from numasim.engine.check.engine_difference import outcome
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.plan import Plan, Run

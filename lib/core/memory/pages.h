@@ -1,6 +1,6 @@
 /* The pages of a run: what segments wait for those that are placed or moved during it, which bytes are moved, and what
  * new tasks are about and where that is at home now (model 2.2, 2.3, 2.10 and 4.5; thesis 5.3 to 5.5). Equal to
- * engine/reference/memory/known_times.py and engine/reference/memory/object_map.py.
+ * engine/reference/memory/memory_system.py and page_map.py.
  */
 #ifndef NUMASIM_MEMORY_PAGES_H
 #define NUMASIM_MEMORY_PAGES_H

@@ -1,5 +1,5 @@
 /* Who writes which objects of the memories of transactions, and which versions of them attempts have read (model 4.11);
- * equal to engine/reference/sync/object_owners.py.
+ * equal to engine/reference/sync/attempts.py.
  *
  * Objects are numbered through all memories, in the order of the memories.
  */

@@ -1,5 +1,5 @@
 // What a strategy has decided for all tasks of the program, as it is in force: their tiers and labels, and which
-// subtrees are live (model 4.14; engine/reference/control/task_controls.py, core/execution/live_subtrees.h).
+// subtrees are live (model 4.14; engine/reference/task_controls.py, core/execution/live_subtrees.h).
 #pragma once
 
 #include <cstdint>

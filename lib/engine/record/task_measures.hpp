@@ -1,5 +1,5 @@
 // What tasks took and moved since an iteration began, for a controller (model 4.12;
-// engine/observe/task_measures.py).
+// engine/reference/ledger.py).
 #pragma once
 
 #include <algorithm>

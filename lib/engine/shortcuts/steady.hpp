@@ -1,5 +1,5 @@
 // Production in steady state: like items taken and refilled, without a single other event (model 1.8;
-// engine/reference/shortcuts/steady.py).
+// engine/reference/steady.py).
 //
 // Where the producer catches up before any worker takes again, what happens late does not depend on what happened long
 // before: a take that is alone leaves all queues full, and the cursor behind its own. So only the last takes are

@@ -1,4 +1,4 @@
-// Passing over the production of like items in steady state (model 1.8; engine/reference/shortcuts/steady.py).
+// Passing over the production of like items in steady state (model 1.8; engine/reference/steady.py).
 #pragma once
 
 #include <cstdint>

@@ -7,18 +7,16 @@ through the graph in C++ where the reference engine does so in Python (`numasim.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 
 from numasim.engine.result import Result
 from numasim.errors import CheckError
-from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.effects import Effects, noise_ppm
+from numasim.plan.effects import noise_ppm
 from numasim.plan.plan import Plan
-from numasim.workload.graph import I64, Pattern, RangeFamily, Workload
+from numasim.workload.graph import I64, Pattern, RangeFamily
 from numasim.workload.one_worker import MLP, access_ps, by_task, lines_ps, segment_ps
 
 Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the longest chain of each
@@ -51,30 +49,8 @@ def check_bounds(plan: Plan, result: Result, bounds: Bounds) -> None:
         raise CheckError(f"{sentence}: a defect of numasim, since no schedule can be so fast")
 
 
-@dataclass(frozen=True)
-class Bounded:
-    """What the bounds of a plan depend on: those of plans that differ in their strategies alone are the same.
-
-    ``plan`` is one of them, and ``chains`` goes through its graph.
-    """
-
-    workload: Workload
-    machine: Machine
-    effects: Effects
-    coupled: bool
-    plan: Plan = field(compare=False)
-    chains: Chains = field(compare=False)
-
-    @classmethod
-    def of(cls, plan: Plan, chains: Chains) -> Bounded:
-        """That of ``plan``."""
-        return cls(plan.workload, plan.machine, plan.effects, plan.coupled, plan, chains)
-
-
-@lru_cache(maxsize=2)
-def bounds_of(bounded: Bounded) -> Bounds:
-    """The bounds of every run of a plan."""
-    plan, chains = bounded.plan, bounded.chains
+def bounds_of(plan: Plan, chains: Chains) -> Bounds:
+    """The bounds of every run of a plan; ``chains`` goes through its graph."""
     work, segments = plan.workload, least_segment_ps(plan)
     below = work.below(by_task(work, segments))
     total, path = 0, 0

@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import PUT
 from numasim.engine.reference.memory.memory_system import MemorySystem
-from numasim.engine.reference.memory.object_map import ObjectMap
+from numasim.engine.reference.memory.page_map import ObjectMap
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
-from numasim.engine.reference.task_numbers import TaskNumbers
+from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.similarity import Objects
 from numasim.strategy.steal_plan import Full

@@ -15,33 +15,27 @@ import numpy.typing as npt
 
 from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
-from numasim.engine.observe.task_measures import TaskMeasures
 from numasim.engine.observe.trace_hash import Listener, Trace
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.actors import Producer, Worker, make_worker
 from numasim.engine.reference.backoff import waits_of
 from numasim.engine.reference.clock import Clock
-from numasim.engine.reference.control.live_subtrees import LiveSubtrees
-from numasim.engine.reference.control.spawn_order import SpawnOrder
-from numasim.engine.reference.control.task_controls import TaskControls
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
 from numasim.engine.reference.join_rules import JoinRules
-from numasim.engine.reference.ledger import Executed, Held, Ledger
+from numasim.engine.reference.ledger import Executed, Held, Ledger, Recorder, TaskMeasures
 from numasim.engine.reference.liveness import Liveness
 from numasim.engine.reference.memory.memory_system import MemorySystem
-from numasim.engine.reference.phase_progress import PhaseProgress
+from numasim.engine.reference.polling import ALL_SHORTCUTS, Polling, Shortcut
 from numasim.engine.reference.producers import Producers
-from numasim.engine.reference.recorder import Recorder
-from numasim.engine.reference.run_state import RunState
-from numasim.engine.reference.shortcuts.polling import Polling
-from numasim.engine.reference.shortcuts.shortcut import ALL_SHORTCUTS, Shortcut
-from numasim.engine.reference.shortcuts.steady import SteadyProduction
-from numasim.engine.reference.shortcuts.stretch import Stretches, may_stretch
+from numasim.engine.reference.run_state import PhaseProgress, RunState
+from numasim.engine.reference.steady import SteadyProduction
+from numasim.engine.reference.stretch import Stretches, may_stretch
 from numasim.engine.reference.sync.attempts import Transactions
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.reference.sync.cache_lines import SyncCounts
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.tables import Tables
+from numasim.engine.reference.task_controls import LiveSubtrees, SpawnOrder, TaskControls
 from numasim.engine.reference.task_programs import Program
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thief import Thief

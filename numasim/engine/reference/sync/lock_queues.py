@@ -29,8 +29,7 @@ from typing import NamedTuple
 
 from numasim.engine.reference.actors import ActorEvent
 from numasim.engine.reference.ledger import Held
-from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes, SyncCounts
 from numasim.plan.plan import Plan
 from numasim.workload.sync_parameters import Role
 

@@ -29,9 +29,8 @@ from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState, Opening
-from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
+from numasim.engine.reference.sync.cache_lines import NOBODY, Condition, Line, LineTimes, SyncCounts
 from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LockRules, Server, Waiter
-from numasim.engine.reference.sync.sync_counts import Condition, SyncCounts
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,31 @@ from numasim.engine.reference.run_state import RunState
 from numasim.strategy.probe import QuietRound
 from numasim.strategy.streams import Stream
 
+# ---- The shortcuts of the reference engine, by name: each counts in closed form what could be gone through event by
+# event.
+#
+# A plan that may not skip takes none. Whatever is left out by switching one off, all counters and the trace hash stay
+# the same; only the number of events, and with it the event hash and the mode of a run, tells which were taken.
+
+
+class Shortcut(Enum):
+    """What an engine may leave out."""
+
+    POLLING = "polling"  # rounds of probes that cannot succeed
+    STRETCHES = "stretches"  # ends of items that a worker takes from its own range
+    STEADY = "steady production"  # ends of like items that a producer refills
+
+
+ALL_SHORTCUTS = frozenset(Shortcut)
+
+
 I64 = npt.NDArray[np.int64]
 
 CHUNK_ROUNDS = 8192
 FEWEST_ROUNDS = 16  # below, going through the events is as quick
+
+
+# ---- Passing over polls ---------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -1,31 +1,26 @@
 """Comparison of two engines: what differs in their results, and the first event that only one of them has.
 
-Both engines produce the same records for every plan (model 1.3), in batches of any order. Partial sums over windows of
-simulated time show in which window two traces first differ; only the records of that window are kept, sorted and
-compared, so that traces of any length fit.
+Both engines produce the same records for every plan (model 1.3), in batches of any order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from numasim.draws import MASK
 from numasim.engine.check.deadlock import DeadlockError, TooLongError
-from numasim.engine.observe.trace_hash import STEP_RANKS, WORDS, Listener, Rank, Records, WindowSums
+from numasim.engine.observe.trace_hash import STEP_RANKS, Listener, Rank, Records
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES
 from numasim.plan.plan import Run
 
 Outcome = Result | str  # the text is that of a DeadlockError or a TooLongError
-Replay = Callable[[Listener], object]
 
 COSTS = frozenset({"events"})  # the cost of a run, which engines need not agree on
-MOST_KEPT = 65_536  # records of one window
 SHOWN = 12
 OF_WORKERS = (Rank.SEG_END, Rank.WAKE, Rank.PUT, Rank.LOOK, Rank.POLL)
 
@@ -58,6 +53,7 @@ def _poll(worker: int, failed: int, remote: int) -> str:
     return f"worker {worker} ends an idle episode of {failed} failed attempts, {remote} of them remote"
 
 
+Events = Counter[Record]
 WORDING: dict[Rank, Callable[[int, int, int], str]] = {
     Rank.SEG_END: "worker {0} ends segment {2} of task {1}".format,
     Rank.GRANT: "lock {0} is granted to worker {2}".format,
@@ -128,7 +124,7 @@ def difference(
         return None
     hashed = all(isinstance(each, str) or each.counters["event_hash"] is not None for each in outcomes)
     ranks = tuple(Rank) if hashed and not run.plan.skipping else STEP_RANKS
-    first_event = first_event_difference(left, _replay(run, left, ranks), right, _replay(run, right, ranks))
+    first_event = first_event_difference(left, events(run, left, ranks), right, events(run, right, ranks))
     return Difference(left, right, found, first_event, origin or description(run))
 
 
@@ -181,84 +177,27 @@ def description(run: Run) -> str:
     )
 
 
-# ---- the first event --------------------------------------------------------------------------------------------
+# ---- the first event -----------------------------------------------------------------------------------------------
 
 
-def first_event_difference(left: str, replay_left: Replay, right: str, replay_right: Replay) -> EventDifference | None:
-    """The first event that is in one trace and not in the other, or None where they are the same.
-
-    A replay is a function that runs an engine from the beginning with the listener that it is given.
-    """
-    kept = _first_window(replay_left, replay_right)
-    if kept is None:
+def first_event_difference(left: str, of_left: Events, right: str, of_right: Events) -> EventDifference | None:
+    """The first event that is in one trace and not in the other, or None if the traces are the same."""
+    only_left, only_right = of_left - of_right, of_right - of_left
+    event = min([*only_left, *only_right], default=None)
+    if event is None:
         return None
-    only_left, only_right = kept[0] - kept[1], kept[1] - kept[0]
-    event = min([*only_left, *only_right])
-    if event in only_left:
-        return EventDifference(left, event, right, _next_of(event, replay_right))
-    return EventDifference(right, event, left, _next_of(event, replay_left))
+    by, other, there = (left, right, of_right) if event in only_left else (right, left, of_left)
+    ranks = OF_WORKERS if event.rank in OF_WORKERS else (event.rank,)
+    later = (each for each in there if each.actor == event.actor and each.rank in ranks and each >= event)
+    return EventDifference(by, event, other, min(later, default=None))
 
 
-def _first_window(left: Replay, right: Replay) -> tuple[Counter[Record], Counter[Record]] | None:
-    """The records of both traces in the first window of time in which they differ, with their multiplicity."""
-    begin_ps, end_ps = 0, MASK
-    while True:
-        sums = WindowSums(begin_ps, end_ps), WindowSums(begin_ps, end_ps)
-        left(sums[0].add)
-        right(sums[1].add)
-        window = _first_different_window(*sums)
-        if window is None:
-            return None
-        begin_ps, end_ps, records = window
-        if records <= MOST_KEPT or end_ps == begin_ps + 1:
-            return _records_between(left, begin_ps, end_ps), _records_between(right, begin_ps, end_ps)
-
-
-def _first_different_window(left: WindowSums, right: WindowSums) -> tuple[int, int, int] | None:
-    """(begin, end, records) of the first window with different sums."""
-    while left.shift != right.shift:
-        min(left, right, key=lambda sums: sums.shift).widen()
-    parts = np.flatnonzero((left.totals != right.totals) | (left.counts != right.counts))
-    if not len(parts):
-        return None
-    at = int(parts[0])
-    begin = left.begin_ps + (at << left.shift)
-    return begin, begin + (1 << left.shift), int(max(left.counts[at], right.counts[at]))
-
-
-def _records_between(replay: Replay, begin_ps: int, end_ps: int) -> Counter[Record]:
-    found: Counter[Record] = Counter()
+def events(run: Run, engine: str, ranks: Container[int] = tuple(Rank)) -> Events:
+    """The records of ``run`` on ``engine``, of the given ranks."""
+    found: Events = Counter()
 
     def keep(records: Records) -> None:
-        inside = (records[:, 0] >= np.uint64(begin_ps)) & (records[:, 0] < np.uint64(end_ps))
-        found.update(map(Record._make, records[inside].tolist()))
+        found.update(record for record in map(Record._make, records.tolist()) if record.rank in ranks)
 
-    replay(keep)
+    outcome(run, engine, keep)
     return found
-
-
-def _next_of(event: Record, replay: Replay) -> Record | None:
-    """The first record of the same actor that is not earlier than ``event``."""
-    ranks = OF_WORKERS if event.rank in OF_WORKERS else (Rank(event.rank),)
-    candidates: list[Record] = []
-
-    def keep(records: Records) -> None:
-        mine = (records[:, 0] >= np.uint64(event.time_ps)) & (records[:, 2] == event.actor)
-        later = filter(event.__le__, map(Record._make, _of_ranks(records[mine], ranks).tolist()))
-        candidates[:] = sorted([*candidates, *later])[:1]
-
-    replay(keep)
-    return candidates[0] if candidates else None
-
-
-def _replay(run: Run, engine: str, ranks: tuple[Rank, ...]) -> Replay:
-    """Simulate ``run`` on ``engine`` and pass on its records of ``ranks``."""
-
-    def replay(listener: Listener) -> Outcome:
-        return outcome(run, engine, lambda records: listener(_of_ranks(records, ranks)))
-
-    return replay
-
-
-def _of_ranks(records: Records, ranks: tuple[Rank, ...]) -> Records:
-    return records.reshape(-1, WORDS)[np.isin(records[:, 1], ranks)]

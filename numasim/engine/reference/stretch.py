@@ -17,8 +17,7 @@ from numasim.engine.observe.trace_hash import WORDS
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import SEG_END
 from numasim.engine.reference.ledger import Executed
-from numasim.engine.reference.memory.known_times import KnownTimes
-from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.memory.memory_system import KnownTimes, MemorySystem
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Plan
