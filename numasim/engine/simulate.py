@@ -113,7 +113,7 @@ def simulate(
     if check:
         from numasim.engine.check.invariants import assert_valid
 
-        assert_valid(plan, result, log)
+        assert_valid(Run(plan, seed), result, log)
     return result
 
 

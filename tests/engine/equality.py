@@ -78,7 +78,7 @@ def judge(random: RandomRun) -> Verdict:
         expected, log = _patiently(random)
     except EndlessError:
         return Verdict((*labels, "mode: given up"))
-    broken = [] if isinstance(expected, str) else violations(random.plan, expected, log)
+    broken = [] if isinstance(expected, str) else violations(random, expected, log)
     ended = "refused" if isinstance(expected, str) else str(expected.counters["mode"])
     problems = [*broken, *_differences(random, expected, log), *_differences_event_by_event(random, expected)]
     return Verdict((*labels, f"mode: {ended}"), "\n".join(problems) or None)

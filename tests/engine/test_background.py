@@ -311,23 +311,6 @@ def test_a_load_may_come_from_the_command_line(spec: Any, capsys: pytest.Capture
             "{background: {links: [{from: 0, to: 1, gbs: 1}, {from: 0, to: 1, gbs: 2}]}}",
             "run.yaml:5:56: model.background.links[1]: the link from node 0 to node 1 is given twice: add the loads up",
         ),
-        (
-            "{background: {nodes: {0: -1}}}",
-            "run.yaml:5:33: model.background.nodes[0]: got -1; expected at least 0",
-        ),
-        (
-            "{background: {nodes: {x: 1}}}",
-            "run.yaml:5:33: model.background.nodes.x: got 'x'; expected a whole number",
-        ),
-        (
-            "{background: {node: {0: 1}}}",
-            "run.yaml:5:22: model.background: there is no field 'node' here; expected one of nodes, links; "
-            "did you mean 'nodes'?",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 1}]}}",
-            "run.yaml:5:30: model.background.links[0].gbs: this field is missing; expected a value for it",
-        ),
     ],
 )
 def test_bad_loads(spec: Any, model: str, sentence: str) -> None:

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 import pytest
-from engine_setup import FIRST, NS, plan_of, run, runtime, seeded, stealing
+from engine_setup import NS, plan_of, run, runtime, seeded, stealing
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, body, graph, items, phase, task
@@ -54,14 +54,6 @@ def test_high_threshold_is_eq_3_3(pushes: int, push_ps: int, span: int, high: in
     assert computed_thresholds(rule(), push_ps, 0, seen(pushes=pushes, span=span)) == (high, 1)
 
 
-@pytest.mark.parametrize(
-    ("executed", "pop_ps", "busy", "low"),
-    [(7, 40, 100, 3), (5, 40, 100, 2), (5, 40, 101, 2), (5, 40, 99, 3), (0, 40, 0, 1), (1, 1, 10**15, 1)],
-)
-def test_low_threshold_is_eq_3_4(executed: int, pop_ps: int, busy: int, low: int) -> None:
-    assert computed_thresholds(rule(), 0, pop_ps, seen(executed=executed, busy=busy))[1] == low
-
-
 NUMBER = st.integers(1, 10**12)
 
 
@@ -73,6 +65,12 @@ def test_thresholds_equal_rational_arithmetic(
     high, low = computed_thresholds(rule(), push, pop, seen(capacity, pushes, span, executed, busy))
     assert high == capacity - ceil(Fraction(pushes, span) * push)
     assert low == max(1, ceil(Fraction(executed, busy) * pop))
+
+
+def test_the_low_threshold_is_one_at_least() -> None:
+    assert [
+        computed_thresholds(rule(), 0, pop, seen(executed=n, busy=b))[1] for n, pop, b in ((0, 40, 0), (1, 1, 10**15))
+    ] == [1, 1]
 
 
 def test_other_rules_for_the_high_threshold() -> None:
@@ -112,16 +110,16 @@ def flags(condition: Any, lengths: list[int]) -> list[int]:
 UP_AND_DOWN = [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]
 
 
-def test_announced_is_set_at_max_and_latched_until_min() -> None:
-    assert flags("announced", UP_AND_DOWN) == [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]
-
-
-def test_length_max_is_not_latched() -> None:
-    assert flags({"length": "max"}, UP_AND_DOWN) == [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1]
-
-
-def test_length_of_a_number_is_not_latched() -> None:
-    assert flags({"length": 3}, UP_AND_DOWN) == [0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1]
+@pytest.mark.parametrize(
+    ("condition", "bits"),
+    [
+        ("announced", [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]),  # set at max, latched until min
+        ({"length": "max"}, [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1]),
+        ({"length": 3}, [0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1]),
+    ],
+)
+def test_what_a_watch_shows_of_a_queue(condition: Any, bits: list[int]) -> None:
+    assert flags(condition, UP_AND_DOWN) == bits
 
 
 def test_new_thresholds_take_effect_at_once() -> None:
@@ -308,7 +306,3 @@ def test_thresholds_of_each_phase_are_computed_anew() -> None:
 
 def test_a_worker_that_has_run_nothing_computes_nothing() -> None:
     assert thresholds_after(THREE, 2)[1][1] == 1
-
-
-def test_default_strategy_steals_without_thresholds() -> None:
-    assert plan_of(items(1, NS), strategy=FIRST).steal.watch.shape == (0, 2)
