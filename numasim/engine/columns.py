@@ -1,7 +1,7 @@
 """The columns of a results table: name, group, label, unit and meaning of each, in the order of the table (model 6).
 
-This is the one list of columns: their order, their groups (`numasim.engine.result`), labels of axes and reports, and
-the reference pages come from it.
+The order and groups of columns (`numasim.engine.result`), the labels of axes and reports, and the reference pages come
+from this list.
 """
 
 from __future__ import annotations
@@ -228,10 +228,10 @@ DESCRIBED: Mapping[str, Column] = MappingProxyType(
 
 
 def of_group(group: str) -> tuple[str, ...]:
-    """The names of the columns of one group, in their order."""
+    """Return the names of the columns of one group, in their order."""
     return tuple(column.name for column in DESCRIBED.values() if column.group == group)
 
 
 def of_kind(kind: Kind) -> frozenset[str]:
-    """The names of the columns of one kind."""
+    """Return the names of the columns of one kind."""
     return frozenset(column.name for column in DESCRIBED.values() if column.kind == kind)

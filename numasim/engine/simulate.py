@@ -1,4 +1,4 @@
-"""`simulate`: a Plan and a seed in, one Result out, on the engine of that name."""
+"""`simulate`: run a Plan with a seed on the engine of a given name, and return the Result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile
 from numasim.workload.recording.recorded import scaled_on
 
-ANY_SEED = 0  # of a run that is only asked what all runs of its plan have in common
+ANY_SEED = 0  # of a run that is used only for what all runs of its plan have in common
 COMPILED = "numasim.engine.native._engine"
 
 Log = Sequence[Executed]
@@ -36,7 +36,7 @@ class Engine(Protocol):
     def __call__(
         self, run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
     ) -> tuple[Result, Log | None]:
-        """The result, and the log where one was requested and the run has gone through all stretches."""
+        """Return the result, and the log if it was requested and the run has simulated all stretches."""
 
 
 def _reference(
@@ -93,15 +93,15 @@ def simulate(
     listener: Listener | None = None,
     watch: Watcher | None = None,
 ) -> Result:
-    """Run ``plan`` with ``seed`` (0 to 2**64 - 1), that of all random draws.
+    """Run ``plan`` with ``seed`` (0 to 2**64 - 1), the seed of all random draws.
 
-    ``check`` checks the result against the invariants of the model (CheckError if one is broken); ``listener`` is
-    called with batches of trace records [n, 5], ``watch`` with batches of what a run does [n, 7]
-    (`numasim.engine.observe.watch`): a watched run goes through every event.
+    ``check`` checks the result against the invariants of the model (CheckError if an invariant is broken). ``listener``
+    is called with batches of trace records [n, 5], ``watch`` with batches of rows about the run [n, 7]
+    (`numasim.engine.observe.watch`): a watched run simulates every event.
 
-    Every result is held against the bounds that no schedule can beat: work / workers and the critical path (model 8).
+    Every result is compared with the bounds that no schedule can beat: work / workers and the critical path (model 8).
 
-    Raises InputError for an engine that does not exist, DeadlockError where tasks are left that no worker can run, and
+    Raises InputError for an engine that does not exist, DeadlockError if tasks are left that no worker can run, and
     CheckError for a result below a bound.
     """
     require_engine(engine)
@@ -118,7 +118,7 @@ def simulate(
 
 
 def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
-    """The bounds of every run of ``plan``; ``engine`` goes through the graph. Plans that differ in their strategies
+    """Return the bounds of every run of ``plan``; ``engine`` walks the graph. Plans that differ in their strategies
     alone have the same bounds.
     """
     return _bounds(Shared((plan.workload, plan.machine, plan.effects, plan.coupled), plan), engine)
@@ -138,7 +138,7 @@ def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check:
 
 
 def left_out(spec: RunSpec, plan: Plan) -> tuple[str, ...]:
-    """What the program of a run does not say, and what is taken for granted of where it was recorded."""
+    """Return remarks about what the program of a run does not say, and about assumptions on where it was recorded."""
     work = plan.workload
     file = spec.workload.file if isinstance(spec.workload, WorkloadFile) else None
     memory = memory_left_out(work, file) if file else []

@@ -1,13 +1,14 @@
-"""What running segments share: memory controllers, links, last-level caches, the address space (model 2.5).
+"""The resources that running segments share: memory controllers, links, last-level caches, the address space (model
+2.5).
 
-A resource has a capacity in bytes per second; the address space one in page faults per second, or, where items give
-back memory, in picoseconds per second for which its lock is held. Bytes that a node reads from
-a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
-there. Where caches are kept coherent by messages, these use links, too (`fetched` and `written`). Where a part of each
-controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes together
-share what is left: a second resource, which only they use beside the controller itself. What programs beside the
-simulated one use of a controller or link is no part of its capacity: theirs is served first. A node without memory has
-a controller that nothing uses, of one byte per second, so that the first ids are those of nodes.
+The capacity of a resource is in bytes per second. The capacity of the address space is in page faults per second, or,
+if items give back memory, in picoseconds per second for which its lock is held. Bytes that a node reads from a home use
+the home's controller and the links on the route from there; bytes that the node writes back use the links on the way
+there. If messages keep caches coherent, the messages use links, too (`fetched` and `written`). If a part of each
+controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes share the
+rest: a second resource, which they use in addition to the controller. Programs beside the simulated one are served
+first: their use of a controller or link is subtracted from its capacity. A node without memory has a controller that
+nothing uses, of one byte per second, so that the first ids are those of nodes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from numasim.workload.one_worker import LINE_BYTES
 
 # ---- What a line puts on each link: itself, and the messages that keep caches coherent (model 2.1 and 2.5) ----------
 #
-# Where a machine snoops, a line that a node fetches from its home goes like this (Conway and Hughes, IEEE Micro
+# If a machine snoops, a line that a node fetches from its home takes these messages (Conway and Hughes, IEEE Micro
 # 2007): a request to the home; questions from there to all other nodes with caches, one on each link that leads to
 # some of them; an answer of each to the node that fetches; the line; an acknowledgement to the home. A line that is
 # written back is acknowledged, and nobody is asked.
@@ -35,7 +36,7 @@ OnLinks = Mapping[int, int]  # bytes by link
 
 
 def fetched(machine: Machine, node: int, home: int) -> OnLinks:
-    """What a line puts on links that ``node`` gets from ``home``, or from another node's cache."""
+    """Return the bytes that a line puts on links which ``node`` gets from ``home``, or from another node's cache."""
     snoop, load = machine.snoop, _Load(machine)
     if snoop is None:
         load.send(home, node, LINE_BYTES)
@@ -52,7 +53,7 @@ def fetched(machine: Machine, node: int, home: int) -> OnLinks:
 
 
 def written(machine: Machine, node: int, home: int) -> OnLinks:
-    """What a line puts on links that ``node`` writes back to ``home``."""
+    """Return the bytes that a line puts on links which ``node`` writes back to ``home``."""
     snoop, load = machine.snoop, _Load(machine)
     load.send(node, home, LINE_BYTES + (snoop.request_bytes if snoop else 0))
     if snoop:
@@ -103,23 +104,23 @@ Paths = tuple[tuple[Path, ...], ...]
 
 
 class ResourceKind(StrEnum):
-    """What a resource is, in the order of ids."""
+    """The kind of a resource, in the order of ids."""
 
     CONTROLLER = "controller"
-    REMOTE = "remote flows"  # what is left of a controller for the flows of other nodes
+    REMOTE = "remote flows"  # the part of a controller for the flows of other nodes
     LINK = "link"
     CACHE = "cache"
     FAULTS = "address space"
-    LOCK = "lock of the address space"  # in its place where items give back memory
+    LOCK = "lock of the address space"  # instead of the rate of page faults, if items give back memory
 
     @property
     def unit(self) -> str:
-        """The unit of its capacity and of its load."""
+        """Return the unit of the capacity and of the load."""
         return {ResourceKind.FAULTS: "faults/s", ResourceKind.LOCK: "ps/s"}.get(self, BYTES_UNIT)
 
 
 class Resource(NamedTuple):
-    """One resource; its capacity is in its kind's unit, and without what others use of it."""
+    """One resource; its capacity is in its kind's unit, after subtraction of the use by other programs."""
 
     kind: ResourceKind
     name: str
@@ -128,12 +129,12 @@ class Resource(NamedTuple):
 
 @dataclass(frozen=True)
 class Resources:
-    """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order,
-    last-level caches, the address space; those that the plan does not limit are left out.
+    """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order, last-level
+    caches, the address space; resources that the plan does not limit are left out.
 
-    ``listed`` are all of them and ``capacity`` theirs, in units per second; ``reads[node][home]`` and
-    ``writes[node][home]`` list what a line uses, ``moves[node][other]`` what a line uses that another node's cache
-    sends to a node; ``llc[domain]`` and ``faults`` are ids, or -1 where there is no such resource.
+    ``listed`` are all resources and ``capacity`` their capacities, in units per second. ``reads[node][home]`` and
+    ``writes[node][home]`` list the uses of a line, ``moves[node][other]`` the uses of a line that the cache of
+    ``other`` sends to ``node``. ``llc[domain]`` and ``faults`` are ids, or -1 if there is no such resource.
     """
 
     listed: tuple[Resource, ...]
@@ -144,16 +145,16 @@ class Resources:
     llc: tuple[int, ...]
     faults: int
     fault_units: int  # of the address space that a page fault takes
-    fault_alpha_ppm: int  # by how much less, in ppm, the address space manages for each further node that uses it
+    fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node that uses it
 
     def faults_capacity(self, nodes: int) -> int:
-        """The capacity of the address space while workers of so many nodes use it."""
+        """Return the capacity of the address space while workers of so many nodes use it."""
         slower = MILLION + self.fault_alpha_ppm * max(0, nodes - 1)
         return max(1, self.capacity[self.faults] * MILLION // slower)
 
 
 def resources_of(plan: Plan) -> Resources:
-    """The resources of the plan's machine."""
+    """Return the resources of the plan's machine."""
     machine, share_ppm = plan.machine, plan.effects.local_share_ppm
     listed = tuple(_listed(plan))
     first = {resource.kind: at for at, resource in reversed(list(enumerate(listed)))}
@@ -173,9 +174,11 @@ def resources_of(plan: Plan) -> Resources:
     )
 
 
-@lru_cache(maxsize=4)  # of each plan both engines and the prices of its items ask
+@lru_cache(maxsize=4)  # both engines and the prices of items ask for each plan
 def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Paths, Paths]:
-    """What reads, writes and moves of a line use; ``shares``: a part of each controller is kept for its own node."""
+    """Return the uses of reads, writes and moves of a line; ``shares``: a part of each controller is kept for its own
+    node.
+    """
     nodes = range(machine.nodes)
 
     def controller(node: int, home: int) -> Path:
@@ -192,13 +195,13 @@ def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Path
 
 
 def holds_lock(plan: Plan) -> bool:
-    """Whether giving back memory takes time, so that the address space is shared out by the time of its lock."""
+    """Tell whether giving back memory takes time, so that the address space is shared by the time of its lock."""
     gives_back = any(family.gives_back for family in plan.workload.ranges)
     return gives_back and (plan.costs.unmap_ps > 0 or plan.costs.shootdown_ps > 0)
 
 
 def lock_ps_of_fault(costs: Costs) -> int:
-    """For how long a page fault keeps others from the lock of the address space, in ps."""
+    """Return for how long a page fault keeps others from the lock of the address space, in ps."""
     return PS_PER_S // costs.faults_per_s if costs.faults_per_s else 0
 
 

@@ -1,7 +1,7 @@
 """The serial time of a plan's workload: all of it on worker 0 alone, every byte local, no overhead (model 6).
 
-Where durations follow from the declared bytes alone, it is a sum. With caches they depend on the order of execution:
-then one worker runs the graph, depth first, and only ranges are summed.
+If durations follow from the declared bytes alone, the serial time is a sum. With caches, durations depend on the order
+of execution: then one worker runs the graph, depth first, and only ranges are summed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "othe
 
 
 def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
-    """Serial time in picoseconds; ``work_ps`` is the local work of ``run``, ``makespan_ps`` simulates another run."""
+    """Return the serial time in picoseconds; ``work_ps`` is the local work of ``run``, ``makespan_ps`` simulates
+    another run.
+    """
     plan = run.plan
     if not _known_beforehand(plan):
         drawn = plan.effects.task_noise_ppm > 0 or draws_durations(plan.workload)
@@ -60,7 +62,9 @@ def _known_beforehand(plan: Plan) -> bool:
 
 
 def _shared(plan: Plan) -> Shared:
-    """The parts of a plan that determine its serial time; the program without what its strategy deals items by."""
+    """Return the parts of a plan that determine its serial time, the program without the strategy's distribution of
+    items.
+    """
     work = undealt(plan.workload, plan.control.dealing)
     parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
     return Shared(parts, replace(plan, workload=work))
@@ -82,7 +86,7 @@ def _plan_alone(shared: Shared) -> Plan:
 
 
 def alone(plan: Plan) -> Plan:
-    """The same graph on worker 0 alone, depth first, without overhead and synchronisation.
+    """Return the plan with the same graph on worker 0 alone, depth first, without overhead and synchronisation.
 
     All bytes are local, and the core is of the fastest kind.
     """
@@ -113,7 +117,7 @@ def alone(plan: Plan) -> Plan:
 
 
 def _effects_alone(effects: Effects) -> Effects:
-    """The effects that a worker feels when it is alone."""
+    """Return the effects that a worker feels when it is alone."""
     return Effects(
         cache=effects.cache,
         overlap_ppm=effects.overlap_ppm,
@@ -123,7 +127,7 @@ def _effects_alone(effects: Effects) -> Effects:
 
 
 def _graph_alone(work: Workload) -> Workload:
-    """The tasks of a program without its ranges and its synchronisation ops."""
+    """Return the tasks of a program without its ranges and its synchronisation ops."""
     kept = ~work.uses
     return replace(
         work,

@@ -1,9 +1,9 @@
-"""Whether a run can skip ahead: where no memory traffic couples the workers, only steals need be events (model 1.7).
+"""Whether a run can skip ahead: if no memory traffic couples the workers, only steals need be events (model 1.7).
 
-Between two steals a worker then depends on its own queue and its speed alone: its progress and the content of its queue
-at any instant follow from the time at which it started, and from when others on its core began or ceased to execute.
-Each condition excludes one case in which this would not hold. It is a
-property of the plan, so that all engines agree.
+Between two steals a worker then depends on its own queue and its speed alone. Its progress and the contents of its
+queue at any instant follow from the time at which it started, and from the times at which other workers of its core
+began or ceased to execute. Each condition excludes one case in which this would not hold. Skipping is a property of the
+plan, so that all engines agree.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from numasim.workload.graph import I64, Deal, Op, Phase, Workload
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that every skippable plan meets. ``otherwise`` says what couples the workers of any other plan."""
+    """A condition that every skippable plan meets; ``otherwise`` says how the workers of any other plan are coupled."""
 
     holds: Callable[[Plan], bool]
     otherwise: str
 
 
 def skippable(plan: Plan) -> bool:
-    """Whether an engine may skip ahead in runs of ``plan``."""
+    """Tell whether an engine may skip ahead in runs of ``plan``."""
     return obstacle(plan) is None
 
 
 def obstacle(plan: Plan) -> str | None:
-    """The first obstacle to skipping ahead in runs of ``plan``, or None."""
+    """Return the first obstacle to skipping ahead in runs of ``plan``, or None."""
     return next((condition.otherwise for condition in CONDITIONS if not condition.holds(plan)), None)
 
 
@@ -49,7 +49,7 @@ def _work_takes_time(plan: Plan) -> bool:
 
 
 def _levels(plan: Plan) -> npt.NDArray[Any]:
-    """The steal levels of the strategy, without its dispatch rules."""
+    """Return the steal levels of the strategy, without its dispatch rules."""
     return plan.steal.level[: plan.steal.steal_levels]
 
 
@@ -60,13 +60,13 @@ def _one_task_a_steal(plan: Plan) -> bool:
 
 
 def _most_roots(phase: Phase, workers: int) -> int:
-    """The largest number of roots that one worker gets."""
+    """Return the largest number of roots that one worker gets."""
     return len(phase.roots) if phase.deal == Deal.MASTER else -(-len(phase.roots) // workers)
 
 
 def _one_local_time(plan: Plan) -> bool:
-    """Whether it is known who has the longest chain: all workers wait equally long for local bytes, or items are alike,
-    of which each worker that begins a range executes one.
+    """Tell whether the worker with the longest chain is known: all workers wait equally long for local bytes, or items
+    are equal and each worker that begins a range executes one.
     """
     work, noise_ppm = plan.workload, plan.effects.task_noise_ppm
     unlike = [family for family in work.ranges if family.moves_bytes and (noise_ppm or not family.alike)]
@@ -92,7 +92,7 @@ def _fully_strict(plan: Plan) -> bool:
 
 
 def _last_of(work: Workload, code: Op) -> I64:
-    """[rows] the position of the last op of this code in each row's program, or -1."""
+    """Return [rows] the position of the last op of this code in each row's program, or -1."""
     places = np.flatnonzero(work.op_code == code)
     row = np.searchsorted(work.op_ptr, places, side="right") - 1
     last = np.full(work.rows, -1, np.int64)
@@ -105,13 +105,13 @@ def _has_roots(plan: Plan) -> bool:
 
 
 CONDITIONS: tuple[Condition, ...] = (
-    # what a worker does between two steals must depend on nothing but its speed
+    # the actions of a worker between two steals must depend on nothing but its speed
     Condition(lambda plan: not priced_by_events(plan), "caches, queueing or page faults couple the workers"),
     Condition(
         lambda plan: not noisy(plan) or not _has_roots(plan),
         "the times of segments, or the speeds of who executes them, are drawn",
     ),
-    # speeds change at the end of an instant, and what takes no time would end behind that
+    # speeds change at the end of an instant, and work that takes no time would end after that
     Condition(_work_takes_time, "work takes no time, and speeds change"),
     # the only property of a queue that another worker may depend on is whether it holds a task
     Condition(
@@ -176,6 +176,6 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(lambda plan: not plan.workload.groups, "tasks wait for groups of others"),
     Condition(_fully_strict, "a task ends before all its children have been waited for"),
     Condition(lambda plan: plan.tuning is None, "a controller is told of each task between two iterations"),
-    # the last one, since it is the only one that takes time to find out
+    # the last condition, since only this one takes time to check
     Condition(lambda plan: not may_be_scarce(plan), "all workers together may ask for more bandwidth than there is"),
 )

@@ -19,7 +19,7 @@ U8, I32, U32, I64, U64 = "uint8", "int32", "uint32", "int64", "uint64"
 class Field:
     """A field that plans give by ``name``; structures call it ``member``, which may lead into a part (``part.name``).
 
-    It is present if ``when`` holds.
+    The field is present if ``when`` holds.
     """
 
     name: str = field(kw_only=False)
@@ -29,7 +29,7 @@ class Field:
 
     @property
     def place(self) -> str:
-        """The member, or path of members, that holds it."""
+        """Return the member, or path of members, that holds the field."""
         return self.member or self.name
 
 
@@ -65,9 +65,9 @@ class Value(Field):
 class Array(Field):
     """``size`` numbers of one type, or any number of them, each from ``low`` to ``high``.
 
-    ``shape`` is a note. An array that ``points_into`` others begins at 0, never falls and ends at
-    what this expression says. It is kept as a view; with ``count``, as a bare pointer and the member ``count`` that
-    says how many rows of ``width`` numbers there are; as a bare pointer alone where ``count`` is ``none``.
+    ``shape`` is a note. An array that ``points_into`` others begins at 0, never falls and ends at the value of this
+    expression. The array is kept as a view. With ``count``, it is kept as a bare pointer, and the member ``count``
+    holds the number of rows of ``width`` numbers; if ``count`` is ``none``, as a bare pointer alone.
     """
 
     type: str = field(kw_only=False)
@@ -102,7 +102,7 @@ class Records(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Listed(Field):
-    """A list of entries of one structure; where ``count`` is given, of so many."""
+    """A list of entries of one structure; of ``count`` entries, if ``count`` is given."""
 
     of: Structure = field(kw_only=False)
     count: str = ""
@@ -142,22 +142,22 @@ class Structure:
 
 
 def cost(name: str, note: str = "", low: str = "0", member: str = "") -> Integer:
-    """What an operation takes, in ps."""
+    """Make a field for the time of an operation, in ps."""
     return Integer(name, low=low, high="MOST_COST_PS", note=note, member=member)
 
 
 def ppm(name: str, note: str = "", low: str = "0", high: str = "MILLION") -> Integer:
-    """A share in parts per million."""
+    """Make a field for a share in parts per million."""
     return Integer(name, low=low, high=high, note=note)
 
 
 def times(name: str, shape: str, size: str, note: str = "", member: str = "") -> Array:
-    """Times that segments or tasks take, in ps."""
+    """Make a field for times of segments or tasks, in ps."""
     return Array(name, I64, shape, size=size, high="LONGEST_PS", note=note, member=member)
 
 
 def latencies(name: str, note: str, member: str = "", count: str = "", when: str = "") -> Array:
-    """Latencies between nodes, in ps."""
+    """Make a field for latencies between nodes, in ps."""
     return Array(
         name, type=I64, shape="nodes, nodes", size="nodes * nodes", high="MOST_COST_PS", note=note,
         member=member, count=count, when=when,
@@ -165,7 +165,7 @@ def latencies(name: str, note: str, member: str = "", count: str = "", when: str
 
 
 def by_node(name: str, columns: str, size: str, member: str, note: str = "") -> Arrays:
-    """Times in ps, an array of ``size`` for each node."""
+    """Make a field for times in ps, an array of ``size`` for each node."""
     shape = f"nodes, {columns}"
     return Arrays(
         name, type=I64, shape=shape, count="nodes", size=size, low="0", high="LONGEST_PS", member=member, note=note
@@ -173,12 +173,14 @@ def by_node(name: str, columns: str, size: str, member: str, note: str = "") -> 
 
 
 def pointer(name: str, shape: str, size: str, into: str, **more: Any) -> Array:
-    """Where the entries of each row begin: the pointer of a CSR form, which ends at ``into``."""
+    """Make a field for the pointer of a CSR form, which says where the entries of each row begin, and
+    ends at ``into``.
+    """
     return Array(name, I64, shape, size=size, points_into=into, **more)
 
 
 def _rows(shape: str, size: str) -> Callable[..., Array]:
-    """A maker of arrays that have a number for each of some rows, all of which have the same ``shape`` and ``size``."""
+    """Return a maker of arrays that have a number for each of some rows, all with the same ``shape`` and ``size``."""
 
     def of_rows(name: str, type: str, high: str = "", **more: Any) -> Array:
         return Array(name, type, shape, size=size, high=high, **more)

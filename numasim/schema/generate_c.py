@@ -16,7 +16,7 @@ GENERATED = Path(__file__).parents[2] / "lib" / "core" / "generated"
 
 
 def files() -> dict[str, str]:
-    """The text of every generated file by name."""
+    """Return the text of every generated file by name."""
     return {
         "enumerations.h": enumerations(),
         "counters.h": counters(),
@@ -29,7 +29,7 @@ def files() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the files, or with ``--check`` name those that differ from the schema; return the exit status."""
+    """Write the files, or with ``--check`` name the files that differ from the schema; return the exit status."""
     stale = []
     for name, text in files().items():
         path = GENERATED / name

@@ -32,12 +32,12 @@ LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a list for
 
 
 def guarded(name: str, body: str) -> str:
-    """A header of that name."""
+    """Return a header of that name."""
     return f"{HEADING}#ifndef {name}\n#define {name}\n\n{body}\n#endif\n"
 
 
 def enumerations() -> str:
-    """The header with constants, enumerations and records."""
+    """Return the header with constants, enumerations and records."""
     parts = [
         "#include <assert.h>\n#include <stddef.h>\n#include <stdint.h>\n",
         "".join(f"#define NS_{name} {_number(value)}\n" for name, value in CONSTANTS.items()),
@@ -50,7 +50,7 @@ def enumerations() -> str:
 
 
 def words() -> str:
-    """The names of the values of all enumerations."""
+    """Return the names of the values of all enumerations."""
     tables = [
         f"const char *const {_words_name(each)}[{len(_words_of(each))}] = {{"
         + ", ".join(f'"{word}"' for word in _words_of(each))
@@ -61,7 +61,7 @@ def words() -> str:
 
 
 def counters() -> str:
-    """The counters of workers as a list of names and as a structure, and those of synchronisation objects."""
+    """Return the counters of workers as a list of names and as a structure, and those of synchronisation objects."""
     workers = {**COUNTS, **TIMES}
     members = "".join(f"    int64_t {name};\n" for name in workers)
     parts = [
@@ -94,7 +94,7 @@ def _enumeration(each: Names) -> str:
 
 
 def _list_of_values(each: Names) -> str:
-    """The values by their words and their names, so that C can make a table of what it has for each."""
+    """Return the values by their words and their names, so that C can make a table with an entry for each value."""
     if each.type not in LISTED:
         return ""
     return "\n" + _listed(f"NS_EACH_{each.type.removeprefix('ns_').upper()}", dict.fromkeys(each.words, ""))
@@ -130,14 +130,14 @@ ARRAY_C_TYPES = {"uint8": "uint8_t", "int32": "int32_t", "uint32": "uint32_t", "
 
 
 def structures() -> str:
-    """The header with all structures, each after those that it contains."""
+    """Return the header with all structures, each after the structures that it contains."""
     includes = '#include <stdbool.h>\n#include <stdint.h>\n\n#include "plan/views.h"\n#include "enumerations.h"\n'
     texts = "".join(f"\n{_structure(each)}" for each in in_order(PLAN))
     return guarded("NUMASIM_GENERATED_PLAN_STRUCTS_H", includes + texts)
 
 
 def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Structure]:
-    """All structures that ``structure`` contains, each after its parts, itself last."""
+    """Return all structures that ``structure`` contains, each after its parts, itself last."""
     seen = set() if seen is None else seen
     for field in structure.fields:
         if isinstance(field, (Part, Listed)) and field.of.c_name not in seen:
@@ -147,12 +147,12 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
 
 
 def listed(structure: Structure) -> bool:
-    """Whether plans contain lists of this structure."""
+    """Tell whether plans contain lists of this structure."""
     return any(isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields)
 
 
 def enum_of(values: object) -> str:
-    """The C type of an enumeration."""
+    """Return the C type of an enumeration."""
     return next(f"enum {each.type}" for each in ENUMERATIONS if each.values is values or each.values == values)
 
 
@@ -167,7 +167,7 @@ def _structure(structure: Structure) -> str:
 
 
 def _members(field: Field) -> Iterator[tuple[str, str]]:
-    """(name, declaration) of the members of a field; none for a field that is a member of a part."""
+    """Return (name, declaration) of the members of a field; none for a field that is a member of a part."""
     if "." in field.place:
         return
     shape = f"[{field.shape}]" if isinstance(field, (Array, Arrays)) else ""
@@ -178,7 +178,7 @@ def _members(field: Field) -> Iterator[tuple[str, str]]:
 
 
 def _type(field: Field) -> str:
-    """The type that a declaration begins with, and the space or the star behind it."""
+    """Return the type at the beginning of a declaration, with the space or the star behind it."""
     match field:
         case Array():
             type = f"const {ARRAY_C_TYPES[field.type]} *" if field.count else VIEWS[field.type]
@@ -201,7 +201,7 @@ def _type(field: Field) -> str:
 
 
 def plan_names() -> str:
-    """The header."""
+    """Return the header with the C++ names."""
     enums = "".join(_cpp_enumeration(each) for each in ENUMERATIONS if each.cpp)
     structures = "".join(f"using {each.cpp_name} = {each.c_name};\n" for each in in_order(PLAN) if each.cpp_name)
     traffic = f"enum TrafficKind : std::size_t {{ {', '.join(TRAFFIC.values())}, TRAFFIC_KINDS }};\n"

@@ -1,4 +1,6 @@
-"""What every result of every engine obeys (model 8, items 1 and 7). A broken invariant is a defect of numasim."""
+"""The invariants of every result of every engine (model 8, items 1 and 7). A broken invariant is a
+defect of numasim.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ Invariant = Callable[[Run, Result, Log], Iterator[str]]
 
 
 def violations(run: Run, result: Result, log: Log = None) -> list[str]:
-    """One sentence for each invariant that ``result`` breaks; the log of executed stretches allows more checks."""
+    """Return one sentence for each invariant that ``result`` breaks; the log of executed stretches
+    allows more checks.
+    """
     return [sentence for invariant in INVARIANTS for sentence in invariant(run, result, log)]
 
 
@@ -41,7 +45,7 @@ def assert_valid(run: Run, result: Result, log: Log = None) -> None:
 
 def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
     """As many tasks finish as the workload has; with a log, every segment and item runs as often as its phases, and
-    once more for each attempt of a transaction that aborted behind it.
+    once more for each attempt of a transaction that aborted after it.
     """
     plan = run.plan
     done, there = result.counters["tasks"], plan.workload.tasks
@@ -64,8 +68,8 @@ def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) -> Iterator[str]:
-    """No segment of a transaction runs more often than the one before it, and the first ones not more often than
-    attempts ended. Runs of attempts that aborted are taken from ``ran``.
+    """No segment of a transaction runs more often than the segment before it, and the first segments run at most as
+    often as attempts ended. Runs of attempts that aborted are subtracted from ``ran``.
     """
     begun = 0
     for task in range(work.rows):
@@ -85,7 +89,7 @@ def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) 
 
 
 def _items_as_one(runs: Counter[tuple[int, int]], rows: int) -> Counter[tuple[int, int]]:
-    """The number of runs of all range items, whose ids begin at ``rows``, counted for the first item."""
+    """Return the number of runs of all range items, whose ids begin at ``rows``, counted for the first item."""
     merged: Counter[tuple[int, int]] = Counter()
     for (task, segment), times in runs.items():
         merged[min(task, rows), segment] += times
@@ -110,7 +114,7 @@ def _expected_runs(work: Workload) -> Counter[tuple[int, int]]:
 
 
 def one_thing_at_a_time(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """No worker executes two segments at once, and none after the makespan."""
+    """No worker executes two segments at once, or a segment after the makespan."""
     by_worker: dict[int, list[Executed]] = defaultdict(list)
     for each in log or ():
         by_worker[each.worker].append(each)
@@ -142,7 +146,7 @@ def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _runs_again(work: Workload) -> bool:
-    """Whether a task runs more than once."""
+    """Tell whether a task runs more than once."""
     roots = [root for phase in work.phases for root in phase.roots]
     return max(work.runs) > 1 or len(set(roots)) < len(roots)
 
@@ -196,7 +200,7 @@ def _dependence_order(work: Workload, start: dict[int, int], end: dict[int, int]
 def time_bounds(run: Run, result: Result, log: Log) -> Iterator[str]:
     """The makespan is at least T1 / P and at least Tinf, which are times with all bytes local.
 
-    Where remote memory is faster than local memory, or a worker faster than the average, tasks may take less.
+    If remote memory is faster than local memory, or a worker faster than the average, tasks may take less.
     """
     plan = run.plan
     c, workers = result.counters, plan.workers.workers
@@ -211,7 +215,7 @@ def time_bounds(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _may_beat_local_work(plan: Plan) -> bool:
-    """Whether some tasks may take less than their local work on an average worker."""
+    """Tell whether some tasks may take less than their local work on an average worker."""
     latency, caches = plan.machine.latency_ps, plan.machine.caches
     near_caches = plan.effects.cache != "none" and caches.llc_remote_hit_ps < caches.llc_hit_ps
     near_memory = bool((latency < np.diagonal(latency)[:, None]).any())
@@ -260,8 +264,8 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 
 def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and those
-    of migrated pages and of helpers.
+    """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and the
+    bytes of migrated pages and of helpers.
     """
     plan = run.plan
     if result.counters["aborts"] and log is None:
@@ -305,20 +309,20 @@ def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _ranges(work: Workload) -> Iterator[tuple[RangeFamily, int]]:
-    """(family, how often it runs) of every phase with a range."""
+    """Return (family, how often it runs) of every phase with a range."""
     for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
             yield work.ranges[phase.range_family], runs
 
 
 def _every_item(family: RangeFamily) -> Iterator[I64]:
-    """The items of a family, so many at a time that their numbers fit in memory."""
+    """Return the items of a family, so many at a time that their numbers fit in memory."""
     for first in range(0, family.count, ITEMS_AT_ONCE):
         yield np.arange(first, min(first + ITEMS_AT_ONCE, family.count))
 
 
 def _item_bytes(run: Run, family: RangeFamily) -> int:
-    """The bytes that all items of a family move."""
+    """Return the bytes that all items of a family move."""
     accesses = family.accesses
     of_regions = family.count * int((accesses.row_bytes * accesses.rows * traffic_factor(accesses)).sum())
     if not family.node_accesses:
@@ -328,7 +332,7 @@ def _item_bytes(run: Run, family: RangeFamily) -> int:
 
 
 def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
-    """The bytes of the segments that ran, those of attempts that aborted included."""
+    """Return the bytes of the segments that ran, attempts that aborted included."""
     work = unfolded(plan.workload)
     accesses = work.accesses
     moved = np.add.reduceat(
@@ -339,7 +343,7 @@ def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
 
 
 def _declared_bytes(work: Workload) -> int:
-    """The bytes of all segments."""
+    """Return the bytes of all segments."""
     accesses = work.accesses
     moved = accesses.row_bytes * accesses.rows * traffic_factor(accesses)
     running = np.concatenate(([0], np.cumsum(moved)))
@@ -372,7 +376,7 @@ def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Aborts add up, and with one worker there are none; with a log, of two transactions that ended no one opened an
+    """Aborts add up, and with one worker there are none. With a log: of two transactions that ended, neither opened an
     object while the other wrote it (model 4.11).
     """
     plan = run.plan

@@ -1,7 +1,7 @@
-"""A run over time: what its workers do, the lengths of queues, the use of each resource (model 6).
+"""A run over time: the states of its workers, the lengths of queues, the use of each resource (model 6).
 
-The tables are exact integrals over at most `BINS` stretches of equal length, whatever the length of the run, gathered
-from the rows of a watched run (`numasim.engine.observe.watch`).
+The tables are exact integrals over at most `BINS` stretches of equal length, however long the run is, computed from the
+rows of a watched run (`numasim.engine.observe.watch`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Integrals:
         self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # steps of the weight
 
     def add(self, shift: int, subject: I64, begin_ps: I64, end_ps: I64, weight: I64) -> None:
-        """Add stretches, none of them empty, of bins that are ``1 << shift`` wide."""
+        """Add stretches, none of them empty, in bins of width ``1 << shift``."""
         first, last = begin_ps >> shift, (end_ps - 1) >> shift
         alone = first == last
         np.add.at(self._inside, (subject[alone], first[alone]), (weight * (end_ps - begin_ps))[alone])
@@ -51,12 +51,12 @@ class Integrals:
         np.add.at(self._covers, (subject, last), -weight)
 
     def values(self, shift: int) -> I64:
-        """[subjects, BINS] the integrals."""
+        """Return [subjects, BINS] the integrals."""
         covered: I64 = np.cumsum(self._covers[:, :BINS], axis=1)
         return self._inside + (covered << shift)
 
     def widen(self, shift: int) -> None:
-        """Make bins of ``1 << shift`` twice as wide."""
+        """Double the width of bins of ``1 << shift``."""
         pairs = self.values(shift).reshape(-1, BINS // 2, 2).sum(axis=2)
         self._inside[:, : BINS // 2] = pairs
         self._inside[:, BINS // 2 :] = 0
@@ -64,7 +64,7 @@ class Integrals:
 
 
 class Steps:
-    """Integrals of step functions: a subject has a value from one time on until it gets another."""
+    """Integrals of step functions: a subject has a value from one time on until it gets another value."""
 
     def __init__(self, subjects: int) -> None:
         self._low, self._high = Integrals(subjects), Integrals(subjects)
@@ -72,7 +72,7 @@ class Steps:
         self._value: I64 = np.zeros(subjects, np.int64)
 
     def set(self, shift: int, subject: I64, time_ps: I64, value: I64) -> None:
-        """From ``time_ps`` on the subjects have these values; in order of time for each subject."""
+        """Give the subjects these values from ``time_ps`` on; in order of time for each subject."""
         if not len(subject):
             return
         changed = np.unique(subject)
@@ -87,18 +87,18 @@ class Steps:
         self._since_ps[changed], self._value[changed] = time[final], what[final]
 
     def close(self, shift: int, end_ps: int) -> None:
-        """All values hold until ``end_ps``."""
+        """End all values at ``end_ps``."""
         everyone = np.arange(len(self._value))
         self.set(shift, everyone, np.full(len(everyone), end_ps), self._value.copy())
 
     def values(self, shift: int) -> npt.NDArray[np.object_]:
-        """[subjects, BINS] the integrals, as integers of any size."""
+        """Return [subjects, BINS] the integrals, as integers of any size."""
         low, high = self._low.values(shift).astype(object), self._high.values(shift).astype(object)
         sums: npt.NDArray[np.object_] = low + (high << LIMB_BITS)
         return sums
 
     def widen(self, shift: int) -> None:
-        """Make bins of ``1 << shift`` twice as wide."""
+        """Double the width of bins of ``1 << shift``."""
         self._low.widen(shift)
         self._high.widen(shift)
 
@@ -114,11 +114,11 @@ class Counts:
         self.values: I64 = np.zeros((subjects, BINS), np.int64)
 
     def add(self, shift: int, subject: I64, time_ps: I64) -> None:
-        """Count one event of each subject; one at the very end belongs to the last bin."""
+        """Count one event of each subject; an event at the very end belongs to the last bin."""
         np.add.at(self.values, (subject, np.minimum(time_ps >> shift, BINS - 1)), 1)
 
     def widen(self, _: int) -> None:
-        """Make bins twice as wide."""
+        """Double the width of bins."""
         pairs = self.values.reshape(-1, BINS // 2, 2).sum(axis=2)
         self.values[:, : BINS // 2] = pairs
         self.values[:, BINS // 2 :] = 0
@@ -142,8 +142,8 @@ MOST_STEALS = 400  # steals that are stored one by one
 class OverTime:
     """A `Watcher` that adds up the rows; call `close` at the makespan, then read the tables.
 
-    A producer beside the workers has the row behind theirs. ``steals`` are the first rows [n, COLUMNS] of steals.
-    ``resources`` is empty where the run is not coupled, because its use of resources is then not reported.
+    A producer beside the workers has the row after theirs. ``steals`` are the first rows [n, COLUMNS] of steals.
+    ``resources`` is empty if the run is not coupled, because the use of resources is then not reported.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -180,7 +180,7 @@ class OverTime:
         self.steals = np.concatenate([self.steals, steals[: max(0, room)]])
 
     def close(self, makespan_ps: int) -> None:
-        """The run has ended."""
+        """End the run at ``makespan_ps``."""
         self.makespan_ps = makespan_ps
         self._make_room(makespan_ps)
         self._lengths.close(self.shift, makespan_ps)
@@ -200,29 +200,29 @@ class OverTime:
 
     @property
     def edges_ps(self) -> I64:
-        """[bins + 1] where the bins begin, and the makespan, where the last one ends."""
+        """Return [bins + 1] the begins of the bins, and the makespan, the end of the last bin."""
         begins = np.arange(0, max(1, self.makespan_ps), 1 << self.shift, dtype=np.int64)
         return np.append(begins, self.makespan_ps)
 
     @property
     def stretches_ps(self) -> I64:
-        """[workers + 1, STATES, bins] the time that each worker, then a producer, spent in each state."""
+        """Return [workers + 1, STATES, bins] the time that each worker, then a producer, spent in each state."""
         values = self._stretches.values(self.shift)[:, : len(self.edges_ps) - 1]
         return values.reshape(self._workers + 1, len(STATES), -1)
 
     @property
     def queue_length(self) -> F64:
-        """[queues, bins] the mean length."""
+        """Return [queues, bins] the mean length."""
         return self._means(self._lengths)
 
     @property
     def resource_load(self) -> F64:
-        """[resources, bins] the mean use, in units per second."""
+        """Return [resources, bins] the mean use, in units per second."""
         return self._means(self._loads)
 
     @property
     def steals_made(self) -> I64:
-        """[2, bins] successful steals inside a node, and from another one."""
+        """Return [2, bins] the successful steals inside a node, and from another node."""
         return self._moves.values[:, : len(self.edges_ps) - 1]
 
     def _means(self, steps: Steps) -> F64:
@@ -233,7 +233,9 @@ class OverTime:
     # ---- the same as tables ----------------------------------------------------------------------------------------
 
     def workers_frame(self) -> pd.DataFrame:
-        """One row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, the time in each state."""
+        """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, the time in
+        each state.
+        """
         table = self._frame("worker", self._workers)
         table["node"] = np.repeat(self.plan.workers.node.astype(np.int64), len(self.edges_ps) - 1)
         for at, name in enumerate(STATES.values()):
@@ -241,15 +243,18 @@ class OverTime:
         return table
 
     def queue_length_frame(self) -> pd.DataFrame:
-        """One row for each bin and queue: ``begin_ps``, ``end_ps``, ``queue``, ``node`` (-1: none), mean ``tasks``."""
+        """Return a row for each bin and queue: ``begin_ps``, ``end_ps``, ``queue``, ``node`` (-1: none), mean
+        ``tasks``.
+        """
         table = self._frame("queue", len(self._home))
         table["node"] = np.repeat(self._home, len(self.edges_ps) - 1)
         table["tasks"] = self.queue_length.ravel()
         return table
 
     def resource_load_frame(self) -> pd.DataFrame:
-        """One row for each bin and resource, none for a run that is not coupled: ``begin_ps``, ``end_ps``,
-        ``resource``, its ``name``, ``unit`` and ``capacity``, the mean of what is ``used`` and its ``share`` of that.
+        """Return a row for each bin and resource, none for a run that is not coupled: ``begin_ps``, ``end_ps``,
+        ``resource``, its ``name``, ``unit`` and ``capacity``, the mean number of units ``used``, and their ``share`` of
+        the capacity.
         """
         table = self._frame("resource", len(self.resources))
         bins = len(self.edges_ps) - 1
@@ -261,7 +266,7 @@ class OverTime:
         return table
 
     def steals_frame(self) -> pd.DataFrame:
-        """One row for each bin: ``begin_ps``, ``end_ps``, steals ``near`` and ``far``."""
+        """Return a row for each bin: ``begin_ps``, ``end_ps``, steals ``near`` and ``far``."""
         table = self._frame("", 1).drop(columns="")
         table["near"], table["far"] = self.steals_made
         return table

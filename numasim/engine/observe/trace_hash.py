@@ -43,7 +43,7 @@ STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # of the records t
 
 
 def record_hash(words: Sequence[int]) -> int:
-    """The hash of one record: ``h = mix((h + GAMMA) ^ word)`` over its words, from 0."""
+    """Return the hash of one record: ``h = mix((h + GAMMA) ^ word)`` over its words, from 0."""
     value = 0
     for word in words:
         value = mix((value + GAMMA & MASK) ^ word)
@@ -51,7 +51,7 @@ def record_hash(words: Sequence[int]) -> int:
 
 
 def record_hashes(records: Records) -> Records:
-    """[n] the `record_hash` of each row of ``records`` [n, 5]."""
+    """Return [n] the `record_hash` of each row of ``records`` [n, 5]."""
     value = np.zeros(len(records), np.uint64)
     for column in records.T:
         value = mix_array((value + np.uint64(GAMMA)) ^ column)
@@ -59,12 +59,12 @@ def record_hashes(records: Records) -> Records:
 
 
 def hash_sum(records: Records) -> int:
-    """The sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
+    """Return the sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
     return int(record_hashes(records).sum(dtype=np.uint64))
 
 
 def hexadecimal(total: int) -> str:
-    """A hash as 16 hex digits."""
+    """Return a hash as 16 hex digits."""
     return f"{total:016x}"
 
 
@@ -120,7 +120,7 @@ class Trace:
                 records.flush()
 
     def hashes(self) -> tuple[str, str | None]:
-        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where `event_hash` was given up."""
+        """Return ``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None after `forgo_details`."""
         self.steps.flush()
         self.details.flush()
         if self.watch:

@@ -1,4 +1,6 @@
-"""What a run counts per machine and per node pair, beside the counters of its workers, and its logs for the checks."""
+"""Counts of a run per machine and per node pair, beside the counters of workers, and the logs of a
+run for the checks.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from numasim.engine.reference.clock import Clock
 
 
 class Executed(NamedTuple):
-    """One stretch of work, for the checks: from ``start_ps`` to ``end_ps``, overhead not included."""
+    """A stretch of work, for the checks: from ``start_ps`` to ``end_ps``, overhead not included."""
 
     task: int
     segment: int
@@ -22,10 +24,10 @@ class Executed(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A lock, or another synchronisation object, was an actor's from ``start_ps`` to ``end_ps``.
+    """An actor held a lock, or another synchronisation object, from ``start_ps`` to ``end_ps``.
 
-    Object o of the memories of transactions is word -1 - o for a transaction that has read it, and o more than there
-    are synchronisation objects for one that has written it, from when it was opened to the commit.
+    For transactions, ``word`` is -1 - o if the transaction has read object o of the memories, and o plus the number of
+    synchronisation objects if the transaction has written object o; from the opening to the commit.
     """
 
     word: int
@@ -35,12 +37,14 @@ class Held(NamedTuple):
 
 
 class Ledger:
-    """Counts of one run; ``log`` and ``held`` are kept where the checks need them."""
+    """Counts of one run; ``log`` and ``held`` are kept if the checks need them."""
 
     def __init__(self, nodes: int, families: int, keep_log: bool) -> None:
         self.node_attempts = [[0] * nodes for _ in range(nodes)]  # [node of the thief][node of the victim]
         self.node_success = [[0] * nodes for _ in range(nodes)]
-        self.node_conflicts = [[0] * nodes for _ in range(nodes)]  # [node of who aborted][node of who had the object]
+        self.node_conflicts = [
+            [0] * nodes for _ in range(nodes)
+        ]  # [node of the worker that aborted][node of the worker that had the object]
         self.passed_items = [0] * families  # items that were counted in closed form
         self.page_faults = 0
         self.pages_migrated = 0
@@ -52,10 +56,11 @@ class Ledger:
 
 
 class Recorder:
-    """Records carry the time of the clock. ``watch`` is None where nobody watches; ``log`` is that of the ledger.
+    """Writes records, with the time of the clock. ``watch`` is None if nobody watches; ``log`` is the log of the
+    ledger.
 
-    ``details`` takes packed records of the event hash alone; `detail` packs them, which the ends of segments, being the
-    most frequent events, do themselves.
+    ``details`` takes packed records of the event hash alone. `detail` packs such a record; the ends of segments, the
+    most frequent events, pack their records themselves.
     """
 
     def __init__(self, clock: Clock, trace: Trace, ledger: Ledger) -> None:
@@ -83,8 +88,8 @@ I64 = npt.NDArray[np.int64]
 
 
 class TaskMeasures:
-    """Sums over the own segments of each task: ``ps`` [tasks] how long they took, ``bytes`` [tasks, nodes] what they
-    moved from and to memory, by home.
+    """Sums over the own segments of each task: ``ps`` [tasks] is the time of the segments, ``bytes`` [tasks, nodes] the
+    bytes that the segments moved from and to memory, by home.
     """
 
     __slots__ = ("bytes", "ps")
@@ -94,7 +99,7 @@ class TaskMeasures:
         self.bytes = np.zeros((tasks, nodes), np.int64)
 
     def take(self) -> tuple[I64, I64]:
-        """Both as arrays; the sums begin anew."""
+        """Return both sums as arrays, and begin both anew."""
         taken = np.array(self.ps, np.int64), self.bytes
         self.ps[:] = [0] * len(self.ps)
         self.bytes = np.zeros_like(self.bytes)

@@ -1,9 +1,9 @@
-"""The reference engine: the components of a run put together, and its result collected (model 1, 3 and 4).
+"""The reference engine: makes the components of a run, and collects the result (model 1, 3 and 4).
 
 Readings of the model that are decided here:
 
-- A run that may skip ahead is gone through event by event all the same, but its event hash is withheld: no engine that
-  skips knows it, and what a result says must not depend on the engine.
+- A run that may skip ahead is simulated event by event all the same, but its event hash is withheld: an engine that
+  skips does not know the event hash, and a result must not depend on the engine.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from numasim.errors import InputError
 from numasim.plan.plan import Run
 from numasim.strategy.probe import Prober
 
-PIECE_ITEMS = 32  # of a range, that become single entries of a queue together
+PIECE_ITEMS = 32  # items at the end of a range that become single entries of a queue together
 
 
 class ReferenceEngine:
     """One run of one plan; call `run` once and read the components afterwards.
 
-    ``shortcuts`` are those that it may take where the plan allows any.
+    ``shortcuts`` are the shortcuts that the run may take if the plan allows them.
     """
 
     def __init__(
@@ -102,7 +102,9 @@ class ReferenceEngine:
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
-        """Make the components, each from those below it; ``proceed`` and the end of a phase alone lead back up."""
+        """Make the components, each from the components below it; only ``proceed`` and the end of a phase
+        lead back up.
+        """
 
         def proceed(w: Worker) -> None:
             self.executor.proceed(w)
@@ -143,7 +145,7 @@ class ReferenceEngine:
             raise self.liveness.deadlock()
 
     def flush(self) -> None:
-        """Hash and fold what has gathered; called now and then between two events."""
+        """Hash the gathered records and add up the gathered bytes; called now and then between two events."""
         self.recorder.trace.flush_full()
         self.memory.work.fold()
 
@@ -161,14 +163,14 @@ def execute(
 
 
 def makespan_ps(run: Run) -> int:
-    """How long ``run`` takes."""
+    """Return how long ``run`` takes."""
     engine = ReferenceEngine(run, Trace())
     engine.run()
     return engine.clock.now
 
 
 def _written_out(run: Run) -> Run:
-    """The run of the plan with a row for every task, which this engine needs."""
+    """Return the run of the plan with a row for every task, which this engine needs."""
     try:
         return run.unfolded()
     except InputError as error:
@@ -177,7 +179,7 @@ def _written_out(run: Run) -> Run:
 
 
 def finished(engine: ReferenceEngine) -> Finished:
-    """What a run that has ended has counted."""
+    """Return the counts of a run that has ended."""
     ledger = engine.ledger
 
     def columns(actors: Sequence[Worker | Producer], names: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:

@@ -1,4 +1,6 @@
-"""What the components of a run share: plan, seed, what follows from them, clock, recorder, and state without rules."""
+"""What the components of a run share: plan, seed, tables that follow from them, clock, recorder, and state without
+rules.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from numasim.strategy.probe import Prober
 
 
 class PhaseProgress:
-    """Counts the tasks of the phase in force. ``begins`` while not all workers know yet what they have been given;
+    """Counts the tasks of the present phase. ``begins`` is true until all workers know the tasks that they are given;
     ``team`` are the workers that take part.
     """
 
@@ -38,7 +40,7 @@ class PhaseProgress:
         self.team: Sequence[Worker] = ()
 
     def begin(self, tasks: int, team: Sequence[Worker]) -> None:
-        """Begin a phase of ``tasks`` tasks, before any of them spawns others."""
+        """Begin a phase of ``tasks`` tasks, before any of the tasks spawns others."""
         self.unfinished = tasks
         self.span_ps = 0
         self.team = team
@@ -47,21 +49,21 @@ class PhaseProgress:
             self._phase_over()
 
     def spawn(self) -> None:
-        """One task more."""
+        """Count one more task."""
         self.unfinished += 1
 
     def finish(self, tasks: int) -> None:
-        """So many tasks more have finished."""
+        """Count so many more finished tasks."""
         self.unfinished -= tasks
         if not self.unfinished:
             self._phase_over()
 
     def pass_over(self, tasks: int) -> None:
-        """So many tasks, of more, have finished in closed form."""
+        """Count so many more tasks, finished in closed form."""
         self.unfinished -= tasks
 
     def lengthen(self, chain_ps: int) -> None:
-        """There is a chain of work of that length."""
+        """Note a chain of work of that length."""
         if chain_ps > self.span_ps:
             self.span_ps = chain_ps
 
@@ -71,8 +73,8 @@ class PhaseProgress:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """One run; each component takes from it what it uses. ``producers`` are those of all phases so far; ``control`` and
-    ``measures`` are None where the plan has no controller.
+    """One run; each component takes what it uses. ``producers`` are the producers of all phases so far; ``control`` and
+    ``measures`` are None if the plan has no controller.
     """
 
     plan: Plan

@@ -1,4 +1,4 @@
-"""The tiers and labels of tasks that are in force: what a strategy has decided for all of them (model 4.14)."""
+"""The tiers and labels of tasks that are in force: decisions of a strategy for all tasks (model 4.14)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LOCAL = int(Tier.LOCAL)
 
 
 class TaskControls:
-    """The run's own copy of the tiers, labels and switches; nothing changes it while a phase runs."""
+    """The run's own copy of the tiers, labels and switches; they stay the same while a phase runs."""
 
     def __init__(self, control: TaskControl, tables: Tables, program: Program, queues: TaskQueues) -> None:
-        """Take ``control`` over; ``queues`` shows the switches to those who decide."""
+        """Take ``control`` over; ``queues`` shows the switches to the components that decide."""
         self._tables = tables
         self._program = program
         self._queues = queues
@@ -34,7 +34,7 @@ class TaskControls:
         queues.switches = control.switches
 
     def follow(self, tiers: U8 | None, labels: I32 | None, switches: int | None) -> None:
-        """Put what is given into force, between two iterations; None leaves as it is."""
+        """Put the given values into force, between two iterations; None leaves a value as it is."""
         if tiers is not None:
             self.tiers = tiers.tolist()
         if labels is not None:
@@ -43,8 +43,8 @@ class TaskControls:
             self._queues.switches = switches
 
     def asked_tier(self, task: int) -> int:
-        """The tier that dispatch rules ask for as they place a task: its own, or where it goes on behind the spawn of a
-        child that is begun first, that of the child.
+        """Return the tier that dispatch rules see as they place a task: the task's own tier, or, if the task is the
+        rest of a parent that goes on behind the spawn of a child begun first, the tier of the child.
         """
         program = self._program
         if task >= program.rows:
@@ -53,7 +53,7 @@ class TaskControls:
         return self.tiers[task if at == program.start[task] else program.operand[at - 1]]
 
     def label(self, task: int) -> int:
-        """The unit that a task is meant for, or UNKNOWN."""
+        """Return the unit that a task is meant for, or UNKNOWN."""
         if task < self._program.rows:
             return self._labels[task]
         if self._item_labels:
@@ -75,10 +75,10 @@ NONE = -1
 
 
 class LiveSubtrees:
-    """Counts what begins, is spawned and finishes; nobody asks it to where no level is gated."""
+    """Counts subtrees as their tasks begin, are spawned and finish; used only if the strategy gates a level."""
 
     def __init__(self, plan: Plan, controls: TaskControls, queues: TaskQueues) -> None:
-        """``controls`` say which subtrees there are; ``queues`` shows the counts to those who decide."""
+        """``controls`` says which subtrees there are; ``queues`` shows the counts to the components that decide."""
         self.count = plan.steal.counts_live
         self._gate: list[int] = plan.steal.gate.tolist()
         self._live = [0] * plan.steal.workers
@@ -103,7 +103,7 @@ class LiveSubtrees:
         self._left = [0] * len(tiers)  # [tasks] unfinished tasks in the subtree of each root, among those that exist
 
     def start_phase(self, roots: Sequence[int]) -> None:
-        """A phase with these roots begins, and all its subtrees are to come."""
+        """Begin a phase with these roots: all its subtrees are to come."""
         if not self.count:
             return
         self._awaited[:] = [0] * len(self._awaited)
@@ -113,7 +113,7 @@ class LiveSubtrees:
                     self._awaited[self._controls.label(task)] += 1
 
     def begin(self, w: Worker, task: int) -> None:
-        """The worker begins a task, or goes on with one."""
+        """Note that the worker begins a task, or goes on with one."""
         if self._root[task] == task and self._unit[task] == NONE:
             self._unit[task] = unit = self._gate[w.id]
             self._live[unit] += 1
@@ -122,13 +122,13 @@ class LiveSubtrees:
                 self._awaited[self._controls.label(task)] -= 1
 
     def create(self, task: int) -> None:
-        """A task has been spawned or called."""
+        """Note that a task has been spawned or called."""
         root = self._root[task]
         if root not in (NONE, task):
             self._left[root] += 1
 
     def finish(self, task: int) -> None:
-        """A task has finished."""
+        """Note that a task has finished."""
         root = self._root[task]
         if root == NONE:
             return
@@ -142,10 +142,10 @@ class LiveSubtrees:
 
 
 class SpawnOrder:
-    """The present order of every worker; how deep each task stands on the stack of calls of the worker that runs it.
+    """The present order of every worker, and the depth of each task on the stack of calls of its worker.
 
-    A child that is begun as it is spawned stands above its parent. A task that comes from a queue stands at the bottom,
-    unless it is the rest of a parent that the worker has put there itself.
+    A child that is begun at its spawn stands above its parent. A task from a queue stands at the bottom, unless it is
+    the rest of a parent that the worker has put there itself.
     """
 
     def __init__(self, rule: Adaptive, rows: int, workers: int, prober: Prober) -> None:
@@ -158,7 +158,7 @@ class SpawnOrder:
         self._robbed = [0] * workers  # tasks that others had taken then
 
     def goes_first(self, w: Worker, parent: int, child: int) -> bool:
-        """Whether the worker begins the child that it spawns now, and puts the rest of the parent into a queue."""
+        """Tell whether the worker begins the child that it spawns now, and puts the rest of the parent into a queue."""
         self._decide(w.id)
         first = self._work_first[w.id] and len(w.stack) - 1 + self._depth[parent] < self._rule.stack
         if first:
@@ -174,14 +174,14 @@ class SpawnOrder:
             self._spawns[worker], self._robbed[worker] = 0, robbed
 
     def begun(self, w: Worker, task: int, started: bool) -> None:
-        """The worker has taken a task from a queue, or goes on with one that it has ``started``."""
+        """Note that the worker has taken a task from a queue, or goes on with a task that it has ``started``."""
         if not started or self._left_by[task] != w.id:
             self._depth[task] = 0
 
     def at_bottom(self, task: int) -> None:
-        """The task has nothing below it: it is new, or goes on behind a join that it was left at."""
+        """Note that the task has nothing below it: it is new, or goes on behind a join at which it was left."""
         self._depth[task] = 0
 
     def called(self, caller: int, callee: int) -> None:
-        """A call stands where its caller does."""
+        """Put a called task at the depth of its caller."""
         self._depth[callee] = self._depth[caller]

@@ -1,7 +1,7 @@
-"""What work takes, by where its data is and what others do: the memory of a run (model 2).
+"""The time of work, by where its data is and what other workers do: the memory of a run (model 2).
 
-Where nothing but steals couples the workers, times are known when work starts (`known_times`); else they are computed
-while it runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
+If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
+while work runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
 SEG_END, and count their time and traffic.
 """
 
@@ -26,7 +26,7 @@ from numasim.plan.segment_times import AccessTimes, RangeTimes, segment_times
 # ---- Work whose time is known when it starts: no effect couples the workers (model 2.3, with contention and cache
 # `none`).
 #
-# What a segment takes on a node, and which bytes it moves, is looked up; accesses that place or move pages are added
+# The time of a segment on a node, and its bytes, are looked up; accesses that place or move pages are added
 # when the segment starts (model 2.2 and 2.10).
 
 
@@ -63,7 +63,7 @@ class KnownTimes:
     # ---- starts and ends -------------------------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase: times are the same in all of them."""
+        """Begin a turn of a phase: times are the same in all turns."""
 
     def start_segment(self, w: Worker, task: int, segment: int) -> None:
         """Start a segment, with the overhead that is owed in front of it."""
@@ -105,10 +105,10 @@ class KnownTimes:
         clock.schedule(w, SEG_END, owed + total_ps)
 
     def end(self, w: Worker) -> None:
-        """Its time has been counted when it started."""
+        """Do nothing: the time of the work has been counted at its start."""
 
     def touch(self, w: Worker, segment: int) -> int:
-        """Time of a segment that places or moves pages; their faults and migrations are owed overhead."""
+        """Return the time of a segment that places or moves pages; its faults and migrations are owed overhead."""
         ledger = self._ledger
         wait = int(self._times.settled_ps[w.node, segment])
         for access in self._open_accesses[segment]:
@@ -122,12 +122,12 @@ class KnownTimes:
         return max(int(self._times.compute_ps[segment]), wait)
 
     def activity_changed(self) -> None:
-        """No worker feels what others do."""
+        """Do nothing: no worker feels the activity of others."""
 
     # ---- items that are counted in closed form -----------------------------------------------------------------------
 
     def item_ps(self, w: Worker, family: int) -> int:
-        """What an item of a uniform family takes the worker."""
+        """Return the time of an item of a uniform family on the worker."""
         return self._ranges[family].item(w.node, 0)[0]
 
     def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
@@ -147,7 +147,7 @@ class KnownTimes:
     # ---- traffic ---------------------------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Turn what ran since the last call into bytes per node pair."""
+        """Turn the work since the last call into bytes per node pair."""
         for node, segments in enumerate(self._ran):
             if segments:
                 self._node_bytes[node] += self._times.traffic[segments].sum(axis=0)
@@ -159,24 +159,24 @@ class KnownTimes:
                     items.clear()
 
     def node_bytes(self) -> I64:
-        """[accessing node, home node] bytes that have moved, up to the last `fold`."""
+        """Return [accessing node, home node] the bytes that have moved, up to the last `fold`."""
         return self._node_bytes
 
 
 def _lists(arrays: list[I64]) -> list[list[int]]:
-    """[nodes][segments] as lists, which are quicker to look up; nodes that share an array share a list."""
+    """Return [nodes][segments] as lists, which are quicker to look up; nodes that share an array share a list."""
     once = {id(array): array for array in arrays}
     made = {key: array.tolist() for key, array in once.items()}
     return [made[id(array)] for array in arrays]
 
 
 class WorkTimes(Protocol):
-    """How long segments and items take; ``unsettled`` while that waits for the end of this instant."""
+    """The times of segments and items; ``unsettled`` is true while a time waits for the end of this instant."""
 
     unsettled: bool
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase, from zero: a run of it."""
+        """Begin a turn (a run) of a phase, counted from zero."""
 
     def start_segment(self, w: Worker, task: int, segment: int) -> None:
         """Start a segment of a graph task, with the overhead that is owed in front of it."""
@@ -191,24 +191,24 @@ class WorkTimes(Protocol):
         """Some worker has begun or ceased to execute, to poll or to rest."""
 
     def item_ps(self, w: Worker, family: int) -> int:
-        """What an item of a uniform family takes the worker while nothing changes."""
+        """Return the time of an item of a uniform family on the worker while nothing changes."""
 
     def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
-        """Count ``count`` items of a uniform family more; the one in hand then ends at ``due_ps``."""
+        """Count ``count`` more items of a uniform family; the item in hand then ends at ``due_ps``."""
 
     def fold(self) -> None:
-        """Turn what ran since the last call into bytes."""
+        """Turn the work since the last call into bytes."""
 
     def node_bytes(self) -> I64:
-        """[accessing node, home node] bytes that have moved, up to the last `fold`."""
+        """Return [accessing node, home node] the bytes that have moved, up to the last `fold`."""
 
 
 # ---- What both kinds of runs have in common -------------------------------------------------------------------------
 
 
 class MemorySystem:
-    """``work`` starts and ends segments and items; ``pages`` are the homes of memory, ``traffic`` what has moved;
-    ``helpers`` are None where no worker has one.
+    """``work`` starts and ends segments and items; ``pages`` are the homes of memory, ``traffic`` the bytes that have
+    moved; ``helpers`` is None if no worker has a helper.
     """
 
     def __init__(self, run: RunState) -> None:
@@ -223,5 +223,5 @@ class MemorySystem:
         self.work: WorkTimes = self.known or flows  # type: ignore[assignment]
 
     def bytes_by_kind(self) -> Mapping[str, I64]:
-        """Bytes by kind of traffic and node pair, as in `Result`; of coupled runs only."""
+        """Return the bytes by kind of traffic and node pair, as in `Result`; of coupled runs only."""
         return self.traffic.bytes if self.coupled else {}
