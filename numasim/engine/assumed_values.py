@@ -175,9 +175,7 @@ def _amounts(spec: RunSpec, field: str) -> bool:
 
 
 def _with(value: Any, path: Sequence[str], factor: Decimal) -> Any:
-    """Return ``value`` with the amounts at the end of ``path`` scaled; the entries of a list share the path of the
-    list.
-    """
+    """Return ``value`` with the amounts at the end of ``path`` scaled; entries of a list share the path of the list."""
     if isinstance(value, list | tuple):
         return [_with(each, path, factor) for each in value]
     if not path or not isinstance(value, Mapping) or path[0] not in value:

@@ -61,9 +61,7 @@ class Finished:
 
 
 def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
-    """Return the Result of a finished run; ``makespan_ps`` simulates another run on the same engine, for the serial
-    time.
-    """
+    """Return the Result of a finished run; ``makespan_ps`` simulates another run, for the serial time."""
     plan = run.plan
     require_sums(finished.makespan_ps, plan.workers.workers + len(finished.producers["node"]))
     counts = _counts(plan, finished)

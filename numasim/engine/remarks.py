@@ -1,6 +1,4 @@
-"""Remarks for the user about a run, beside its counters: reasons why the answer may not be to the question that was
-meant.
-"""
+"""Remarks for the user about a run: reasons why its answer may not be to the question that was meant."""
 
 from __future__ import annotations
 

@@ -157,9 +157,7 @@ class Result(Shown):
 
     @property
     def remarks(self) -> list[str]:
-        """Return what a user should know of the run beside its counters, for example that thieves found nothing to
-        steal.
-        """
+        """Return remarks for the user about the run, for example that thieves found nothing to steal."""
         machine = str(self.identity.get("machine", "the machine"))
         return [
             *remarks(self.counters, self.worker_count),
@@ -223,9 +221,7 @@ def node_pair_columns(result: Result) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def column_place(name: str) -> tuple[int, str]:
-    """Return the place of a column in tables: identities, then counters as in the results table, then
-    the rest by name.
-    """
+    """Return the place of a column in tables: identities, counters as in the results table, the rest by name."""
     order = (*LEADING, *COLUMNS)
     return (order.index(name), "") if name in order else (len(order), name)
 

@@ -63,9 +63,7 @@ class PageCosts(NamedTuple):
 
 
 def _far_ps(unmap_ps: int, latency_ps: I64) -> I64:
-    """Return [nodes, homes] the time of a page: as much longer than a page of the own node as the latency of its home
-    is.
-    """
+    """Return [nodes, homes] the time of a page: the latency of its home over that of the own node sets the ratio."""
     rows = (
         [min(unmap_ps * far // row[node], LONGEST_PS) if row[node] else unmap_ps for far in row]
         for node, row in enumerate(latency_ps.tolist())
@@ -74,9 +72,7 @@ def _far_ps(unmap_ps: int, latency_ps: I64) -> I64:
 
 
 class PagesGivenBack(NamedTuple):
-    """The pages that an item, or [items] several items, give back: pages of the own node, pages of given homes, and the
-    time of the latter.
-    """
+    """Pages that an item, or [items], gives back: of the own node, of given homes, and the time of the latter."""
 
     near: I64
     far: I64

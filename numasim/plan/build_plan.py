@@ -60,9 +60,7 @@ def build_plan(spec: RunSpec) -> Plan:
 
 
 def built_workload(parameters: AnyWorkload) -> Workload:
-    """Return the workload of ``parameters``, folded if the family can be: the object that a plan built
-    soon after has.
-    """
+    """Return the workload of ``parameters``, folded if the family can be, shared with a plan built soon after."""
     return _workload(_Keyed(workload_json(parameters), parameters))
 
 

@@ -108,9 +108,7 @@ HIGHEST_DRAW = (1 << 64) - 1
 
 
 def may_be_scarce(plan: Plan) -> bool:
-    """Tell whether flows of ``plan`` may demand more of some resource than its capacity; False only if
-    that is certain.
-    """
+    """Tell whether flows of ``plan`` may exceed the capacity of some resource; False only if certain."""
     if plan.effects.contention == "none":
         return False
     if len(plan.workload.accesses) or plan.placement.settled is None:

@@ -45,9 +45,7 @@ class Effects:
     background: Background = NO_BACKGROUND
 
     def combined_ps(self, compute_ps: int, wait_ps: int) -> int:
-        """Return the time of computing and waiting for memory; the share ``overlap`` of the shorter hides behind the
-        longer.
-        """
+        """Return the time of computing and waiting; the share ``overlap`` of the shorter hides behind the longer."""
         exposed = min(compute_ps, wait_ps) * (MILLION - self.overlap_ppm) + MILLION // 2
         return max(compute_ps, wait_ps) + exposed // MILLION
 
@@ -112,9 +110,7 @@ def shortest_noisy_ps(time_ps: int, deviation_ppm: int) -> int:
 
 
 def noisy_array_ps(time_ps: I64, numbers: U64Array, deviation_ppm: int) -> I64:
-    """Return `noisy_ps` of every element; whole millions and the rest apart, so that no product has
-    more than 63 bits.
-    """
+    """Return `noisy_ps` of each element; whole millions and the rest apart, so that products fit 63 bits."""
     lanes = np.full(numbers.shape, -LANES_MEAN)
     for shift in (0, 16, 32, 48):
         lanes += (numbers >> np.uint64(shift) & np.uint64(0xFFFF)).astype(np.int64)

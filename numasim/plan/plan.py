@@ -102,9 +102,7 @@ class Plan:
         return self.skip and self.skippable
 
     def unfolded(self) -> Plan:
-        """Return the same plan with a row for every task of its workload; InputError if the rows do not fit
-        in memory.
-        """
+        """Return the plan with a row for every task of its workload; InputError if the rows do not fit in memory."""
         return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
 
 

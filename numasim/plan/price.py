@@ -1,6 +1,4 @@
-"""The price of a segment or item: times, bytes moved by kind, and the memory-level parallelism of access patterns
-(model 2.4 and 2.5).
-"""
+"""The price of a segment or item: times, bytes by kind, and the memory-level parallelism (model 2.4 and 2.5)."""
 
 from __future__ import annotations
 

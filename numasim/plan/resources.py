@@ -176,9 +176,7 @@ def resources_of(plan: Plan) -> Resources:
 
 @lru_cache(maxsize=4)  # both engines and the prices of items ask for each plan
 def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Paths, Paths]:
-    """Return the uses of reads, writes and moves of a line; ``shares``: a part of each controller is kept for its own
-    node.
-    """
+    """Return the uses of reads, writes and moves of a line; ``shares``: a part of a controller is for its node."""
     nodes = range(machine.nodes)
 
     def controller(node: int, home: int) -> Path:

@@ -44,14 +44,14 @@ def settled_bytes(work: Workload, placement: Placement) -> I64:
 
 
 def traffic_by_home(work: Workload, placement: Placement) -> I64:
-    """Return [accesses, nodes] the bytes moved from and to each home; an access to an unplaced region
-    moves none yet.
-    """
+    """Return [accesses, nodes] the bytes moved from and to each home; an unplaced region moves none yet."""
     return np.asarray(settled_bytes(work, placement) * traffic_factor(work.accesses)[:, None])
 
 
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
-    """Return [accesses] the memory time of ``traffic`` [accesses, nodes], seen from a node with ``latency_ps`` [nodes]."""
+    """Return [accesses] the memory time of ``traffic`` [accesses, nodes], seen from a node with
+    ``latency_ps`` [nodes].
+    """
     lines = -(-traffic // LINE_BYTES)
     waits = -(-lines * latency_ps[None, :] * 1000 // mlp[:, None])
     return np.asarray(waits.sum(axis=1), np.int64)
@@ -67,9 +67,7 @@ class AccessTimes:
         self._latency = plan.machine.latency_ps
 
     def of(self, access: int, node: int, footprint: I64) -> tuple[I64, int]:
-        """Return ([nodes] bytes moved from and to each home, memory time as seen from ``node``) of a
-        footprint [nodes].
-        """
+        """Return ([nodes] bytes from and to each home, memory time seen from ``node``) of a footprint [nodes]."""
         traffic = footprint * self._factor[access]
         wait = wait_ps(traffic[None, :], self._latency[node], self._mlp[access : access + 1])
         return traffic, int(wait[0])
@@ -165,9 +163,7 @@ def _bodies(program: PlacedProgram) -> SegmentTimes:
 
 
 def _waits(program: PlacedProgram, node: int, traffic: I64) -> tuple[I64, I64]:
-    """Return ([segments] memory time on ``node`` of the settled accesses, [segments] of all accesses if all bytes were
-    local).
-    """
+    """Return ([segments] memory time on ``node`` of settled accesses, and of all accesses if all were local)."""
     accesses, pointer = program.workload.accesses, program.workload.segment_accesses
     latency = program.machine.latency_ps[node]
     wait = wait_ps(traffic, latency, MLP_BY_PATTERN[accesses.pattern])

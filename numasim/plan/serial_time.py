@@ -37,9 +37,7 @@ DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "othe
 
 
 def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
-    """Return the serial time in picoseconds; ``work_ps`` is the local work of ``run``, ``makespan_ps`` simulates
-    another run.
-    """
+    """Return the serial time in picoseconds; ``work_ps`` is the local work, ``makespan_ps`` simulates a run."""
     plan = run.plan
     if not _known_beforehand(plan):
         drawn = plan.effects.task_noise_ppm > 0 or draws_durations(plan.workload)
@@ -62,9 +60,7 @@ def _known_beforehand(plan: Plan) -> bool:
 
 
 def _shared(plan: Plan) -> Shared:
-    """Return the parts of a plan that determine its serial time, the program without the strategy's distribution of
-    items.
-    """
+    """Return the parts of a plan that determine its serial time, without the strategy's deal of items."""
     work = undealt(plan.workload, plan.control.dealing)
     parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
     return Shared(parts, replace(plan, workload=work))

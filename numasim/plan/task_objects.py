@@ -125,9 +125,7 @@ def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
 
 
 def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:
-    """Return ([n] row, [n] access, [n] mode) of the rows' accesses, each piece of memory once, with all its modes
-    combined.
-    """
+    """Return ([n] row, [n] access, [n] mode) of the rows' accesses; equal pieces are one, with modes combined."""
     if not len(row):
         return row, access, np.zeros(0, np.uint8)
     shape = (accesses.stride, accesses.rows, accesses.row_bytes, accesses.offset, accesses.region)
@@ -142,9 +140,7 @@ def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.
 def _grouped(
     rows: int, row: I64, access: I64, home: npt.NDArray[np.int32], mode: npt.NDArray[np.uint8], size: I64
 ) -> TaskObjects:
-    """Return the objects; objects of the same row, home and mode are merged unless their home is looked up (``access``
-    >= 0).
-    """
+    """Return the objects; equal rows, homes and modes are merged unless the home is looked up (``access`` >= 0)."""
     order = np.lexsort((access, mode, home, row))
     row, access, home, mode, size = row[order], access[order], home[order], mode[order], size[order]
     same = [part[1:] == part[:-1] for part in (row, home, mode, access)]

@@ -48,9 +48,7 @@ class Tuning:
 
     @cached_property
     def misses(self) -> I64:
-        """Return [tasks] the lines that the own segments of each task do not find in the second-level cache, in one
-        run.
-        """
+        """Return [tasks] the lines that the own segments of each task miss in the second-level cache, in one run."""
         return _own_misses(self.workload, self.l2_bytes)
 
 

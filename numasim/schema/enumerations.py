@@ -60,9 +60,7 @@ class Deal(IntEnum):
 
 
 class Tier(IntEnum):
-    """The place of a task among the subtrees that a strategy keeps together (model 4.14); rules have a
-    mask of tiers.
-    """
+    """The place of a task among the subtrees that a strategy keeps together (model 4.14); rules have a mask."""
 
     FREE = 1  # above all such subtrees
     ROOT = 2  # the topmost task of such a subtree
@@ -125,9 +123,7 @@ class AmountKind(IntEnum):
 
 
 class NodeRank(IntEnum):
-    """The nodes that a task's objects choose: the most similar, the cheapest to reach the objects from,
-    or all homes.
-    """
+    """The nodes that a task's objects choose: the most similar, the cheapest to reach them from, or all homes."""
 
     MOST = 0
     CHEAPEST = 1

@@ -173,9 +173,7 @@ def by_node(name: str, columns: str, size: str, member: str, note: str = "") -> 
 
 
 def pointer(name: str, shape: str, size: str, into: str, **more: Any) -> Array:
-    """Make a field for the pointer of a CSR form, which says where the entries of each row begin, and
-    ends at ``into``.
-    """
+    """Make a field for a CSR pointer, which says where the entries of each row begin, and ends at ``into``."""
     return Array(name, I64, shape, size=size, points_into=into, **more)
 
 

@@ -69,9 +69,7 @@ class Scope:
 
 
 def reader() -> str:
-    """Return the source file: a function for each structure of which plans have lists, and a function for the whole
-    plan.
-    """
+    """Return the source file: a function for each structure in lists of plans, and one for the whole plan."""
     whole = Scope()
     bodies: list[str] = []
     _function(PLAN, whole, bodies)

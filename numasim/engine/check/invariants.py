@@ -1,6 +1,4 @@
-"""The invariants of every result of every engine (model 8, items 1 and 7). A broken invariant is a
-defect of numasim.
-"""
+"""The invariants of every result of every engine (model 8, items 1 and 7). Breaking one is a defect of numasim."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ Invariant = Callable[[Run, Result, Log], Iterator[str]]
 
 
 def violations(run: Run, result: Result, log: Log = None) -> list[str]:
-    """Return one sentence for each invariant that ``result`` breaks; the log of executed stretches
-    allows more checks.
-    """
+    """Return one sentence for each invariant that ``result`` breaks; the log of executed stretches adds checks."""
     return [sentence for invariant in INVARIANTS for sentence in invariant(run, result, log)]
 
 

@@ -233,9 +233,7 @@ class OverTime:
     # ---- the same as tables ----------------------------------------------------------------------------------------
 
     def workers_frame(self) -> pd.DataFrame:
-        """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, the time in
-        each state.
-        """
+        """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, times in each state."""
         table = self._frame("worker", self._workers)
         table["node"] = np.repeat(self.plan.workers.node.astype(np.int64), len(self.edges_ps) - 1)
         for at, name in enumerate(STATES.values()):
@@ -243,9 +241,7 @@ class OverTime:
         return table
 
     def queue_length_frame(self) -> pd.DataFrame:
-        """Return a row for each bin and queue: ``begin_ps``, ``end_ps``, ``queue``, ``node`` (-1: none), mean
-        ``tasks``.
-        """
+        """Return a row for each bin and queue: ``begin_ps``, ``end_ps``, ``queue``, ``node`` or -1, mean ``tasks``."""
         table = self._frame("queue", len(self._home))
         table["node"] = np.repeat(self._home, len(self.edges_ps) - 1)
         table["tasks"] = self.queue_length.ravel()

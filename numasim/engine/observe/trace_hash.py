@@ -98,9 +98,7 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` receives the rows
-    of a watched run.
-    """
+    """``steps`` are the records of both hashes, ``details`` of ``event_hash`` alone; ``watch`` gets watched rows."""
 
     __slots__ = ("details", "steps", "watch")
 

@@ -113,9 +113,7 @@ class Clock:
         w.event.callbacks = reaction
 
     def schedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Make the end of the worker's flow its pending event; an end beyond ``LATEST_PS`` is `refuse`d if the time
-        comes.
-        """
+        """Make the end of the worker's flow its pending event; an end beyond ``LATEST_PS`` is `refuse`d."""
         self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
 
     def reschedule_flow(self, w: Worker, due_ps: int) -> None:

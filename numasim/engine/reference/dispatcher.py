@@ -121,7 +121,7 @@ class Dispatcher:
     # ---- choosing --------------------------------------------------------------------------------------------------
 
     def must_inline(self, w: Worker) -> bool:
-        """Tell whether spawns are executed at once: from a full own queue on, until the queue has fallen below the
+        """Tell whether spawns are executed at once: from a full own queue on, until its fill is below the
         resume fill.
         """
         if not self._inlines:
@@ -137,18 +137,14 @@ class Dispatcher:
         return self._overflowed[q]
 
     def place(self, position: int, task: int) -> int:
-        """Return the queue that the dispatch rules find for a task; a negative number if every queue that the rules
-        name is full.
-        """
+        """Return the queue that the dispatch rules find for a task; negative if every queue that they name is full."""
         index, count = self.numbers.index_and_count(task)
         about = self._about(task) if self._rules_ask else ((), True)
         asked = (self._controls.asked_tier(task), self._controls.label(task)) if self._asks_tasks else ()
         return self._prober.place(position, self._queues, index, count, *about, *asked)
 
     def _choose(self, w: Worker, task: int) -> int:
-        """Return the queue for a worker's new task; a negative number if every queue that the dispatch rules name is
-        full.
-        """
+        """Return the queue for a worker's new task; negative if every queue that the dispatch rules name is full."""
         if w.boundless_own is not None:
             return w.boundless_own  # no strategy with copies has such queues
         q = self.place(w.id, task)
@@ -157,17 +153,13 @@ class Dispatcher:
         return q
 
     def _about(self, task: int) -> tuple[Sequence[Objects], bool]:
-        """Return (the task's objects, if dispatch asks for the homes of objects; whether the task waits for no other
-        task).
-        """
+        """Return (the task's objects, if dispatch asks for their homes; whether the task waits for no other task)."""
         if task >= self._program.rows:
             return self.objects.of_item(*self._tables.item(task)) if self.objects else (), True
         return self.objects.of_task(task) if self.objects else (), not self._program.predecessors[task]
 
     def _decision_ps(self, w: Worker, q: int) -> int:
-        """Return the time in which the worker decides on queue ``q``, and moves the queue's cache line here if the
-        queue is not its own.
-        """
+        """Return the time to decide on queue ``q``, and to move the line of a queue that is not the worker's own."""
         locate_ps = self._locate_ps if self._prober.looked else 0
         moved = [each for each in (*self._prober.copies, q) if q >= 0 and each != w.own] if self._tables.line else []
         lines_ps: int = sum(w.line_ps[self._tables.owner[each]] for each in moved)

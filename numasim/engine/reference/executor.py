@@ -203,9 +203,7 @@ class Executor:
             self._offer(w, child)
 
     def _call(self, w: Worker, task: int, callee: int) -> None:
-        """Call a task inline: the caller is off the stack until the end of the callee puts the caller back, on
-        whichever worker.
-        """
+        """Call a task inline: the caller is off the stack until the callee ends, on whichever worker."""
         self._program.path_ps[callee] = self._program.path_ps[task]
         w.stack[-1] = callee
         if self._order:
@@ -307,9 +305,7 @@ class Executor:
         return True
 
     def _mark_waiting(self, task: int, at: int) -> None:
-        """Mark the task as waiting at its op: the worker that ends the last awaited task goes on with it or wakes its
-        worker.
-        """
+        """Mark the task as waiting at its op; the worker that ends the last awaited task resumes it."""
         program = self._program
         if program.code[at] == WAIT:
             program.waiting[task] = 1
@@ -317,24 +313,18 @@ class Executor:
             program.gathering[program.operand[at]] = 1
 
     def _seek_in_join(self, w: Worker, task: int, at: int) -> bool:
-        """Joins `help`, `own`, `strict` and `leapfrog`: run other tasks nested until the awaited tasks have
-        finished.
-        """
+        """Joins `help`, `own`, `strict`, `leapfrog`: run other tasks nested until the awaited tasks have finished."""
         return self._seek(w)
 
     def _detach(self, w: Worker, task: int, at: int) -> bool:
-        """Join `continuation`: the task leaves the worker; the worker that ends the last awaited task goes
-        on with it.
-        """
+        """Join `continuation`: the task leaves the worker; the worker that ends the last awaited task resumes it."""
         self._program.at[task] = at + 1
         self._mark_waiting(task, at)
         w.stack.pop()
         return True
 
     def _block(self, w: Worker, task: int, at: int) -> bool:
-        """Join `block`: the worker pays the overhead that it owes and sleeps until the last awaited task
-        has finished.
-        """
+        """Join `block`: the worker pays the overhead owed and sleeps until the last awaited task has finished."""
         self._mark_waiting(task, at)
         self._blocked[task] = w.id
         w.waiting = True

@@ -1,6 +1,4 @@
-"""The tasks that a worker may run while it waits in a nested join (`help`, `own`, `strict`,
-`leapfrog` of model 3.2).
-"""
+"""The tasks that a worker may run while it waits in a nested join (`help`, `own`, `strict`, `leapfrog`, model 3.2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Counts of a run per machine and per node pair, beside the counters of workers, and the logs of a
-run for the checks.
-"""
+"""Counts of a run per machine and per node pair, beside the counters of workers, and its logs for the checks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whether a run can go on: when something can change next, and whether anything can change at all
-(model 1.5 and 3.2).
-"""
+"""Whether a run can go on: when something can change next, and whether anything can change (model 1.5 and 3.2)."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ class Liveness:
         self._run = run
 
     def next_change(self) -> int:
-        """Return the time of the next event that can bring a task into a queue or end a join, while all queues are
-        empty.
-        """
+        """Return when the next event can bring a task into a queue or end a join, while all queues are empty."""
         run = self._run
         if not run.progress.unfinished or run.progress.begins:
             return run.clock.now
@@ -49,9 +45,7 @@ class Liveness:
         return self._run.progress.unfinished, sum(w.tasks for w in self._run.workers)
 
     def deadlock(self, passed: bool = False) -> DeadlockError:
-        """Return the error of a run in which nothing changes any more, or in which thieves only pass tasks on
-        (``passed``).
-        """
+        """Return the error of a run in which nothing changes, or in which thieves only pass tasks on (``passed``)."""
         return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now, passed)
 
     def _is_at_work(self, w: Worker) -> bool:

@@ -172,9 +172,7 @@ class Polling:
         return passed.poll_ps - poll_ps
 
     def _lap(self, w: Worker, quiet: QuietRounds, stream: Stream, wait_ps: int) -> Passed:
-        """Return all rounds of a lap of the worker, as if the lap began at time 0, with the same wait after
-        each round.
-        """
+        """Return all rounds of a lap of the worker, as if it began at time 0, with the same wait after each round."""
         key = w.lap_begin, wait_ps
         if w.id not in self._laps or self._laps[w.id][0] != key:
             lap = Passed(0, draws=w.lap_begin - stream.drawn)

@@ -82,9 +82,7 @@ class Producers:
         self._clock.schedule_actor(p, Rank.PUT, p.id, self._clock.now + step, self._on_made)
 
     def _made(self, p: Producer) -> None:
-        """The producer has made an item: show the item in a queue, or let the producer wait for the queue's lock or for
-        room.
-        """
+        """Put the producer's next item into a queue, or let the producer wait for the queue's lock or for room."""
         if self._recorder.watch:
             self._recorder.watch.report(Watched.OVERHEAD, p.id, p.due - self._making_ps(p), p.due)
         q = self._dispatcher.place(p.id, p.items[0])

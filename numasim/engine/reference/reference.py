@@ -102,9 +102,7 @@ class ReferenceEngine:
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
-        """Make the components, each from the components below it; only ``proceed`` and the end of a phase
-        lead back up.
-        """
+        """Make the components, each from those below it; only ``proceed`` and the end of a phase lead back up."""
 
         def proceed(w: Worker) -> None:
             self.executor.proceed(w)

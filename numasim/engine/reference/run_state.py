@@ -1,6 +1,4 @@
-"""What the components of a run share: plan, seed, tables that follow from them, clock, recorder, and state without
-rules.
-"""
+"""Parts of a run that its components share: plan, seed, tables, clock, recorder, and state without rules."""
 
 from __future__ import annotations
 

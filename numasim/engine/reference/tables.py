@@ -83,9 +83,7 @@ class Tables:
 
     @cached_property
     def _line_ps(self) -> IntArray:
-        """Return [workers, workers] the `line_ps` of each asking worker, in columns; computed at the first move of a
-        line.
-        """
+        """Return [workers, workers] the `line_ps` of each asking worker, in columns; computed if a line moves."""
         return line_transfer_ps(self._plan.machine, self._plan.workers)
 
     def line_ps(self, worker: int) -> list[int]:
@@ -94,9 +92,7 @@ class Tables:
         return times
 
     def probe_locks(self, level: int, q: int) -> tuple[int, ...]:
-        """Return the locks that a probe of queue ``q`` by ``level`` takes: the lock of the level, and the lock of the
-        queue.
-        """
+        """Return the locks that a probe of queue ``q`` by ``level`` takes: of the level, and of the queue."""
         words = self._plan.words
         of_level = words.level_lock[level, q] if len(words.level_lock) else NO_LOCK
         of_queue = NO_LOCK if words.looks_first else self.queue_lock[q]

@@ -79,9 +79,7 @@ class Program:
         self.joined_ps = [0] * rows
 
     def reset(self, root: int) -> None:
-        """Bring the tasks below ``root`` to their beginning, and the root to the point to which its predecessors let it
-        go.
-        """
+        """Bring the tasks below ``root`` to their beginning, and the root as far as its predecessors let it go."""
         end = self.subtree_end[root]
         size = end - root
         self.at[root:end] = self.start[root:end]

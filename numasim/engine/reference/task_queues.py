@@ -26,9 +26,7 @@ ANNOUNCED_BY_OWNERS = (OWNER_MARK, OWNER_EXACT_MARK)
 
 
 class Shared:
-    """A task with entries in several queues; the first worker that takes one of the entries has
-    ``claimed`` the task.
-    """
+    """A task with entries in several queues; the first worker that takes an entry has ``claimed`` the task."""
 
     __slots__ = ("claimed", "task")
 
@@ -160,16 +158,12 @@ class TaskQueues:
                 self.sift(q, 0, length)
 
     def is_claimed(self, q: int, back: int) -> bool:
-        """Tell whether the entry at one end of queue ``q``, which is not empty, is of a task that others
-        have claimed.
-        """
+        """Tell whether the entry at one end of queue ``q``, not empty, is of a task that others have claimed."""
         entry = self.entries[q][-1 if back else 0]
         return type(entry) is Shared and entry.claimed
 
     def _open(self, entries: deque[int | range | Shared], items: range, back: int) -> int:
-        """Put the range back except for a few items at its end, which become entries of their own; take the first of
-        these.
-        """
+        """Put the range back except for a few items at its end, which become entries; take the first of these."""
         count = min(self.piece, len(items))
         rest, few = (items[:-count], items[-count:]) if back else (items[count:], items[:count])
         if rest:

@@ -143,9 +143,7 @@ class Thief:
         return True
 
     def _sift(self, q: int, end: int, most: int) -> int:
-        """Drop the copies of tasks that others have claimed from one end of a queue; return how many of ``most`` are
-        left.
-        """
+        """Drop the copies of claimed tasks from one end of a queue; return how many of ``most`` entries are left."""
         before = self._queues.length[q]
         left = self._queues.sift(q, end, most)
         if self._producers and self._queues.length[q] != before:
@@ -374,9 +372,7 @@ class Thief:
             w.failed_remote += remote
 
     def _take(self, w: Worker, q: int, end: int, count: int) -> None:
-        """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all tasks
-        go there).
-        """
+        """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all go there)."""
         self._recorder.step(LOOK, w.id, q, count)
         w.owed_ps += w.take_ps[q] + (count - 1) * self._plan.costs.move_ps
         taken = [self._queues.pop(q, end) for _ in range(count)]
@@ -398,9 +394,7 @@ class Thief:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """Note a steal that has filled a queue: thieves may pass tasks to and fro for ever if each new owner has too
-        few.
-        """
+        """Note a steal that has filled a queue: thieves may pass too few tasks to and fro for ever."""
         self._passes += 1
         if self._passes % PATIENCE_PASSES:
             return
@@ -447,9 +441,7 @@ class Thief:
     # ---- locks of the search ---------------------------------------------------------------------------------------
 
     def _pass_locks(self, w: Worker) -> None:
-        """Take the locks of the next probe, the lock of its level first, and send the probe; release the locks of the
-        last one.
-        """
+        """Take the locks of the next probe, that of its level first, send it, and release the locks of the last."""
         needed = self._tables.probe_locks(w.level, w.target)
         for lock in [lock for lock in w.held if lock not in needed]:
             w.held.remove(lock)

@@ -28,9 +28,7 @@ class Measured:
 
 
 def first_thresholds(rule: Thresholds, capacity: list[int]) -> tuple[list[int], list[int]]:
-    """Return (S, s) of every queue before anything is measured: S = C - 1 (at least 1), by rule `avail` s + 1, and s =
-    1.
-    """
+    """Return (S, s) before anything is measured: S = C - 1 (at least 1), by rule `avail` s + 1, and s = 1."""
     low = [rule.min_tasks if rule.min_tasks is not None else 1] * len(capacity)
     if rule.max_tasks is not None:
         return [rule.max_tasks] * len(capacity), low

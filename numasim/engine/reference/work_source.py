@@ -27,9 +27,7 @@ from numasim.workload.phases import Step, steps
 
 
 class WorkSource:
-    """Starts the phases of a plan one after the other, in their loops and repeats, and stops the clock after the last
-    phase.
-    """
+    """Starts the phases of a plan in order, in their loops and repeats, and stops the clock after the last."""
 
     def __init__(
         self,

@@ -72,9 +72,7 @@ class AccessPricing:
         return price
 
     def price_ahead(self, price: Price, j: int, place: Place) -> tuple[int, int]:
-        """Add to ``price`` the cost of reading an access once; return the bytes that were in the own cache, and all
-        bytes.
-        """
+        """Add the cost of reading an access once to ``price``; return the bytes from the own cache, and all bytes."""
         total = int(self._plan.workload.accesses.row_bytes[j]) * int(self._plan.workload.accesses.rows[j])
         by_home = self._homes(price, j, place.node)
         found = self._cache.first_pass(

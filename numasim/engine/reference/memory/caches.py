@@ -59,9 +59,7 @@ class Found:
     moved: dict[int, int] = field(default_factory=dict)
 
     def take(self, piece: Piece, node: int, parts: int, held: int) -> Piece:
-        """Move the bytes of ``piece`` that another cache has, and ``node`` sends; return the piece that is still
-        missing.
-        """
+        """Move the bytes of ``piece`` that another cache has, sent by ``node``; return the piece still missing."""
         here = found_of(piece, parts, held)
         if here:
             self.moved[node] = self.moved.get(node, 0) + here
@@ -91,15 +89,13 @@ class NoCache:
 
 
 def found_of(piece: Piece, parts: int, held: int) -> int:
-    """Return how many bytes of ``piece`` a cache has that holds ``held`` bytes of the chunk, in
-    ``parts`` of the chunk.
-    """
+    """Return the bytes of ``piece`` in a cache that holds ``held`` bytes of the chunk, in ``parts`` of it."""
     here = piece.bytes * (piece.parts & parts).bit_count() // piece.parts.bit_count()
     return min(here, held)
 
 
 def missing_of(piece: Piece, parts: int, found: int) -> Piece:
-    """Return the piece of ``piece`` that a cache misses which holds ``parts`` of the chunk and gave so many bytes."""
+    """Return the piece that a cache misses that holds ``parts`` of the chunk and gave ``found`` bytes."""
     return Piece(piece.chunk, piece.bytes - found, piece.parts & ~parts)
 
 

@@ -94,9 +94,7 @@ def max_min_shares(capacity: Sequence[int], flows: Sequence[Demands]) -> list[in
 
 
 def level(left: int, asked: int) -> int:
-    """Return the share of flows that together ask for ``asked`` units of a resource that has ``left`` units in 2**-48
-    for them.
-    """
+    """Return the share of flows that demand ``asked`` units of a resource with ``left`` units in 2**-48 for them."""
     return max(1, max(0, left) // asked)
 
 
@@ -252,9 +250,7 @@ class Flows:
         return self._flow_of(w).steady_ps()
 
     def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
-        """End the flow of an item and of ``count`` - 1 equal items; the next item ends at ``due_ps``, if
-        there is one.
-        """
+        """End the flows of an item and of ``count`` - 1 equal items; a next item ends at ``due_ps``."""
         flow = self._flow_of(w)
         if not count:
             return

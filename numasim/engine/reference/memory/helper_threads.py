@@ -73,9 +73,7 @@ class HelperThreads:
             w.owed_ps += self._helpers.start_ps
 
     def follow(self, w: Worker) -> None:
-        """The worker begins the unit that its helper has run through: turn the helper to the unit that the worker
-        holds.
-        """
+        """Turn the helper to the unit that the worker holds, as the worker begins the unit that was prepared."""
         helper = self._of[w.id]
         assert helper is not None
         helper.begun, helper.brought_before = helper.unit, helper.brought
@@ -116,9 +114,7 @@ class HelperThreads:
             at += 1
 
     def brought_for(self, w: Worker, task: int) -> Brought | None:
-        """Return the bytes that the helper has brought for the unit that the worker executes, if that unit
-        is ``task``.
-        """
+        """Return the bytes that the helper has brought for the unit that the worker executes, if it is ``task``."""
         helper = self._of[w.id]
         return helper.brought_before if helper is not None and helper.begun == task else None
 

@@ -116,9 +116,7 @@ class PageMap:
         self._enter(first)
 
     def start_phase(self, phase: int) -> None:
-        """Go over to the policy that is in force from ``phase`` (its number, repeats not counted) on; that phase
-        starts.
-        """
+        """Start ``phase`` (its number, repeats not counted), with the policy that is in force from it on."""
         while self._later and self._later[0].phase <= phase:
             self._enter(self._later.pop(0))
 

@@ -63,9 +63,7 @@ class ObjectOwners:
         return None if writer == worker else writer
 
     def overwriter(self, number: int, worker: int, version: int) -> int | None:
-        """Return the other worker that writes an object that ``worker`` has read in this version, or has written it
-        since.
-        """
+        """Return the other worker that writes an object that ``worker`` has read, or has written it since."""
         one = self.objects[number]
         return one.last if one.version != version else self.other_writer(number, worker)
 
@@ -184,9 +182,7 @@ class Transactions:
             held += [Held(words + number, w.id, since_ps, now) for number, since_ps in attempt.writes.items()]
 
     def _abort(self, w: Worker, memory: int, number: int, other: int) -> bool:
-        """Abort the attempt, which has met worker ``other`` at an object, pay for the abort, and begin the next
-        attempt.
-        """
+        """Abort the attempt that has met worker ``other`` at an object, pay for the abort, and begin the next one."""
         attempt, task = self._attempts[w.id], w.stack[-1]
         self._recorder.detail(ABORT, w.id, task, number)
         self._owners.objects[number].conflicts += 1

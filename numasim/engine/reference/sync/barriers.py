@@ -38,9 +38,7 @@ class Opening(NamedTuple):
 
 @dataclass(slots=True)
 class BarrierState:
-    """The parties that have come to a barrier; ``lines`` are the barrier's lines, by the worker or node that each is
-    for.
-    """
+    """The parties that have come to a barrier; ``lines`` are the barrier's lines, by worker or node."""
 
     id: int
     home: int
@@ -76,9 +74,7 @@ def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple
 
 
 def read_out(times: LineTimes, line: Line, time_ps: int, readers: Sequence[int]) -> dict[int, int]:
-    """Return when each of ``readers`` has read the line that its owner wrote at ``time_ps``; the last reader keeps the
-    line.
-    """
+    """Return when each of ``readers`` has read the line written at ``time_ps``; the last reader keeps the line."""
     writer, leave = line.owner, {}
     for reader in readers:
         line.owner = writer

@@ -162,9 +162,7 @@ def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
 
 
 class Kind(NamedTuple):
-    """How a kind of lock chooses the next waiter, and how many lines the finder of a free lock fetches, one after the
-    other.
-    """
+    """How a kind of lock chooses the next waiter, and how many lines the finder of a free lock fetches."""
 
     next: Callable[[LockRules, Server, int], Grant]
     lines_when_free: int = 1
