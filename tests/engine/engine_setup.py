@@ -258,13 +258,6 @@ def simulated(plan: Plan, seed: int = SEED) -> Result:
     return results[-1]
 
 
-def run_watched(plan: Plan, engine: str, seed: int = SEED) -> tuple[Result, Rows]:
-    """A run and every row that its watch was told."""
-    batches: list[Rows] = []
-    result = simulate(plan, seed, engine, watch=batches.append)
-    return result, np.concatenate(batches)
-
-
 def found(result: Result) -> dict[str, Any]:
     """Everything but what a mode or an engine decides: the hash of all events, how many there were, the mode."""
     skips = ("events", "event_hash", "mode")

@@ -106,7 +106,7 @@ def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Itera
         result, its_log = _on(other, random)
         if any(disagreements(expected, result)):
             report = difference(random, REFERENCE, other, repr(random))
-            yield str(report or f"{other} does not give the same twice: {random!r}")
+            yield report or f"{other} does not give the same twice: {random!r}"
         elif _is_eager(expected) and sorted(log or ()) != sorted(its_log or ()):
             yield f"{other} has executed at other times what came to the same end: {random!r}"
 
