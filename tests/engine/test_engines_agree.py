@@ -116,9 +116,6 @@ def test_random_plans_use_every_key_and_name_of_the_grammars() -> None:
 
 
 # ---- every workload family ------------------------------------------------------------------------------------------
-# The reference engine's result is held against the invariants, that of every other engine against it. What three of them
-# together might bring about is left to random plans, and to `verification/long_equality.py --cells`, which runs every
-# family under every strategy on every machine.
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES[::2])
@@ -185,11 +182,11 @@ def test_what_is_below_a_root_runs_on_the_socket_of_its_root(strategy: str) -> N
     plan = plan_of(work, 6, shipped_strategy(strategy), "bare", toy(2, 3))
     seen = observe(plan)
     sockets: dict[int, set[int]] = {}
-    for worker, task, *_ in seen.stretches:
-        sockets.setdefault(task, set()).add(int(plan.workers.node[worker]))
+    for worker, row, *_ in seen.stretches:
+        sockets.setdefault(row, set()).add(int(plan.workers.node[worker]))
     ends, tiers = plan.workload.subtree_end(), plan.control.tiers
-    roots = [task for task in range(plan.workload.rows) if tiers[task] == Tier.ROOT]
+    roots = [row for row in range(plan.workload.rows) if tiers[row] == Tier.ROOT]
     for root in roots:
-        below = [sockets[task] for task in range(root, int(ends[root])) if task in sockets]
+        below = [sockets[row] for row in range(root, int(ends[root])) if row in sockets]
         assert len(set().union(*below)) == 1
     assert len({socket for root in roots for socket in sockets[root]}) == 2  # both sockets have some
