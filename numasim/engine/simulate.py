@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from numasim.engine.check.bounds import Bounds, bounds_of, check_bounds
 from numasim.engine.observe.trace_hash import Listener
@@ -39,39 +40,20 @@ class Engine(Protocol):
         """Return the result, and the log if it was requested and the run has simulated all stretches."""
 
 
-def _reference(
-    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
-) -> tuple[Result, Log | None]:
-    from numasim.engine.reference.reference import execute
+def _of(module: str, name: str) -> Callable[..., Any]:
+    """Return the function ``name`` of a module of engines, which is imported when the function is first called."""
 
-    return execute(run, keep_log, listener, watcher)
+    def call(*given: Any) -> Any:
+        return getattr(import_module(f"numasim.engine.{module}"), name)(*given)
 
-
-def _reference_chains(run: Run, segment_ps: I64) -> list[int]:
-    from numasim.workload.span import longest_chains_ps
-
-    return longest_chains_ps(run.plan.workload, segment_ps)
+    return call
 
 
-def _native_chains(run: Run, segment_ps: I64) -> list[int]:
-    from numasim.engine.native.native_engine import longest_chains_ps
-
-    return longest_chains_ps(run, segment_ps)
-
-
-def _native(
-    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
-) -> tuple[Result, Log | None]:
-    from numasim.engine.native.native_engine import execute
-
-    return execute(run, keep_log, listener, watcher)
-
-
-ENGINES: dict[str, Engine] = {"reference": _reference}
-CHAINS: dict[str, Callable[[Run, I64], list[int]]] = {"reference": _reference_chains}  # see `bounds_of`
+ENGINES: dict[str, Engine] = {"reference": _of("reference.reference", "execute")}
+CHAINS: dict[str, Callable[[Run, I64], list[int]]] = {"reference": _of("reference.reference", "longest_chains_ps")}
 if find_spec(COMPILED):
-    ENGINES["native"] = _native
-    CHAINS["native"] = _native_chains
+    ENGINES["native"] = _of("native.native_engine", "execute")
+    CHAINS["native"] = _of("native.native_engine", "longest_chains_ps")
 DEFAULT_ENGINE = "native" if "native" in ENGINES else "reference"
 NOT_BUILT = "the native engine is not built here; using the reference engine (slower)"
 

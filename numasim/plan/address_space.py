@@ -71,14 +71,6 @@ def _far_ps(unmap_ps: int, latency_ps: I64) -> I64:
     return np.array(list(rows), np.int64)
 
 
-class PagesGivenBack(NamedTuple):
-    """Pages that an item, or [items], gives back: of the own node, of given homes, and the time of the latter."""
-
-    near: I64
-    far: I64
-    far_ps: I64
-
-
 class ItemPages:
     """The pages that the items of a family touch first and give back in a run with ``seed``, as seen from ``node``."""
 
@@ -90,11 +82,13 @@ class ItemPages:
         self._amounts = tuple(zip((family.fresh, family.freed), numbers, strict=True))
         self._seed = seed
 
-    def pages(self, items: I64) -> tuple[I64, PagesGivenBack]:
-        """Return ([items] pages that each item touches first, pages that each gives back)."""
+    def pages(self, items: I64) -> tuple[I64, I64, I64, I64]:
+        """Return [items] the pages that each touches first, gives back of the own node, and of given homes, and the
+        time of the latter.
+        """
         fresh, near = (self._of(amounts, number, items) for amounts, number in self._amounts)
         far = self._on_nodes.returned_pages(items, self._costs.page_bytes)
-        return fresh, PagesGivenBack(near, far.sum(axis=1), far @ self._far_ps)
+        return fresh, near, far.sum(axis=1), far @ self._far_ps
 
     def _of(self, amounts: Amounts | None, number: int, items: I64) -> I64:
         if amounts is None:
@@ -109,9 +103,9 @@ class ItemPages:
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
         """Count the pages of ``items``, multiplied by ``times``."""
-        fresh, freed = self.pages(items)
+        fresh, near, far, _ = self.pages(items)
         traffic.placed += times * int(fresh.sum())
-        traffic.unmapped += times * (int(freed.near.sum()) + int(freed.far.sum()))
+        traffic.unmapped += times * (int(near.sum()) + int(far.sum()))
 
 
 def add_mean_pages(
@@ -148,7 +142,7 @@ def _most_far(family: RangeFamily, costs: PageCosts) -> tuple[int, int]:
 
 
 def check_pages(plan: Plan) -> None:
-    """Return an InputError for items whose pages take longer than a run may."""
+    """Raise InputError for items whose pages take longer than a run may."""
     costs, fault_ps = PageCosts.of(plan), max(plan.costs.fault_ps, lock_ps_of_fault(plan.costs))
     for number, family in enumerate(plan.workload.ranges):
         fresh = costs.pages(family.fresh.most) * fault_ps if family.fresh is not None else 0

@@ -30,7 +30,7 @@ from numasim.plan.segment_times import AccessTable, access_tables, traffic_facto
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.amounts import exact_sum
 from numasim.workload.graph import Mode, RangeFamily
-from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
+from numasim.workload.one_worker import item_compute_ps, lines_ps
 
 I64 = npt.NDArray[np.int64]
 
@@ -131,8 +131,7 @@ class ItemPrices:
         times = 1 if mode == Mode.READ else 2
         near_ps = misses_ps(times * llc, self._hit_ps, mlp)
         moved = fetched + written
-        lines = -(-moved // LINE_BYTES)
-        wait = (-(-lines * self._latency * 1000 // mlp)).sum(axis=1) + near_ps
+        wait = lines_ps(moved, self._latency, mlp).sum(axis=1) + near_ps
         self.local_wait_ps += near_ps + misses_ps(int(moved[0].sum()), int(self._latency[self.node]), mlp)
         kind = OWNERSHIP if mode == Mode.WRITE else READ
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
@@ -223,8 +222,7 @@ class PricedItems:
         """
         items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
         wait, local_wait = self._waits_ps(items)
-        placed, unmapped = self._pages.pages(items)
-        columns = (self._compute_ps(items), self._prices.wait_ps(items) + wait, local_wait, placed, *unmapped)
+        columns = (self._compute_ps(items), self._prices.wait_ps(items) + wait, local_wait, *self._pages.pages(items))
         return tuple(column.tolist() for column in columns)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:

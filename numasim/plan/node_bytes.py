@@ -22,7 +22,7 @@ I64 = npt.NDArray[np.int64]
 
 
 def check_nodes(work: Workload, machine: Machine) -> None:
-    """Return an InputError for bytes on nodes that ``machine`` does not have."""
+    """Raise InputError for bytes on nodes that ``machine`` does not have."""
     for number, family in enumerate(work.ranges):
         for place, access in enumerate(family.node_accesses):
             for at, node in enumerate(access.nodes):

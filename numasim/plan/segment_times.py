@@ -49,9 +49,7 @@ def traffic_by_home(work: Workload, placement: Placement) -> I64:
 
 
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
-    """Return [accesses] the memory time of ``traffic`` [accesses, nodes], seen from a node with
-    ``latency_ps`` [nodes].
-    """
+    """Return [accesses] the memory time of ``traffic`` [accesses, nodes] at latencies ``latency_ps`` [nodes]."""
     lines = -(-traffic // LINE_BYTES)
     waits = -(-lines * latency_ps[None, :] * 1000 // mlp[:, None])
     return np.asarray(waits.sum(axis=1), np.int64)

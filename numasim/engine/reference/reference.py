@@ -44,6 +44,8 @@ from numasim.engine.result import COUNTS, TIME, Result
 from numasim.errors import InputError
 from numasim.plan.plan import Run
 from numasim.strategy.probe import Prober
+from numasim.workload import span
+from numasim.workload.graph import I64
 
 PIECE_ITEMS = 32  # items at the end of a range that become single entries of a queue together
 
@@ -158,6 +160,11 @@ def execute(
     finally:
         engine.recorder.trace.hashes()  # listeners and watchers are given everything up to a deadlock
     return collect(run, finished(engine), makespan_ps), engine.ledger.log
+
+
+def longest_chains_ps(run: Run, segment_ps: I64) -> list[int]:
+    """Return [phases] the longest chain of work of a pass if segments take these times."""
+    return span.longest_chains_ps(run.plan.workload, segment_ps)
 
 
 def makespan_ps(run: Run) -> int:
