@@ -419,33 +419,25 @@ def together(*bodies: Task, pop_ns: int = 0, machine: Machine = ONE_NODE_FLOW_CL
     return run(work, len(bodies), strategy=strategy, how=how, machine=machine, effects=effects)
 
 
-def last_ends(seen: Seen) -> list[int]:
-    """When the last stretch of each worker ends."""
-    last: dict[int, int] = {}
-    for worker, _, _, end in seen.stretches:
-        last[worker] = max(end, last.get(worker, 0))
-    return [last[worker] for worker in sorted(last)]
-
-
 def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
     # worker 3 owes 400 ns for a task of 250 ns, and asks for its part from the start: worker 0 has a half; from 200 ns
     # on there are four who ask, so that the task, begun at 400 ns, takes 1000 ns. By then worker 0 has done 100 + 300
     # ns of its 1000, and the others 300.
     late = (Run(200 * NS, ()), reads(100))
     seen = together(body(reads(100)), body(*late), body(*late), body(task(reads(25))), pop_ns=400)
-    assert last_ends(seen)[3] == 1400 * NS
+    assert ends(seen)[3] == 1400 * NS
     # three are left, of which worker 0 is the first to end, having 600 ns left at a third
-    assert last_ends(seen)[0] == 1400 * NS + 1800 * NS + 1
-    assert last_ends(seen)[1] == last_ends(seen)[2]
+    assert ends(seen)[0] == 1400 * NS + 1800 * NS + 1
+    assert ends(seen)[1] == ends(seen)[2]
 
 
 def test_levels_rise_again_when_others_leave() -> None:
     # both at a half until worker 1 ends, at 500 ns; then worker 0 has all: its other 750 ns end at 1250 ns
     seen = together(body(reads(100)), body(reads(25)))
-    assert last_ends(seen) == [1250 * NS, 500 * NS]
+    assert ends(seen) == [1250 * NS, 500 * NS]
     # and a third one, later, alone again, runs undisturbed
     seen = together(body(reads(100), Run(1000 * NS, ()), reads(100)), body(reads(25)))
-    assert last_ends(seen)[0] == 3250 * NS
+    assert ends(seen)[0] == 3250 * NS
 
 
 def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -> None:
@@ -453,7 +445,7 @@ def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -
     # of a picosecond; when they are gone, it is ahead by half a picosecond of time, and both end in the same one
     other = body(reads(3))
     seen = together(body(Run(1, ()), reads(9)), other, body(reads(9)), other, body(Run(1, ()), reads(3)))
-    assert last_ends(seen)[0] == last_ends(seen)[2]
+    assert ends(seen)[0] == ends(seen)[2]
     in_order = [int(worker) for _, rank, worker, *_ in seen.records.tolist() if rank == Rank.SEG_END]
     assert in_order[-2:] == [0, 2]
 
@@ -465,7 +457,7 @@ def test_a_flow_that_begins_where_no_level_changes_may_be_the_next_to_end() -> N
     short = body(reads(2))
     machine = toy_with({"cores": 5}, nodes={"imc_bandwidth_gbs": 16}, links=[])
     seen = together(body(Run(34_001, ()), reads(7)), body(reads(10)), short, short, machine=machine)
-    assert last_ends(seen) == [104_001, 104_001, 24_001, 24_001]
+    assert ends(seen) == [104_001, 104_001, 24_001, 24_001]
     in_order = [int(worker) for _, rank, worker, *_ in seen.records.tolist() if rank == Rank.SEG_END]
     assert in_order[-2:] == [0, 1]
 
@@ -476,11 +468,11 @@ def test_a_class_that_another_resource_holds_back_goes_on_from_where_it_was() ->
     near, far = body(reads(200)), body(reads(100))
     seen = together(near, far, near, body(reads(25)), machine=TWO_NODES)
     # 500 ns at a fourth; from then on the controller is what holds all three back: 6 GB/s for 16
-    assert last_ends(seen)[3] == 2000 * NS
+    assert ends(seen)[3] == 2000 * NS
     # 2000 ns, of which 687.5 are done, the rest at 3/8
-    assert last_ends(seen)[0] == last_ends(seen)[2] == 5500 * NS
+    assert ends(seen)[0] == ends(seen)[2] == 5500 * NS
     # 500 ns at a fourth, 1312.5 at 3/8, and 187.5 alone, when the link gives it a half
-    assert last_ends(seen)[1] == 5875 * NS
+    assert ends(seen)[1] == 5875 * NS
 
 
 def test_so_does_a_class_whose_flows_have_not_begun() -> None:
@@ -488,12 +480,12 @@ def test_so_does_a_class_whose_flows_have_not_begun() -> None:
     # done at 3/8
     near, far, late = body(reads(200)), body(reads(100)), body(task(reads(45)))
     seen = together(near, far, body(Run(1, ())), body(reads(25)), late, pop_ns=4000, machine=TWO_NODES)
-    assert last_ends(seen)[3] == 2000 * NS
-    assert last_ends(seen)[4] == 5200 * NS
+    assert ends(seen)[3] == 2000 * NS
+    assert ends(seen)[4] == 5200 * NS
     # 500 ns at a fourth, 1200 at 3/8, and 300 at the half that the link gives it
-    assert last_ends(seen)[1] == 5800 * NS
+    assert ends(seen)[1] == 5800 * NS
     # 687.5 ns at 11/32, 1200 at 3/8, and 112.5 at 11/16, which is what the controller has left for one who asks for 6.4
-    assert last_ends(seen)[0] == 5200 * NS + 163_637
+    assert ends(seen)[0] == 5200 * NS + 163_637
 
 
 # ---- what coherence costs on links ----------------------------------------------------------------------------------

@@ -280,10 +280,10 @@ def test_shipped_strategies_that_can_skip(name: str) -> None:
 
 
 # ---- skipping ahead finds what every event would have found ---------------------------------------------------------
-# Times by hand: a worker's nominal time is the compute time over its speed, and what is left of it when the speed chan
-# is scaled. `test_shortcuts` holds random plans to the same.
+# Times by hand: a worker's nominal time is the compute time over its speed; when the speed changes, the rest of the
+# nominal time is scaled. `test_shortcuts` tests the same on random plans.
 
-pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
+needs_native = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
 
 
 def fib(n: int, **times: int) -> Any:
@@ -295,6 +295,7 @@ BESIDE = toy_with({"sockets": 4, "cores": 16, "threads": 4}, smt={"busy_ppm": 65
 TURBO_SKIPPING = toy_with({"cores": 1}, clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]})
 
 
+@needs_native
 @pytest.mark.parametrize(
     "work", [generate(fib(16)), items(30_000, 100 * NS, 900 * NS, Deal.BLOCK)], ids=["trees", "ranges"]
 )
@@ -306,6 +307,7 @@ def test_many_workers(work: Workload) -> None:
         assert skipped.counters["steal_success"] > 250
 
 
+@needs_native
 @pytest.mark.parametrize("effects", [Effects(), Effects(clock="turbo")])
 def test_the_course_of_a_run_costs_as_many_events_as_it_has_ends_and_probes(effects: Effects) -> None:
     plan = plan_of(generate(fib(30), folded=True), 1, machine=TURBO_SKIPPING, effects=effects)
@@ -402,6 +404,7 @@ def test_items_behind_the_one_in_hand_change_their_times_too() -> None:
     assert result.per_worker["inflation_smt_ps"].tolist() == [500 * NS, 400 * NS]
 
 
+@needs_native
 def test_steals_in_bulk_where_waits_for_memory_hide_all_speeds() -> None:
     # a line takes 100 ns, longer than the 50 ns that 25 ns of computing take at most: nothing changes with the sibling
     region = Region("a", 4096, initialised=True)
@@ -430,18 +433,13 @@ def test_the_many_children_of_one_task(children: int) -> None:
 # ---- contention that can have no effect -----------------------------------------------------------------------------
 # By hand on the toy machine, whose controllers have 10 GB/s: a line of 64 bytes in 12.8 ns is 5 GB/s.
 
-pytestmark = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
-
-READY_SCARCITY = Region("ready", 1 << 16, initialised=True)
 FLUID = Effects(contention="fluid")
 ENOUGH_PS = 12_800  # for a line, at 5 GB/s
 
 
 def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
     """Items that each read a line or write it, which takes 10 ns or 20 ns to wait for."""
-    return items(
-        count, compute_ps, compute_ps, Deal.CYCLIC, (Access(0, 0, 64, mode=mode),), ((1, 64, 0),), (READY_SCARCITY,)
-    )
+    return items(count, compute_ps, compute_ps, Deal.CYCLIC, (Access(0, 0, 64, mode=mode),), ((1, 64, 0),), (READY,))
 
 
 # ---- by hand ---------------------------------------------------------------------------------------------------------
@@ -506,7 +504,7 @@ RANDOM_HOMES = stealing(placement={"policy": "random"})
         (plan_of(lines(ENOUGH_PS), 2), False),
         (plan_of(graph(task(NS)), 2, effects=FLUID), False),
         (
-            plan_of(graph(task(task(Run(NS, (Access(0, 0, 64),))), WAIT), regions=(READY_SCARCITY,)), 2, effects=FLUID),
+            plan_of(graph(task(task(Run(NS, (Access(0, 0, 64),))), WAIT), regions=(READY,)), 2, effects=FLUID),
             True,
         ),
         (plan_of(lines(ENOUGH_PS), 2, RANDOM_HOMES, effects=FLUID), True),

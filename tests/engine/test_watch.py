@@ -279,7 +279,7 @@ TIMES = {
 }
 
 
-@each_run
+@pytest.mark.parametrize("name", KNOWN)
 def test_the_bins_are_equally_long_and_end_with_the_run(name: str) -> None:
     _, result, tables, _ = told_of(name)
     edges = tables.edges_ps
