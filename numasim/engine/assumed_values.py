@@ -1,4 +1,4 @@
-"""Which assumed values of a machine a run depends on, and what the makespan would be with half and with twice of one.
+"""The assumed values of a machine on which a run depends, and the makespan with half and with twice of such a value.
 
 A field whose source begins with ``assumed`` is a value that nobody has measured (`numasim.parts.models.sources`).
 Whether a run depends on the field follows from the run's specification and counters: a run that moves no bytes depends
@@ -45,7 +45,7 @@ _MOST_PPM = 1_000_000
 
 
 def assumed_fields(spec: RunSpec) -> list[str]:
-    """The assumed fields of the machine that play a part under the effects of ``spec``, by their dotted names."""
+    """Return the assumed fields of the machine that matter under the effects of ``spec``, by their dotted names."""
     fields = list(marked(spec.machine.sources, "assumed"))
     if not fields:
         return []
@@ -60,7 +60,7 @@ def assumed_fields(spec: RunSpec) -> list[str]:
 
 
 def depended_on(fields: Sequence[str], row: Row) -> list[str]:
-    """Those of the fields that a run with the counters ``row`` depends on; all that cannot be ruled out."""
+    """Return the fields on which a run with the counters ``row`` may depend: all that cannot be ruled out."""
     return [field for field in fields if _rule(field)(row)]
 
 
@@ -100,12 +100,12 @@ _RULES: dict[str, Callable[[Row], bool]] = {
 
 
 def sentence(machine: str, fields: Sequence[str]) -> list[str]:
-    """What an answer says of the fields on which it depends; nothing where there are none."""
+    """Return the sentence of an answer about the fields on which it depends; no sentence if there are no fields."""
     return [f"assumed, not measured, of {machine}: {', '.join(fields)}"] if fields else []
 
 
 def of_table(frame: pd.DataFrame) -> list[str]:
-    """A sentence for each machine in a results table; of tables without the column nothing is known."""
+    """Return a sentence for each machine in a results table; nothing is known of tables without the column."""
     if COLUMN not in frame:
         return []
     found: dict[str, dict[str, None]] = {}
@@ -121,7 +121,7 @@ def of_table(frame: pd.DataFrame) -> list[str]:
 
 @dataclass(frozen=True)
 class Tried:
-    """The change of the makespan in percent with half and with twice of the value; None where a value is not valid."""
+    """The change of the makespan in percent with half and with twice of the value; None if the value is not valid."""
 
     field: str
     halved: float | None
@@ -129,15 +129,15 @@ class Tried:
 
     @property
     def matters(self) -> bool:
-        """Whether the makespan changes at all."""
+        """Tell whether the makespan changes at all."""
         return bool(self.halved or self.doubled)
 
 
 def tried(spec: RunSpec, counters: Row, simulate: Callable[[RunSpec], Row]) -> list[Tried] | None:
-    """Run ``spec`` again with half and with twice of each assumed value that the run of the ``counters`` depends on.
+    """Run ``spec`` again with half and with twice of each assumed value on which the run with the ``counters`` depends.
 
-    ``simulate`` runs a specification with the same seed and returns its counters. None where that takes more than
-    `MOST_EVENTS` events. Fields that are no amounts, such as which nodes are linked, are left out.
+    ``simulate`` runs a specification with the same seed and returns its counters. Returns None if the runs would take
+    more than `MOST_EVENTS` events. Fields that are no amounts, such as the nodes that are linked, are left out.
     """
     fields = [field for field in depended_on(assumed_fields(spec), counters) if _amounts(spec, field)]
     events = counters["events"] + counters["tasks"]
@@ -158,7 +158,8 @@ def _change(
 
 
 def scaled(machine: MachineSpec, field: str, factor: Decimal) -> MachineSpec:
-    """The machine with every amount below the dotted ``field`` times ``factor``; InputError where that is no machine.
+    """Return the machine with every amount below the dotted ``field`` times ``factor``; InputError if the result is
+    invalid.
 
     Shares stay below 1,000,000 ppm. Other numbers, such as those of nodes, stay.
     """
@@ -174,7 +175,7 @@ def _amounts(spec: RunSpec, field: str) -> bool:
 
 
 def _with(value: Any, path: Sequence[str], factor: Decimal) -> Any:
-    """``value`` with the amounts at the end of ``path`` scaled; the entries of a list share the path of the list."""
+    """Return ``value`` with the amounts at the end of ``path`` scaled; entries of a list share the path of the list."""
     if isinstance(value, list | tuple):
         return [_with(each, path, factor) for each in value]
     if not path or not isinstance(value, Mapping) or path[0] not in value:
@@ -198,7 +199,7 @@ def _scaled(value: Any, key: str, factor: Decimal) -> Any:
 
 
 def lines(found: Sequence[Tried] | None) -> Iterator[str]:
-    """What `run` prints of the tries."""
+    """Return the lines that `run` prints about the tries."""
     if found is None:
         yield "how much each matters is tried in short runs of the native engine alone (--set machine.FIELD=VALUE)"
         return

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.check.deadlock import require_sums
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.reference.sync.cache_lines import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result, mode_of, ratio
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Plan, Run
+from numasim.plan.resources import OnLinks, fetched, written
 from numasim.plan.serial_time import Makespan, serial_ps
 from numasim.workload.builder import frozen
 from numasim.workload.one_worker import LINE_BYTES
@@ -28,11 +28,11 @@ COUNTED = (*COUNTS, *TIME)
 
 @dataclass(frozen=True)
 class Finished:
-    """What an engine counted in a finished run.
+    """The counts of an engine in a finished run.
 
     ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows,
-    ``producers`` likewise [producers], and their ``node``; the matrices are [thief or accessing node, victim or home
-    node]; ``traffic`` is that of `Result`, ``node_pages`` [nodes] are the pages of dynamic regions.
+    ``producers`` likewise [producers], and their ``node``. The matrices are [thief or accessing node, victim or home
+    node]. ``traffic`` is that of `Result`; ``node_pages`` [nodes] are the pages of dynamic regions.
     """
 
     workers: Mapping[str, Array]
@@ -61,7 +61,7 @@ class Finished:
 
 
 def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
-    """The Result of a finished run; ``makespan_ps`` does another on the same engine, for the serial time."""
+    """Return the Result of a finished run; ``makespan_ps`` simulates another run, for the serial time."""
     plan = run.plan
     require_sums(finished.makespan_ps, plan.workers.workers + len(finished.producers["node"]))
     counts = _counts(plan, finished)
@@ -106,7 +106,7 @@ def _phase_names(plan: Plan) -> tuple[str, ...]:
 
 
 def lock_counters(sync_counts: Array) -> dict[str, int]:
-    """The sums over all synchronisation objects, except the time that they are held."""
+    """Return the sums over all synchronisation objects, except the time for which they are held."""
     total = SyncCounts(*sync_counts.sum(axis=0).tolist())
     return {
         "lock_acquisitions": total.acquisitions,
@@ -117,7 +117,7 @@ def lock_counters(sync_counts: Array) -> dict[str, int]:
 
 
 def sync_table(plan: Plan, sync_counts: Array) -> dict[str, Array]:
-    """The table of synchronisation objects: what each is and has counted."""
+    """Return the table of synchronisation objects: their names, roles and nodes, and their counters."""
     return {
         **_named_objects(plan),
         **dict(zip(SyncCounts._fields, sync_counts.T, strict=True)),
@@ -126,7 +126,7 @@ def sync_table(plan: Plan, sync_counts: Array) -> dict[str, Array]:
 
 @lru_cache(maxsize=2)
 def _named_objects(plan: Plan) -> dict[str, Array]:
-    """What the synchronisation objects of a plan are: the same in all its runs."""
+    """Return the names, roles and nodes of the synchronisation objects of a plan, the same in all its runs."""
     return {
         "object": frozen(np.array(plan.words.names, object)),
         "role": frozen(np.array([Role(role).name.lower() for role in plan.words.role.tolist()], object)),
@@ -135,7 +135,7 @@ def _named_objects(plan: Plan) -> dict[str, Array]:
 
 
 def _counts(plan: Plan, finished: Finished) -> Array:
-    """[COUNTED, workers and then producers] what each has counted."""
+    """Return [COUNTED, workers and then producers] the counters."""
     workers = plan.workers.workers
     counts = np.zeros((len(COUNTED), workers + len(finished.producers["node"])), np.int64)
     for row, name in zip(counts, COUNTED, strict=True):
@@ -147,7 +147,7 @@ def _counts(plan: Plan, finished: Finished) -> Array:
 
 
 def worker_table(plan: Plan, finished: Finished, counts: Array) -> dict[str, Array]:
-    """Counters by name, one entry per worker, then one per producer that is not a worker itself."""
+    """Return the counters by name, one entry per worker, then one per producer that is not a worker itself."""
     workers, producers = plan.workers.workers, len(finished.producers["node"])
     table: dict[str, Array] = {
         "role": _roles(workers, producers),
@@ -164,7 +164,7 @@ def _roles(workers: int, producers: int) -> Array:
 
 
 def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
-    """Bytes by distance, and the utilisation of the busiest memory controller and link."""
+    """Return the bytes by distance, and the utilisation of the busiest memory controller and link."""
     moved, makespan_ps = finished.node_bytes, finished.makespan_ps
     local = int(np.trace(moved))
     return {
@@ -183,16 +183,16 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
 
 
 def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
-    """The largest ratio of bytes moved to the bytes that could have moved; above 1 where contention is `none`."""
+    """Return the largest ratio of bytes moved to the bytes that could have moved; above 1 if contention is `none`."""
     pairs = zip(moved.tolist(), bytes_per_s.tolist(), strict=True)
     ratios = [ratio(b * PS_PER_S, rate * makespan_ps) for b, rate in pairs]
     return max((r for r in ratios if r is not None), default=None)
 
 
 def link_bytes(machine: Machine, run: Finished | Result) -> Array:
-    """[links] bytes that crossed each link, messages of coherence among them.
+    """Return [links] the bytes that crossed each link, messages of coherence included.
 
-    What a node reads takes the route from its home, what it writes back the route there; where the two are not
+    Bytes that a node reads take the route from their home, bytes that it writes the route there. If the two are not
     distinguished, both are counted on the route from the home.
     """
     traffic = run.traffic
@@ -205,7 +205,7 @@ def link_bytes(machine: Machine, run: Finished | Result) -> Array:
 
 
 def _carry(machine: Machine, moved: Array, on_links: Callable[[Machine, int, int], OnLinks], carried: Array) -> None:
-    """Add what ``moved`` [node, home] puts on links."""
+    """Add the bytes that ``moved`` [node, home] puts on links."""
     for node, home in np.argwhere(moved).tolist():
         for link, per_line in on_links(machine, node, home).items():
             carried[link] += -(-int(moved[node, home]) * per_line // LINE_BYTES)

@@ -1,7 +1,8 @@
-"""What happens between two iterations of a run whose strategy has a controller; the same for all engines (model 4.12).
+"""Control between two iterations of a run whose strategy has a controller; the same for all engines (model 4.12).
 
-An engine tells the `IterationControl` that a run begins, and then at the end of each iteration what it has counted, and
-does for the next iteration what it is told. Whatever a controller does wrong ends the run with one sentence.
+An engine reports to the `IterationControl` the begin of a run, and at the end of each iteration the counts of the run,
+and carries out the returned `Decision` for the next iteration. Any error of a controller ends the run with one
+sentence.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ IS_TIER = np.isin(np.arange(256), TIERS)
 
 
 class Decision(NamedTuple):
-    """What an engine is to do: None leaves as it is. ``switches`` has bit i for switch i that is on; ``policy`` is the
-    number of a page policy among those of ``tune.placements``; ``profile_ps`` is what measuring costs at the end of
-    each task.
+    """The decision that an engine carries out: None leaves a value as it is. ``switches`` has bit i for switch i that
+    is on; ``policy`` is the number of a page policy among those of ``tune.placements``; ``profile_ps`` is the cost of
+    measuring at the end of each task.
     """
 
     tiers: U8 | None
@@ -48,7 +49,7 @@ class IterationControl:
 
     def __init__(self, tuning: Tuning) -> None:
         self._tuning = tuning
-        self._controller = tuning.controller  # a user's is executed here, as the run begins
+        self._controller = tuning.controller  # the module of a user's controller is executed here, as the run begins
         self._state: Any = None
         self._iterations = self._passes()
         self._next = next(self._iterations, None)  # the iteration that runs, or is about to begin
@@ -59,16 +60,16 @@ class IterationControl:
         self._ended = "before the first iteration"
 
     def begin(self) -> Decision:
-        """What holds in the first iteration."""
+        """Return the decision for the first iteration."""
         return self._decide(None)
 
     def end_iteration(
         self, now_ps: int, task_ps: I64, task_bytes: I64, node_bytes: I64, busy_ps: I64
     ) -> Decision | None:
-        """What holds in the iteration after the one that ends at ``now_ps``, None where it was the last one.
+        """Return the decision for the iteration after the one that ends at ``now_ps``, None after the last iteration.
 
         ``task_ps`` [tasks] and ``task_bytes`` [tasks, nodes] are sums of this iteration, ``node_bytes`` [nodes, nodes]
-        and ``busy_ps`` [workers] those of the run so far. All of them are kept: an engine gives away copies.
+        and ``busy_ps`` [workers] sums of the run so far. All arrays are kept: an engine passes copies.
         """
         ended, self._next = self._next, next(self._iterations, None)
         if ended is None or self._next is None:
@@ -88,7 +89,7 @@ class IterationControl:
         return self._decide(measures)
 
     def end_iteration_at(self, told: I64) -> Decision | None:
-        """The same for an engine that tells all of it in one array: the time, then the others in their order."""
+        """Do the same for an engine that passes all in one array: the time, then the others in their order."""
         tasks, nodes = self._tuning.program.tasks, self._tuning.program.nodes
         to_bytes, to_pairs = 1 + tasks, 1 + tasks + tasks * nodes
         to_workers = to_pairs + nodes * nodes
@@ -102,7 +103,7 @@ class IterationControl:
         )
 
     def _passes(self) -> Iterator[Pass]:
-        """The iterations of the run, one after the other."""
+        """Return the iterations of the run, one after the other."""
         work = self._tuning.workload
         for part in parts(0, len(work.phases), work.loops):
             if isinstance(part, int):
@@ -115,7 +116,7 @@ class IterationControl:
             yield from (Pass(first, iteration, misses) for iteration in range(repeat))
 
     def _misses_of(self, runs: Mapping[int, int]) -> I64:
-        """[tasks] the misses of an iteration in which each phase runs so often."""
+        """Return [tasks] the misses of an iteration in which each phase runs so often."""
         program = self._tuning.program
         times = np.zeros(program.tasks, np.int64)
         for phase, count in runs.items():
@@ -145,7 +146,7 @@ class IterationControl:
     def _profile_ps(self) -> int:
         first, last = self._tuning.profiled
         if self._next is None or self._tuning.program.iterations[self._next.phase] == 1:
-            return 0  # nothing that could follow from it
+            return 0  # no later iteration could use the measures
         return self._tuning.profile_ps if first <= self._next.iteration <= last else 0
 
     def _tiers(self, tiers: Any) -> U8 | None:
@@ -168,7 +169,7 @@ class IterationControl:
         return np.ascontiguousarray(found, np.int32)
 
     def _each_task(self, name: str, values: Any) -> npt.NDArray[Any]:
-        """``values`` as an array with a whole number for each task."""
+        """Return ``values`` as an array with a whole number for each task."""
         tasks = self._tuning.program.tasks
         found = np.asarray(values)
         if found.shape != (tasks,):

@@ -1,4 +1,4 @@
-"""What is counted of each run of a phase, from its begin to its end: times, bytes, steals (model 3.6)."""
+"""The counts of each run of a phase, from its begin to its end: times, bytes, steals (model 3.6)."""
 
 from __future__ import annotations
 
@@ -45,32 +45,32 @@ class PhaseRows:
 
     @property
     def full(self) -> bool:
-        """Whether no further row is kept."""
+        """Tell whether no further row is kept."""
         return len(self._rows) == MOST_PHASE_ROWS
 
     def add(self, step: Step, start_ps: int, end_ps: int, sums: tuple[int, ...]) -> None:
-        """A phase has ended; ``sums`` are those of `SUMS` since the begin of the run."""
+        """Add the row of a phase that has ended; ``sums`` are those of `SUMS` since the begin of the run."""
         counted = (after - before for after, before in zip(sums, self._before, strict=True))
         self._rows.append((step.phase, step.iteration, step.turn, start_ps, end_ps - start_ps, *counted))
         self._before = sums
 
     def table(self) -> I64:
-        """[rows, COLUMNS]."""
+        """Return [rows, COLUMNS] the rows."""
         return np.array(self._rows, np.int64).reshape(-1, len(COLUMNS))
 
 
 def no_rows() -> I64:
-    """A table without rows."""
+    """Return a table without rows."""
     return np.zeros((0, len(COLUMNS)), np.int64)
 
 
 def columns_of(table: I64) -> dict[str, I64]:
-    """The columns of a table [rows, COLUMNS] by name."""
+    """Return the columns of a table [rows, COLUMNS] by name."""
     return dict(zip(COLUMNS, table.T, strict=True))
 
 
 def named(rows: dict[str, I64], names: tuple[str, ...]) -> pd.DataFrame:
-    """The rows as a DataFrame, with the names of phases, which have ``names`` [phases]."""
+    """Return the rows as a DataFrame, with the names of phases, which have ``names`` [phases]."""
     import pandas as pd
 
     frame = pd.DataFrame(rows)

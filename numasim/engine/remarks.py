@@ -1,4 +1,4 @@
-"""What a user should be told about a run beside its counters: what makes its answer another than was asked for."""
+"""Remarks for the user about a run: reasons why its answer may not be to the question that was meant."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numasim.schema.enumerations import MOST_PHASE_ROWS
 from numasim.workload.graph import Workload
 
 PROBES = ("probe_ns", "probe_remote_ns")
-WELL_BELOW = 2  # times as long as the bound: a run of which something holds back the workers
+WELL_BELOW = 2  # times as long as the bound: in such a run something holds back the workers
 
 
 def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
-    """Sentences about a run on ``workers`` workers, given the columns of its row in a results table; most have none."""
+    """Return sentences about a run on ``workers`` workers, given its row of a results table; most runs have none."""
     return [sentence for remark in REMARKS for sentence in remark(row, workers)]
 
 
 def nothing_to_steal(row: Mapping[str, Any], workers: int) -> list[str]:
-    """A program with parallelism that takes far longer than Brent's bound, while no thief ever finds a task."""
+    """Remark that a program with parallelism takes far longer than Brent's bound, while no thief ever finds a task."""
     work_ps, span_ps = row["work_ps"], row["span_ps"]
     bound_ps = max(span_ps, work_ps // workers)
     searched = row["steal_attempts"] + row["no_victim"]
@@ -33,7 +33,7 @@ def nothing_to_steal(row: Mapping[str, Any], workers: int) -> list[str]:
 
 
 def phases_left_out(phases_run: int) -> list[str]:
-    """A run of more phases than a result has rows of."""
+    """Remark that a run has more phases than a result has rows for."""
     if phases_run <= MOST_PHASE_ROWS:
         return []
     kept = f"the result has a row for each of the first {MOST_PHASE_ROWS:,} runs of phases"
@@ -41,13 +41,13 @@ def phases_left_out(phases_run: int) -> list[str]:
 
 
 def memory_left_out(work: Workload, file: str) -> list[str]:
-    """A graph of a file that does not say what its tasks access."""
+    """Remark that the graph of a file does not say what memory its tasks access."""
     silent = not len(work.accesses) and not any(family.moves_bytes for family in work.ranges)
     return [without_memory(file)] if silent else []
 
 
 def without_memory(file: str) -> str:
-    """The sentence about such a file."""
+    """Return the sentence about such a file."""
     return (
         f"{file} does not say what memory its tasks access: "
         "where data lies, and how far and how fast memory is, plays no part"
@@ -55,12 +55,12 @@ def without_memory(file: str) -> str:
 
 
 def free_operations(runtimes: Iterable[RuntimeSpec]) -> list[str]:
-    """A sentence for each runtime under which no operation costs time but probes, such as ``bare``."""
+    """Return a sentence for each runtime under which only probes cost time, such as ``bare``."""
     return list(dict.fromkeys(_free(each) for each in runtimes if not _paid(each.costs)))
 
 
 def _paid(costs: CostSpec) -> bool:
-    """Whether anything but a probe takes time."""
+    """Tell whether anything but a probe takes time."""
     return any(value for name, value in costs if name not in PROBES)
 
 

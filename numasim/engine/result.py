@@ -1,7 +1,7 @@
-"""What a run returns: integer counters, per-worker and node-pair tables. Definitions: model section 6.
+"""The result of a run: integer counters, per-worker and node-pair tables. Definitions: model section 6.
 
 ``COLUMNS`` are the names of all columns in the order of a results table; `numasim.engine.columns` describes them. All
-of them are equal on every engine but ``engine`` and ``events``: the number of events depends on the engine.
+columns are equal on every engine except ``engine`` and ``events``: the number of events depends on the engine.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Result(Shown):
     ``sync_objects`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how
     often its line was handed to another worker of the same node or of another node, the time that workers waited for it
     and that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
-    ``node_conflicts`` [node of the worker that aborted, node of the one that had the object] are the aborts of
+    ``node_conflicts`` [node of the worker that aborted, node of the worker that had the object] are the aborts of
     transactions, ``object_conflicts`` those at each object of all memories (model 4.11).
     ``phase_table`` [rows, columns] has a row for each run of a phase, up to 100,000, of the ``phases_run`` that there
     were (`numasim.engine.phase_rows.COLUMNS`); `iterations` is the same with names.
@@ -95,14 +95,14 @@ class Result(Shown):
         return f"<Result: {what}; makespan {time_text(self.counters['makespan_ps'])}>"
 
     def __getattr__(self, name: str) -> Any:
-        """A column of the results table; AttributeError for any other name."""
+        """Return a column of the results table; AttributeError for any other name."""
         row = self.row() if name in DESCRIBED and "counters" in vars(self) else {}
         if name not in row:
             raise AttributeError(f"a result has no attribute or column {name!r}", name=name, obj=self)
         return row[name]
 
     def __getitem__(self, name: str) -> Any:
-        """A column of the results table; `InputError` for any other name."""
+        """Return a column of the results table; `InputError` for any other name."""
         row = self.row()
         if name not in row:
             raise InputError(
@@ -111,15 +111,15 @@ class Result(Shown):
         return row[name]
 
     def __dir__(self) -> list[str]:
-        """The names that a notebook completes behind a dot."""
+        """Return the names that a notebook completes behind a dot."""
         return sorted({*super().__dir__(), *self.row()})
 
     def _ipython_key_completions_(self) -> list[str]:
-        """The names that a notebook completes inside of brackets."""
+        """Return the names that a notebook completes inside of brackets."""
         return list(self.row())
 
     def to_frame(self) -> pd.DataFrame:
-        """The row of this run as a results table, with which it can be drawn."""
+        """Return the row of this run as a results table, which can be drawn."""
         import pandas as pd
 
         unnamed = dict.fromkeys(("machine", "workload", "strategy"), "") | {"workers": self.worker_count}
@@ -157,7 +157,7 @@ class Result(Shown):
 
     @property
     def remarks(self) -> list[str]:
-        """What a user should know of the run beside its counters, such as that thieves found nothing to steal."""
+        """Return remarks for the user about the run, for example that thieves found nothing to steal."""
         machine = str(self.identity.get("machine", "the machine"))
         return [
             *remarks(self.counters, self.worker_count),
@@ -168,22 +168,22 @@ class Result(Shown):
 
     @property
     def phase_rows(self) -> dict[str, npt.NDArray[np.int64]]:
-        """The columns of ``phase_table`` by name."""
+        """Return the columns of ``phase_table`` by name."""
         return columns_of(self.phase_table)
 
     @property
     def iterations(self) -> pd.DataFrame:
-        """A row for each run of a phase, in their order: its number and name, iteration and turn, when it began and how
-        long it took in ps, and what was counted in it; of the first 100,000.
+        """Return a row for each run of a phase, in their order: its number and name, iteration and turn, its begin and
+        its time in ps, and its counts; for the first 100,000 runs.
         """
         return named(self.phase_rows, self.phase_names)
 
     def row(self) -> dict[str, Any]:
-        """The columns of the results table, ratios derived; identity columns that are unknown are left out."""
+        """Return the columns of the results table, ratios derived; unknown identity columns are left out."""
         return self.row_of(self.identity)
 
     def row_of(self, identity: dict[str, Any]) -> dict[str, Any]:
-        """`row` with other columns of identity."""
+        """Return `row` with other columns of identity."""
         c = self.counters
         row = {**identity, **c}
         row["speedup"] = ratio(c["serial_ps"], c["makespan_ps"])
@@ -210,18 +210,18 @@ def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def worker_columns(result: Result) -> dict[str, npt.NDArray[Any]]:
-    """The columns of `Result.workers`, each [workers and producers]; without a worker none but their number."""
+    """Return the columns of `Result.workers`, each [workers and producers]; without a worker only their number."""
     count = len(next(iter(result.per_worker.values()), ()))
     return {"worker": np.arange(count), **result.per_worker}
 
 
 def node_pair_columns(result: Result) -> dict[str, npt.NDArray[np.int64]]:
-    """The columns of `Result.node_pairs`, each [nodes x nodes]; kinds of bytes where they are known."""
+    """Return the columns of `Result.node_pairs`, each [nodes x nodes]; kinds of bytes if known."""
     return {name: table.ravel() for name, table in node_pairs(result).items()}
 
 
 def column_place(name: str) -> tuple[int, str]:
-    """The order of columns in tables: identities, then counters as in the results table, then the rest by name."""
+    """Return the place of a column in tables: identities, counters as in the results table, the rest by name."""
     order = (*LEADING, *COLUMNS)
     return (order.index(name), "") if name in order else (len(order), name)
 
@@ -232,7 +232,7 @@ def _in_order(columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any
 
 @lru_cache(maxsize=2)
 def _pairs(sources: int, targets: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The first and the second node of every pair, as tables, which nobody can change."""
+    """Return the first and the second node of every pair, as read-only tables."""
     first, second = np.indices((sources, targets), np.int64)
     first.setflags(write=False)
     second.setflags(write=False)
@@ -240,8 +240,8 @@ def _pairs(sources: int, targets: int) -> tuple[npt.NDArray[np.int64], npt.NDArr
 
 
 def mode_of(plan: Plan, passed_items: int) -> str:
-    """The mode of a run, which follows from its plan and the range items that were counted in closed form: ``skipping``
-    where only steals need be events (model 1.7), ``bulk`` where items were counted without events (1.8), else
+    """Return the mode of a run, which follows from its plan and the range items that were counted in closed form:
+    ``skipping`` if only steals need be events (model 1.7), ``bulk`` if items were counted without events (1.8), else
     ``eager``.
     """
     if plan.skipping:
@@ -250,5 +250,5 @@ def mode_of(plan: Plan, passed_items: int) -> str:
 
 
 def ratio(part: int, whole: int) -> float | None:
-    """``part / whole``, or None where the whole is zero."""
+    """Return ``part / whole``, or None if the whole is zero."""
     return part / whole if whole else None

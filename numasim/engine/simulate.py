@@ -1,4 +1,4 @@
-"""`simulate`: a Plan and a seed in, one Result out, on the engine of that name."""
+"""`simulate`: run a Plan with a seed on the engine of a given name, and return the Result."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from numasim.engine.check.bounds import Bounded, Bounds, bounds_of, check_bounds
+from numasim.engine.check.bounds import Bounds, bounds_of, check_bounds
 from numasim.engine.observe.trace_hash import Listener
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed
@@ -18,13 +19,13 @@ from numasim.engine.remarks import memory_left_out
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
-from numasim.plan.plan import Plan, Run
+from numasim.plan.plan import Plan, Run, Shared
 from numasim.spec.run_spec import RunSpec
 from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile
 from numasim.workload.recording.recorded import scaled_on
 
-ANY_SEED = 0  # of a run that is only asked what all runs of its plan have in common
+ANY_SEED = 0  # of a run that is used only for what all runs of its plan have in common
 COMPILED = "numasim.engine.native._engine"
 
 Log = Sequence[Executed]
@@ -36,42 +37,23 @@ class Engine(Protocol):
     def __call__(
         self, run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
     ) -> tuple[Result, Log | None]:
-        """The result, and the log where one was requested and the run has gone through all stretches."""
+        """Return the result, and the log if it was requested and the run has simulated all stretches."""
 
 
-def _reference(
-    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
-) -> tuple[Result, Log | None]:
-    from numasim.engine.reference.reference import execute
+def _of(module: str, name: str) -> Callable[..., Any]:
+    """Return the function ``name`` of a module of engines, which is imported when the function is first called."""
 
-    return execute(run, keep_log, listener, watcher)
+    def call(*given: Any) -> Any:
+        return getattr(import_module(f"numasim.engine.{module}"), name)(*given)
 
-
-def _reference_chains(run: Run, segment_ps: I64) -> list[int]:
-    from numasim.workload.span import longest_chains_ps
-
-    return longest_chains_ps(run.plan.workload, segment_ps)
+    return call
 
 
-def _native_chains(run: Run, segment_ps: I64) -> list[int]:
-    from numasim.engine.native.native_engine import longest_chains_ps
-
-    return longest_chains_ps(run, segment_ps)
-
-
-def _native(
-    run: Run, keep_log: bool, listener: Listener | None, watcher: Watcher | None = None, /
-) -> tuple[Result, Log | None]:
-    from numasim.engine.native.native_engine import execute
-
-    return execute(run, keep_log, listener, watcher)
-
-
-ENGINES: dict[str, Engine] = {"reference": _reference}
-CHAINS: dict[str, Callable[[Run, I64], list[int]]] = {"reference": _reference_chains}  # see `bounds_of`
+ENGINES: dict[str, Engine] = {"reference": _of("reference.reference", "execute")}
+CHAINS: dict[str, Callable[[Run, I64], list[int]]] = {"reference": _of("reference.reference", "longest_chains_ps")}
 if find_spec(COMPILED):
-    ENGINES["native"] = _native
-    CHAINS["native"] = _native_chains
+    ENGINES["native"] = _of("native.native_engine", "execute")
+    CHAINS["native"] = _of("native.native_engine", "longest_chains_ps")
 DEFAULT_ENGINE = "native" if "native" in ENGINES else "reference"
 NOT_BUILT = "the native engine is not built here; using the reference engine (slower)"
 
@@ -93,15 +75,15 @@ def simulate(
     listener: Listener | None = None,
     watch: Watcher | None = None,
 ) -> Result:
-    """Run ``plan`` with ``seed`` (0 to 2**64 - 1), that of all random draws.
+    """Run ``plan`` with ``seed`` (0 to 2**64 - 1), the seed of all random draws.
 
-    ``check`` checks the result against the invariants of the model (CheckError if one is broken); ``listener`` is
-    called with batches of trace records [n, 5], ``watch`` with batches of what a run does [n, 7]
-    (`numasim.engine.observe.watch`): a watched run goes through every event.
+    ``check`` checks the result against the invariants of the model (CheckError if an invariant is broken). ``listener``
+    is called with batches of trace records [n, 5], ``watch`` with batches of rows about the run [n, 7]
+    (`numasim.engine.observe.watch`): a watched run simulates every event.
 
-    Every result is held against the bounds that no schedule can beat: work / workers and the critical path (model 8).
+    Every result is compared with the bounds that no schedule can beat: work / workers and the critical path (model 8).
 
-    Raises InputError for an engine that does not exist, DeadlockError where tasks are left that no worker can run, and
+    Raises InputError for an engine that does not exist, DeadlockError if tasks are left that no worker can run, and
     CheckError for a result below a bound.
     """
     require_engine(engine)
@@ -113,14 +95,20 @@ def simulate(
     if check:
         from numasim.engine.check.invariants import assert_valid
 
-        assert_valid(plan, result, log)
+        assert_valid(Run(plan, seed), result, log)
     return result
 
 
-@lru_cache(maxsize=2)
 def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
-    """The bounds of every run of ``plan``; ``engine`` goes through the graph."""
-    return bounds_of(Bounded.of(plan, partial(CHAINS[engine], Run(plan, ANY_SEED))))
+    """Return the bounds of every run of ``plan``; ``engine`` walks the graph. Plans that differ in their strategies
+    alone have the same bounds.
+    """
+    return _bounds(Shared((plan.workload, plan.machine, plan.effects, plan.coupled), plan), engine)
+
+
+@lru_cache(maxsize=2)
+def _bounds(shared: Shared, engine: str) -> Bounds:
+    return bounds_of(shared.plan, partial(CHAINS[engine], Run(shared.plan, ANY_SEED)))
 
 
 def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:
@@ -132,7 +120,7 @@ def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check:
 
 
 def left_out(spec: RunSpec, plan: Plan) -> tuple[str, ...]:
-    """What the program of a run does not say, and what is taken for granted of where it was recorded."""
+    """Return remarks about what the program of a run does not say, and about assumptions on where it was recorded."""
     work = plan.workload
     file = spec.workload.file if isinstance(spec.workload, WorkloadFile) else None
     memory = memory_left_out(work, file) if file else []

@@ -21,7 +21,7 @@ def bytes_text(size: float) -> str:
 
 
 def scale_of(largest: float, unit: str) -> tuple[float, str]:
-    """What to divide amounts in ``unit`` by for an axis up to ``largest``, and the unit that they then have."""
+    """Return the divisor of amounts in ``unit`` for an axis up to ``largest``, and the unit of the quotients."""
     units = {"ps": TIME_UNITS, "B": BYTE_UNITS}.get(unit)
     if units is None:
         return 1, unit
@@ -29,12 +29,12 @@ def scale_of(largest: float, unit: str) -> tuple[float, str]:
 
 
 def count_text(count: float) -> str:
-    """Write a whole number with thousands separators, or ``-`` where it is missing."""
+    """Write a whole number with thousands separators, or ``-`` if it is missing."""
     return MISSING if _missing(count) else f"{round(count):,}"
 
 
 def ratio_text(ratio: float | None) -> str:
-    """Write a ratio with three decimals, or ``-`` where it is missing (0/0)."""
+    """Write a ratio with three decimals, or ``-`` if it is missing (0/0)."""
     return MISSING if _missing(ratio) else f"{ratio:.3f}"
 
 

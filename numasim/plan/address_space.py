@@ -1,9 +1,9 @@
-"""What it costs that items of ranges touch memory for the first time and give it back (model 2.5 and 3.5).
+"""The cost of first touches and of giving back memory by items of ranges (model 2.5 and 3.5).
 
-A page fault takes the lock of the address space shared. Giving back memory takes it exclusively, so that nobody else
-faults or gives back memory meanwhile, and holds it for every page and for every flush of the translation look-aside
-buffers, which all other threads of the process are interrupted for. A page takes the longer the farther its home is,
-where the kernel's record of it lies.
+A page fault takes the lock of the address space shared. Giving back memory takes the lock exclusively, so that no other
+thread faults or gives back memory meanwhile. The lock is held for every page and for every flush of the translation
+look-aside buffers; a flush interrupts all other threads of the process. A page takes longer the farther its home is,
+because the kernel's record of the page lies there.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ I64 = npt.NDArray[np.int64]
 
 
 class PageCosts(NamedTuple):
-    """Times in ps: of a page that is touched first, of one of the own node that is given back, of one of each home as
-    seen from each node (``unmap_far_ps`` [nodes, homes]), and of a flush, of which there is one for every ``batch``
-    pages that an item gives back, or one an item where that is 0.
+    """Times in ps: of a first touch of a page, of giving back a page of the own node, of giving back a page of each
+    home as seen from each node (``unmap_far_ps`` [nodes, homes]), and of a flush. There is a flush for every ``batch``
+    pages that an item gives back, or one per item if ``batch`` is 0.
     """
 
     page_bytes: int
@@ -40,7 +40,7 @@ class PageCosts(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> PageCosts:
-        """Those of a plan: a flush interrupts all of its workers but one."""
+        """Return the costs of a plan: a flush interrupts all workers of the plan but one."""
         costs, others = plan.costs, plan.workers.workers - 1
         return cls(
             page_bytes=plan.machine.page_bytes,
@@ -52,31 +52,23 @@ class PageCosts(NamedTuple):
         )
 
     def pages(self, amount: int) -> int:
-        """The pages of so many bytes."""
+        """Return the number of pages of so many bytes."""
         return -(-amount // self.page_bytes)
 
     def unmapping_ps(self, pages: int, elsewhere: int = 0, elsewhere_ps: int = 0) -> int:
-        """How long giving back so many pages of the own node takes, beside pages elsewhere that take so long."""
+        """Return the time of giving back so many pages of the own node, beside pages elsewhere that take so long."""
         together = pages + elsewhere
         flushes = -(-together // self.batch) if self.batch else min(together, 1)
         return pages * self.unmap_ps + elsewhere_ps + flushes * self.flush_ps
 
 
 def _far_ps(unmap_ps: int, latency_ps: I64) -> I64:
-    """[nodes, homes] what a page takes: as much longer than one of the own node as the latency of its home is."""
+    """Return [nodes, homes] the time of a page: the latency of its home over that of the own node sets the ratio."""
     rows = (
         [min(unmap_ps * far // row[node], LONGEST_PS) if row[node] else unmap_ps for far in row]
         for node, row in enumerate(latency_ps.tolist())
     )
     return np.array(list(rows), np.int64)
-
-
-class PagesGivenBack(NamedTuple):
-    """Of an item, or [items] of several: pages of the own node, pages of given homes, and how long those take."""
-
-    near: I64
-    far: I64
-    far_ps: I64
 
 
 class ItemPages:
@@ -90,11 +82,13 @@ class ItemPages:
         self._amounts = tuple(zip((family.fresh, family.freed), numbers, strict=True))
         self._seed = seed
 
-    def pages(self, items: I64) -> tuple[I64, PagesGivenBack]:
-        """([items] pages that each touches first, those that it gives back)."""
+    def pages(self, items: I64) -> tuple[I64, I64, I64, I64]:
+        """Return [items] the pages that each touches first, gives back of the own node, and of given homes, and the
+        time of the latter.
+        """
         fresh, near = (self._of(amounts, number, items) for amounts, number in self._amounts)
         far = self._on_nodes.returned_pages(items, self._costs.page_bytes)
-        return fresh, PagesGivenBack(near, far.sum(axis=1), far @ self._far_ps)
+        return fresh, near, far.sum(axis=1), far @ self._far_ps
 
     def _of(self, amounts: Amounts | None, number: int, items: I64) -> I64:
         if amounts is None:
@@ -109,16 +103,16 @@ class ItemPages:
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
         """Count the pages of ``items``, multiplied by ``times``."""
-        fresh, freed = self.pages(items)
+        fresh, near, far, _ = self.pages(items)
         traffic.placed += times * int(fresh.sum())
-        traffic.unmapped += times * (int(freed.near.sum()) + int(freed.far.sum()))
+        traffic.unmapped += times * (int(near.sum()) + int(far.sum()))
 
 
 def add_mean_pages(
     price: Price, plan: Plan, family: RangeFamily, resources: Resources, node: int, items: I64 | None
 ) -> None:
-    """Add what the pages of the mean item, of some ``items`` or of all, cost a worker of ``node``, and ask for of the
-    address space.
+    """Add the pages of the mean item, of some ``items`` or of all, to the price for a worker of ``node``, with their
+    demand on the address space.
     """
     costs = PageCosts.of(plan)
     given = (family.fresh, family.freed)
@@ -130,7 +124,7 @@ def add_mean_pages(
 
 
 def _mean_far(plan: Plan, family: RangeFamily, costs: PageCosts, node: int, items: I64 | None) -> tuple[int, int]:
-    """(pages of given homes that the mean item gives back, how long those take a worker of ``node``)."""
+    """Return (pages of given homes that the mean item gives back, their time for a worker of ``node``)."""
     pages = elsewhere_ps = 0
     for access in placed_accesses(plan, family):
         of_homes = access.returned_pages(np.array([access.given.amounts.mean_of(items)]), costs.page_bytes)[0]
@@ -140,7 +134,7 @@ def _mean_far(plan: Plan, family: RangeFamily, costs: PageCosts, node: int, item
 
 
 def _most_far(family: RangeFamily, costs: PageCosts) -> tuple[int, int]:
-    """(pages of given homes that an item gives back at most, how long those take at most)."""
+    """Return (pages of given homes that an item gives back at most, their time at most)."""
     most = sum(
         costs.pages(access.amounts.most) + len(access.nodes) for access in family.node_accesses if access.returned_ppm
     )
@@ -148,7 +142,7 @@ def _most_far(family: RangeFamily, costs: PageCosts) -> tuple[int, int]:
 
 
 def check_pages(plan: Plan) -> None:
-    """An InputError for items whose pages take longer than a run may."""
+    """Raise InputError for items whose pages take longer than a run may."""
     costs, fault_ps = PageCosts.of(plan), max(plan.costs.fault_ps, lock_ps_of_fault(plan.costs))
     for number, family in enumerate(plan.workload.ranges):
         fresh = costs.pages(family.fresh.most) * fault_ps if family.fresh is not None else 0

@@ -1,9 +1,9 @@
-"""From a run specification to a Plan: every part built or compiled for the machine and the number of workers.
+"""From a run specification to a Plan: every part is built or compiled for the machine and the number of workers.
 
 Runs whose specifications differ in seeds and repeats alone share their plan. Plans share the parts that have equal
-contents: machines, workloads, the places of workers, and the homes of pages. They are the same objects then, so that
-what follows from them alone, such as the times of segments (`numasim.plan.segment_times`), is computed once, too. So
-are recorded workloads at the rate of a machine's cores.
+contents: machines, workloads, the places of workers, the homes of pages, and recorded workloads at the rate of a
+machine's cores. Shared parts are the same objects, so that tables that follow from them alone, such as the times of
+segments (`numasim.plan.segment_times`), are computed once, too.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ DERIVED = ("coupled", "skippable")
 
 @lru_cache(maxsize=2)
 def build_plan(spec: RunSpec) -> Plan:
-    """The Plan of ``spec``, which all its runs share; its workload is folded where the family can be.
+    """Return the Plan of ``spec``, which all its runs share; its workload is folded if the family can be.
 
-    Raises InputError where the parts of ``spec`` do not fit together.
+    Raises InputError if the parts of ``spec`` do not fit together.
     """
     parameters = spec.workload
     if isinstance(parameters, TeamParameters):
@@ -60,13 +60,13 @@ def build_plan(spec: RunSpec) -> Plan:
 
 
 def built_workload(parameters: AnyWorkload) -> Workload:
-    """The workload of ``parameters``, folded where the family can be: that which plans have, if they come soon."""
+    """Return the workload of ``parameters``, folded if the family can be, shared with a plan built soon after."""
     return _workload(_Keyed(workload_json(parameters), parameters))
 
 
 @lru_cache(maxsize=2)
 def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
-    """The Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
+    """Return the Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
     machine, parameters, spec = _machine(of_machine), program.spec, rest.spec
     workload = at_rate(_workload(program), machine.core_steps_per_s)
     numbers_some = spec.strategy.numbers_tasks and bool((workload.kind != Kind.TASK).any())
@@ -105,17 +105,17 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
 
 
 def _is_larger_than_told(workload: Workload, parameters: AnyWorkload) -> bool:
-    """Whether only the program itself tells how large it is."""
+    """Tell whether only the program itself tells how large it is."""
     if not isinstance(parameters, WorkloadParameters):
         return True
     return not workload.folded and parameters.totals().rows < workload.rows
 
 
 def completed(**parts: Any) -> Plan:
-    """The Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
+    """Return the Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
 
-    Helpers without a cache are none. With some, an engine goes through every event: who has a unit in advance does not
-    search on.
+    Helpers without a cache are dropped. With helpers, an engine simulates every event: a worker that has a unit in
+    advance does not search.
     """
     plan = Plan(**parts, coupled=False, skippable=False)
     plan = replace(plan, helpers=plan.helpers if plan.effects.cache != "none" else None)
@@ -125,13 +125,13 @@ def completed(**parts: Any) -> Plan:
 
 
 def revised(plan: Plan, **changes: Any) -> Plan:
-    """``plan`` with other parts; ``coupled`` and ``skippable`` are computed again."""
+    """Return ``plan`` with other parts; ``coupled`` and ``skippable`` are computed again."""
     parts = {field.name: getattr(plan, field.name) for field in fields(Plan)}
     return completed(**{name: value for name, value in (parts | changes).items() if name not in DERIVED})
 
 
 def costs_ps(spec: CostSpec) -> Costs:
-    """The runtime's costs in picoseconds."""
+    """Return the runtime's costs in picoseconds."""
     times = {name.removesuffix("_ns") + "_ps": ps(value) for name, value in spec if name.endswith("_ns")}
     return Costs(
         line=spec.line,
@@ -143,7 +143,7 @@ def costs_ps(spec: CostSpec) -> Costs:
 
 
 def _known_task_ps(workload: Workload, machine: Machine, node: int) -> int | None:
-    """The mean duration of a task whose bytes are all local to ``node``, None where each run draws durations."""
+    """Return the mean duration of a task whose bytes are all local to ``node``, None if each run draws durations."""
     return None if draws_durations(workload) else mean_task_ps(workload, int(machine.latency_ps[node, node]))
 
 

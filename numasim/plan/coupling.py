@@ -1,8 +1,8 @@
 """Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks, slow cores, noise.
 
-Where nothing does, the duration of a segment depends on its node alone and is known before the run
-(`numasim.plan.segment_times`); elsewhere segment durations are computed at run time by a flow-level model
-(`numasim.engine.reference.memory.flows`). It is a property of the plan, so that all engines agree.
+If nothing else couples them, the duration of a segment depends on its node alone and is known before the run
+(`numasim.plan.segment_times`). Otherwise segment durations are computed at run time by a flow-level model
+(`numasim.engine.reference.memory.flows`). Coupling is a property of the plan, so that all engines agree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numasim.plan.resources import resources_of
 
 
 def coupled(plan: Plan) -> bool:
-    """Whether segment durations are computed at run time."""
+    """Tell whether segment durations are computed at run time."""
     return any(effect(plan) for effect in EFFECTS)
 
 
@@ -35,12 +35,12 @@ def _memory(plan: Plan) -> bool:
 
 
 def _address_space(plan: Plan) -> bool:
-    """Page faults may wait for each other."""
+    """Tell whether page faults may wait for each other."""
     return plan.effects.contention != "none" and plan.costs.faults_per_s > 0 and bool(plan.placement.dynamic.any())
 
 
 def _pages_of_items(plan: Plan) -> bool:
-    """Items fault or give back memory, which keeps others out of the address space."""
+    """Tell whether items fault or give back memory, which keeps others out of the address space."""
     return any(family.changes_pages for family in plan.workload.ranges)
 
 
@@ -63,10 +63,10 @@ def _noise(plan: Plan) -> bool:
 
 
 def priced_by_events(plan: Plan) -> bool:
-    """Whether what work waits for depends on what other work has moved before, or on how much it moves meanwhile.
+    """Tell whether the waits of work depend on the bytes that other work has moved before, or moves meanwhile.
 
-    The items of ranges have prices in closed form, so that caches alone do not change them (model 1.8). Whether
-    contention has any effect is the question of `numasim.plan.coupling`.
+    The items of ranges have prices in closed form, so that caches alone do not change them (model 1.8).
+    `numasim.plan.coupling` tells whether contention has any effect.
     """
     effects = plan.effects
     cached = effects.cache != "none" and len(plan.workload.accesses) > 0
@@ -74,7 +74,7 @@ def priced_by_events(plan: Plan) -> bool:
 
 
 def noisy(plan: Plan) -> bool:
-    """Whether times or speeds are drawn beyond what the program has."""
+    """Tell whether times or speeds have random deviations beyond the draws of the program."""
     return _noise(plan)
 
 
@@ -90,25 +90,25 @@ EFFECTS: tuple[Callable[[Plan], bool], ...] = (
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Whether resources can ever be scarce, known before a run begins: where not, contention has no effect (model 2.5).
+# Whether resources can ever be scarce, known before a run begins. If not, contention has no effect (model 2.5).
 #
-# A worker that runs items of a family asks for the mean of the family's items over the nominal time of that mean,
+# A worker that runs items of a family demands the mean of the family's items over the nominal time of that mean,
 # rounded down. The nominal time does not grow with the worker's speed, and no worker is faster than alone on its core
-# at the highest clock, but for its own spread, which has a largest value. So what a worker asks of a resource is at
-# most what it asks at that speed, for the family that uses the resource most. A worker runs one item at a time. If
+# at the highest clock, but for its own spread, which has a largest value. So the demand of a worker on a resource is at
+# most its demand at that speed, for the family that uses the resource most. A worker runs one item at a time. If
 # these numbers, summed over all workers, are at most the capacity of every resource, then
 #
 #     level = (capacity * 2**48) div asked >= 2**48
 #
 # for all that are ever asked together, no flow is held back (model 2.9), and every share is 1, as without contention.
 #
-# What segments of tasks ask for is not bounded here: it depends on what caches hold, and pages may move.
+# The demands of segments of tasks are not bounded here: they depend on the contents of caches, and pages may move.
 
 HIGHEST_DRAW = (1 << 64) - 1
 
 
 def may_be_scarce(plan: Plan) -> bool:
-    """Whether flows of ``plan`` may ask for more of some resource than there is; False only where that is certain."""
+    """Tell whether flows of ``plan`` may exceed the capacity of some resource; False only if certain."""
     if plan.effects.contention == "none":
         return False
     if len(plan.workload.accesses) or plan.placement.settled is None:
@@ -122,7 +122,7 @@ def may_be_scarce(plan: Plan) -> bool:
 
 
 def most_asked(plan: Plan) -> Counter[int]:
-    """[resources] units per second that all workers together ask for at most while they run items of ranges.
+    """Return [resources] the units per second that all workers together demand at most while they run items of ranges.
 
     The homes of all pages have to be known before the run.
     """
@@ -136,7 +136,7 @@ def most_asked(plan: Plan) -> Counter[int]:
 
 
 def _most_of_one(effects: Effects, families: Sequence[ItemPrices]) -> Counter[int]:
-    """[resources] units per second that one worker asks for at most."""
+    """Return [resources] the units per second that one worker demands at most."""
     most = Counter[int]()
     for family in families:
         shortest_ps = _shortest_ps(effects, family.mean)
@@ -146,7 +146,7 @@ def _most_of_one(effects: Effects, families: Sequence[ItemPrices]) -> Counter[in
 
 
 def _shortest_ps(effects: Effects, price: Price) -> int:
-    """The nominal time of a price for the fastest worker that may be."""
+    """Return the nominal time of a price for the fastest possible worker."""
     fastest_ppm = MILLION + noise_ppm(HIGHEST_DRAW, effects.worker_spread_ppm)
     compute_ps, wait_ps = (-(-time_ps * MILLION // fastest_ppm) for time_ps in (price.compute_ps, price.wait_ps))
     return effects.combined_ps(compute_ps, wait_ps) + price.fault_ps

@@ -1,4 +1,4 @@
-"""The effects of the machine that a plan is simulated with, as integers (model 2.4 to 2.9)."""
+"""The effects of the machine that a plan simulates, as integers (model 2.4 to 2.9)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ I64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Background:
-    """Bytes per second that others use: pairs of a node and the load of its memory controller, and of the two ends of a
-    link and the load in this direction.
+    """Bytes per second of other programs: pairs of a node and the load of its memory controller, and of the two ends of
+    a link and the load in this direction.
     """
 
     nodes: tuple[tuple[int, int], ...] = ()
@@ -30,7 +30,7 @@ NO_BACKGROUND = Background()
 
 @dataclass(frozen=True)
 class Effects:
-    """What of the machine a run takes into account; the names are those of `ModelSpec` in the specification."""
+    """The effects of the machine that a run simulates; the names are those of `ModelSpec` in the specification."""
 
     cache: str = "none"
     contention: str = "none"
@@ -45,12 +45,12 @@ class Effects:
     background: Background = NO_BACKGROUND
 
     def combined_ps(self, compute_ps: int, wait_ps: int) -> int:
-        """Computing and waiting for memory, of which the share ``overlap`` of the shorter hides behind the longer."""
+        """Return the time of computing and waiting; the share ``overlap`` of the shorter hides behind the longer."""
         exposed = min(compute_ps, wait_ps) * (MILLION - self.overlap_ppm) + MILLION // 2
         return max(compute_ps, wait_ps) + exposed // MILLION
 
     def combined_array_ps(self, compute_ps: I64, wait_ps: I64) -> I64:
-        """`combined_ps` of each pair."""
+        """Return `combined_ps` of each pair."""
         whole, rest = np.divmod(np.minimum(compute_ps, wait_ps), MILLION)
         exposed_ppm = MILLION - self.overlap_ppm
         exposed = whole * exposed_ppm + (rest * exposed_ppm + MILLION // 2) // MILLION
@@ -61,7 +61,7 @@ NO_EFFECTS = Effects()
 
 
 def effects_of(spec: ModelSpec) -> Effects:
-    """The effects that a specification asks for."""
+    """Return the effects that a specification asks for."""
     return Effects(
         cache=spec.cache,
         contention=spec.contention,
@@ -93,24 +93,24 @@ LANES_MEAN, LANES_DEVIATION = 131_070, 37_837  # of the sum of four uniform 16-b
 
 
 def noise_ppm(number: int, deviation_ppm: int) -> int:
-    """The relative deviation, in ppm, that the random number ``number`` gives."""
+    """Return the relative deviation, in ppm, for the random number ``number``."""
     lanes = sum(number >> shift & 0xFFFF for shift in (0, 16, 32, 48)) - LANES_MEAN
     scaled = abs(lanes) * deviation_ppm // LANES_DEVIATION
     return min(MOST_PPM, max(LEAST_PPM, -scaled if lanes < 0 else scaled))
 
 
 def noisy_ps(time_ps: int, number: int, deviation_ppm: int) -> int:
-    """``time_ps`` with the deviation that the random number ``number`` gives."""
+    """Return ``time_ps`` with the deviation for the random number ``number``."""
     return time_ps * (MILLION + noise_ppm(number, deviation_ppm)) // MILLION
 
 
 def shortest_noisy_ps(time_ps: int, deviation_ppm: int) -> int:
-    """The least that `noisy_ps` makes of ``time_ps``, whatever the number."""
+    """Return the least `noisy_ps` of ``time_ps`` over all random numbers."""
     return time_ps * (MILLION + LEAST_PPM) // MILLION if deviation_ppm else time_ps
 
 
 def noisy_array_ps(time_ps: I64, numbers: U64Array, deviation_ppm: int) -> I64:
-    """`noisy_ps` on every element; whole millions and the rest apart, so that no product has more than 63 bits."""
+    """Return `noisy_ps` of each element; whole millions and the rest apart, so that products fit 63 bits."""
     lanes = np.full(numbers.shape, -LANES_MEAN)
     for shift in (0, 16, 32, 48):
         lanes += (numbers >> np.uint64(shift) & np.uint64(0xFFFF)).astype(np.int64)

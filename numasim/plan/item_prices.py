@@ -1,18 +1,17 @@
 """Times and traffic of range items under caches and shared bandwidth, in closed form (model 1.8 and 2.4).
 
 The items of a family sweep over its regions again and again. If all of these regions fit into a last-level cache
-together, the cache serves the first pass of every access, else none of it; of each further pass it serves the part that
-fits into a worker's share of the cache, which the workers of the domain divide evenly. Bytes on given nodes come from
-memory. So the price of an item does not
-depend on other items, and the demand of a worker on controllers and links while it runs a family is the mean over its
-items.
+together, the cache serves the first pass of every access, else no byte of it. Of each further pass the cache serves the
+part that fits into a worker's share of the cache, which the workers of the domain divide evenly. Bytes on given nodes
+come from memory. So the price of an item does not depend on other items, and the demand of a worker on controllers and
+links while it runs a family is the mean over the family's items.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,18 +19,18 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.draws import DrawClass, base_array, draw_array, turn_seed
-from numasim.machine.topology import Machine, WorkerMap
+from numasim.machine.topology import WorkerMap
 from numasim.plan.address_space import ItemPages, add_mean_pages
-from numasim.plan.effects import Effects, noisy_array_ps
+from numasim.plan.effects import noisy_array_ps
 from numasim.plan.node_bytes import NodeBytes, placed_accesses
-from numasim.plan.plan import Costs, Plan
+from numasim.plan.plan import Plan, Shared
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources, resources_of
 from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.amounts import exact_sum
-from numasim.workload.graph import Mode, RangeFamily, Workload
-from numasim.workload.one_worker import LINE_BYTES, item_compute_ps
+from numasim.workload.graph import Mode, RangeFamily
+from numasim.workload.one_worker import item_compute_ps, lines_ps
 
 I64 = npt.NDArray[np.int64]
 
@@ -49,7 +48,7 @@ class Seat(NamedTuple):
 
 
 def seats_of(workers: WorkerMap) -> list[Seat]:
-    """[workers] the seat of each worker."""
+    """Return [workers] the seat of each worker."""
     sharers = Counter(workers.llc.tolist())
     places = zip(workers.node.tolist(), workers.llc.tolist(), strict=True)
     return [Seat(node, domain, sharers[domain]) for node, domain in places]
@@ -60,7 +59,7 @@ class AccessPrices:
     """The traffic of one access template: [rows, nodes] bytes, with rows as in its `AccessTable`."""
 
     table: AccessTable
-    kind: str  # of what is fetched
+    kind: str  # of the fetched bytes
     fetched: I64
     written: I64
     cached_bytes: int
@@ -70,7 +69,7 @@ class AccessPrices:
 
 class ItemPrices:
     """Memory times and traffic of the items of one family for workers at ``seat``, the same in all runs of a plan;
-    ``dealt`` are those that a distribution gives workers of its node, None without one.
+    ``dealt`` are the items that a distribution gives workers of the seat's node, None without a distribution.
     """
 
     def __init__(
@@ -112,7 +111,7 @@ class ItemPrices:
             traffic.cached_bytes += times * len(items) * access.cached_bytes
 
     def wait_ps(self, items: I64) -> I64:
-        """[items] memory time."""
+        """Return [items] the memory time."""
         wait = np.zeros(len(items), np.int64)
         for access in self.accesses:
             wait += access.wait_ps[access.table.index(items)]
@@ -132,14 +131,13 @@ class ItemPrices:
         times = 1 if mode == Mode.READ else 2
         near_ps = misses_ps(times * llc, self._hit_ps, mlp)
         moved = fetched + written
-        lines = -(-moved // LINE_BYTES)
-        wait = (-(-lines * self._latency * 1000 // mlp)).sum(axis=1) + near_ps
+        wait = lines_ps(moved, self._latency, mlp).sum(axis=1) + near_ps
         self.local_wait_ps += near_ps + misses_ps(int(moved[0].sum()), int(self._latency[self.node]), mlp)
         kind = OWNERSHIP if mode == Mode.WRITE else READ
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
     def _mean(self, plan: Plan, dealt: I64 | None) -> Price:
-        """The mean item, which gives a worker's demand while it runs the family."""
+        """Return the mean item, which gives a worker's demand while the worker runs the family."""
         count, family = self._family.count, self._family
         compute = family.compute
         price = Price((family.low_ps + family.high_ps) // 2 if compute is None else compute.mean_of(dealt))
@@ -157,35 +155,22 @@ class ItemPrices:
         return price
 
 
-@dataclass(frozen=True)
-class _Program:
-    """All that the prices of items depend on: plans that differ in their strategies alone have the same, but for the
-    nodes that items are dealt to.
-    """
-
-    workload: Workload
-    machine: Machine
-    workers: WorkerMap
-    placement: Placement
-    effects: Effects
-    costs: Costs
-    item_nodes: bytes
-    plan: Plan = field(compare=False)
-
-
 def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[ItemPrices]]:
-    """[seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``."""
+    """Return [seats][families] the prices of items in runs of ``plan`` whose homes are ``placement``.
+
+    Plans that differ in their strategies alone share the prices if they deal the items to the same nodes.
+    """
     nodes = plan.control.item_nodes.tobytes()
-    program = _Program(plan.workload, plan.machine, plan.workers, placement, plan.effects, plan.costs, nodes, plan)
-    return _prices_of(program)
+    parts = (plan.workload, plan.machine, plan.workers, plan.effects, plan.costs, nodes)
+    return _prices_of(Shared(parts, plan), placement)
 
 
 @lru_cache(maxsize=2)
-def _prices_of(program: _Program) -> dict[Seat, list[ItemPrices]]:
-    plan, resources = program.plan, resources_of(program.plan)
+def _prices_of(shared: Shared, placement: Placement) -> dict[Seat, list[ItemPrices]]:
+    plan, resources = shared.plan, resources_of(shared.plan)
     return {
         seat: [
-            ItemPrices(plan, program.placement, resources, family, seat, dealt)
+            ItemPrices(plan, placement, resources, family, seat, dealt)
             for family, dealt in zip(plan.workload.ranges, _dealt_to(plan, seat.node), strict=True)
         ]
         for seat in dict.fromkeys(seats_of(plan.workers))
@@ -193,7 +178,7 @@ def _prices_of(program: _Program) -> dict[Seat, list[ItemPrices]]:
 
 
 def _dealt_to(plan: Plan, node: int) -> list[I64 | None]:
-    """[families] the items that a distribution gives units of ``node``, None without one."""
+    """Return [families] the items that a distribution gives units of ``node``, None without a distribution."""
     nodes, families = plan.control.item_nodes, plan.workload.ranges
     if not len(nodes):
         return [None] * len(families)
@@ -202,7 +187,7 @@ def _dealt_to(plan: Plan, node: int) -> list[I64 | None]:
 
 
 class PricedItems:
-    """The items of one family in a run of ``plan`` with ``seed``: what it draws for them, beside their prices."""
+    """The items of one family in a run of ``plan`` with ``seed``: the draws for the items, beside their prices."""
 
     def __init__(self, plan: Plan, prices: ItemPrices, family: RangeFamily, seed: int) -> None:
         self.mean = prices.mean
@@ -216,13 +201,13 @@ class PricedItems:
         self._blocks: dict[int, tuple[list[int], ...]] = {}
 
     def start_turn(self, turn: int) -> None:
-        """Draw the noise of a turn of their phase, from zero, from now on; at first that of turn 0."""
+        """Draw the noise of a turn of their phase, counted from zero, from now on; at first that of turn 0."""
         if self._effects.task_noise_ppm:
             self._noise_seed = turn_seed(self._seed, turn)
             self._blocks.clear()
 
     def price(self, item: int) -> Price:
-        """The price of ``item``, but for what it uses."""
+        """Return the price of ``item``, without its use of resources."""
         block = self._blocks.get(item >> BLOCK_BITS)
         if block is None:
             block = self._blocks[item >> BLOCK_BITS] = self._block(item >> BLOCK_BITS << BLOCK_BITS)
@@ -232,13 +217,12 @@ class PricedItems:
         return price
 
     def _block(self, first: int) -> tuple[list[int], ...]:
-        """(compute times, memory times, those if all bytes were local, pages placed, pages given back: of the own node,
-        of given homes, time of those) of some items.
+        """Return, of some items, (compute times, memory times, memory times if all bytes were local, pages placed,
+        pages given back: of the own node, of given homes, time of the latter).
         """
         items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
         wait, local_wait = self._waits_ps(items)
-        placed, unmapped = self._pages.pages(items)
-        columns = (self._compute_ps(items), self._prices.wait_ps(items) + wait, local_wait, placed, *unmapped)
+        columns = (self._compute_ps(items), self._prices.wait_ps(items) + wait, local_wait, *self._pages.pages(items))
         return tuple(column.tolist() for column in columns)
 
     def count(self, items: I64, traffic: Traffic, times: int = 1) -> None:
@@ -248,7 +232,7 @@ class PricedItems:
         self._pages.count(items, traffic, times)
 
     def local_sum_ps(self) -> int:
-        """The sum of all items' times if all their bytes are local."""
+        """Return the sum of all items' times if all their bytes were local."""
         count, alike = self._family.count, self._family.alike
         if alike and not self._effects.task_noise_ppm:
             each = self.price(0)
@@ -261,7 +245,7 @@ class PricedItems:
         return total
 
     def _waits_ps(self, items: I64) -> tuple[I64, I64]:
-        """([items] memory time for what is on given nodes, [items] memory time if all bytes were local)."""
+        """Return ([items] memory time of bytes on given nodes, [items] memory time if all bytes were local)."""
         wait, local_wait = self._node_bytes.waits_ps(items, self._prices.node)
         return wait, local_wait + self._prices.local_wait_ps
 
@@ -274,12 +258,12 @@ class PricedItems:
 
 
 def cut_by_home(amount: int, by_home: I64) -> I64:
-    """[rows, nodes] ``amount`` divided in proportion to each row of ``by_home``, in integers that sum to it."""
+    """Return [rows, nodes] ``amount`` divided in proportion to each row of ``by_home``, in integers that sum to it."""
     return np.array([in_proportion(amount, row) for row in by_home.tolist()], np.int64)
 
 
 def how_often(table: AccessTable, count: int) -> I64:
-    """[rows] how many of ``count`` items use each row of the table."""
+    """Return [rows] how many of ``count`` items use each row of the table."""
     rows = np.arange(len(table.traffic))
     if table.by_quotient and table.by_remainder:
         return (rows < count).astype(np.int64)

@@ -1,6 +1,6 @@
-"""The bytes that items of a range move from and to given nodes, and how long they wait for them (model 3.5 and 1.8).
+"""The bytes that items of a range move from and to given nodes, and the waits for these bytes (model 3.5 and 1.8).
 
-No cache serves them, so that waits depend on the node of the worker alone.
+No cache serves these bytes, so that waits depend on the node of the worker alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ I64 = npt.NDArray[np.int64]
 
 
 def check_nodes(work: Workload, machine: Machine) -> None:
-    """An InputError for bytes on nodes that ``machine`` does not have."""
+    """Raise InputError for bytes on nodes that ``machine`` does not have."""
     for number, family in enumerate(work.ranges):
         for place, access in enumerate(family.node_accesses):
             for at, node in enumerate(access.nodes):
@@ -35,7 +35,7 @@ def check_nodes(work: Workload, machine: Machine) -> None:
 
 
 class PlacedAccess:
-    """A node access on a machine: ``homes`` are where its bytes live, ``ends`` where the shares of each end."""
+    """A node access on a machine: ``homes`` are the nodes of its bytes, ``ends`` the ends of the nodes' shares."""
 
     def __init__(self, plan: Plan, access: NodeAccess) -> None:
         self.given = access
@@ -47,29 +47,29 @@ class PlacedAccess:
         self._latency_ps = plan.machine.latency_ps
 
     def cut(self, amounts: I64) -> I64:
-        """[items, homes] amounts divided over the homes."""
+        """Return [items, homes] the amounts divided over the homes."""
         upto = amounts[:, None] * self.ends // self.ends[-1]
         return np.asarray(np.diff(upto, axis=1, prepend=0), np.int64)
 
     def latency_ps(self, node: int) -> I64:
-        """[homes] latency as seen from ``node``."""
+        """Return [homes] the latency as seen from ``node``."""
         return np.asarray(self._latency_ps[node, self.homes])
 
     def wait_ps(self, amounts: I64, node: int) -> I64:
-        """[items] memory time as seen from ``node``."""
+        """Return [items] the memory time as seen from ``node``."""
         waits = lines_ps(self.given.factor * self.cut(amounts), self.latency_ps(node), self.mlp)
         return np.asarray(waits.sum(axis=1), np.int64)
 
     def local_wait_ps(self, amounts: I64, node: int) -> I64:
-        """[items] memory time if all bytes were local to ``node``."""
+        """Return [items] the memory time if all bytes were local to ``node``."""
         return lines_ps(self.given.factor * amounts, int(self._latency_ps[node, node]), self.mlp)
 
     def returned_pages(self, amounts: I64, page_bytes: int) -> I64:
-        """[items, homes] pages that are given back."""
+        """Return [items, homes] the pages that are given back."""
         return np.asarray(-(-(self.cut(amounts) * self.given.returned_ppm // MILLION) // page_bytes))
 
     def use(self, price: Price, resources: Resources, node: int, items: I64 | None) -> None:
-        """Add what the mean of some ``items``, or of all, costs a worker of ``node``, and asks for."""
+        """Add the cost and the demand of the mean of some ``items``, or of all, for a worker of ``node``."""
         mean = np.array([self.given.amounts.mean_of(items)])
         price.wait_ps += int(self.wait_ps(mean, node)[0])
         for home, amount in zip(self.homes.tolist(), self.cut(mean)[0].tolist(), strict=True):
@@ -79,7 +79,7 @@ class PlacedAccess:
 
 
 def placed_accesses(plan: Plan, family: RangeFamily) -> list[PlacedAccess]:
-    """The node accesses of a family on the machine of ``plan``."""
+    """Return the node accesses of a family on the machine of ``plan``."""
     return [PlacedAccess(plan, access) for access in family.node_accesses]
 
 
@@ -95,7 +95,7 @@ class NodeBytes:
         return self._placed[number].given.amounts.of(items, self._seed, number_of_access(number))
 
     def waits_ps(self, items: I64, node: int) -> tuple[I64, I64]:
-        """([items] memory time, [items] that if all bytes were local) as seen from ``node``."""
+        """Return ([items] memory time, [items] memory time if all bytes were local) as seen from ``node``."""
         wait, local = np.zeros(len(items), np.int64), np.zeros(len(items), np.int64)
         for number, access in enumerate(self._placed):
             amounts = self._amounts(number, items)
@@ -104,14 +104,14 @@ class NodeBytes:
         return wait, local
 
     def by_home(self, items: I64) -> I64:
-        """[nodes] bytes that ``items`` move from and to each home."""
+        """Return [nodes] the bytes that ``items`` move from and to each home."""
         total = np.zeros(self._nodes, np.int64)
         for number, access in enumerate(self._placed):
             np.add.at(total, access.homes, access.given.factor * self._sums(number, items))
         return total
 
     def returned_pages(self, items: I64, page_bytes: int) -> I64:
-        """[items, nodes] pages of each home that they give back."""
+        """Return [items, nodes] the pages of each home that the items give back."""
         pages = np.zeros((self._nodes, len(items)), np.int64)
         for number, access in enumerate(self._placed):
             if access.given.returned_ppm:
@@ -127,5 +127,5 @@ class NodeBytes:
                 np.add.at(traffic.bytes[WRITTEN][node], access.homes, moved)
 
     def _sums(self, number: int, items: I64) -> I64:
-        """[homes] what ``items`` have on each."""
+        """Return [homes] the sums of ``items`` by home."""
         return np.asarray(self._placed[number].cut(self._amounts(number, items)).sum(axis=0), np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from numasim.machine.topology import Machine, WorkerMap
@@ -27,9 +27,9 @@ class Costs:
 
     ``line``: whether probes, takes, joins and pushes into queues of others also pay the transfer of the cache line that
     they touch. ``faults_per_s`` is the rate at which the address space handles page faults (0: no limit),
-    ``fault_alpha_ppm`` its loss for each further node that uses it. ``unmap_ps`` is what giving back a page takes,
-    ``shootdown_ps`` what a flush takes for each other thread, ``unmap_batch`` the pages that a flush is for (0: all
-    that are given back together); all three keep everybody else out of the address space.
+    ``fault_alpha_ppm`` its loss for each further node that uses it. ``unmap_ps`` is the time of giving back a page,
+    ``shootdown_ps`` the time of a flush for each other thread, ``unmap_batch`` the number of pages per flush (0: all
+    pages that are given back together). During all three, no other thread can use the address space.
     """
 
     push_ps: int
@@ -59,21 +59,21 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A simulation, complete but for the seed of each run. Engines read it and never change it.
+    """A simulation, complete but for the seed of each run. Engines read the plan and never change it.
 
-    It is a function of the specification alone and equals only itself, so that what is made of it can be kept for all
-    its runs.
+    A plan is a function of the specification alone and equals only itself, so that tables made of it can be kept for
+    all its runs.
 
-    ``join`` is help, own, strict, continuation or block (model 3.2); ``producer`` is none, extra or master: which
-    thread creates the items of implicit ranges; ``release`` is queue or begin: what becomes of a task whose last
-    predecessor has finished (model 3.1). ``poll_ps`` is the wait after a failed round where no back-off is given;
-    ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks again;
+    ``join`` is help, own, strict, continuation or block (model 3.2). ``producer`` is none, extra or master: the thread
+    that creates the items of implicit ranges. ``release`` is queue or begin: the treatment of a task whose last
+    predecessor has finished (model 3.1). ``poll_ps`` is the wait after a failed round if the strategy has no back-off.
+    ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks again.
     ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
     segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
     workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
-    `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations, ``control`` what the
-    strategy has decided for all tasks beforehand (model 4.14); a plan with either has a row for every task. ``helpers``
-    are the helper threads of workers, None where there are none.
+    `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations, ``control`` the
+    decisions of the strategy for all tasks beforehand (model 4.14); a plan with either has a row for every task.
+    ``helpers`` are the helper threads of workers, None if there are none.
     """
 
     machine: Machine
@@ -98,12 +98,23 @@ class Plan:
 
     @property
     def skipping(self) -> bool:
-        """Whether a run of this plan skips ahead: it is allowed to, and the plan is skippable."""
+        """Tell whether a run of this plan skips ahead: it is allowed to, and the plan is skippable."""
         return self.skip and self.skippable
 
     def unfolded(self) -> Plan:
-        """The same plan with a row for every task of its workload; InputError where they do not fit in memory."""
+        """Return the plan with a row for every task of its workload; InputError if the rows do not fit in memory."""
         return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A key for values that are computed once for several plans: plans with equal ``parts`` share the value.
+
+    The value is computed from ``plan``, one of these plans, and depends on the parts alone.
+    """
+
+    parts: tuple[object, ...]
+    plan: Plan = field(compare=False)
 
 
 # ---- One run of a plan: its seed, and what is drawn before it starts (model 1.4) -------------------------------------
@@ -111,19 +122,19 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A plan and the seed of all that a run of it draws."""
+    """A plan, and the seed of all random draws of a run."""
 
     plan: Plan
     seed: int
 
     @cached_property
     def placement(self) -> Placement:
-        """The homes of pages; the same object for all seeds, unless the page policy draws homes."""
+        """Return the homes of pages; the same object for all seeds, unless the page policy draws homes."""
         return self.plan.placement.drawn(self.seed)
 
     @cached_property
     def first_wait_ps(self) -> int:
-        """The first wait of the back-off, in ps: that of the plan, or the mean of the tasks' drawn durations."""
+        """Return the first wait of the back-off, in ps: that of the plan, or the mean of the tasks' drawn durations."""
         known_ps = self.plan.steal.backoff.first_ps
         if known_ps is not None:
             return known_ps
@@ -132,5 +143,5 @@ class Run:
         return mean_task_ps(program, int(self.plan.machine.latency_ps[node, node]), self.seed)
 
     def unfolded(self) -> Run:
-        """The same run of the plan with a row for every task; InputError where they do not fit in memory."""
+        """Return the same run of the plan with a row for every task; InputError if the rows do not fit in memory."""
         return Run(self.plan.unfolded(), self.seed) if self.plan.workload.folded else self

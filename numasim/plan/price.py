@@ -1,6 +1,4 @@
-"""The price of a segment or item: times, bytes moved by kind, and the memory-level parallelism of access patterns
-(model 2.4 and 2.5).
-"""
+"""The price of a segment or item: times, bytes by kind, and the memory-level parallelism (model 2.4 and 2.5)."""
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ class Price:
             self.units[resource] = self.units.get(resource, 0) + amount
 
     def move(self, path: Path, amount: int) -> None:
-        """Add what ``amount`` bytes use that move along ``path``."""
+        """Add the units that ``amount`` bytes use that move along ``path``."""
         for resource, per_line in path:
             self.use(resource, -(-amount * per_line // LINE_BYTES))
 
@@ -61,7 +59,8 @@ class Moved(NamedTuple):
 
 class Traffic:
     """Bytes by kind and pair of nodes, [accessing node, home or sender]; bytes that caches served; bytes that helpers
-    brought into caches, and those of them that workers found there; pages that items touched first and gave back.
+    brought into caches, and the part of these bytes that workers found there; pages that items touched first and gave
+    back.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -73,18 +72,18 @@ class Traffic:
         self.used_bytes = 0
 
     def from_memory(self) -> I64:
-        """[accessing node, home] bytes of all kinds but those from other caches."""
+        """Return [accessing node, home] the bytes of all kinds but those from other caches."""
         return self.bytes[READ] + self.bytes[OWNERSHIP] + self.bytes[WRITTEN]
 
 
 def misses_ps(amount: int, latency_ps: int, mlp: int) -> int:
-    """The memory time of ``amount`` bytes, which arrive line by line."""
+    """Return the memory time of ``amount`` bytes, which arrive line by line."""
     lines = -(-amount // LINE_BYTES)
     return -(-lines * latency_ps * 1000 // mlp)
 
 
 def in_proportion(amount: int, parts: Sequence[int]) -> list[int]:
-    """``amount`` divided in proportion to ``parts``, in integers that sum to it."""
+    """Return ``amount`` divided in proportion to ``parts``, in integers that sum to it."""
     whole, before, found = sum(parts), 0, []
     done = 0
     for part in parts:
@@ -96,5 +95,5 @@ def in_proportion(amount: int, parts: Sequence[int]) -> list[int]:
 
 
 def mlp_of(plan: Plan) -> list[int]:
-    """[patterns] overlapping misses, times 1000."""
+    """Return [patterns] the overlapping misses, times 1000."""
     return [max(1, MLP[pattern] * plan.effects.mlp_ppm // MILLION) for pattern in Pattern]

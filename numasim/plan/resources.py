@@ -1,18 +1,19 @@
-"""What running segments share: memory controllers, links, last-level caches, the address space (model 2.5).
+"""The resources that running segments share: memory controllers, links, last-level caches, the address space (model
+2.5).
 
-A resource has a capacity in bytes per second; the address space one in page faults per second, or, where items give
-back memory, in picoseconds per second for which its lock is held. Bytes that a node reads from
-a home use the home's controller and the links on the route from there; bytes that it writes back use those on the way
-there. Where caches are kept coherent by messages, these use links, too (`plan/line_messages.py`). Where a part of each
-controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes together
-share what is left: a second resource, which only they use beside the controller itself. What programs beside the
-simulated one use of a controller or link is no part of its capacity: theirs is served first. A node without memory has
-a controller that nothing uses, of one byte per second, so that the first ids are those of nodes.
+The capacity of a resource is in bytes per second. The capacity of the address space is in page faults per second, or,
+if items give back memory, in picoseconds per second for which its lock is held. Bytes that a node reads from a home use
+the home's controller and the links on the route from there; bytes that the node writes back use the links on the way
+there. If messages keep caches coherent, the messages use links, too (`fetched` and `written`). If a part of each
+controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes share the
+rest: a second resource, which they use in addition to the controller. Programs beside the simulated one are served
+first: their use of a controller or link is subtracted from its capacity. A node without memory has a controller that
+nothing uses, of one byte per second, so that the first ids are those of nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -20,9 +21,73 @@ from typing import NamedTuple
 
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION, PS_PER_S
-from numasim.plan.line_messages import OnLinks, fetched, written
 from numasim.plan.plan import Costs, Plan
 from numasim.workload.one_worker import LINE_BYTES
+
+# ---- What a line puts on each link: itself, and the messages that keep caches coherent (model 2.1 and 2.5) ----------
+#
+# If a machine snoops, a line that a node fetches from its home takes these messages (Conway and Hughes, IEEE Micro
+# 2007): a request to the home; questions from there to all other nodes with caches, one on each link that leads to
+# some of them; an answer of each to the node that fetches; the line; an acknowledgement to the home. A line that is
+# written back is acknowledged, and nobody is asked.
+
+
+OnLinks = Mapping[int, int]  # bytes by link
+
+
+def fetched(machine: Machine, node: int, home: int) -> OnLinks:
+    """Return the bytes that a line puts on links which ``node`` gets from ``home``, or from another node's cache."""
+    snoop, load = machine.snoop, _Load(machine)
+    if snoop is None:
+        load.send(home, node, LINE_BYTES)
+        return load.bytes
+    others = [other for other in range(machine.nodes) if machine.cores_of_node[other]]
+    load.send(node, home, snoop.request_bytes)
+    load.spread(home, others, snoop.request_bytes)
+    for other in others:
+        if other != home:
+            load.send(other, node, snoop.answer_bytes)
+    load.send(home, node, LINE_BYTES + snoop.answer_bytes)
+    load.send(node, home, snoop.answer_bytes)
+    return load.bytes
+
+
+def written(machine: Machine, node: int, home: int) -> OnLinks:
+    """Return the bytes that a line puts on links which ``node`` writes back to ``home``."""
+    snoop, load = machine.snoop, _Load(machine)
+    load.send(node, home, LINE_BYTES + (snoop.request_bytes if snoop else 0))
+    if snoop:
+        load.send(home, node, snoop.answer_bytes)
+    return load.bytes
+
+
+class _Load:
+    """Bytes by link."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.bytes: dict[int, int] = {}
+
+    def send(self, source: int, target: int, size: int) -> None:
+        """Send ``size`` bytes from node to node; within a node they use no link."""
+        for link in self._route(source, target):
+            self._add(link, size)
+
+    def spread(self, source: int, targets: list[int], size: int) -> None:
+        """Send the same ``size`` bytes to all ``targets``, over each link once."""
+        for link in {link: True for target in targets for link in self._route(source, target)}:
+            self._add(link, size)
+
+    def _route(self, source: int, target: int) -> Iterator[int]:
+        links, at = self._machine.links, source * self._machine.nodes + target
+        yield from links.route[links.route_ptr[at] : links.route_ptr[at + 1]].tolist()
+
+    def _add(self, link: int, size: int) -> None:
+        self.bytes[link] = self.bytes.get(link, 0) + size
+
+
+# ---- The resources of a machine -------------------------------------------------------------------------------------
+
 
 BYTES_UNIT = "bytes/s"
 
@@ -39,23 +104,23 @@ Paths = tuple[tuple[Path, ...], ...]
 
 
 class ResourceKind(StrEnum):
-    """What a resource is, in the order of ids."""
+    """The kind of a resource, in the order of ids."""
 
     CONTROLLER = "controller"
-    REMOTE = "remote flows"  # what is left of a controller for the flows of other nodes
+    REMOTE = "remote flows"  # the part of a controller for the flows of other nodes
     LINK = "link"
     CACHE = "cache"
     FAULTS = "address space"
-    LOCK = "lock of the address space"  # in its place where items give back memory
+    LOCK = "lock of the address space"  # instead of the rate of page faults, if items give back memory
 
     @property
     def unit(self) -> str:
-        """The unit of its capacity and of its load."""
+        """Return the unit of the capacity and of the load."""
         return {ResourceKind.FAULTS: "faults/s", ResourceKind.LOCK: "ps/s"}.get(self, BYTES_UNIT)
 
 
 class Resource(NamedTuple):
-    """One resource; its capacity is in its kind's unit, and without what others use of it."""
+    """One resource; its capacity is in its kind's unit, after subtraction of the use by other programs."""
 
     kind: ResourceKind
     name: str
@@ -64,12 +129,12 @@ class Resource(NamedTuple):
 
 @dataclass(frozen=True)
 class Resources:
-    """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order,
-    last-level caches, the address space; those that the plan does not limit are left out.
+    """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order, last-level
+    caches, the address space; resources that the plan does not limit are left out.
 
-    ``listed`` are all of them and ``capacity`` theirs, in units per second; ``reads[node][home]`` and
-    ``writes[node][home]`` list what a line uses, ``moves[node][other]`` what a line uses that another node's cache
-    sends to a node; ``llc[domain]`` and ``faults`` are ids, or -1 where there is no such resource.
+    ``listed`` are all resources and ``capacity`` their capacities, in units per second. ``reads[node][home]`` and
+    ``writes[node][home]`` list the uses of a line, ``moves[node][other]`` the uses of a line that the cache of
+    ``other`` sends to ``node``. ``llc[domain]`` and ``faults`` are ids, or -1 if there is no such resource.
     """
 
     listed: tuple[Resource, ...]
@@ -80,16 +145,16 @@ class Resources:
     llc: tuple[int, ...]
     faults: int
     fault_units: int  # of the address space that a page fault takes
-    fault_alpha_ppm: int  # by how much less, in ppm, the address space manages for each further node that uses it
+    fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node that uses it
 
     def faults_capacity(self, nodes: int) -> int:
-        """The capacity of the address space while workers of so many nodes use it."""
+        """Return the capacity of the address space while workers of so many nodes use it."""
         slower = MILLION + self.fault_alpha_ppm * max(0, nodes - 1)
         return max(1, self.capacity[self.faults] * MILLION // slower)
 
 
 def resources_of(plan: Plan) -> Resources:
-    """The resources of the plan's machine."""
+    """Return the resources of the plan's machine."""
     machine, share_ppm = plan.machine, plan.effects.local_share_ppm
     listed = tuple(_listed(plan))
     first = {resource.kind: at for at, resource in reversed(list(enumerate(listed)))}
@@ -109,9 +174,9 @@ def resources_of(plan: Plan) -> Resources:
     )
 
 
-@lru_cache(maxsize=4)  # of each plan both engines and the prices of its items ask
+@lru_cache(maxsize=4)  # both engines and the prices of items ask for each plan
 def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Paths, Paths]:
-    """What reads, writes and moves of a line use; ``shares``: a part of each controller is kept for its own node."""
+    """Return the uses of reads, writes and moves of a line; ``shares``: a part of a controller is for its node."""
     nodes = range(machine.nodes)
 
     def controller(node: int, home: int) -> Path:
@@ -128,13 +193,13 @@ def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Path
 
 
 def holds_lock(plan: Plan) -> bool:
-    """Whether giving back memory takes time, so that the address space is shared out by the time of its lock."""
+    """Tell whether giving back memory takes time, so that the address space is shared by the time of its lock."""
     gives_back = any(family.gives_back for family in plan.workload.ranges)
     return gives_back and (plan.costs.unmap_ps > 0 or plan.costs.shootdown_ps > 0)
 
 
 def lock_ps_of_fault(costs: Costs) -> int:
-    """For how long a page fault keeps others from the lock of the address space, in ps."""
+    """Return for how long a page fault keeps others from the lock of the address space, in ps."""
     return PS_PER_S // costs.faults_per_s if costs.faults_per_s else 0
 
 

@@ -29,13 +29,13 @@ MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
 
 
 def traffic_factor(accesses: Accesses) -> I64:
-    """[accesses] how often each byte of the footprint moves: passes, doubled by writing."""
+    """Return [accesses] how often each byte of the footprint moves: passes, doubled by writing."""
     return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
 
 
 @lru_cache(maxsize=2)
 def settled_bytes(work: Workload, placement: Placement) -> I64:
-    """[accesses, nodes] the footprint of each access on each home; nothing for accesses that are not settled."""
+    """Return [accesses, nodes] the footprint of each access on each home; zeros for accesses that are not settled."""
     accesses = work.accesses
     spans = (accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
     found = placement.bytes_by_home(accesses.region, *spans)
@@ -44,19 +44,19 @@ def settled_bytes(work: Workload, placement: Placement) -> I64:
 
 
 def traffic_by_home(work: Workload, placement: Placement) -> I64:
-    """[accesses, nodes] bytes moved from and to each home; an access to an unplaced region moves none yet."""
+    """Return [accesses, nodes] the bytes moved from and to each home; an unplaced region moves none yet."""
     return np.asarray(settled_bytes(work, placement) * traffic_factor(work.accesses)[:, None])
 
 
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
-    """[accesses] memory time of ``traffic`` [accesses, nodes] as seen from a node with ``latency_ps`` [nodes]."""
+    """Return [accesses] the memory time of ``traffic`` [accesses, nodes] at latencies ``latency_ps`` [nodes]."""
     lines = -(-traffic // LINE_BYTES)
     waits = -(-lines * latency_ps[None, :] * 1000 // mlp[:, None])
     return np.asarray(waits.sum(axis=1), np.int64)
 
 
 class AccessTimes:
-    """Traffic and memory time of single accesses once the homes of their bytes are known."""
+    """Traffic and memory time of single accesses whose bytes have known homes."""
 
     def __init__(self, plan: Plan) -> None:
         accesses = plan.workload.accesses
@@ -65,14 +65,14 @@ class AccessTimes:
         self._latency = plan.machine.latency_ps
 
     def of(self, access: int, node: int, footprint: I64) -> tuple[I64, int]:
-        """([nodes] bytes moved from and to each home, memory time as seen from ``node``) of a footprint [nodes]."""
+        """Return ([nodes] bytes from and to each home, memory time seen from ``node``) of a footprint [nodes]."""
         traffic = footprint * self._factor[access]
         wait = wait_ps(traffic[None, :], self._latency[node], self._mlp[access : access + 1])
         return traffic, int(wait[0])
 
 
 def segment_sums(values: I64, pointer: I64) -> I64:
-    """[segments, ...] sums of the rows of ``values`` of each segment; ``pointer`` is its CSR pointer."""
+    """Return [segments, ...] the sums of the rows of ``values`` of each segment; ``pointer`` is its CSR pointer."""
     if not len(values):
         return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # zero pages take no memory until written
     running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
@@ -87,8 +87,8 @@ class SegmentTimes:
     ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold for segments without open accesses.
     ``open_accesses[segment]`` lists the accesses whose pages are placed by first touch during the run (none for most
     segments); their memory time is added when the segment starts, and ``compute_ps[segment]`` and ``settled_ps[node,
-    segment]`` are the parts known before. Nodes without workers have empty arrays; where no segment has an access, all
-    others share one.
+    segment]`` are the parts known before. Nodes without workers have empty arrays; if no segment has an access, all
+    other nodes share one array.
     """
 
     compute_ps: I64  # [segments]
@@ -101,7 +101,7 @@ class SegmentTimes:
 
 @dataclass(frozen=True)
 class PlacedProgram:
-    """All that the times of segments depend on: plans that differ in their strategies alone have the same."""
+    """Everything on which the times of segments depend: plans that differ in their strategies alone share it."""
 
     workload: Workload
     machine: Machine
@@ -111,12 +111,12 @@ class PlacedProgram:
 
     @classmethod
     def of(cls, plan: Plan, placement: Placement) -> PlacedProgram:
-        """The program of ``plan`` in a run whose homes are ``placement``."""
+        """Return the program of ``plan`` in a run whose homes are ``placement``."""
         return cls(plan.workload, plan.machine, plan.workers, placement, plan.coupled)
 
 
 def segment_times(plan: Plan, placement: Placement) -> SegmentTimes:
-    """Times of every graph segment on every node that has workers.
+    """Return the times of every graph segment on every node that has workers.
 
     Coupled runs have compute times alone: numasim/engine/reference/memory/flows.py computes memory times at run time.
     """
@@ -125,7 +125,7 @@ def segment_times(plan: Plan, placement: Placement) -> SegmentTimes:
 
 @lru_cache(maxsize=2)
 def times_of(program: PlacedProgram) -> SegmentTimes:
-    """`segment_times` by what they depend on."""
+    """Return the `segment_times` of a placed program."""
     work, machine, placement = program.workload, program.machine, program.placement
     if program.coupled:
         return _bodies(program)
@@ -161,7 +161,7 @@ def _bodies(program: PlacedProgram) -> SegmentTimes:
 
 
 def _waits(program: PlacedProgram, node: int, traffic: I64) -> tuple[I64, I64]:
-    """([segments] memory time on ``node`` of the settled accesses, [segments] of all accesses if they were local)."""
+    """Return ([segments] memory time on ``node`` of settled accesses, and of all accesses if all were local)."""
     accesses, pointer = program.workload.accesses, program.workload.segment_accesses
     latency = program.machine.latency_ps[node]
     wait = wait_ps(traffic, latency, MLP_BY_PATTERN[accesses.pattern])
@@ -169,14 +169,14 @@ def _waits(program: PlacedProgram, node: int, traffic: I64) -> tuple[I64, I64]:
 
 
 def local_waits_ps(plan: Plan) -> I64:
-    """[nodes, segments] memory time of every segment if all its bytes were local to the node that it runs on."""
+    """Return [nodes, segments] the memory time of every segment if all its bytes were local to the node."""
     accesses, pointer = plan.workload.accesses, plan.workload.segment_accesses
     latencies = plan.machine.latency_ps.diagonal().tolist()
     return np.stack([segment_sums(access_ps(accesses, latency), pointer) for latency in latencies])
 
 
 def _open_accesses(work: Workload, placement: Placement) -> dict[int, list[int]]:
-    """The accesses of each segment whose pages are placed by the first touch during the run."""
+    """Return the accesses of each segment whose pages are placed by the first touch during the run."""
     waiting = np.flatnonzero(placement.dynamic[work.accesses.region])
     segment = np.searchsorted(work.segment_accesses, waiting, side="right") - 1
     found: dict[int, list[int]] = {}
@@ -200,7 +200,7 @@ class RangeTimes:
         self.uniform = family.alike and family.like_pages and all(len(table.traffic) == 1 for table in self.tables)
 
     def item(self, node: int, item: int) -> tuple[int, int]:
-        """(time, time if all bytes were local) of ``item`` on ``node``, in ps."""
+        """Return (time, time if all bytes were local) of ``item`` on ``node``, in ps."""
         block = self._blocks[node].get(item >> BLOCK_BITS)
         if block is None:
             block = self._blocks[node][item >> BLOCK_BITS] = self._block(node, item >> BLOCK_BITS)
@@ -213,7 +213,7 @@ class RangeTimes:
         return total.tolist(), local.tolist()
 
     def items(self, node: int, items: I64) -> tuple[I64, I64]:
-        """([items] times, [items] times if all bytes were local) on ``node``, in ps."""
+        """Return ([items] times, [items] times if all bytes were local) on ``node``, in ps."""
         compute = item_compute_ps(self.family, items, self._seed)
         wait, local_wait = self._node_bytes.waits_ps(items, node)
         for table in self.tables:
@@ -221,7 +221,7 @@ class RangeTimes:
         return np.maximum(compute, wait), np.maximum(compute, local_wait + self._local_wait_ps[node])
 
     def traffic(self, items: I64) -> I64:
-        """[nodes] bytes that the items move from and to each home."""
+        """Return [nodes] the bytes that the items move from and to each home."""
         total = self._node_bytes.by_home(items)
         for table in self.tables:
             counts = np.bincount(table.index(items), minlength=len(table.traffic))
@@ -230,22 +230,22 @@ class RangeTimes:
 
 
 def access_tables(plan: Plan, placement: Placement, family: RangeFamily) -> list[AccessTable]:
-    """One table for each access of the family's items."""
+    """Return one table for each access of the family's items."""
     return [AccessTable(plan, placement, family, j) for j in range(len(family.accesses))]
 
 
 def local_item_waits_ps(plan: Plan, family: RangeFamily) -> list[int]:
-    """[nodes] memory time of the accesses to regions of an item of the family on each node if all were local."""
+    """Return [nodes] the memory time of an item's accesses to regions on each node if all bytes were local."""
     return [
         int(access_ps(family.accesses, latency_ps).sum()) for latency_ps in plan.machine.latency_ps.diagonal().tolist()
     ]
 
 
 class AccessTable:
-    """One access template, tabulated over the distinct offsets that it has for the items of the family.
+    """One access template, tabulated over the distinct offsets of the items of the family.
 
-    ``traffic`` [rows, nodes] is the bytes that an item moves from and to each home; the item's row is its quotient by
-    ``divisor``, its remainder, the item itself where the offset depends on both, or 0.
+    ``traffic`` [rows, nodes] is the bytes that an item moves from and to each home. The row of an item is its quotient
+    by ``divisor``, its remainder, the item itself if the offset depends on both, or 0.
     """
 
     def __init__(self, plan: Plan, placement: Placement, family: RangeFamily, j: int) -> None:
@@ -270,7 +270,7 @@ class AccessTable:
         return placement.bytes_by_home(same[0], offset, *same[1:]) * factor
 
     def index(self, items: I64) -> I64:
-        """The row of the table for each item."""
+        """Return the row of the table for each item."""
         if self.by_quotient and self.by_remainder:
             return items
         if self.by_quotient:
@@ -278,7 +278,7 @@ class AccessTable:
         return items % self.divisor if self.by_remainder else np.zeros(len(items), np.int64)
 
     def wait_ps(self, node: int) -> I64:
-        """[rows] memory time as seen from ``node``."""
+        """Return [rows] the memory time as seen from ``node``."""
         if node not in self._wait:
             mlp = np.full(len(self.traffic), self._mlp[0])
             self._wait[node] = wait_ps(self.traffic, self._latency[node], mlp)

@@ -1,24 +1,24 @@
 """The serial time of a plan's workload: all of it on worker 0 alone, every byte local, no overhead (model 6).
 
-Where durations follow from the declared bytes alone, it is a sum. With caches they depend on the order of execution:
-then one worker runs the graph, depth first, and only ranges are summed.
+If durations follow from the declared bytes alone, the serial time is a sum. With caches, durations depend on the order
+of execution: then one worker runs the graph, depth first, and only ranges are summed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 
 import numpy as np
 
-from numasim.machine.topology import Machine, WorkerMap
+from numasim.machine.topology import WorkerMap
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
-from numasim.plan.plan import Costs, Plan, Run
+from numasim.plan.plan import Costs, Plan, Run, Shared
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.control.task_control import NO_LABELS
 from numasim.strategy.distribution.dealing import undealt
@@ -37,11 +37,11 @@ DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "othe
 
 
 def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
-    """Serial time in picoseconds; ``work_ps`` is the local work of ``run``, ``makespan_ps`` simulates another run."""
+    """Return the serial time in picoseconds; ``work_ps`` is the local work, ``makespan_ps`` simulates a run."""
     plan = run.plan
     if not _known_beforehand(plan):
         drawn = plan.effects.task_noise_ppm > 0 or draws_durations(plan.workload)
-        return _alone_ps(_program_of(plan), run.seed if drawn else ANY_SEED, makespan_ps)
+        return _alone_ps(_shared(plan), run.seed if drawn else ANY_SEED, makespan_ps)
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
     alike = bool((local_ps == local_ps[0]).all()) or not _moves_bytes(plan.workload)
     if alike and not plan.control.dealing:
@@ -59,30 +59,16 @@ def _known_beforehand(plan: Plan) -> bool:
     return not plan.coupled or ((plain or not _moves_bytes(plan.workload)) and not effects.task_noise_ppm)
 
 
-@dataclass(frozen=True)
-class _Program:
-    """The parts of a plan that determine its serial time; equal for plans of the same program on the same machine."""
-
-    workload: Workload
-    machine: Machine
-    thread: int
-    effects: Effects
-    plan: Plan = field(compare=False)
-
-
-def _program_of(plan: Plan) -> _Program:
-    return _Program(
-        undealt(plan.workload, plan.control.dealing),
-        plan.machine,
-        int(plan.workers.thread[0]),
-        _effects_alone(plan.effects),
-        plan,
-    )
+def _shared(plan: Plan) -> Shared:
+    """Return the parts of a plan that determine its serial time, without the strategy's deal of items."""
+    work = undealt(plan.workload, plan.control.dealing)
+    parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
+    return Shared(parts, replace(plan, workload=work))
 
 
 @lru_cache(maxsize=16)
-def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
-    run, work = Run(_plan_alone(program), seed), program.workload
+def _alone_ps(shared: Shared, seed: int, makespan_ps: Makespan) -> int:
+    run, work = Run(_plan_alone(shared), seed), shared.plan.workload
     total = makespan_ps(run) if any(phase.roots for phase in work.phases) else 0
     for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
@@ -91,12 +77,12 @@ def _alone_ps(program: _Program, seed: int, makespan_ps: Makespan) -> int:
 
 
 @lru_cache(maxsize=2)
-def _plan_alone(program: _Program) -> Plan:
-    return alone(replace(program.plan, workload=program.workload))
+def _plan_alone(shared: Shared) -> Plan:
+    return alone(shared.plan)
 
 
 def alone(plan: Plan) -> Plan:
-    """The same graph on worker 0 alone, depth first, without overhead and synchronisation.
+    """Return the plan with the same graph on worker 0 alone, depth first, without overhead and synchronisation.
 
     All bytes are local, and the core is of the fastest kind.
     """
@@ -127,7 +113,7 @@ def alone(plan: Plan) -> Plan:
 
 
 def _effects_alone(effects: Effects) -> Effects:
-    """The effects that a worker feels when it is alone."""
+    """Return the effects that a worker feels when it is alone."""
     return Effects(
         cache=effects.cache,
         overlap_ppm=effects.overlap_ppm,
@@ -137,7 +123,7 @@ def _effects_alone(effects: Effects) -> Effects:
 
 
 def _graph_alone(work: Workload) -> Workload:
-    """The tasks of a program without its ranges and its synchronisation ops."""
+    """Return the tasks of a program without its ranges and its synchronisation ops."""
     kept = ~work.uses
     return replace(
         work,

@@ -14,9 +14,9 @@ from numasim.strategy.describe.sentences import place_line, setting_lines
 
 
 def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str) -> str:
-    """The plan of ``worker`` under the named strategy and runtime; ``workers`` None: every hardware thread.
+    """Return the plan of ``worker`` under the named strategy and runtime; ``workers`` None: every hardware thread.
 
-    Names are shipped names or paths. Raises InputError for those that do not exist or do not fit together.
+    Names are shipped names or paths. Raises InputError if a part does not exist or the parts do not fit together.
     """
     strategy, runtime = read_strategy(name), read_runtime(runtime_name)
     return explained(strategy, runtime, read_machine(machine_name), workers, worker)
@@ -25,11 +25,11 @@ def show(name: str, machine_name: str, workers: int | None, worker: int, runtime
 def explained(
     strategy: StrategySpec, runtime: RuntimeSpec, machine_spec: MachineSpec, workers: int | None, worker: int
 ) -> str:
-    """The plan of ``worker`` under ``strategy``, and all that the strategy says beside; ``workers`` None: every
-    hardware thread. Strategies whose tables differ have other texts for some worker, as far as no list of groups is
-    shortened.
+    """Return the plan of ``worker`` under ``strategy``, and everything else that the strategy says; ``workers`` None:
+    every hardware thread. Strategies whose tables differ have other texts for some worker, as far as no list of groups
+    is shortened.
 
-    Raises InputError for parts that do not fit together, and for a worker that is not there.
+    Raises InputError if the parts do not fit together, and for a worker that does not exist.
     """
     machine = build(machine_spec)
     placed = map_workers(machine, workers if workers is not None else machine.threads, strategy.mapping)

@@ -1,10 +1,10 @@
 """The objects of a new task and their homes (thesis sections 5.3 to 5.5; model 4.5).
 
-The objects of a task are the pieces of memory that its own segments access, inline calls included, spawned tasks not; a
+The objects of a task are the pieces of memory that its own segments access, inline calls included, spawned tasks not. A
 piece that several segments access is one object. The objects of a range item are those of its family's templates. The
-home of an object is the node that holds most of its bytes, the lower one of several; an object is unbound while none of
-its pages is placed. Homes that are known before the run are in a table; the others are looked up when the task is
-dispatched.
+home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is unbound while
+none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up when the task
+is dispatched.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TaskObjects:
 
 @dataclass(frozen=True)
 class ItemObject:
-    """One object of every item of a family. Its home is ``home[row]``, and the row as in `AccessTable`."""
+    """One object of every item of a family. Its home is ``home[row]``, with rows as in `AccessTable`."""
 
     divisor: int
     by_quotient: bool
@@ -55,7 +55,7 @@ class ItemObject:
     bytes: int
 
     def of(self, item: int) -> Objects:
-        """The object of ``item``."""
+        """Return the object of ``item``."""
         if self.by_quotient and self.by_remainder:
             row = item
         elif self.by_quotient:
@@ -66,7 +66,7 @@ class ItemObject:
 
 
 def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
-    """[objects] the home of each object with ``bytes_by_node`` [objects, nodes]."""
+    """Return [objects] the home of each object with ``bytes_by_node`` [objects, nodes]."""
     home = bytes_by_node.argmax(axis=1)
     return np.where(bytes_by_node.any(axis=1), home, UNBOUND).astype(np.int32)
 
@@ -76,7 +76,7 @@ def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
 
 @lru_cache(maxsize=2)
 def task_objects(work: Workload, placement: Placement) -> TaskObjects:
-    """The objects of every row of a workload."""
+    """Return the objects of every row of a workload."""
     row, access, mode = _distinct(work.accesses, *_accesses_of_rows(work))
     home = home_of(settled_bytes(work, placement)) if len(access) else np.zeros(0, np.int32)
     home = np.where(placement.dynamic[work.accesses.region], OPEN, home)[access] if len(access) else home
@@ -85,7 +85,7 @@ def task_objects(work: Workload, placement: Placement) -> TaskObjects:
 
 
 def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
-    """([n] row, [n] access) for all accesses of each row, calls included, except those of no bytes."""
+    """Return ([n] row, [n] access) for all accesses of each row, calls included, except accesses of no bytes."""
     row, body = _bodies(work)
     segment_ptr, segments = _ops_of_rows(work, Op.RUN)
     row, segment = _expanded(row, body, segment_ptr)
@@ -95,7 +95,7 @@ def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
 
 
 def _bodies(work: Workload) -> tuple[I64, I64]:
-    """([n] row, [n] row that it executes): each row itself and those that it calls, at any depth."""
+    """Return ([n] row, [n] row that it executes): each row itself and the rows that it calls, at any depth."""
     call_ptr, callees = _ops_of_rows(work, Op.CALL)
     row = np.flatnonzero(work.kind != Kind.CALL)
     body = row
@@ -111,13 +111,13 @@ def _bodies(work: Workload) -> tuple[I64, I64]:
 
 
 def _ops_of_rows(work: Workload, code: Op) -> tuple[I64, I64]:
-    """([rows + 1] CSR pointer, arguments) of the ops of this code."""
+    """Return ([rows + 1] CSR pointer, arguments) of the ops of this code."""
     places = np.flatnonzero(work.op_code == code)
     return np.searchsorted(places, work.op_ptr), work.op_arg[places].astype(np.int64)
 
 
 def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
-    """([m] owner, [m] entry) of all entries ``ptr[key]`` to ``ptr[key + 1] - 1`` of each owner."""
+    """Return ([m] owner, [m] entry) of all entries ``ptr[key]`` to ``ptr[key + 1] - 1`` of each owner."""
     count = ptr[key + 1] - ptr[key]
     before = np.cumsum(count) - count
     entry = np.arange(count.sum()) + np.repeat(ptr[key] - before, count)
@@ -125,7 +125,7 @@ def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
 
 
 def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:
-    """([n] row, [n] access, [n] mode) of the rows' accesses, each piece of memory once, with all its modes combined."""
+    """Return ([n] row, [n] access, [n] mode) of the rows' accesses; equal pieces are one, with modes combined."""
     if not len(row):
         return row, access, np.zeros(0, np.uint8)
     shape = (accesses.stride, accesses.rows, accesses.row_bytes, accesses.offset, accesses.region)
@@ -140,7 +140,7 @@ def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.
 def _grouped(
     rows: int, row: I64, access: I64, home: npt.NDArray[np.int32], mode: npt.NDArray[np.uint8], size: I64
 ) -> TaskObjects:
-    """The objects, those of the same row, home and mode merged unless their home is looked up (``access`` >= 0)."""
+    """Return the objects; equal rows, homes and modes are merged unless the home is looked up (``access`` >= 0)."""
     order = np.lexsort((access, mode, home, row))
     row, access, home, mode, size = row[order], access[order], home[order], mode[order], size[order]
     same = [part[1:] == part[:-1] for part in (row, home, mode, access)]
@@ -159,7 +159,7 @@ def _grouped(
 
 
 def item_objects(plan: Plan, placement: Placement, family: RangeFamily) -> tuple[ItemObject, ...]:
-    """The objects of the items of ``family``; templates of the same bytes are one."""
+    """Return the objects of the items of ``family``; templates of the same bytes are one object."""
     modes: dict[tuple[int, ...], int] = {}
     first: dict[tuple[int, ...], int] = {}
     for j in range(len(family.accesses)):

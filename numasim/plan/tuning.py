@@ -1,4 +1,4 @@
-"""The controller of a plan, with all that it is given which does not depend on a run (model 4.12)."""
+"""The controller of a plan, with all its inputs that do not depend on a run (model 4.12)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from numasim.workload.one_worker import LINE_BYTES
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """A controller, and what its runs need of the plan.
+    """A controller, and the parts of the plan that its runs need.
 
-    ``name`` is what messages call it, ``file`` where it is defined, None where it is shipped.
-    ``load`` executes the module of a user's, when a run first asks for ``controller``. ``profile_ps`` is what
-    the end of a task costs in the iterations from ``profiled[0]`` to ``profiled[1]``. ``l2_bytes`` is the second-level
-    cache in which later passes find what an earlier one has read, -1 where no pass finds anything.
+    ``name`` is the controller's name in messages, ``file`` the file that defines it, None for a shipped controller.
+    ``load`` executes the module of a user's controller, when a run first asks for ``controller``. ``profile_ps`` is the
+    cost of the end of a task in the iterations from ``profiled[0]`` to ``profiled[1]``. ``l2_bytes`` is the
+    second-level cache in which later passes find bytes that an earlier pass has read, -1 if no pass finds any.
     """
 
     name: str
@@ -43,22 +43,23 @@ class Tuning:
 
     @cached_property
     def controller(self) -> Controller:
-        """The function that is asked; InputError where it cannot be had (`controller_of`)."""
+        """Return the controller's function; InputError if it cannot be loaded (`controller_of`)."""
         return self.load()
 
     @cached_property
     def misses(self) -> I64:
-        """[tasks] the lines that the own segments of each task do not find in the second-level cache, in one run."""
+        """Return [tasks] the lines that the own segments of each task miss in the second-level cache, in one run."""
         return _own_misses(self.workload, self.l2_bytes)
 
 
 def tuning_of(
     spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap, caches: bool
 ) -> Tuning | None:
-    """The controller of ``spec`` for ``workload``, written out, on ``machine``; None where the strategy has none.
+    """Return the controller of ``spec`` for ``workload``, written out, on ``machine``; None if the strategy has no
+    controller.
 
-    ``caches``: whether the caches of the machine are simulated. InputError where the controller is not the one that
-    the strategy was read with. Nothing of a user's is executed.
+    ``caches``: whether the caches of the machine are simulated. InputError if the controller is not the one with which
+    the strategy was read. No module of a user is executed.
     """
     tune = spec.tune
     if tune is None:
@@ -86,9 +87,9 @@ def tuning_of(
 
 
 def controller_of(tune: TuneSpec) -> Controller:
-    """The controller of ``tune``; the module of a user's is executed, after saying which.
+    """Return the controller of ``tune``; the module of a user's controller is executed, after a message that names it.
 
-    InputError where the module cannot be executed, has changed since the strategy was read, or has no such function.
+    InputError if the module cannot be executed, has changed since the strategy was read, or has no such function.
     """
     function = tune.function
     if function is not None:

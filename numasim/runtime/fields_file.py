@@ -22,8 +22,6 @@ from numasim.files.writer import write_bytes
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan, Run
 from numasim.plan.segment_times import SegmentTimes, local_waits_ps, segment_times
-from numasim.schema.completeness import complete
-from numasim.schema.plan_fields import FILE, FILE_WAITS
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import effective_runtime
 
@@ -48,9 +46,11 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
 
 
 def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
-    """Return the fields of a plan's file by name. These are the fields that the native engine is given for a run with
-    ``seed``, for a graph with a row for every task, and the fields of `numasim.schema.plan_fields.FILE` and
-    FILE_WAITS. InputError where the native engine is not built.
+    """Return the fields of a plan's file by name.
+
+    These are the fields that the native engine is given for a run with ``seed``, of a graph with a row for every task.
+    Beside them stand the seed, the hardware thread of each worker, and the compute time of each segment, which may be
+    measured instead. InputError where the native engine is not built.
     """
     try:
         from numasim.engine.native.native_engine import fields
@@ -66,7 +66,7 @@ def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
         "thread": plan.workers.thread.astype(np.int32),
         "compute_ps": times.compute_ps,
     }
-    return {**fields(run), **complete(FILE, beside), **_segment_waits(plan, times)}
+    return {**fields(run), **beside, **_segment_waits(plan, times)}
 
 
 def _segment_waits(plan: Plan, times: SegmentTimes) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _segment_waits(plan: Plan, times: SegmentTimes) -> dict[str, Any]:
     if not len(plan.workload.accesses):
         return {}
     waits = {"settled_ps": times.settled_ps, "local_wait_ps": local_waits_ps(plan)}
-    return complete(FILE_WAITS, {name: wait.ravel() for name, wait in waits.items()})
+    return {name: wait.ravel() for name, wait in waits.items()}
 
 
 def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:

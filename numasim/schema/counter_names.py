@@ -1,8 +1,8 @@
-"""What is counted in a run: of each worker, and of each synchronisation object (model 6)."""
+"""The names of the counters of a run: of each worker, and of each synchronisation object (model 6)."""
 
 from __future__ import annotations
 
-COUNTS = {  # what each worker counts
+COUNTS = {  # counters of each worker
     "tasks": "bodies run, the root included, but no parts of teams",
     "steal_attempts": "probes by levels other than `own`",
     "steal_success": "of which at least one task was taken",
@@ -13,7 +13,7 @@ COUNTS = {  # what each worker counts
     "commits": "transactions that ended",
     "aborts": "attempts of transactions that met a conflict",
 }
-TIMES = {  # how a worker spent its time, ps
+TIMES = {  # parts of a worker's time, ps
     "work_local_ps": "work as if all bytes were local",
     "inflation_numa_ps": "what remote bytes add to it; of threads: what they are pretended to add",
     "inflation_contention_ps": "what others on the way to memory add",

@@ -1,7 +1,7 @@
 """The enumerations and constants of a plan: their names and values in Python, C and C++ (see the table at the end).
 
-A number that travels in an array is an ``IntEnum``. A choice that users write down as a word is a ``Literal``; in C it
-is the position of the word.
+A number that is stored in an array is an ``IntEnum``. A choice that users write as a word is a ``Literal``; in C its
+value is the position of the word.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Op(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a row of the task arrays is."""
+    """The kind of a row of the task arrays."""
 
     TASK = 0  # a spawned task (and the root): counted in ``tasks``
     CALL = 1  # the frame of an inline call: not counted, never queued
@@ -52,7 +52,7 @@ class Mode(IntEnum):
 
 
 class Deal(IntEnum):
-    """To which workers the roots, or the range items, of a phase are given when it starts; held roots do not count."""
+    """The workers that get the roots, or the range items, of a phase when it starts; held roots do not count."""
 
     MASTER = 0  # all to worker 0
     BLOCK = 1  # root r of R to worker floor(r * P / R)
@@ -60,15 +60,15 @@ class Deal(IntEnum):
 
 
 class Tier(IntEnum):
-    """Where a task stands among the subtrees that a strategy keeps together (model 4.14); a mask of them in rules."""
+    """The place of a task among the subtrees that a strategy keeps together (model 4.14); rules have a mask."""
 
-    FREE = 1  # above them
-    ROOT = 2  # the topmost task of one
+    FREE = 1  # above all such subtrees
+    ROOT = 2  # the topmost task of such a subtree
     LOCAL = 4  # below its root
 
 
 class Role(IntEnum):
-    """What a synchronisation object is for."""
+    """The purpose of a synchronisation object."""
 
     LOCK = 0
     ATOMIC = 1
@@ -81,7 +81,7 @@ class Role(IntEnum):
 
 
 class Anchor(IntEnum):
-    """Whose row of a level applies."""
+    """The worker or node whose row of a level applies."""
 
     ME = 0
     ALL = 1
@@ -108,7 +108,7 @@ class Pick(IntEnum):
 
 
 class Visit(IntEnum):
-    """Which groups of a level are entered: all, nearest first, or one."""
+    """The groups of a level that are entered: all, nearest first, or one."""
 
     NEAREST = 0
     RANDOM = 1
@@ -123,7 +123,7 @@ class AmountKind(IntEnum):
 
 
 class NodeRank(IntEnum):
-    """Which nodes a task's objects choose: the most similar, the cheapest to reach them from, or all of their homes."""
+    """The nodes that a task's objects choose: the most similar, the cheapest to reach them from, or all homes."""
 
     MOST = 0
     CHEAPEST = 1
@@ -139,7 +139,7 @@ class Counted(IntEnum):
 
 
 class Weigh(IntEnum):
-    """What an object that counts adds to the similarity of its home (A-13)."""
+    """The amount that an object that counts adds to the similarity of its home (A-13)."""
 
     BYTES = 0
     OBJECTS = 1
@@ -163,11 +163,9 @@ class Full(IntEnum):
 
 # ---- choices that users write down as words ------------------------------------------------------------------------
 
-JoinKind = Literal[
-    "help", "own", "strict", "continuation", "block", "leapfrog"
-]  # what a worker does that waits for children
-ProducerKind = Literal["none", "extra", "master"]  # who creates the items of a range
-ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue come about
+JoinKind = Literal["help", "own", "strict", "continuation", "block", "leapfrog"]  # how a worker waits for children
+ProducerKind = Literal["none", "extra", "master"]  # the thread that creates the items of a range
+ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue are computed
 ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when they are computed
 LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh"]
 BarrierName = Literal["central", "flag", "tree", "per-domain"]
@@ -231,18 +229,18 @@ MOST_MOVED, MOST_SHARES = 2**38, 2**24  # bytes that one access walks; units tha
 MOST_OBJECTS, MOST_OBJECT_BYTES = 2**40, 2**60
 MOST_OBJECTS_OPENED = 2**24  # that all memories of transactions have together
 MOST_UNITS_PER_S, MOST_PASSES, MOST_MISSES, MOST_HZ = 2**47, 2**32, 2**40, 2**40
-MOST_PHASE_ROWS = 100_000  # runs of phases of which a result tells what was counted in each
-CHUNK_BYTES = 2**16  # pieces of memory by which caches are followed
+MOST_PHASE_ROWS = 100_000  # runs of phases that have a row of counts in a result
+CHUNK_BYTES = 2**16  # the size of the pieces of memory that caches hold
 
 # ---- names in C and C++ --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Names:
-    """What an enumeration is called in C, ``enum type`` with values ``prefix_NAME``, and in C++.
+    """The name of an enumeration in C, ``enum type`` with values ``prefix_NAME``, and in C++.
 
-    ``cpp`` is the C++ type and ``cpp_names`` what its values are called there where that is not as in Python; a choice
-    of words is a scope in C++, an IntEnum is not.
+    ``cpp`` is the C++ type and ``cpp_names`` the C++ names of values that differ from the Python names. A choice of
+    words is a scope in C++, an IntEnum is not.
     """
 
     values: Any  # an IntEnum, or a Literal of words
@@ -253,19 +251,19 @@ class Names:
 
     @property
     def members(self) -> dict[str, int]:
-        """The values by their names in C, without the prefix."""
+        """Return the values by their names in C, without the prefix."""
         if self.of_words:
             return {word.upper().replace("-", "_"): at for at, word in enumerate(self.words)}
         return {member.name: int(member) for member in self.values}
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The values as users write them down."""
+        """Return the values as users write them."""
         return get_args(self.values) or tuple(member.name.lower() for member in self.values)
 
     @property
     def of_words(self) -> bool:
-        """Whether the values are words in Python, too."""
+        """Tell whether the values are words in Python, too."""
         return bool(get_args(self.values))
 
 

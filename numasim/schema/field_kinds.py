@@ -8,7 +8,8 @@ list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 U8, I32, U32, I64, U64 = "uint8", "int32", "uint32", "int64", "uint64"
@@ -18,17 +19,17 @@ U8, I32, U32, I64, U64 = "uint8", "int32", "uint32", "int64", "uint64"
 class Field:
     """A field that plans give by ``name``; structures call it ``member``, which may lead into a part (``part.name``).
 
-    It is present if ``when`` holds.
+    The field is present if ``when`` holds.
     """
 
-    name: str
+    name: str = field(kw_only=False)
     note: str = ""
     member: str = ""
     when: str = ""
 
     @property
     def place(self) -> str:
-        """The member, or path of members, that holds it."""
+        """Return the member, or path of members, that holds the field."""
         return self.member or self.name
 
 
@@ -42,11 +43,6 @@ class Integer(Field):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Word(Field):
-    """An unsigned integer of 64 bits, without bounds; in files alone."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Flag(Field):
     """True or false."""
 
@@ -55,32 +51,27 @@ class Flag(Field):
 class Choice(Field):
     """One of the words of an enumeration."""
 
-    of: Any  # a Literal of `enumerations`
-
-
-@dataclass(frozen=True, kw_only=True)
-class Text(Field):
-    """Any text; in files alone."""
+    of: Any = field(kw_only=False)  # a Literal of `enumerations`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Value(Field):
     """A number of an enumeration."""
 
-    of: Any  # an IntEnum of `enumerations`
+    of: Any = field(kw_only=False)  # an IntEnum of `enumerations`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Array(Field):
     """``size`` numbers of one type, or any number of them, each from ``low`` to ``high``.
 
-    ``shape`` is a note. An array that ``points_into`` others begins at 0, never falls and ends at
-    what this expression says. It is kept as a view; with ``count``, as a bare pointer and the member ``count`` that
-    says how many rows of ``width`` numbers there are; as a bare pointer alone where ``count`` is ``none``.
+    ``shape`` is a note. An array that ``points_into`` others begins at 0, never falls and ends at the value of this
+    expression. The array is kept as a view. With ``count``, it is kept as a bare pointer, and the member ``count``
+    holds the number of rows of ``width`` numbers; if ``count`` is ``none``, as a bare pointer alone.
     """
 
-    type: str
-    shape: str
+    type: str = field(kw_only=False)
+    shape: str = field(kw_only=False)
     size: str = ""
     low: str = ""
     high: str = ""
@@ -105,15 +96,15 @@ class Arrays(Field):
 class Records(Field):
     """Records of a layout of `record_layouts`, as bytes; kept as a bare pointer, with their number in ``count``."""
 
-    of: Any  # a Record
+    of: Any = field(kw_only=False)  # a Record
     count: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listed(Field):
-    """A list of entries of one structure; where ``count`` is given, of so many."""
+    """A list of entries of one structure; of ``count`` entries, if ``count`` is given."""
 
-    of: Structure
+    of: Structure = field(kw_only=False)
     count: str = ""
 
 
@@ -121,14 +112,14 @@ class Listed(Field):
 class Part(Field):
     """A structure within a structure, whose fields stand among those of the other."""
 
-    of: Structure
+    of: Structure = field(kw_only=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Computed(Field):
     """A member that the reader computes from the fields: it is in the structure, but in no plan."""
 
-    c_type: str
+    c_type: str = field(kw_only=False)
 
 
 @dataclass(frozen=True)
@@ -151,30 +142,56 @@ class Structure:
 
 
 def cost(name: str, note: str = "", low: str = "0", member: str = "") -> Integer:
-    """What an operation takes, in ps."""
-    return Integer(name=name, low=low, high="MOST_COST_PS", note=note, member=member)
+    """Make a field for the time of an operation, in ps."""
+    return Integer(name, low=low, high="MOST_COST_PS", note=note, member=member)
 
 
 def ppm(name: str, note: str = "", low: str = "0", high: str = "MILLION") -> Integer:
-    """A share in parts per million."""
-    return Integer(name=name, low=low, high=high, note=note)
+    """Make a field for a share in parts per million."""
+    return Integer(name, low=low, high=high, note=note)
 
 
 def times(name: str, shape: str, size: str, note: str = "", member: str = "") -> Array:
-    """Times that segments or tasks take, in ps."""
-    return Array(name=name, type=I64, shape=shape, size=size, high="LONGEST_PS", note=note, member=member)
+    """Make a field for times of segments or tasks, in ps."""
+    return Array(name, I64, shape, size=size, high="LONGEST_PS", note=note, member=member)
 
 
 def latencies(name: str, note: str, member: str = "", count: str = "", when: str = "") -> Array:
-    """Latencies between nodes, in ps."""
+    """Make a field for latencies between nodes, in ps."""
     return Array(
-        name=name, type=I64, shape="nodes, nodes", size="nodes * nodes", high="MOST_COST_PS", note=note,
+        name, type=I64, shape="nodes, nodes", size="nodes * nodes", high="MOST_COST_PS", note=note,
         member=member, count=count, when=when,
     )  # fmt: skip
 
 
-def of_accesses(name: str, type: str, member: str, high: str = "", low: str = "", note: str = "") -> Array:
-    """What each access of the plan has one of."""
-    return Array(
-        name=name, type=type, shape="accesses", size="len(access_region)", low=low, high=high, member=member, note=note
+def by_node(name: str, columns: str, size: str, member: str, note: str = "") -> Arrays:
+    """Make a field for times in ps, an array of ``size`` for each node."""
+    shape = f"nodes, {columns}"
+    return Arrays(
+        name, type=I64, shape=shape, count="nodes", size=size, low="0", high="LONGEST_PS", member=member, note=note
     )
+
+
+def pointer(name: str, shape: str, size: str, into: str, **more: Any) -> Array:
+    """Make a field for a CSR pointer, which says where the entries of each row begin, and ends at ``into``."""
+    return Array(name, I64, shape, size=size, points_into=into, **more)
+
+
+def _rows(shape: str, size: str) -> Callable[..., Array]:
+    """Return a maker of arrays that have a number for each of some rows, all with the same ``shape`` and ``size``."""
+
+    def of_rows(name: str, type: str, high: str = "", **more: Any) -> Array:
+        return Array(name, type, shape, size=size, high=high, **more)
+
+    return of_rows
+
+
+of_accesses = _rows("accesses", "len(access_region)")
+of_domains = _rows("llc domains", "llc_domains")
+of_homes = _rows("homes", "len(home)")
+of_nodes = _rows("nodes", "nodes")
+of_objects = _rows("objects", "len(object_home)")
+of_regions = _rows("regions", "len(region_pages)")
+of_rows = _rows("rows", "rows")
+of_words = _rows("words", "len(word_role)")
+of_workers = _rows("workers", "workers")

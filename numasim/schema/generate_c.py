@@ -9,15 +9,14 @@ import sys
 from pathlib import Path
 
 from numasim.files.writer import write_text
-from numasim.schema.enumeration_text import counters, enumerations, words
 from numasim.schema.reader_text import checks, reader
-from numasim.schema.structure_text import plan_names, structures
+from numasim.schema.structure_text import counters, enumerations, plan_names, structures, words
 
 GENERATED = Path(__file__).parents[2] / "lib" / "core" / "generated"
 
 
 def files() -> dict[str, str]:
-    """The text of every generated file by name."""
+    """Return the text of every generated file by name."""
     return {
         "enumerations.h": enumerations(),
         "counters.h": counters(),
@@ -30,7 +29,7 @@ def files() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the files, or with ``--check`` name those that differ from the schema; return the exit status."""
+    """Write the files, or with ``--check`` name the files that differ from the schema; return the exit status."""
     stale = []
     for name, text in files().items():
         path = GENERATED / name

@@ -6,123 +6,835 @@ The native engine is given them as a dict of arrays (`numasim.engine.native`), t
 
 from __future__ import annotations
 
-from numasim.schema.coupling_fields import COUPLED
-from numasim.schema.enumerations import JoinKind, ProducerKind, ThresholdTime
+from numasim.schema.enumerations import (
+    BarrierName,
+    CacheModel,
+    ContentionModel,
+    Counted,
+    Deal,
+    JoinKind,
+    Kind,
+    LockName,
+    Mode,
+    Op,
+    ProducerKind,
+    Role,
+    ThresholdRule,
+    ThresholdTime,
+)
 from numasim.schema.field_kinds import (
     I32,
     I64,
+    U8,
+    U32,
+    U64,
     Array,
     Choice,
     Computed,
+    Field,
     Flag,
     Integer,
     Listed,
     Part,
+    Records,
     Structure,
-    Text,
-    Word,
+    Value,
+    by_node,
+    cost,
+    latencies,
+    of_accesses,
+    of_domains,
+    of_homes,
+    of_nodes,
+    of_objects,
+    of_regions,
+    of_rows,
+    of_words,
+    of_workers,
+    pointer,
     ppm,
+    times,
 )
-from numasim.schema.memory_fields import ACCESSES, MEMORY, OPEN_ACCESSES
-from numasim.schema.program_fields import FAMILY, GRAPH, LOOP, PHASE, SEGMENT_TIMES, TASK_OBJECTS
-from numasim.schema.strategy_fields import ADAPTIVE, BACKOFF, CONTROL, COSTS, STEAL, THRESHOLD_RULES
-from numasim.schema.sync_fields import WORDS
+from numasim.schema.record_layouts import CHANCE, DATA, LEVEL, QUEUE
 
-__all__ = ["COUPLED", "FILE", "FILE_WAITS", "PLAN"]
+# ---- The fields of coupled segments: caches, bandwidth, shared cores, clocks, noise (model 2.4 to 2.9) --------------
+
+
+SEGMENT_NEEDS = Structure(
+    "ns_segment_needs",
+    "SegmentNeeds",
+    "What the segments of the graph compute and touch.",
+    (
+        times("segment_compute_ps", "segments", "segments", member="compute_ps"),
+        pointer("segment_accesses", "segments + 1", "segments + 1", "len(access_region)", member="first_access"),
+        of_accesses("access_mode", U8, str(int(max(Mode))), low=str(int(min(Mode))), member="mode", note="Mode"),
+        of_accesses("access_passes", I64, "MOST_PASSES", member="passes", low="1"),
+        of_accesses(
+            "access_misses", I64, "MOST_MISSES", member="misses", low="1", note="under way at once, times 1000"
+        ),
+    ),
+    checked=True,
+)
+CACHE_SIZES = Structure(
+    "ns_cache_sizes",
+    "CacheSizes",
+    "The caches.",
+    (
+        Choice("cache", CacheModel, member="model"),
+        Integer("l2_bytes", low="-1", high="MOST_BYTES", note="-1: none that counts"),
+        cost("llc_hit_ps", member="hit_ps"),
+        cost("llc_remote_hit_ps", member="remote_hit_ps"),
+        Flag("llc_forwards", member="forwards", note="clean lines, too, come from other caches"),
+        Integer("llc_domains", low="1", high="MOST_WORKERS", c_type="uint64_t", member="domains"),
+        of_domains("llc_bytes", I64, "MOST_BYTES", low="0", note="0: none"),
+        of_workers("llc_domain", U32, "llc_domains - 1", member="domain", note="the last-level cache of each worker"),
+        Computed("region_bytes", "ns_i64s", note="[regions]"),
+    ),
+    checked=True,
+)
+
+
+def _path(name: str, note: str) -> tuple[Field, ...]:
+    return (
+        Computed(f"{name}s", "ns_paths", note=note),
+        Array(f"{name}_resource", U32, "uses", high="len(resource_capacity) - 1", member=f"{name}s.resource"),
+        Array(
+            f"{name}_per_line",
+            I64,
+            "uses",
+            size=f"len({name}_resource)",
+            high="MOST_BYTES",
+            member=f"{name}s.per_line",
+            note="units that a line takes",
+        ),
+        Array(
+            f"{name}_first",
+            I64,
+            "nodes * nodes + 1",
+            size="nodes * nodes + 1",
+            points_into=f"len({name}_resource)",
+            member=f"{name}s.first",
+        ),
+    )
+
+
+RESOURCES = Structure(
+    "ns_resources",
+    "Resources",
+    "What flows use together. Capacities are in units per second: bytes, or page faults.",
+    (
+        Array("resource_capacity", I64, "resources", low="1", high="MOST_UNITS_PER_S", member="capacity"),
+        *_path("read", "what a line uses that is read from a home"),
+        *_path("write", "or written back to a home"),
+        *_path("move", "or moved between caches"),
+        of_domains("llc_port", I32, "len(resource_capacity) - 1", low="-1", note="-1: none"),
+        Integer(
+            "faults", low="-1", high="len(resource_capacity) - 1", c_type="int32_t", note="the address space, or -1"
+        ),
+        Integer("fault_units", high="MOST_COST_PS", note="of the address space that a page fault takes"),
+        ppm("fault_alpha_ppm", high="1000 * MILLION"),
+    ),
+    checked=True,
+)
+SPEED_RULES = Structure(
+    "ns_speed_rules",
+    "SpeedRules",
+    "What the speeds of workers follow from.",
+    (
+        of_workers("core", U32, "MOST_WORKERS"),
+        of_workers("socket", U32, "MOST_WORKERS"),
+        Flag("slows_memory", note="who shares a core also waits longer for memory"),
+        ppm("executing_ppm", "speed of a thread beside one that executes", low="1"),
+        ppm("polling_ppm", "beside one that polls", low="1"),
+        Array("clock_active", I64, "steps", note="empty where the clock is fixed"),
+        Array("clock_hz", I64, "steps", size="len(clock_active)", low="1", high="MOST_HZ"),
+        Integer("clock_base_hz", low="1", high="MOST_HZ"),
+        of_workers("core_ppm", I64, "MILLION", low="1", note="speed of computing of each worker's core"),
+        ppm("worker_spread_ppm"),
+    ),
+)
+ITEM_ACCESS_PRICE = Structure(
+    "ns_item_access_price",
+    "ItemAccessPrice",
+    "One access of the items of a range, tabulated like its ItemAccess.",
+    (
+        Flag("owned", note="what is fetched is fetched for ownership"),
+        Array("wait_ps", I64, "rows", high="LONGEST_PS", member="wait"),
+        Array("fetched", I64, "rows, nodes", size="len(wait_ps) * nodes", high="MOST_BYTES"),
+        Array("written", I64, "rows, nodes", size="len(wait_ps) * nodes", high="MOST_BYTES"),
+        Integer("cached_bytes", high="MOST_BYTES"),
+    ),
+)
+FAMILY_PRICE = Structure(
+    "ns_family_price",
+    "FamilyPrice",
+    "What the items of a family cost the workers of a seat, and what those ask for meanwhile.",
+    (
+        Integer("local_wait_ps", high="LONGEST_PS"),
+        Integer("mean_compute_ps", high="LONGEST_PS"),
+        Integer("mean_wait_ps", high="LONGEST_PS"),
+        Integer("mean_pages_ps", high="LONGEST_PS", note="of page faults and of giving back memory"),
+        Array("resource", U32, "uses", high="len(resource_capacity) - 1", note="that the mean item uses; they ascend"),
+        Array("units", I64, "uses", size="len(resource)", high="LONGEST_PS", note="of each"),
+        Listed("accesses", ITEM_ACCESS_PRICE),
+    ),
+)
+SEAT = Structure(
+    "ns_seat",
+    "Seat",
+    "Workers that pay the same prices.",
+    (Listed("families", FAMILY_PRICE, count="len(families)"),),
+    checked=True,
+)
+PAGE_COSTS = Structure(
+    "ns_page_costs",
+    "PageCosts",
+    "What items pay for touching memory first and for giving it back.",
+    (
+        cost("unmap_ps", "of each page of the own node that is given back"),
+        Array(
+            "unmap_far_ps",
+            I64,
+            "nodes, homes",
+            size="nodes * nodes",
+            high="LONGEST_PS",
+            note="of each page of a given home that is given back, as seen from a node",
+        ),
+        Integer("flush_ps", high="LONGEST_PS", note="of each flush, for all other threads together"),
+        Integer("unmap_batch", high="MOST_BYTES", note="pages a flush; 0: all that an item gives back"),
+    ),
+)
+HELPERS = Structure(
+    "ns_helpers",
+    "Helpers",
+    "Helper threads (model 4.11).",
+    (
+        of_workers("helper", U8, "1", member="has", note="each has one"),
+        Integer("helper_lifespan", high="MOST_BYTES", member="lifespan_bytes"),
+        Integer("helper_work_ppm", high="MILLION", member="work_ppm"),
+        cost("helper_start_ps", member="start_ps"),
+        cost("helper_restart_ps", member="restart_ps"),
+    ),
+)
+COUPLED = Structure(
+    "ns_effects",
+    "Effects",
+    "What couples the running segments of a plan: caches, bandwidth, shared cores, clocks, noise.",
+    (
+        Computed("coupled", "bool", note="all else is only there where this holds"),
+        Choice("contention", ContentionModel),
+        Flag("queueing"),
+        ppm("overlap_ppm"),
+        ppm("task_noise_ppm"),
+        latencies("load_ps", "how long a load takes", member="latency_ps"),
+        Part("segments", SEGMENT_NEEDS),
+        Part("caches", CACHE_SIZES),
+        Part("resources", RESOURCES),
+        Part("speeds", SPEED_RULES),
+        Part("pages", PAGE_COSTS),
+        Part("helpers", HELPERS),
+        Listed("seats", SEAT, member="prices", note="by price class"),
+        of_workers("seat", U32, "len(seats) - 1", member="price_class"),
+    ),
+)
+
+
+# ---- The fields of memory: pages, their homes, and the accesses of segments (model 2) -------------------------------
+
+
+SCAN = Structure(
+    "ns_scan",
+    "Scan",
+    "How automatic NUMA balancing scans memory, and after how many hinting faults pages migrate.",
+    (
+        cost("scan_delay_ps", "from the begin of the stage to the first scan", member="delay_ps"),
+        cost("scan_period_ps", "between scans; 0: nothing is scanned", member="period_ps"),
+        Integer("scan_bytes", low="1", high="MOST_BYTES", note="of a scan", member="bytes"),
+        cost("hint_fault_ps", "of each page; -1: as any page fault", low="-1"),
+        Integer("migrate_after", low="1", high="255", note="hinting faults of one node in a row"),
+    ),
+)
+STAGE = Structure(
+    "ns_stage",
+    "Stage",
+    "What is done with pages from a phase on.",
+    (
+        Integer("phase", high="MOST_ITEMS"),
+        Flag("reads_place", note="whether reads place pages"),
+        Flag("marks", note="every page that is placed when the phase starts migrates to its next toucher"),
+        Part("scan", SCAN),
+        Computed(
+            "wish",
+            "ns_node_lists",
+            note="the nodes of pages that are placed; where nothing is said, that of the toucher",
+        ),
+        Array("wish", I32, "wishes", high="nodes - 1", member="wish.node"),
+        pointer("wish_ptr", "regions + 1", "len(region_pages) + 1", "len(wish)", member="wish.ptr"),
+    ),
+)
+MEMORY = Structure(
+    "ns_memory",
+    "Memory",
+    "Where the pages of regions are (engine/reference/memory/page_map.py).",
+    (
+        Integer("page_bytes", low="1", high="MOST_PAGE_BYTES"),
+        Array("region_pages", I64, "regions", high="MOST_BYTES / page_bytes"),
+        of_regions("unit_pages", I64, "MOST_UNIT_PAGES", low="1", note="pages that are placed and moved together"),
+        of_regions(
+            "region_dynamic", U8, "1", member="dynamic", note="whether pages are placed or moved while the program runs"
+        ),
+        Computed("home", "ns_node_lists", note="of dynamic regions before the run"),
+        Array("home", I32, "homes", high="nodes - 1", member="home.node"),
+        pointer("home_ptr", "regions + 1", "len(region_pages) + 1", "len(home)", member="home.ptr"),
+        Listed("stages", STAGE, note="by phase; the first one is in force before the run"),
+        of_nodes(
+            "home_of_node",
+            I32,
+            "nodes - 1",
+            note="where memory lives that is wanted on a node: another one if that has no memory",
+        ),
+        Array(
+            "free_pages", I64, "nodes", low="-LONGEST_PS", high="LONGEST_PS", note="empty where memory is not looked at"
+        ),
+        Array(
+            "nodes_by_distance",
+            I64,
+            "nodes, nodes",
+            size="len(free_pages) * nodes",
+            high="nodes - 1",
+            note="the nodes from each one on, nearest first; empty likewise",
+            member="by_distance",
+        ),
+    ),
+    checked=True,
+)
+
+ACCESSES = Structure(
+    "ns_accesses",
+    "Accesses",
+    "The accesses of segments, where a run has to look at them one by one.",
+    (
+        Array("access_region", U32, "accesses", high="len(region_pages) - 1", member="region"),
+        of_accesses("access_offset", I64, "MOST_BYTES", member="offset"),
+        of_accesses("access_row_bytes", I64, "MOST_BYTES", member="row_bytes"),
+        of_accesses("access_rows", I64, "MOST_ACCESS_ROWS", member="rows"),
+        of_accesses("access_stride", I64, "MOST_STRIDE", member="stride"),
+        of_accesses(
+            "access_factor", I64, "MOST_FACTOR", member="factor", note="bytes moved for each byte of the footprint"
+        ),
+        of_accesses("access_mlp", I64, "MILLION", member="mlp", low="1", note="misses under way at once"),
+        of_accesses("access_writes", U8, "1", member="writes"),
+        Array(
+            "settled_bytes",
+            I64,
+            "accesses, nodes",
+            high="MOST_BYTES",
+            note="footprint on each home before the run, or empty where nobody asks",
+            member="settled",
+        ),
+    ),
+    checked=True,
+)
+OPEN_ACCESSES = Structure(
+    "ns_open_accesses",
+    "OpenAccesses",
+    "Accesses whose pages are placed or moved during the run; they are there where `ptr` is not empty.",
+    (
+        Computed("ptr", "ns_i64s", note="[segments + 1] into `access`"),
+        Array("open_access", I64, "open accesses", high="len(access_region) - 1", member="access"),
+        times("compute_ps", "segments", "segments", member="compute"),
+        times("settled_ps", "nodes, segments", "nodes * segments", "memory time of the other accesses", "settled"),
+        latencies("latency_ps", "from a core of the first to memory of the second"),
+    ),
+    checked=True,
+)
+
+
+# ---- The fields of programs of tasks, and of ranges of items that are never materialised (model 3) ------------------
+
+
+GRAPH = Structure(
+    "ns_graph",
+    "Graph",
+    "Programs of tasks in CSR form (numasim/workload/graph.py). A folded graph has one row for all equal subtrees.",
+    (
+        Integer("rows", high="MOST_ROWS"),
+        Flag("folded"),
+        Array("op_code", U8, "ops", high=str(int(max(Op))), note="Op"),
+        Array("op_arg", U32, "ops", size="len(op_code)"),
+        pointer("op_ptr", "rows + 1", "rows + 1", "len(op_code)"),
+        of_rows("kind", U8, str(int(max(Kind))), note="Kind"),
+        Array("segment_kernel", U8, "segments", size="segments", member="kernel"),
+        of_rows("parent", I64, "rows - 1", low="-1", when="not folded"),
+        Array("successor", U32, "edges", high="rows - 1", when="not folded"),
+        pointer("successor_ptr", "rows + 1", "rows + 1", "len(successor)", when="not folded"),
+        Computed("tasks", "int64_t", note="ids of tasks are below this"),
+        Computed("size", "ns_i64s", note="[rows] tasks in the subtree of each row, itself included"),
+        Computed(
+            "child",
+            "ns_i64s",
+            note="[ops] id of the task that an op spawns or calls, less that of its parent, where the graph is folded",
+        ),
+        Computed(
+            "segment",
+            "ns_u32s",
+            note="[ops] likewise: number of the op's segment, or of its child's first one, less that of its task",
+        ),
+        Computed("subtree_segments", "ns_u32s", note="[rows] likewise: segments of the subtree"),
+    ),
+    checked=True,
+)
+PHASE = Structure(
+    "ns_phase",
+    "Phase",
+    "A part of the program after which all workers meet.",
+    (
+        Array("roots", I64, "roots", high="rows - 1", note="rows"),
+        Integer("family", low="-1", high="len(families) - 1", note="-1: none"),
+        Value("deal", Deal),
+        Flag("serial"),
+        Integer("repeat", low="1", high="MOST_ITEMS"),
+        Computed("ids", "ns_i64s", note="[roots] ids of the roots"),
+        Computed("segments", "ns_u32s", note="[roots] number of their first segment"),
+    ),
+)
+LOOP = Structure(
+    "ns_loop",
+    "Loop",
+    "The phases from `first` to `end` - 1, which a program goes through `repeat` times, one after the other.",
+    (
+        Integer("first", high="len(phases) - 1"),
+        Integer("end", low="first + 1", high="len(phases)"),
+        Integer("repeat", low="1", high="MOST_ITEMS"),
+    ),
+)
+SEGMENT_TIMES = Structure(
+    "ns_segment_times",
+    "SegmentTimes",
+    "Times of segments by node, where they are known before the run; those of a node without workers are empty.",
+    (
+        Integer("segments", high="MOST_ITEMS"),
+        by_node("total_ps", "segments", "segments", "total"),
+        by_node("local_ps", "segments", "segments", "local"),
+        Array(
+            "traffic",
+            I64,
+            "segments, nodes",
+            high="MOST_BYTES",
+            note="bytes of the settled accesses by home, or empty where there are none",
+        ),
+    ),
+    checked=True,
+)
+
+# ---- The fields of ranges of items (model 3.5) -----------------------------------------------------------------------
+
+ITEM_ACCESS = Structure(
+    "ns_item_access",
+    "ItemAccess",
+    "One access of the items of a range, tabulated over the distinct offsets that they give it.",
+    (
+        Integer("divisor", low="1", high="INT64_MAX"),
+        Flag("by_quotient"),
+        Flag("by_remainder"),
+        Array("traffic", I64, "rows, nodes", high="MOST_BYTES", note="bytes by home"),
+        by_node(
+            "wait_ps", "rows", "len(traffic) / nodes", "wait", note="memory time, empty for a node without workers"
+        ),
+    ),
+)
+AMOUNTS = Structure(
+    "ns_amounts",
+    "Amounts",
+    "A whole number for each item of a range, or a table to draw them from (numasim/workload/amounts.py).",
+    (
+        Array("amounts", I64, "items", high="LONGEST_PS", member="items", note="empty where drawn"),
+        Array("part_start", U64, "parts", member="start", note="the lowest number that finds each"),
+        Array("part_low", I64, "parts", size="len(part_start)", high="LONGEST_PS", member="low"),
+        Array("part_high", I64, "parts", size="len(part_start)", high="LONGEST_PS", member="high"),
+    ),
+    checked=True,
+)
+NODE_ACCESS = Structure(
+    "ns_node_access",
+    "NodeAccess",
+    "Bytes that items move from and to given homes, which no cache serves.",
+    (
+        Part("amounts", AMOUNTS),
+        Array("home", I32, "homes", low="0", high="nodes - 1"),
+        of_homes(
+            "share_end",
+            I64,
+            "MOST_SHARES",
+            low="1",
+            note="where the home's share of an amount ends, in units of which the last one is the whole",
+        ),
+        Flag("owned", note="what is fetched is fetched for ownership"),
+        Flag("written", note="and written back"),
+        Integer("misses", low="1", high="MOST_MISSES", note="under way at once, times 1000"),
+        Integer("returned_ppm", high="MILLION", note="the part of the bytes' memory that the item gives back"),
+        Array("latency_ps", I64, "nodes, homes", size="nodes * len(home)", high="MOST_COST_PS", member="latency"),
+        times("local_latency_ps", "nodes", "nodes", "of each node's own memory", "local_latency"),
+    ),
+)
+PAGE_AMOUNTS = Structure(
+    "ns_page_amounts",
+    "PageAmounts",
+    "Bytes of memory that each item touches first, or gives back.",
+    (Part("amounts", AMOUNTS),),
+)
+FAMILY = Structure(
+    "ns_family",
+    "Family",
+    "Like tasks that are never materialised.",
+    (
+        Integer("count", high="MOST_ITEMS"),
+        Integer("kernel", high="255", c_type="uint32_t"),
+        Integer("low_ps", high="LONGEST_PS"),
+        Integer("high_ps", low="low_ps", high="LONGEST_PS"),
+        Part("compute", AMOUNTS, note="empty where times are uniform between the two"),
+        times("local_wait_ps", "nodes", "nodes", "memory time if all bytes were local", "local_wait"),
+        Listed("accesses", ITEM_ACCESS),
+        Listed("node_accesses", NODE_ACCESS),
+        Listed("fresh", PAGE_AMOUNTS, note="bytes of memory that items touch first: none, or one"),
+        Listed("freed", PAGE_AMOUNTS, note="bytes of memory that items give back: none, or one"),
+    ),
+    checked=True,
+)
+
+
+# ---- The fields of the objects of new tasks (thesis 5.3 to 5.5) ------------------------------------------------------
+
+ITEM_OBJECT = Structure(
+    "ns_item_object",
+    "ItemObject",
+    "One object of every item of a range, at home on `home[row]`; the row is as in ItemAccess.",
+    (
+        Integer("divisor", low="1", high="INT64_MAX"),
+        Flag("by_quotient"),
+        Flag("by_remainder"),
+        Array("home", I32, "rows", low="NOWHERE", high="nodes - 1"),
+        Integer("bytes", high="MOST_BYTES"),
+        Integer("mode", low=str(int(Counted.READS)), high=str(int(Counted.BOTH)), c_type="uint32_t"),
+    ),
+)
+ITEM_OBJECTS = Structure(
+    "ns_item_objects", "ItemObjects", "The objects of the items of a family.", (Listed("objects", ITEM_OBJECT),)
+)
+
+
+TASK_OBJECTS = Structure(
+    "ns_task_objects",
+    "TaskObjects",
+    "What new tasks are about (engine/reference/memory/page_map.py): row r has ptr[r] .. ptr[r + 1].",
+    (
+        Array("object_home", I32, "objects", low="OPEN_HOME", high="nodes - 1", member="home"),
+        pointer("object_ptr", "rows + 1", "rows + 1", "len(object_home)", member="ptr"),
+        of_objects("object_mode", U8, str(int(Counted.BOTH)), low=str(int(Counted.READS)), member="mode"),
+        of_objects("object_count", I64, "MOST_OBJECTS", member="count"),
+        of_objects("object_bytes", I64, "MOST_OBJECT_BYTES", member="bytes"),
+        of_objects(
+            "object_access", I64, "INT64_MAX", low="-1", member="access", note="of an object whose home is looked up"
+        ),
+        Listed("item_objects", ITEM_OBJECTS, count="len(families)", member="families"),
+    ),
+    checked=True,
+)
+
+
+# ---- The fields of synchronisation objects (model 5) ----------------------------------------------------------------
+
+
+LOCK_RULES = Structure(
+    "ns_lock_rules",
+    "",
+    "What the kinds of locks go by.",
+    (
+        Flag("lock_fair", member="fair"),
+        Integer("lock_batch", low="1", high="LONGEST_PS", member="batch"),
+        Integer("spin_ps", high="LONGEST_PS"),
+        cost("pause_ps"),
+        cost("futex_ps"),
+        Computed("wake_ps", "int64_t"),
+        Computed("wake_remote_ps", "int64_t"),
+    ),
+)
+TRANSFERS = Structure(
+    "ns_transfers",
+    "",
+    "What it takes to move a cache line to a worker.",
+    (
+        Computed("between_ps", "const int64_t *", note="[workers][workers] to each from each other's core"),
+        latencies("word_memory_ps", "to a core of the first node from memory of the second", "memory_ps", "none"),
+        Computed("node", "const int32_t *", note="[workers]"),
+        Computed("workers", "uint32_t"),
+        Computed("nodes", "uint32_t"),
+        Flag("words_cached", member="cached", note="or words live in memory alone"),
+    ),
+)
+WORDS = Structure(
+    "ns_plan_words",
+    "Words",
+    "Synchronisation objects in their places (numasim/strategy/sync_places.py); those of the program come first.",
+    (
+        Array("word_role", U8, "words", high=str(int(max(Role))), member="role", note="Role"),
+        of_words("word_home", I32, "nodes - 1", member="home"),
+        of_workers("worker_home", I32, "nodes - 1", note="where a word that is kept for each worker lives"),
+        of_words("word_parties", I64, "MOST_WORKERS", low="1", member="parties"),
+        of_words(
+            "word_undo",
+            I64,
+            "MOST_COST_PS",
+            member="undo_ps",
+            note="after an attempt on a memory of objects that aborts",
+        ),
+        of_words(
+            "word_same", U8, "1", member="same", note="the next attempt on a memory of objects opens the same ones"
+        ),
+        Array(
+            "word_weight",
+            I64,
+            "weights",
+            low="1",
+            high="MOST_BYTES",
+            member="weight",
+            note="of the objects of memories that are not drawn uniformly, summed up to and with each object",
+        ),
+        pointer(
+            "word_weight_ptr",
+            "words + 1",
+            "len(word_role) + 1",
+            "len(word_weight)",
+            member="weight_ptr",
+            note="of each memory of objects; empty where its objects are equally likely",
+        ),
+        Integer("words_declared", high="len(word_role)", c_type="uint32_t", member="declared"),
+        Array("level_lock", I32, "steal levels, queues", note="or empty; -1: none"),
+        Array("queue_lock", I32, "queues", note="or empty; -1: none"),
+        Flag("looks_first", note="a probe looks into a queue before it takes the queue's lock"),
+        Choice("lock_kind", LockName, member="kind"),
+        Choice("barrier_kind", BarrierName, member="barrier"),
+        Part("rules", LOCK_RULES),
+        Part("transfers", TRANSFERS),
+    ),
+    checked=True,
+)
+
+
+# ---- The fields of compiled strategies, thresholds, back-off and costs (model 4) ------------------------------------
+
+
+STEAL = Structure(
+    "ns_plan",
+    "",
+    "A compiled strategy as an executor reads it: the tables of numasim/strategy/steal_plan.py, in memory as there.",
+    (
+        Records("level", LEVEL, count="levels"),
+        Array("queue", U32, "queue entries", count="none"),
+        Array("seg", U32, "segments + 1", points_into="len(queue)", count="none"),
+        Array("row", U32, "rows", points_into="len(seg) - 1", count="rows", note="entries of `row`"),
+        Array(
+            "weight",
+            U64,
+            "segments",
+            size="len(seg) - 1",
+            count="none",
+            note="cumulative within a row, for NS_VISIT_WEIGHTED",
+        ),
+        Array(
+            "watch",
+            I32,
+            "watches, 2",
+            count="watches",
+            width=2,
+            note="the bit is set at length >= [0], cleared at length <= [1]",
+        ),
+        Records("chance", CHANCE, count="chances"),
+        Records("queues", QUEUE, count="queue_count"),
+        Records("data", DATA, count="data_count"),
+        of_workers("own", U32, count="none", note="the worker's own queue, or NS_NO_QUEUE"),
+        Array(
+            "position_node",
+            I32,
+            "workers + 1",
+            size="workers + 1",
+            high="nodes - 1",
+            member="node",
+            count="none",
+            note="of each worker, and of an extra producer",
+        ),
+        Array(
+            "domains",
+            I32,
+            "domains",
+            high="nodes - 1",
+            count="domain_count",
+            note="the nodes that have workers, ascending",
+        ),
+        of_workers(
+            "gate", I32, "workers - 1", count="none", note="the unit of each worker whose live subtrees are counted"
+        ),
+        Integer("live_most", high="2147483647", note="of a unit, from which on gated levels are closed"),
+        latencies("latency_ps", "from a core of the first to memory of the second", count="none"),
+        Integer("steal_levels", high="len(level)", c_type="uint32_t"),
+        Computed("workers", "uint32_t"),
+        Computed("nodes", "uint32_t"),
+        Computed(
+            "mask",
+            "const uint64_t *",
+            note="[segments][ns_mask_words] the queues of each segment, or NULL: see policy/pick.h",
+        ),
+    ),
+    checked=True,
+    order=(
+        *("level", "row", "seg", "queue", "weight", "watch", "chance", "queues", "own", "workers", "steal_levels"),
+        *("levels", "rows", "watches", "chances", "queue_count", "data", "node", "domains", "latency_ps"),
+        *("data_count", "nodes", "domain_count", "mask", "gate", "live_most"),
+    ),
+)
+ADAPTIVE = Structure(
+    "ns_adaptive",
+    "",
+    "How the spawn order of a worker adapts to what is stolen from it (model 3.3).",
+    (
+        Integer(
+            "adaptive_stack", high="LONGEST_PS", member="stack", note="calls from which on it is help-first; 0: fixed"
+        ),
+        Integer("adaptive_every", low="1", high="LONGEST_PS", member="every", note="spawns between two decisions"),
+        Integer("adaptive_steals", high="LONGEST_PS", member="steals", note="from which on it is help-first"),
+        Flag("adaptive_first", member="work_first", note="at the start"),
+    ),
+)
+CONTROL = Structure(
+    "ns_control",
+    "Control",
+    "What a strategy decides for all tasks of a program at once, as it is before the first iteration (model 4.14).",
+    (
+        Array("task_tier", U8, "rows", high="4", member="tier", note="Tier; empty: all are local"),
+        Array(
+            "task_label",
+            I32,
+            "rows",
+            low="-1",
+            high="MOST_WORKERS",
+            member="label",
+            note="the unit that each task is meant for, -1: none; empty: none has one",
+        ),
+        Array(
+            "item_label",
+            I32,
+            "items",
+            high="MOST_WORKERS",
+            note="the unit that each item of a range is meant for; empty: by item_units",
+        ),
+        Integer("item_units", high="MOST_WORKERS", note="items of ranges have labels below it, in equal blocks"),
+        Integer(
+            "switches", low="-INT64_MAX - 1", high="INT64_MAX", c_type="uint64_t", note="a bit for each that is on"
+        ),
+    ),
+    checked=True,
+)
+THRESHOLD_RULES = Structure(
+    "ns_threshold_rules",
+    "",
+    "How the thresholds S (high) and s (low) come about; -1 where they are computed.",
+    (
+        Integer("max_tasks", low="-1", high="LONGEST_PS"),
+        Integer("min_tasks", low="-1", high="LONGEST_PS"),
+        ppm("fraction_ppm", high="1000 * MILLION"),
+        Choice("threshold_rule", ThresholdRule, member="rule"),
+    ),
+)
+BACKOFF = Structure(
+    "ns_backoff",
+    "",
+    "How long a worker waits after fruitless rounds.",
+    (
+        Integer("backoff_first_ps", high="LONGEST_PS", member="first_ps"),
+        Integer("backoff_factor", low="1", high="2147483648", member="factor"),
+        Integer("backoff_max_ps", low="-1", high="LONGEST_PS", member="max_ps", note="-1: without bound"),
+        cost("poll_ps", "the wait where no back-off is given"),
+        cost("scan_ps", "a round without a probe takes at least this long", low="1"),
+    ),
+)
+COSTS = Structure(
+    "ns_operation_costs",
+    "Costs",
+    "What the operations of a runtime take.",
+    (
+        *(cost(name) for name in ("push_ps", "locate_ps", "pop_ps", "join_ps", "wait_ps", "resume_ps", "take_ps")),
+        *(cost(name) for name in ("move_ps", "wake_ps", "wake_remote_ps", "fault_ps", "migrate_ps", "signal_ps")),
+        cost("probe_near_ps"),
+        cost("probe_far_ps"),
+        cost("least_probe_ps", low="1"),
+        Flag("line", note="probes, takes, joins and pushes elsewhere also pay the transfer of the cache line"),
+    ),
+)
+
+
+# ---- The whole plan -------------------------------------------------------------------------------------------------
 
 PLAN = Structure(
     "ns_full_plan",
     "Plan",
     "Everything that an engine is given.",
     (
-        Integer(name="workers", low="1", high="MOST_WORKERS", c_type="uint32_t"),
-        Integer(name="nodes", low="1", high="MOST_NODES", c_type="uint32_t"),
-        Array(name="node", type=I32, shape="workers", size="workers", high="nodes - 1"),
-        Flag(name="skipping", note="only steals are events (model 1.7)"),
-        Flag(name="skip"),
-        Part(name="times", of=SEGMENT_TIMES),
-        Part(name="graph", of=GRAPH),
-        Flag(name="looks_at_accesses"),
-        Part(name="memory", of=MEMORY, when="looks_at_accesses"),
-        Part(name="accesses", of=ACCESSES, when="looks_at_accesses"),
-        Array(name="open_ptr", type=I64, shape="segments + 1", member="open.ptr"),
-        Part(name="open", of=OPEN_ACCESSES, when="len(open_ptr) > 0"),
-        Listed(name="families", of=FAMILY),
-        Flag(name="coupled", member="effects.coupled"),
-        Part(name="effects", of=COUPLED, when="coupled"),
-        Listed(name="phases", of=PHASE),
-        Listed(
-            name="loops", of=LOOP, note="by their first phase, outer ones before the loops in them; they are nested"
-        ),
-        Integer(name="refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
-        Flag(name="work_first"),
-        Part(name="adaptive", of=ADAPTIVE),
+        Integer("workers", low="1", high="MOST_WORKERS", c_type="uint32_t"),
+        Integer("nodes", low="1", high="MOST_NODES", c_type="uint32_t"),
+        of_workers("node", I32, "nodes - 1"),
+        Flag("skipping", note="only steals are events (model 1.7)"),
+        Flag("skip"),
+        Part("times", SEGMENT_TIMES),
+        Part("graph", GRAPH),
+        Flag("looks_at_accesses"),
+        Part("memory", MEMORY, when="looks_at_accesses"),
+        Part("accesses", ACCESSES, when="looks_at_accesses"),
+        Array("open_ptr", I64, "segments + 1", member="open.ptr"),
+        Part("open", OPEN_ACCESSES, when="len(open_ptr) > 0"),
+        Listed("families", FAMILY),
+        Flag("coupled", member="effects.coupled"),
+        Part("effects", COUPLED, when="coupled"),
+        Listed("phases", PHASE),
+        Listed("loops", LOOP, note="by their first phase, outer ones before the loops in them; they are nested"),
+        Integer("refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
+        Flag("work_first"),
+        Part("adaptive", ADAPTIVE),
         Integer(
-            name="work_first_tiers",
-            high="EVERY_TIER",
-            c_type="uint32_t",
-            note="of tasks that are begun as they are spawned",
+            "work_first_tiers", high="EVERY_TIER", c_type="uint32_t", note="of tasks that are begun as they are spawned"
         ),
-        Part(name="steal", of=STEAL),
-        Part(name="control", of=CONTROL),
-        Part(name="thresholds", of=THRESHOLD_RULES),
-        Choice(name="threshold_time", of=ThresholdTime),
-        Part(name="backoff", of=BACKOFF),
-        Flag(name="backoff_after_probe"),
-        Flag(name="backoff_counts_empty"),
-        Part(name="costs", of=COSTS),
+        Part("steal", STEAL),
+        Part("control", CONTROL),
+        Part("thresholds", THRESHOLD_RULES),
+        Choice("threshold_time", ThresholdTime),
+        Part("backoff", BACKOFF),
+        Flag("backoff_after_probe"),
+        Flag("backoff_counts_empty"),
+        Part("costs", COSTS),
         Array(
-            name="line_ps",
-            type=I64,
-            shape="workers, workers",
+            "line_ps",
+            I64,
+            "workers, workers",
             high="MOST_COST_PS",
             note="transfer of a cache line to each worker from each other's core; empty where no line moves",
         ),
-        Part(name="words", of=WORDS),
-        Choice(name="join", of=JoinKind),
-        Choice(name="producer", of=ProducerKind, member="maker"),
-        Flag(name="begins_released", note="a worker begins the first task whose last predecessor it has finished"),
+        Part("words", WORDS),
+        Choice("join", JoinKind),
+        Choice("producer", ProducerKind, member="maker"),
+        Flag("begins_released", note="a worker begins the first task whose last predecessor it has finished"),
         ppm("inline_resume_ppm"),
-        Flag(name="own_dispatch", note="every worker puts new tasks into its own queue alone"),
-        Flag(name="sees_marks_only"),
-        Flag(name="one_queue_each"),
-        Integer(name="room", high="INT64_MAX", note="tasks that all queues hold together"),
-        Flag(name="looks_at_data", note="a dispatch rule asks where the objects of a new task are"),
-        Part(name="objects", of=TASK_OBJECTS, when="looks_at_data"),
-        Computed(name="locks_search", c_type="bool", note="a search takes locks"),
-        Computed(name="locks_probes", c_type="bool", note="even for fruitless probes"),
-        Computed(name="own_never_full", c_type="bool", note="every new task finds room in its worker's own queue"),
-        Computed(name="inlines", c_type="bool", note="spawns are executed at once where a queue overflows"),
-        Computed(name="puts_take_time", c_type="bool"),
-        Computed(
-            name="rules_ask_tasks", c_type="bool", note="a dispatch rule asks for the tier or the label of a task"
-        ),
-        Computed(name="counts_live", c_type="bool", note="a steal level depends on how many subtrees are live"),
+        Flag("own_dispatch", note="every worker puts new tasks into its own queue alone"),
+        Flag("sees_marks_only"),
+        Flag("one_queue_each"),
+        Integer("room", high="INT64_MAX", note="tasks that all queues hold together"),
+        Flag("looks_at_data", note="a dispatch rule asks where the objects of a new task are"),
+        Part("objects", TASK_OBJECTS, when="looks_at_data"),
+        Computed("locks_search", "bool", note="a search takes locks"),
+        Computed("locks_probes", "bool", note="even for fruitless probes"),
+        Computed("own_never_full", "bool", note="every new task finds room in its worker's own queue"),
+        Computed("inlines", "bool", note="spawns are executed at once where a queue overflows"),
+        Computed("puts_take_time", "bool"),
+        Computed("rules_ask_tasks", "bool", note="a dispatch rule asks for the tier or the label of a task"),
+        Computed("counts_live", "bool", note="a steal level depends on how many subtrees are live"),
     ),
     checked=True,
-)
-
-# ---- beside the plan, in files for the runtime ---------------------------------------------------------------------
-
-FILE = Structure(
-    "",
-    "",
-    "A seed, who runs what where, and what segments compute, so that one may take as long as it is measured to.",
-    (
-        Word(name="seed", note="of runs that are given none, and of what the file holds that is drawn before a run"),
-        Array(name="subtree_end", type=I64, shape="rows", note="one more than the last row of each subtree"),
-        Text(name="strategy"),
-        Flag(name="controlled", note="the strategy has a controller, which is asked between iterations"),
-        Array(name="thread", type=I32, shape="workers", note="hardware thread of each worker"),
-        Array(name="compute_ps", type=I64, shape="segments"),
-    ),
-)
-FILE_WAITS = Structure(
-    "",
-    "",
-    "Where there are accesses: how long a segment waits on a node.",
-    (
-        Array(name="settled_ps", type=I64, shape="nodes, segments", note="for the accesses whose homes are known"),
-        Array(name="local_wait_ps", type=I64, shape="nodes, segments", note="for all of them if they were local"),
-    ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from numasim.schema.enumeration_text import HEADING, guarded
 from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS
 from numasim.schema.field_kinds import (
     Array,
@@ -22,7 +21,7 @@ from numasim.schema.field_kinds import (
     Value,
 )
 from numasim.schema.plan_fields import PLAN
-from numasim.schema.structure_text import VIEWS, enum_of, in_order
+from numasim.schema.structure_text import HEADING, VIEWS, enum_of, guarded, in_order
 
 # ---- Expressions of the schema as C, and the C expression of each field that was read --------------------------------
 
@@ -47,7 +46,7 @@ class Scope:
         self._lengths[name] = text
 
     def translated(self, expression: str) -> str:
-        """``expression`` in C, of type int64_t."""
+        """Return ``expression`` in C, of type int64_t."""
         return _TOKEN.sub(self._token, expression)
 
     def _token(self, match: re.Match[str]) -> str:
@@ -70,7 +69,7 @@ class Scope:
 
 
 def reader() -> str:
-    """The source file: a function for each structure of which there are lists, and one for the whole plan."""
+    """Return the source file: a function for each structure in lists of plans, and one for the whole plan."""
     whole = Scope()
     bodies: list[str] = []
     _function(PLAN, whole, bodies)
@@ -79,7 +78,7 @@ def reader() -> str:
 
 
 def checks() -> str:
-    """The header with the functions that check what has been read, which lib/core/plan defines."""
+    """Return the header with the functions that check the fields after reading; lib/core/plan defines them."""
     names = [each.c_name for each in in_order(PLAN) if each.checked]
     functions = [f"bool {name}_check(ns_plan_reader *reader, ns_full_plan *plan, {name} *self);\n" for name in names]
     heading = (

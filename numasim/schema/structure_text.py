@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from numasim.schema.counter_names import TRAFFIC
-from numasim.schema.enumeration_text import HEADING, guarded
-from numasim.schema.enumerations import ENUMERATIONS, Names
+from numasim.schema.counter_names import COUNTS, SYNC_COUNTS, TIMES, TRAFFIC
+from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS, Names
 from numasim.schema.field_kinds import (
     Array,
     Arrays,
@@ -22,20 +21,123 @@ from numasim.schema.field_kinds import (
     Value,
 )
 from numasim.schema.plan_fields import PLAN
+from numasim.schema.record_layouts import C_TYPES, RECORDS, Record
+
+# ---- The C text of enumerations, constants, records and counters ----------------------------------------------------
+
+
+HEADING = "/* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */\n"
+WITH_END = frozenset({"ns_op"})  # enumerations with a name for the number after the last value
+LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a list for macros, too
+
+
+def guarded(name: str, body: str) -> str:
+    """Return a header of that name."""
+    return f"{HEADING}#ifndef {name}\n#define {name}\n\n{body}\n#endif\n"
+
+
+def enumerations() -> str:
+    """Return the header with constants, enumerations and records."""
+    parts = [
+        "#include <assert.h>\n#include <stddef.h>\n#include <stdint.h>\n",
+        "".join(f"#define NS_{name} {_number(value)}\n" for name, value in CONSTANTS.items()),
+        *map(_enumeration, ENUMERATIONS),
+        "/* The words that stand for values of choices, in their order. */\n"
+        + "".join(f"extern const char *const {_words_name(each)}[{len(_words_of(each))}];\n" for each in ENUMERATIONS),
+        *map(_record, RECORDS),
+    ]
+    return guarded("NUMASIM_GENERATED_ENUMERATIONS_H", "\n".join(parts))
+
+
+def words() -> str:
+    """Return the names of the values of all enumerations."""
+    tables = [
+        f"const char *const {_words_name(each)}[{len(_words_of(each))}] = {{"
+        + ", ".join(f'"{word}"' for word in _words_of(each))
+        + "};\n"
+        for each in ENUMERATIONS
+    ]
+    return f'{HEADING}#include "enumerations.h"\n\n' + "".join(tables)
+
+
+def counters() -> str:
+    """Return the counters of workers as a list of names and as a structure, and those of synchronisation objects."""
+    workers = {**COUNTS, **TIMES}
+    members = "".join(f"    int64_t {name};\n" for name in workers)
+    parts = [
+        _listed("NS_EACH_COUNTER", workers),
+        f"typedef struct ns_counters {{\n{members}}} ns_counters;\n",
+        f"enum {{ NS_COUNTER_COUNT = {len(workers)}, NS_SYNC_COUNTER_COUNT = {len(SYNC_COUNTS)} }};\n",
+        _listed("NS_EACH_SYNC_COUNTER", SYNC_COUNTS),
+    ]
+    notes = "".join(f" *   {name}: {note}\n" for name, note in {**workers, **SYNC_COUNTS}.items() if note)
+    heading = f"#include <stdint.h>\n\n/* What is counted:\n{notes} */\n\n"
+    return guarded("NUMASIM_GENERATED_COUNTERS_H", heading + "\n".join(parts))
+
+
+def _listed(macro: str, names: dict[str, str]) -> str:
+    lines = [f"#define {macro}(EACH)", *(f"    EACH({name}, {name.upper()})" for name in names)]
+    return " \\\n".join(lines) + "\n"
+
+
+def _number(value: int) -> str:
+    if value < 0:
+        return f"({value})"
+    return str(value) if value < 2**31 else f"INT64_C({value})"
+
+
+def _enumeration(each: Names) -> str:
+    values = [f"    {each.prefix}_{name} = {value}" for name, value in each.members.items()]
+    if each.type in WITH_END:
+        values.append(f"    {each.prefix}_END")
+    return f"enum {each.type} {{\n" + ",\n".join(values) + "\n};\n" + _list_of_values(each)
+
+
+def _list_of_values(each: Names) -> str:
+    """Return the values by their words and their names, so that C can make a table with an entry for each value."""
+    if each.type not in LISTED:
+        return ""
+    return "\n" + _listed(f"NS_EACH_{each.type.removeprefix('ns_').upper()}", dict.fromkeys(each.words, ""))
+
+
+def _words_of(each: Names) -> tuple[str, ...]:
+    return (*each.words, "the end") if each.type in WITH_END else each.words
+
+
+def _words_name(each: Names) -> str:
+    return f"{each.type.upper()}_WORD"
+
+
+def _record(record: Record) -> str:
+    members = "".join(f"    {C_TYPES[m.type]} {m.name};{_note(m.note)}\n" for m in record.members)
+    text = f"/* {record.note} */\ntypedef struct {record.c_name} {{\n{members}}} {record.c_name};\n"
+    asserts = [
+        f'static_assert(sizeof({record.c_name}) == {record.bytes}, "{record.c_name} has another size in Python");'
+    ]
+    asserts += [
+        f'static_assert(offsetof({record.c_name}, {name}) == {at}, "{name} is elsewhere in Python");'
+        for name, at in record.offsets().items()
+    ]
+    return text + "\n".join(asserts) + "\n"
+
+
+def _note(note: str) -> str:
+    return f" /* {note} */" if note else ""
+
 
 VIEWS = {"uint8": "ns_u8s", "int32": "ns_i32s", "uint32": "ns_u32s", "int64": "ns_i64s", "uint64": "ns_u64s"}
-C_TYPES = {"uint8": "uint8_t", "int32": "int32_t", "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t"}
+ARRAY_C_TYPES = {"uint8": "uint8_t", "int32": "int32_t", "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t"}
 
 
 def structures() -> str:
-    """The header with all structures, each after those that it contains."""
+    """Return the header with all structures, each after the structures that it contains."""
     includes = '#include <stdbool.h>\n#include <stdint.h>\n\n#include "plan/views.h"\n#include "enumerations.h"\n'
     texts = "".join(f"\n{_structure(each)}" for each in in_order(PLAN))
     return guarded("NUMASIM_GENERATED_PLAN_STRUCTS_H", includes + texts)
 
 
 def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Structure]:
-    """All structures that ``structure`` contains, each after its parts, itself last."""
+    """Return all structures that ``structure`` contains, each after its parts, itself last."""
     seen = set() if seen is None else seen
     for field in structure.fields:
         if isinstance(field, (Part, Listed)) and field.of.c_name not in seen:
@@ -45,12 +147,12 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
 
 
 def listed(structure: Structure) -> bool:
-    """Whether plans contain lists of this structure."""
+    """Tell whether plans contain lists of this structure."""
     return any(isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields)
 
 
 def enum_of(values: object) -> str:
-    """The C type of an enumeration."""
+    """Return the C type of an enumeration."""
     return next(f"enum {each.type}" for each in ENUMERATIONS if each.values is values or each.values == values)
 
 
@@ -65,7 +167,7 @@ def _structure(structure: Structure) -> str:
 
 
 def _members(field: Field) -> Iterator[tuple[str, str]]:
-    """(name, declaration) of the members of a field; none for a field that is a member of a part."""
+    """Return (name, declaration) of the members of a field; none for a field that is a member of a part."""
     if "." in field.place:
         return
     shape = f"[{field.shape}]" if isinstance(field, (Array, Arrays)) else ""
@@ -76,10 +178,10 @@ def _members(field: Field) -> Iterator[tuple[str, str]]:
 
 
 def _type(field: Field) -> str:
-    """The type that a declaration begins with, and the space or the star behind it."""
+    """Return the type at the beginning of a declaration, with the space or the star behind it."""
     match field:
         case Array():
-            type = f"const {C_TYPES[field.type]} *" if field.count else VIEWS[field.type]
+            type = f"const {ARRAY_C_TYPES[field.type]} *" if field.count else VIEWS[field.type]
         case Records():
             type = f"const {field.of.c_name} *"
         case Integer() | Computed():
@@ -99,8 +201,8 @@ def _type(field: Field) -> str:
 
 
 def plan_names() -> str:
-    """The header."""
-    enums = "".join(_enumeration(each) for each in ENUMERATIONS if each.cpp)
+    """Return the header with the C++ names."""
+    enums = "".join(_cpp_enumeration(each) for each in ENUMERATIONS if each.cpp)
     structures = "".join(f"using {each.cpp_name} = {each.c_name};\n" for each in in_order(PLAN) if each.cpp_name)
     traffic = f"enum TrafficKind : std::size_t {{ {', '.join(TRAFFIC.values())}, TRAFFIC_KINDS }};\n"
     names = f"constexpr const char* TRAFFIC_NAMES[] = {{{', '.join(_quoted(name) for name in TRAFFIC)}}};\n"
@@ -116,7 +218,7 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _enumeration(each: Names) -> str:
+def _cpp_enumeration(each: Names) -> str:
     names = each.cpp_names or tuple(each.members)
     pairs = [f"{cpp} = {each.prefix}_{c}" for cpp, c in zip(names, each.members, strict=True)]
     if each.of_words:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, Log, simulate
+from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
@@ -202,17 +203,59 @@ class Seen:
 Rows = npt.NDArray[np.int64]  # [n, COLUMNS] of what a watch is told
 
 
-def observe(plan: Plan, engine: str = DEFAULT_ENGINE, seed: int = SEED) -> Seen:
-    batches: list[np.ndarray[Any, Any]] = []
-    result, log = ENGINES[engine](Run(plan, seed), True, lambda records: batches.append(records.copy()))
-    return Seen(result, log, np.concatenate([np.zeros((0, 5), np.uint64), *batches]))
+def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: bool = True) -> Seen:
+    """A run on ``engine``; without a name on every engine, which have to agree, or to refuse the plan alike.
+
+    An engine that keeps a log of what it executes takes fewer shortcuts.
+    """
+    if engine is not None:
+        batches: list[np.ndarray[Any, Any]] = []
+        listener = (lambda records: batches.append(records.copy())) if logged else None
+        result, log = ENGINES[engine](Run(plan, seed), logged, listener)
+        return Seen(result, log, np.concatenate([np.zeros((0, 5), np.uint64), *batches]))
+    return _the_same([_outcome(plan, seed, each) for each in ENGINES])
 
 
-def run_watched(plan: Plan, engine: str, seed: int = SEED) -> tuple[Result, Rows]:
-    """A run and every row that its watch was told."""
-    batches: list[Rows] = []
-    result = simulate(plan, seed, engine, watch=batches.append)
-    return result, np.concatenate(batches)
+def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
+    """A run with all shortcuts and one event by event, each on every engine; both come to the same."""
+    unlogged = (_outcome(plan, seed, engine, logged=False) for engine in ENGINES)
+    fast, slow, *_ = outcomes = [_outcome(plan, seed), _outcome(event_by_event(plan), seed), *unlogged]
+    _the_same(outcomes)
+    assert isinstance(fast, Seen)
+    assert isinstance(slow, Seen)
+    return fast, slow
+
+
+def _the_same(outcomes: list[Seen | InputError]) -> Seen:
+    """The last of some outcomes, which are equal; raises the error that all of them are."""
+    expected, *others = outcomes
+    for other in others:
+        if isinstance(expected, InputError) or isinstance(other, InputError):
+            assert str(expected) == str(other)
+        else:
+            assert_agree(other, expected)
+    if isinstance(outcomes[-1], InputError):
+        raise outcomes[-1]
+    return outcomes[-1]
+
+
+def quickly(plan: Plan, seed: int = SEED) -> Seen:
+    """A run on the fastest engine alone, for programs that are too large for the reference engine."""
+    return observe(plan, seed, DEFAULT_ENGINE)
+
+
+def _outcome(plan: Plan, seed: int, engine: str | None = None, *, logged: bool = True) -> Seen | InputError:
+    try:
+        return observe(plan, seed, engine, logged=logged)
+    except InputError as refused:
+        return refused
+
+
+def simulated(plan: Plan, seed: int = SEED) -> Result:
+    """The result of a run on every engine, which agree, break no invariant and beat no bound."""
+    results = [simulate(plan, seed, engine, check=True) for engine in ENGINES]
+    assert all(found(result) == found(results[0]) for result in results)
+    return results[-1]
 
 
 def found(result: Result) -> dict[str, Any]:
@@ -221,22 +264,25 @@ def found(result: Result) -> dict[str, Any]:
     counters = {name: value for name, value in result.counters.items() if name not in skips}
     tables = {name: column.tolist() for name, column in result.per_worker.items()}
     pairs = {"bytes": result.node_bytes, "attempts": result.node_attempts, "success": result.node_success}
-    pairs |= {"pages": result.node_pages, **result.traffic}
+    pairs |= {"pages": result.node_pages, "conflicts": result.node_conflicts, **result.traffic}
+    pairs |= {name: column for name, column in result.sync_objects.items() if name != "object"}
     return {"counters": counters, "workers": tables, "pairs": {name: pair.tolist() for name, pair in pairs.items()}}
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
     """Hold two modes of a run against each other, to the last stretch where both went through all of them."""
     assert found(fast.result) == found(slow.result)
-    if fast.log is not None and fast["mode"] != "bulk":  # in bulk, like items change places and are not all logged
+    if None not in (fast["event_hash"], slow["event_hash"]):
+        assert fast["event_hash"] == slow["event_hash"]
+    if None not in (fast.log, slow.log) and "bulk" not in (
+        fast["mode"],
+        slow["mode"],
+    ):  # in bulk, like items change places and are not all logged
         assert fast.stretches == slow.stretches
 
 
-def run(
-    work: Workload, workers: int = 2, *args: Any, engine: str = DEFAULT_ENGINE, seed: int = SEED, **keys: Any
-) -> Seen:
-    """Run a workload event by event on the plan that `plan_of` makes; passing over events has to end alike."""
-    plan = plan_of(work, workers, *args, **keys)
-    slow = observe(event_by_event(plan), engine, seed)
-    assert_agree(observe(plan, engine, seed), slow)
-    return slow
+def run(work: Workload, workers: int = 2, *args: Any, seed: int = SEED, **keys: Any) -> Seen:
+    """Run a workload event by event on the plan that `plan_of` makes, on every engine; passing over events has to end
+    alike.
+    """
+    return in_both_modes(plan_of(work, workers, *args, **keys), seed)[1]

@@ -8,22 +8,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from engine_setup import Rows, event_by_event
+from completeness import complete
+from engine_difference import Outcome, difference, disagreements
+from engine_setup import Rows, event_by_event, found
 from plan_features import features
 from random_recipes import RandomRun
 
 from numasim.engine.check.deadlock import DeadlockError, TooLongError
-from numasim.engine.check.engine_difference import Outcome, difference, disagreements
 from numasim.engine.check.invariants import violations
 from numasim.engine.collect_result import collect
 from numasim.engine.observe.trace_hash import Trace
-from numasim.engine.observe.watch import COLUMNS
+from numasim.engine.observe.watch import COLUMNS, Watcher
 from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.polling import Shortcut
 from numasim.engine.reference.reference import ReferenceEngine, finished, makespan_ps
 from numasim.engine.reference.run_state import RunState
-from numasim.engine.reference.shortcuts.shortcut import Shortcut
 from numasim.engine.simulate import ENGINES, Log
 from numasim.plan.plan import Run
+from numasim.schema.plan_fields import PLAN
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
@@ -76,38 +78,37 @@ def judge(random: RandomRun) -> Verdict:
         expected, log = _patiently(random)
     except EndlessError:
         return Verdict((*labels, "mode: given up"))
-    broken = [] if isinstance(expected, str) else violations(random.plan, expected, log)
+    broken = [] if isinstance(expected, str) else violations(random, expected, log)
     ended = "refused" if isinstance(expected, str) else str(expected.counters["mode"])
-    problems = [*broken, *_differences(random, expected, log), *_differences_of_watches(random)]
+    problems = [*broken, *_differences(random, expected, log), *_differences_event_by_event(random, expected)]
     return Verdict((*labels, f"mode: {ended}"), "\n".join(problems) or None)
 
 
-def _patiently(run: Run) -> tuple[Outcome, Log | None]:
+def _patiently(run: Run, most_events: int = MOST_EVENTS, watcher: Watcher | None = None) -> tuple[Outcome, Log | None]:
     """The outcome on the reference engine and the log of what was executed."""
-    engine = ImpatientEngine(run, Trace(), keep_log=True)
+    engine = ImpatientEngine(run, Trace(watcher=watcher), keep_log=True)
+    engine.most_events = most_events
     try:
         engine.run()
         return collect(run, finished(engine), makespan_ps), engine.ledger.log
     except REFUSALS as refused:
         return str(refused), None
+    finally:
+        engine.recorder.trace.hashes()
 
 
 def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Iterator[str]:
     """One report for each engine that does not agree; SchemaError where one is not given what the schema says."""
     for other in OTHERS:
-        _hold_against_schema(random)
-        found, its_log = _on(other, random)
-        if any(disagreements(expected, found)):
+        from numasim.engine.native.native_engine import fields  # where it is built
+
+        complete(PLAN, fields(random))
+        result, its_log = _on(other, random)
+        if any(disagreements(expected, result)):
             report = difference(random, REFERENCE, other, repr(random))
-            yield str(report or f"{other} does not give the same twice: {random!r}")
+            yield report or f"{other} does not give the same twice: {random!r}"
         elif _is_eager(expected) and sorted(log or ()) != sorted(its_log or ()):
             yield f"{other} has executed at other times what came to the same end: {random!r}"
-
-
-def _hold_against_schema(run: Run) -> None:
-    from numasim.engine.native.native_engine import fields
-
-    fields(run)
 
 
 def _on(engine: str, run: Run) -> tuple[Outcome, Log | None]:
@@ -117,41 +118,47 @@ def _on(engine: str, run: Run) -> tuple[Outcome, Log | None]:
         return str(refused), None
 
 
-def _is_eager(found: Outcome) -> bool:
+def _is_eager(outcome: Outcome) -> bool:
     """Whether every stretch of a run is logged under its own name."""
-    return not isinstance(found, str) and found.counters["mode"] == "eager"
+    return not isinstance(outcome, str) and outcome.counters["mode"] == "eager"
 
 
-# ---- what a watch sees --------------------------------------------------------------------------------------------
+# ---- event by event ------------------------------------------------------------------------------------------------
 
 
-def _differences_of_watches(random: RandomRun) -> Iterator[str]:
-    """One sentence for each engine that tells a watch anything else, in content or order."""
-    run = Run(event_by_event(random.plan), random.seed)
+def _differences_event_by_event(random: RandomRun, expected: Outcome) -> Iterator[str]:
+    """One sentence if shortcuts change the outcome, and one for each engine that tells a watch anything else."""
+    run, batches = Run(event_by_event(random.plan), random.seed), list[Rows]()
     try:
-        expected = watched(run, REFERENCE)
+        slow, _ = _patiently(run, MOST_WATCHED_EVENTS, batches.append)
     except EndlessError:
         return
+    if _end(slow) != _end(expected):
+        yield f"shortcuts change what comes of {random!r}"
+    rows = _rows(batches)
     for other in OTHERS:
-        found = watched(run, other)
-        if not np.array_equal(expected, found):
-            pairs = zip(expected.tolist(), found.tolist(), strict=False)
-            at = next((i for i, (one, two) in enumerate(pairs) if one != two), min(len(expected), len(found)))
-            rows = expected[at : at + 1].tolist(), found[at : at + 1].tolist()
-            yield f"row {at} of what {other} tells a watch is {rows[1]} instead of {rows[0]}: {random!r}"
+        told = watched(run, other)
+        if not np.array_equal(rows, told):
+            pairs = zip(rows.tolist(), told.tolist(), strict=False)
+            at = next((i for i, (one, two) in enumerate(pairs) if one != two), min(len(rows), len(told)))
+            both = rows[at : at + 1].tolist(), told[at : at + 1].tolist()
+            yield f"row {at} of what {other} tells a watch is {both[1]} instead of {both[0]}: {random!r}"
+
+
+def _end(outcome: Outcome) -> object:
+    return outcome if isinstance(outcome, str) else found(outcome)
 
 
 def watched(run: Run, engine: str) -> Rows:
     """[n, COLUMNS] what ``engine`` tells a watch of ``run``, up to where it is refused if it is."""
     batches: list[Rows] = []
-    with suppress(*REFUSALS):
-        if engine == REFERENCE:
-            watching = ImpatientEngine(run, Trace(watcher=batches.append))
-            watching.most_events = MOST_WATCHED_EVENTS
-            try:
-                watching.run()
-            finally:
-                watching.recorder.trace.hashes()
-        else:
+    if engine == REFERENCE:
+        _patiently(run, MOST_WATCHED_EVENTS, batches.append)
+    else:
+        with suppress(*REFUSALS):
             ENGINES[engine](run, False, None, batches.append)
+    return _rows(batches)
+
+
+def _rows(batches: list[Rows]) -> Rows:
     return np.concatenate([np.zeros((0, COLUMNS), np.int64), *batches])

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-import numpy as np
-
 from numasim.workload.graph import Workload
 from numasim.workload.json_form.graph_io import unchecked
 
@@ -70,24 +68,7 @@ def layered(chance: Random) -> Dag:
     return _from_predecessors(chance, before)
 
 
-def tiled(chance: Random) -> Dag:
-    """A wavefront over a grid, or a tiled Cholesky factorisation."""
-    if chance.random() < 0.5:
-        side = chance.randint(2, 16)
-        before = [[t - 1] * (t % side > 0) + [t - side] * (t >= side) for t in range(side * side)]
-        return _from_predecessors(chance, before)
-    return _from_predecessors(chance, _cholesky(chance.randint(2, 11)))
-
-
-def two_components(chance: Random) -> Dag:
-    """Two of them side by side, with no edge between."""
-    one, other = (chance.choice((random_dag, layered, tiled))(chance) for _ in range(2))
-    shift = len(one.times_ps)
-    moved = [[later + shift for later in then] for then in other.then]
-    return Dag([*one.times_ps, *other.times_ps], [*one.then, *moved])
-
-
-SHAPES: tuple[Callable[[Random], Dag], ...] = (random_dag, layered, tiled, one_task, two_components)
+SHAPES: tuple[Callable[[Random], Dag], ...] = (random_dag, layered, one_task)
 
 
 def dags(count: int) -> list[Dag]:
@@ -102,22 +83,3 @@ def _from_predecessors(chance: Random, before: Sequence[Iterable[int]]) -> Dag:
         for each in sorted(set(earlier)):
             then[each].append(task)
     return Dag([chance.randint(5_000, 15_000) * NS for _ in before], then)
-
-
-def _cholesky(tiles: int) -> list[list[int]]:
-    """The last writers of the tiles that each task reads or writes."""
-    written = np.full((tiles, tiles), -1)
-    before: list[list[int]] = []
-
-    def add(target: tuple[int, int], *read: tuple[int, int]) -> None:
-        before.append([int(written[tile]) for tile in (target, *read) if written[tile] >= 0])
-        written[target] = len(before) - 1
-
-    for k in range(tiles):
-        add((k, k))
-        for i in range(k + 1, tiles):
-            add((i, k), (k, k))
-        for i in range(k + 1, tiles):
-            for j in range(k + 1, i + 1):
-                add((i, j), (i, k), (j, k))
-    return before

@@ -1,20 +1,158 @@
-"""Random strategies and runtimes, written in the words of their grammars."""
+"""Random page placements, strategies and runtimes, written in the words of their grammars."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, get_args
 
-from random_dealing import distribution, victims
-from random_graphs import Document, happens
-from random_placement import a_policy, placement_document
-from random_terms import FRACTIONS, NANOSECONDS, SIGNED, TINY, Options, either, mapping, one, some
+from random_graphs import (
+    FRACTIONS,
+    MOST_NODES,
+    NANOSECONDS,
+    SIGNED,
+    TINY,
+    Document,
+    Options,
+    either,
+    graph_document,
+    happens,
+    mapping,
+    one,
+    some,
+)
 
 from numasim.parts.models import locks_model as locks
+from numasim.parts.models import placement_model as placement
 from numasim.parts.models import runtime_model as runtime
 from numasim.parts.models import strategy_terms as terms
+from numasim.parts.models.placement_model import DistributionName
 from numasim.parts.models.search_model import SELF_TAKES
+
+HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
+SCAN: Options = {
+    "delay_ns": (80, (0, 0, 20, 700, 20_000)),
+    "period_ns": (90, (0.001, 7, 333, 2500, 20_000)),
+    "size": (80, (1, 64, 5000, "16KiB", "1MiB")),
+    "fault_ns": (40, NANOSECONDS),
+    "migrate_after": (50, (1, 2, 3)),
+}
+PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
+    **{name: {} for name in get_args(placement.PolicyName)},
+    "interleave": {"nodes": (50, HOME_SETS), "grain": (30, (1, "64KiB", "128KiB"))},
+    "by-region": {"nodes": (50, HOME_SETS)},
+    "random": {"nodes": (50, HOME_SETS)},
+    "hash-home": {"nodes": (50, HOME_SETS), "grain": (50, (1, 100, "64KiB"))},
+    "bind": {"node": (100, (0, 1))},
+    "first-touch-init": {"tasks": (100, (1, 2, 3, 50))},
+    "numa-balancing": {"scan": (90, lambda chance: some(chance, SCAN))},
+}
+
+
+def a_policy(chance: Random) -> Document:
+    name = chance.choice(list(PLACED))
+    return {"policy": name, **some(chance, PLACED[name])}
+
+
+def _moving_policy(chance: Random) -> Document:
+    name = chance.choice(("next-touch", "next-touch", "numa-balancing"))
+    return {"policy": name, **some(chance, PLACED[name])}
+
+
+def policy_changes(chance: Random) -> list[Document]:
+    """Changes at one or two phases, most often to policies that let pages migrate."""
+    found = {}
+    for phase in chance.choice(((0,), (0,), (1,), (0, 1))):
+        policy = _moving_policy(chance) if happens(chance, 60) else a_policy(chance)
+        if policy["policy"] != "hash-home":
+            found[phase] = {"phase": phase, **policy}
+    return [*found.values()]
+
+
+PLACEMENT: Options = {
+    "granule": (60, (1, 1, 3, "200B", "20KiB")),
+    "touch_on_read": (30, ("no", "yes")),
+    "overflow": (60, ("next", "next", "none")),
+    "changes": (40, policy_changes),
+}
+
+
+def placement_document(chance: Random) -> Document:
+    """A policy of any name and how it is applied."""
+    policy = a_policy(chance)
+    document = {**policy, **some(chance, PLACEMENT)}
+    if policy["policy"] == "hash-home":
+        document.pop("changes", None)
+        document.pop("overflow", None)
+    return document
+
+
+# ---- random strategies that deal the items of ranges by where their data lies ---------------------------------------
+
+NAMES = get_args(DistributionName)
+DEALING: Options = {
+    "overload": (60, (0, 0.1, 0.5, 3)),
+    "exclusivity": (60, (0, 0.3, 0.5, 1)),
+    "pair_ns": (95, (0, 0.001, 1, 7, 50)),
+    "seed": (60, (0, 1, 2**64 - 1)),
+}
+OWN_NODE = {"from": "own-node", "pick": "rotate", "tries": "all"}
+VICTIMS: tuple[list[Document], ...] = (
+    [],
+    [{"from": "others", "pick": "after-me", "tries": "all"}],
+    [{"from": "others", "tries": "all"}],
+    [OWN_NODE],
+    [OWN_NODE, {"from": "other-nodes", "by": "node", "pick": "rotate", "tries": "all"}],
+)
+FILLERS: Options = {
+    "key_filler": (80, ("equal-prob", "disjoint-subranges")),
+    "emit_filler": (60, ("equal", "one-numa-heavy")),
+    "combiner": (50, ("associative", "buffer")),
+    "pattern": (50, ("sequential", "strided", "random", "chase")),
+    **dict.fromkeys(("emit_ns", "key_ns", "copy_ns"), (90, (0, 1, 10))),
+    **dict.fromkeys(("entries_returned", "values_returned"), (30, (0, 0.5, 1))),
+}
+
+
+def distribution(chance: Random) -> str | Document:
+    """A distribution by its name, or with parameters."""
+    name = chance.choice(NAMES)
+    return name if happens(chance, 15) else {"deal": name, **some(chance, DEALING)}
+
+
+def victims(chance: Random, families: Document) -> list[Document]:
+    """Levels as those of Phoenix++, behind the own queues where workers share some."""
+    levels = [{**level, "queue": [*families]} for level in one(chance, VICTIMS)]
+    return [{"from": "own", "queue": [*families]}, *levels] if "pool" in families else levels
+
+
+def columns(chance: Random) -> Document:
+    """A container of few rows, reduced in one phase or in rounds."""
+    name = chance.choice(("reduce", "reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"))
+    threads = chance.randint(1, 5)
+    return {
+        "name": name,
+        "emits": chance.randint(1, 90),
+        "rows": chance.randint(1, 30),
+        "value_bytes": chance.choice((1, 64, 700)),
+        "threads": threads,
+        "nodes": [chance.randrange(MOST_NODES) for _ in range(threads)],
+        **some(chance, FILLERS),
+    }
+
+
+def dealt_program(chance: Random) -> Document:
+    """A program with ranges, most of whose items have bytes on nodes."""
+    if happens(chance, 25):
+        return columns(chance)
+    graph = graph_document(chance, dealt=True)
+    while not graph["ranges"]:
+        graph = graph_document(chance, dealt=True)
+    return graph
+
+
+# ---- random strategies and runtimes ---------------------------------------------------------------------------------
 
 ENDS = ("lifo", "fifo")
 UNITS = ("node", "core", "llc", "socket", "machine")

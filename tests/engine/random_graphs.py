@@ -6,7 +6,7 @@ so that property tests shrink towards it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
@@ -369,3 +369,35 @@ def workload_of(document: Document) -> Workload:
     workload = unchecked(document)
     validate(workload)
     return workload
+
+
+# ---- random values of keys ------------------------------------------------------------------------------------------
+
+Values = Sequence[Any] | Callable[[Random], Any]
+Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have it, its values)
+
+
+def one(chance: Random, values: Values) -> Any:
+    """One of the values."""
+    return values(chance) if callable(values) else chance.choice(values)
+
+
+def some(chance: Random, options: Options) -> Document:
+    """Some of the keys, each with one of its values."""
+    return {key: one(chance, values) for key, (percent, values) in options.items() if happens(chance, percent)}
+
+
+def mapping(**keys: Values) -> Callable[[Random], Document]:
+    """All of the keys, each with one of its values."""
+    return lambda chance: {key: one(chance, values) for key, values in keys.items()}
+
+
+def either(*kinds: Values) -> Callable[[Random], Any]:
+    """A value of any of the kinds."""
+    return lambda chance: one(chance, chance.choice(kinds))
+
+
+TINY = (1, 2, 3, 4)
+NANOSECONDS = (0, 100, 20, 0.001, 7, 333, 2500)
+FRACTIONS = (0, 1, 0.5, 0.25, 0.7)
+SIGNED = (0, 1, -1, 0.3, -0.3)

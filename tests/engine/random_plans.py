@@ -1,129 +1,150 @@
-"""Random plans for property tests: small machines, graphs, strategies, runtimes and joins.
+"""Random plans of machines whose caches, bandwidth, shared cores and clocks matter, for property tests.
 
-`plans` combines what is shipped; `any_runs` has programs, strategies and runtimes written at random as well.
+`random_recipes` makes plans of every other kind.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from engine_setup import plan_of, shipped_runtime, shipped_strategy, toy
+from engine_setup import NS, plan_of, runtime, shipped_strategy, toy_with
 from hypothesis import strategies as st
-from random_recipes import RandomRun, random_run
+from ragged_plans import table
+from random_recipes import STRATEGIES
+from task_graphs import Access, items
 
 from numasim.machine.topology import Machine
-from numasim.parts import catalog
 from numasim.parts.models.placement_model import PlacementSpec
-from numasim.parts.models.runtime_model import BackoffSpec, CostSpec, JoinKind, RuntimeSpec
-from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.unit_factors import MILLION
+from numasim.plan.build_plan import revised
+from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.workload.generate import generate
-from numasim.workload.graph import Workload
+from numasim.workload.graph import Deal, Mode, Region, Workload
 from numasim.workload.registry import workload_spec
 
-STRATEGIES = catalog.names("strategies")
-RUNTIMES = catalog.names("runtimes")
-
 seeds = st.integers(0, 2**64 - 1)
-JOINS: tuple[JoinKind, ...] = ("help", "own", "strict", "continuation", "block", "leapfrog")
-SELF_SUFFICIENT: tuple[JoinKind, ...] = ("help", "continuation")  # always end, see `that_end`
-
-machines: st.SearchStrategy[Machine] = st.builds(
-    toy, sockets=st.integers(1, 3), cores=st.integers(1, 3), threads=st.integers(1, 2), nodes=st.integers(1, 2)
-)
+AMPLE_GBS = 100_000  # more than all workers of a toy machine can ask for
+UNCHANGED_PPM = MILLION + 1  # misses at once are whole thousandths: the same number, but no longer known beforehand
+SETTLED = ("first-touch-master", "interleave", "block")
+EVERY = (*SETTLED, "first-touch")
 
 
 @st.composite
-def times(draw: st.DrawFn) -> dict[str, Any]:
-    grain = draw(st.sampled_from([1, 100, 5000]))
-    low, high = sorted((draw(st.integers(0, 10)) * grain, draw(st.integers(0, 10)) * grain))
-    return {"low_ns": low, "high_ns": high}
+def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
+    """Effects of which the ``fixed`` ones are given; one of them at least plays a part."""
+    chosen = {
+        "cache": draw(st.sampled_from(["none", "share", "lru"])),
+        "contention": draw(st.sampled_from(["none", "snapshot", "fluid", "fluid"])),
+        "queueing": draw(st.sampled_from(["none", "none", "md1"])),
+        "local_share_ppm": draw(st.sampled_from([0, 0, 300_000, 800_000])),
+        "smt": draw(st.sampled_from(["none", "compute", "memory"])),
+        "clock": draw(st.sampled_from(["fixed", "turbo"])),
+        "overlap_ppm": draw(st.sampled_from([MILLION, 0, 400_000])),
+        "mlp_ppm": draw(st.sampled_from([UNCHANGED_PPM, 300_000, 5 * MILLION])),
+        "task_noise_ppm": draw(st.sampled_from([0, 0, 200_000])),
+        "worker_spread_ppm": draw(st.sampled_from([0, 0, 100_000])),
+    }
+    return Effects(**(chosen | fixed))
 
 
-SHAPES = {
-    "random-fork-join": {"tasks": st.integers(1, 40), "task_bytes": st.sampled_from([0, 1000, 70_000])},
-    "random-layered": {
-        "layers": st.integers(1, 5),
-        "width": st.integers(1, 6),
-        "degree": st.integers(1, 3),
-        "task_bytes": st.sampled_from([0, 9000]),
-    },
-    "independent": {"tasks": st.integers(1, 60)},
-}
+@cache
+def loaded(sockets: int, cores: int, threads: int, scope: str, gbs: int, snoops: bool = False) -> Machine:
+    """A toy machine with everything that workers can share."""
+    return toy_with(
+        {"sockets": sockets, "cores": cores, "threads": threads},
+        nodes={"imc_bandwidth_gbs": gbs},
+        links=[{"between": (a, b), "bandwidth_gbs": gbs} for a in range(sockets) for b in range(a + 1, sockets)],
+        caches={
+            "l2": "4KiB",
+            "llc": "96KiB",
+            "llc_scope": scope,
+            "llc_hit_ns": 20,
+            "llc_remote_hit_ns": 60,
+            "llc_bandwidth_gbs": gbs,
+        },
+        smt={"busy_ppm": 600_000, "poll_ppm": 900_000},
+        clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]},
+        **({"snoop": {"request_bytes": 9, "answer_bytes": 5}} if snoops else {}),
+    )
 
 
 @st.composite
-def workloads(draw: st.DrawFn) -> Workload:
-    name = draw(st.sampled_from(sorted(SHAPES)))
-    shape = {key: draw(values) for key, values in SHAPES[name].items()}
-    if name != "independent":
-        shape["graph_seed"] = draw(st.integers(0, 1000))
-    return generate(workload_spec(name, **shape, **draw(times())))
-
-
-def with_join(name: str, join: JoinKind) -> RuntimeSpec:
-    return shipped_runtime(name).model_copy(update={"join": join})
-
-
-def that_end(strategy: StrategySpec) -> tuple[JoinKind, ...]:
-    """The joins under which work always ends. Where a continuation may be stolen, a nested join may steal that of a
-    parent and then wait for itself.
-    """
-    return SELF_SUFFICIENT if strategy.spawn == "help-first" else ("continuation",)
+def machines(draw: st.DrawFn, gbs: tuple[int, ...]) -> Machine:
+    shape = (draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 2)))
+    return loaded(*shape, draw(st.sampled_from(["socket", "core"])), draw(st.sampled_from(gbs)), draw(st.booleans()))
 
 
 @st.composite
-def plans(draw: st.DrawFn, joins: tuple[JoinKind, ...] = SELF_SUFFICIENT) -> Plan:
-    machine = draw(machines)
+def ranges(draw: st.DrawFn, pages: bool = False) -> Workload:
+    """Items that read and write; where ``pages`` is set, some touch memory first or give it back."""
+    mode, passes = draw(st.sampled_from(list(Mode))), draw(st.integers(1, 3))
+    low = draw(st.integers(1, 2000))
+    work = items(
+        draw(st.integers(1, 40)),
+        low * NS,
+        (low + draw(st.sampled_from([0, 500]))) * NS,
+        draw(st.sampled_from(list(Deal))),
+        (Access(0, 0, 4096), Access(0, 0, 640, mode=mode, passes=passes)),
+        ((1, 4096, 0), (7, 0, 4096)),
+        (Region("data", draw(st.sampled_from([40, 80])) * 4096, True),),
+        repeat=draw(st.integers(1, 2)),
+    )
+    given = [None, table((1, 0, 9000), (1, 5000, 5000))] if pages else [None]
+    fresh, freed = draw(st.sampled_from(given)), draw(st.sampled_from(given))
+    return replace(work, ranges=(replace(work.ranges[0], fresh=fresh, freed=freed),))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Workload:
+    """Trees and layers of tasks that compute for some time and move bytes."""
+    size = {"task_bytes": draw(st.sampled_from([1000, 9000, 70_000])), "graph_seed": draw(st.integers(0, 1000))}
+    low = draw(st.integers(1, 5000))
+    times = {"low_ns": low, "high_ns": low + draw(st.sampled_from([0, 3000]))}
+    if draw(st.booleans()):
+        return generate(workload_spec("random-fork-join", tasks=draw(st.integers(1, 30)), **size, **times))
+    shape = {"layers": draw(st.integers(1, 4)), "width": draw(st.integers(1, 5)), "degree": draw(st.integers(1, 3))}
+    return generate(workload_spec("random-layered", **shape, **size, **times))
+
+
+@st.composite
+def coupled_plans(
+    draw: st.DrawFn,
+    gbs: tuple[int, ...] = (3, 10),
+    placements: tuple[str, ...] = EVERY,
+    most_workers: int = 6,
+    pages: bool = False,
+    **fixed: Any,
+) -> Plan:
+    """Plans of work that always ends, bandwidths of ``gbs``; ``fixed`` are those of `effects`."""
+    machine = draw(machines(gbs))
     strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
-    join = draw(st.sampled_from(that_end(strategy) if joins == SELF_SUFFICIENT else joins))
+    # where a continuation may be stolen, a nested join may steal that of a parent and then wait for itself
+    join = draw(st.sampled_from(("help", "continuation") if strategy.spawn == "help-first" else ("continuation",)))
+    costs = {
+        "probe_remote_ns": 100,
+        "fault_ns": draw(st.sampled_from([0, 50])),
+        "faults_per_s": draw(st.sampled_from([0, 10**7])),
+        "fault_alpha": draw(st.sampled_from([0, 1])),
+        "unmap_ns": draw(st.sampled_from([0, 20])),
+        "shootdown_ns": draw(st.sampled_from([0, 90])),
+        "pop_ns": draw(st.sampled_from([0, 30])),
+    }
+    placed = strategy.model_copy(
+        update={"placement": PlacementSpec(policy=draw(st.sampled_from(placements))), "join": join}
+    )
     return plan_of(
-        draw(workloads()),
-        draw(st.integers(1, min(8, machine.threads))),
-        strategy.model_copy(update={"join": join}),
-        with_join(draw(st.sampled_from(RUNTIMES)), join),
+        draw(st.one_of(graphs(), ranges(pages))),
+        draw(st.integers(1, min(most_workers, machine.threads))),
+        placed,
+        runtime(join=join, costs=costs),
         machine,
+        effects=draw(effects(**fixed)),
     )
 
 
-# Strategies that look at no lengths, take one task a steal, and leave new tasks to their spawner.
-OBLIVIOUS = ("randomized", "randomized-self", "help-first", "last-victim", "nearest-first", "ring", "ring-after-last")
-STRICT_SHAPES = ("fib", "independent", "random-fork-join")
-
-
-@st.composite
-def strict_workloads(draw: st.DrawFn) -> Workload:
-    """Trees whose tasks wait for all their children, some of them folded, and ranges."""
-    name = draw(st.sampled_from(STRICT_SHAPES))
-    if name == "fib":
-        spec = workload_spec("fib", n=draw(st.integers(0, 9)), leaf_ns=draw(st.integers(0, 300)))
-        return generate(spec, folded=draw(st.booleans()))
-    shape = {key: draw(values) for key, values in SHAPES[name].items()}
-    return generate(workload_spec(name, **shape, **draw(times())))
-
-
-@st.composite
-def oblivious_plans(draw: st.DrawFn) -> Plan:
-    """Plans of which most are skippable."""
-    machine = draw(machines)
-    costs = CostSpec(
-        probe_ns=draw(st.sampled_from([1, 100])),
-        probe_remote_ns=draw(st.sampled_from([2, 300])),
-        take_ns=draw(st.sampled_from([0, 30])),
-        pop_ns=draw(st.sampled_from([0, 0, 0, 20])),
-    )
-    backoff = BackoffSpec(first_ns=draw(st.sampled_from([0, 70])), after=draw(st.sampled_from(["round", "probe"])))
-    how = shipped_runtime("bare").model_copy(update={"costs": costs, "backoff": backoff})
-    strategy = shipped_strategy(draw(st.sampled_from(OBLIVIOUS)))
-    placement = PlacementSpec(policy=draw(st.sampled_from(["first-touch", "interleave", "block"])))
-    return plan_of(
-        draw(strict_workloads()),
-        draw(st.integers(1, min(8, machine.threads))),
-        strategy.model_copy(update={"placement": placement}),
-        how,
-        machine,
-    )
-
-
-def any_runs() -> st.SearchStrategy[RandomRun]:
-    return st.randoms(use_true_random=False).map(random_run)
+def with_effects(plan: Plan, **changes: Any) -> Plan:
+    """The same plan with other effects."""
+    return revised(plan, effects=replace(plan.effects, **changes))

@@ -1,4 +1,7 @@
-"""Random runs made from recipes: plain data that says everything, so that a run can be shown, kept and made again."""
+"""Random runs made from recipes: plain data that says everything, so that a run can be shown, kept and made again.
+
+The machines have small caches, slow controllers and shared cores, so that effects show; some have unlike nodes.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
+from typing import Any, Literal, get_args, get_origin
 
 from engine_setup import machine_spec, plan_of, shipped_runtime, shipped_strategy
-from random_dealing import dealt_program
-from random_effects import machine_effects, model_document, with_effects
-from random_grammar import Habits, dealing_items, dispatching_by_data, runtime_document, strategy_document
-from random_graphs import Document, graph_document, happens, workload_of
-from random_placement import placement_document
-from random_terms import Options, one, some
-from unlike_machines import unlike
+from random_grammar import (
+    Habits,
+    dealing_items,
+    dealt_program,
+    dispatching_by_data,
+    placement_document,
+    runtime_document,
+    strategy_document,
+)
+from random_graphs import Document, Options, graph_document, happens, one, some, workload_of
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
@@ -30,6 +37,141 @@ from numasim.plan.plan import Plan, Run
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.registry import workload_spec
+
+FRACTIONS = (0, 0.1, 0.5, 1)
+LOADS = {"nodes": {"0": 0.005}, "links": [{"from": 0, "to": 1, "gbs": 0.005}]}  # less than the least of a machine
+NUMBERS: dict[str, tuple[Any, ...]] = {
+    "background": ({}, LOADS),
+    "local_share": (0, 0.1, 0.5, 0.9),
+    "mlp": (0.1, 1, 2, 7.3),
+    "task_noise": (0, 0.05, 0.5),
+    "worker_spread": (0, 0.1),
+}
+SPEEDS_ALONE = {"cache": "none", "contention": "none", "queueing": "none", "smt": "compute", "clock": "turbo"}
+GIGABYTES_PER_S = (0.01, 0.2, 0.2, 1, 10)
+
+
+def model_document(chance: Random) -> Document:
+    """Values for some of the effects, whatever there are; often none."""
+    if happens(chance, 45):
+        return {}
+    if happens(chance, 15):
+        return dict(SPEEDS_ALONE)
+    model = {name: chance.choice(values) for name, values in effect_values().items() if happens(chance, 40)}
+    if model.get("contention") == "none":
+        model.pop("background", None)  # others can take nothing away there
+    return model
+
+
+def effect_values() -> dict[str, tuple[Any, ...]]:
+    """Values of every effect: all where they have names, else some."""
+    fields = ModelSpec.model_fields.items()
+    return {name: _values(name, field.annotation) for name, field in fields if name != "skip"}
+
+
+def _values(name: str, annotation: Any) -> tuple[Any, ...]:
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return NUMBERS.get(name, FRACTIONS)
+
+
+def machine_effects(chance: Random, cores: int) -> Document:
+    """Caches, bandwidths and speeds of a machine with so many cores on a socket."""
+    return {
+        "caches": _caches(chance),
+        "bandwidth_gbs": {what: chance.choice(GIGABYTES_PER_S) for what in ("imc", "link")},
+        "smt": {what: chance.choice((50_000, 333_333, 650_000, 1_000_000)) for what in ("busy_ppm", "poll_ppm")},
+        "clock": {"base_ghz": 2, "turbo": _turbo(chance, cores)},
+        "snoop": {f"{what}_bytes": chance.choice((1, 4, 8, 64)) for what in ("request", "answer")}
+        if happens(chance, 30)
+        else None,
+    }
+
+
+def _caches(chance: Random) -> Document:
+    caches: Document = {"l2": chance.choice((0, 600, 20_000))}
+    if happens(chance, 80):
+        caches |= {
+            "llc": chance.choice((1000, 20_000, 140_000, 1 << 20)),
+            "llc_scope": chance.choice(("socket", "node", "core")),
+            "llc_hit_ns": chance.choice((0, 15, 33.333)),
+            "llc_remote_hit_ns": chance.choice((0, 60)),
+        }
+    if "llc" in caches and happens(chance, 40):
+        caches["llc_bandwidth_gbs"] = chance.choice(GIGABYTES_PER_S)
+    if "llc" in caches and caches["l2"] == 600:  # no draw of its own, so that all others stay as they are
+        caches["forward"] = "yes"
+    return caches
+
+
+def _turbo(chance: Random, cores: int) -> list[Document]:
+    steps = sorted(chance.sample(range(1, cores + 1), chance.randint(0, min(cores, 3))))
+    return [{"active": active, "ghz": 3.5 - active / cores} for active in steps]
+
+
+def with_effects(usual: Document, effects: Document) -> Document:
+    """A machine's document with the caches, bandwidths and speeds of `machine_effects`."""
+    bandwidth = effects["bandwidth_gbs"]
+    return {
+        **usual,
+        "nodes": {**usual["nodes"], "imc_bandwidth_gbs": bandwidth["imc"]},
+        "links": [{**link, "bandwidth_gbs": bandwidth["link"]} for link in usual["links"]],
+        **{name: effects[name] for name in ("caches", "smt", "clock", "snoop")},
+    }
+
+
+# ---- random machines whose nodes are unlike each other --------------------------------------------------------------
+
+PAGES = ("4KiB", "16KiB", "64KiB", "1GiB")
+
+
+def with_unlike_nodes(machine: Document, chance: Random) -> Document:
+    """A random machine's recipe with other nodes: as many on each socket, of which each has cores on some."""
+    shape = machine["shape"]
+    bandwidth = machine["effects"].get("bandwidth_gbs", {"imc": 10})["imc"]
+    nodes: list[Document] = []
+    for socket in range(shape["sockets"]):
+        with_cores = chance.randrange(shape["nodes"])
+        for number in range(shape["nodes"]):
+            kinds = _kinds(chance) if number == with_cores or happens(chance, 60) else []
+            has_memory = not kinds or happens(chance, 70)
+            memory = {"memory": chance.choice(PAGES), "imc_bandwidth_gbs": bandwidth} if has_memory else {}
+            nodes.append({"socket": socket, **({"cores": kinds} if kinds else {}), **memory})
+    if not any("memory" in node for node in nodes):
+        nodes[0] |= {"memory": "1GiB", "imc_bandwidth_gbs": bandwidth}
+    return {**machine, "nodes": nodes, "unlike_caches": happens(chance, 50)}
+
+
+def _kinds(chance: Random) -> list[Document]:
+    speeds = chance.sample((1_000_000, 600_000, 333_333, 1000), chance.randint(1, 2))
+    return [
+        {"count": chance.randint(1, 2), "threads_per_core": chance.randint(1, 2), "speed_ppm": speed}
+        for speed in speeds
+    ]
+
+
+def unlike(document: Document, nodes: list[Document], unlike_caches: bool = False) -> dict[str, Any]:
+    """A machine's document with ``nodes``; two cores share a cache, of which every second one may be a third as large.
+
+    Turbo steps that fit no socket go.
+    """
+    cores = [_count(node.get("cores", 0)) for node in nodes]
+    on_socket = [sum(c for c, n in zip(cores, nodes, strict=True) if n["socket"] == node["socket"]) for node in nodes]
+    steps = [step for step in document["clock"].get("turbo", ()) if step["active"] <= max(on_socket)]
+    caches = document["caches"]
+    if caches.get("llc"):
+        pairs = [",".join(map(str, range(core, min(core + 2, sum(cores))))) for core in range(0, sum(cores), 2)]
+        caches = {**{k: v for k, v in caches.items() if k != "llc_scope"}, "llc_cores": pairs}
+        if unlike_caches:
+            caches["llc_sizes"] = [caches["llc"] // (3 if at % 2 else 1) for at in range(len(pairs))]
+    return {**document, "nodes": nodes, "caches": caches, "clock": {**document["clock"], "turbo": steps}}
+
+
+def _count(cores: int | list[Document]) -> int:
+    return cores if isinstance(cores, int) else sum(kind["count"] for kind in cores)
+
+
+# ---- random runs made from recipes ----------------------------------------------------------------------------------
 
 MOST_WORKERS = 8
 MANY_THREADS = 64  # sets of so many queues fit a word; machines beyond are used in full

@@ -6,15 +6,32 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from engine_setup import FIRST, NS, SEED, event_by_event, found, plan_of, runtime, shipped_strategy, stealing, toy
+import numpy as np
+from engine_setup import (
+    FIRST,
+    NS,
+    SEED,
+    event_by_event,
+    found,
+    plan_of,
+    runtime,
+    shipped_strategy,
+    stealing,
+    toy,
+    toy_with,
+)
 from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
 
 from numasim.engine.result import Result
 from numasim.engine.simulate import simulate
 from numasim.machine.topology import Machine
 from numasim.parts.models.placement_model import PlacementSpec
-from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.parts.unit_factors import MILLION
+from numasim.plan.build_plan import revised
+from numasim.plan.coupling import may_be_scarce, most_asked
+from numasim.plan.effects import NO_BACKGROUND, NO_EFFECTS, Background, Effects
 from numasim.plan.plan import Plan
+from numasim.plan.resources import ResourceKind, resources_of
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 MOST_TASKS = 60
@@ -110,9 +127,78 @@ class Draft:
         return items(count, low, high, deal, moved, steps, REGIONS, repeat)
 
 
+PACES_PPM = (MILLION, MILLION, 999_999, 650_000, 333_333, 50_000)  # of a thread beside another
+
+
 def skippable_plan(chance: Random) -> Plan:
-    machine = toy(chance.choice((1, 1, 2)), chance.choice((1, 3)), chance.choice((1, 2)), chance.choice((1, 2)))
-    return plan_on(machine, NO_EFFECTS, chance)
+    """A plan of which most may skip ahead: workers that only steal couples, that share cores and clocks, or whose items
+    ask for as much bandwidth as there is, a little more, or half of that.
+    """
+    kind = chance.choice(("steals", "speeds", "speeds", "bandwidth"))
+    if kind == "steals":
+        shape = {"sockets": chance.choice((1, 1, 2)), "cores": chance.choice((1, 3)), "threads": chance.choice((1, 2))}
+        return plan_on(toy(**shape, nodes=chance.choice((1, 2))), NO_EFFECTS, chance)
+    machine = machine_of(chance)
+    effects = Effects(
+        smt=chance.choice(("none", "compute", "memory")),
+        clock=chance.choice(("turbo", "fixed")),
+        overlap_ppm=chance.choice((MILLION, MILLION, 0, 333_333)),
+        mlp_ppm=chance.choice((MILLION, 2_500_000)),
+    )
+    drawn = {"task_noise_ppm": chance.choice((0, 200_000)), "worker_spread_ppm": chance.choice((0, 200_000))}
+    if kind == "speeds" and chance.random() < 0.8:
+        return plan_on(machine, effects, chance)
+    effects = replace(effects, cache=chance.choice(("none", "share", "lru")), **drawn)
+    if kind == "speeds":
+        return plan_on(machine, effects, chance, ranges=1)
+    contended = replace(
+        effects,
+        contention=chance.choice(("fluid", "fluid", "snapshot")),
+        queueing=chance.choice(("none", "none", "none", "md1")),
+        local_share_ppm=chance.choice((0, 0, 0, 300_000)),
+    )
+    plan = plan_on(machine, contended, chance, ranges=1)
+    percent, margin = chance.choice(((100, 0), (100, 0), (100, 1), (100, -1), (50, 0), (200, 0)))
+    return with_bandwidth(plan, percent, margin, chance.choice((0, 0, 12_345)))
+
+
+def machine_of(chance: Random) -> Machine:
+    """A machine with shared cores, clocks and caches."""
+    shape = {
+        "sockets": chance.choice((1, 1, 2, 3)),
+        "cores": chance.choice((1, 3)),
+        "threads": chance.choice((1, 2, 4)),
+    }
+    caches: dict[str, Any] = {"l2": chance.choice((0, 600))}
+    if chance.random() < 0.6:
+        caches |= {"llc": chance.choice((1000, 20_000, 1 << 20)), "llc_hit_ns": 15, "llc_remote_hit_ns": 60}
+        caches |= {"llc_scope": chance.choice(("socket", "core"))}
+        caches |= {"llc_bandwidth_gbs": chance.choice((1, 10))} if chance.random() < 0.3 else {}
+    paces = {"busy_ppm": chance.choice(PACES_PPM), "poll_ppm": chance.choice(PACES_PPM)}
+    turbo = [{"active": most, "ghz": ghz} for most, ghz in ((1, 3.1), (2, 2.3))[: shape["cores"]]]
+    return toy_with(shape, caches=caches, smt=paces, clock={"base_ghz": 2, "turbo": turbo})
+
+
+def with_bandwidth(plan: Plan, percent: int, margin: int, load: int) -> Plan:
+    """The plan on a machine whose controllers and links have so much of what can be asked for, and ``margin``, beside
+    ``load``. Whether anything can be scarce follows from these numbers.
+    """
+    asked, nodes = most_asked(plan), plan.machine.nodes
+    enough = [max(1, asked[at] * percent // 100 + margin) for at in range(len(resources_of(plan).listed))]
+    links = [at for at, each in enumerate(resources_of(plan).listed) if each.kind == ResourceKind.LINK]
+    machine = replace(
+        plan.machine,
+        imc_bytes_per_s=np.array(enough[:nodes]) + load,
+        links=replace(plan.machine.links, bytes_per_s=np.array(enough, np.int64)[links]),
+    )
+    background = Background(nodes=tuple((node, load) for node in range(nodes))) if load else NO_BACKGROUND
+    made = revised(plan, machine=machine, effects=replace(plan.effects, background=background))
+    kept = plan.effects.local_share_ppm or machine.caches.llc_bytes_per_s
+    if any(most_asked(plan)[node] > 1 for node in range(nodes)) and (percent < 100 or margin < 0):
+        assert may_be_scarce(made)
+    elif not kept and percent >= 100 and margin >= 0:
+        assert not may_be_scarce(made)
+    return made
 
 
 def plan_on(machine: Machine, effects: Effects, chance: Random, ranges: float = 0.3) -> Plan:

@@ -14,7 +14,7 @@ from numasim.cli import main
 from numasim.engine.assumed_values import assumed_fields, depended_on, of_table, scaled
 from numasim.errors import InputError
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.parts.models.sources import mark_of, marked
+from numasim.parts.models.sources import marked
 from numasim.spec.run_spec import RunSpec, resolve
 
 MACHINE: dict[str, Any] = {
@@ -59,23 +59,6 @@ def question(**more: Any) -> dict[str, Any]:
 
 def spec(**more: Any) -> RunSpec:
     return resolve(question(**more))
-
-
-@pytest.mark.parametrize(
-    ("source", "mark"),
-    [
-        ("read: sysfs", "read"),
-        ("thesis Table 4.1", "read"),
-        ("measured: pointer chasing", "read"),
-        ("derived: a third of it", "derived"),
-        ("assumed: typical", "assumed"),
-        ("assumed, as in ompi", "assumed"),
-        ("a table: shared evenly (assumed)", "assumed"),
-    ],
-)
-def test_a_source_says_how_its_value_came_about(source: str, mark: str) -> None:
-    assert mark_of(source) == mark
-    assert list(marked({"page": source}, mark_of(source))) == ["page"]
 
 
 def test_a_clock_without_turbo_and_bandwidths_without_contention_play_no_part() -> None:

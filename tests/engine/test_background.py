@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from coupled_plans import coupled_plans, with_effects
-from engine_setup import NS, SEED, Seen, found, observe, plan_of, run, runtime, stealing, toy_with
+from engine_setup import NS, SEED, Seen, found, observe, plan_of, run, runtime, simulated, stealing, toy_with
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_plans import seeds
+from random_plans import coupled_plans, seeds, with_effects
 from task_graphs import Access, Run, body, graph, phase
 
 from numasim.cli import main
-from numasim.draws import repeat_seed
 from numasim.engine.observe.over_time import OverTime
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
@@ -35,9 +31,7 @@ from numasim.plan.effects import NO_BACKGROUND, Background, Effects, effects_of
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
 from numasim.spec.identity import run_id
-from numasim.spec.json_schema import json_schema
 from numasim.spec.one_run import load_run
-from numasim.spec.sweep_spec import load_sweep
 from numasim.workload.graph import Deal, Region, Workload
 
 DATA = Region("data", 1 << 20, True)
@@ -46,8 +40,6 @@ GOLDEN_MODEL = (
     '{"cache":"share","clock":"turbo","contention":"fluid","local_share":"0","mlp":"1","overlap":"1",'
     '"queueing":"none","smt":"compute","task_noise":"0","worker_spread":"0"}'
 )
-
-on_every_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
 def toy(controller: float = 6.4, link: float = 100, cores: int = 2) -> Machine:
@@ -62,11 +54,11 @@ def readers(*workers: int) -> Workload:
     return graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), regions=(DATA,))
 
 
-def seen(work: Workload, machine: Machine, background: Background, engine: str, **effects: Any) -> Seen:
+def seen(work: Workload, machine: Machine, background: Background, **effects: Any) -> Seen:
     """A run of four workers, two on each node, with all data on node 0."""
     chosen = Effects(**({"contention": "fluid", "background": background} | effects))
     keys = {"strategy": stealing(placement={"policy": "bind", "node": 0}), "how": runtime()}
-    return run(work, 4, machine=machine, effects=chosen, engine=engine, **keys)
+    return run(work, 4, machine=machine, effects=chosen, **keys)
 
 
 def lengths(of: Seen) -> list[int]:
@@ -85,82 +77,72 @@ def of_link(source: int, target: int, bytes_per_s: int) -> Background:
 # ---- closed forms --------------------------------------------------------------------------------------------------
 
 
-@on_every_engine
 @pytest.mark.parametrize("contention", ["fluid", "snapshot"])
-def test_one_flow_takes_its_bytes_over_what_is_left(engine: str, contention: str) -> None:
-    alone = seen(readers(0), toy(), of_node(0, HALF), engine, contention=contention)
+def test_one_flow_takes_its_bytes_over_what_is_left(contention: str) -> None:
+    alone = seen(readers(0), toy(), of_node(0, HALF), contention=contention)
     assert lengths(alone) == [6400 * 10**12 // (6_400_000_000 - HALF)] == [2000 * NS]
     assert sum(alone.of_worker("inflation_contention_ps")) == 1000 * NS
 
 
-@on_every_engine
-def test_what_leaves_enough_is_not_felt(engine: str) -> None:
-    assert lengths(seen(readers(0), toy(12.8), of_node(0, 2 * HALF), engine)) == [1000 * NS]
+def test_what_leaves_enough_is_not_felt() -> None:
+    assert lengths(seen(readers(0), toy(12.8), of_node(0, 2 * HALF))) == [1000 * NS]
 
 
-@on_every_engine
-def test_two_flows_share_the_rest(engine: str) -> None:
-    assert lengths(seen(readers(0, 2), toy(), of_node(0, HALF), engine)) == [4000 * NS] * 2
+def test_two_flows_share_the_rest() -> None:
+    assert lengths(seen(readers(0, 2), toy(), of_node(0, HALF))) == [4000 * NS] * 2
 
 
-@on_every_engine
-def test_a_quarter_more_takes_as_long_as_the_rest_says(engine: str) -> None:
+def test_a_quarter_more_takes_as_long_as_the_rest_says() -> None:
     # 4.8 GB/s are left of 6.4: a share of 786432 of 2^20, 1333.3 ns cut to a whole picosecond upwards
-    assert lengths(seen(readers(0), toy(), of_node(0, HALF // 2), engine)) == [-(-4000 * NS // 3)]
+    assert lengths(seen(readers(0), toy(), of_node(0, HALF // 2))) == [-(-4000 * NS // 3)]
 
 
-@on_every_engine
-def test_one_flow_over_a_link_takes_its_bytes_over_what_is_left(engine: str) -> None:
-    one = seen(readers(1), toy(link=3.2), of_link(0, 1, HALF // 2), engine)
+def test_one_flow_over_a_link_takes_its_bytes_over_what_is_left() -> None:
+    one = seen(readers(1), toy(link=3.2), of_link(0, 1, HALF // 2))
     assert lengths(one) == [6400 * 10**12 // (HALF - HALF // 2)] == [4000 * NS]
-    two = seen(readers(1, 3), toy(link=3.2), of_link(0, 1, HALF // 2), engine)
+    two = seen(readers(1, 3), toy(link=3.2), of_link(0, 1, HALF // 2))
     assert lengths(two) == [8000 * NS] * 2
 
 
-@on_every_engine
 @pytest.mark.parametrize("elsewhere", [of_node(1, HALF), of_link(1, 0, HALF // 2)], ids=["other node", "way back"])
-def test_a_load_elsewhere_is_not_felt(engine: str, elsewhere: Background) -> None:
+def test_a_load_elsewhere_is_not_felt(elsewhere: Background) -> None:
     """Everything read is on node 0 and goes from there to node 1."""
     work, machine = readers(0, 1, 2, 3), toy(link=3.2)
-    with_it, without = (seen(work, machine, background, engine) for background in (elsewhere, NO_BACKGROUND))
+    with_it, without = (seen(work, machine, background) for background in (elsewhere, NO_BACKGROUND))
     assert found(with_it.result) == found(without.result)
     assert with_it["event_hash"] == without["event_hash"]
 
 
-@on_every_engine
-def test_the_local_share_is_one_of_what_is_left(engine: str) -> None:
+def test_the_local_share_is_one_of_what_is_left() -> None:
     # of 6.4 GB/s that are left a quarter is for flows of other nodes: 1.6 of the 3.2 that the reader asks for
-    of = seen(readers(1), toy(12.8), of_node(0, 2 * HALF), engine, local_share_ppm=750_000)
+    of = seen(readers(1), toy(12.8), of_node(0, 2 * HALF), local_share_ppm=750_000)
     assert lengths(of) == [4000 * NS]
 
 
-@on_every_engine
-def test_a_program_that_moves_no_bytes_has_its_controllers_to_itself(engine: str) -> None:
+def test_a_program_that_moves_no_bytes_has_its_controllers_to_itself() -> None:
     work = graph(body(Run(500 * NS)))
-    none, full = (seen(work, toy(), background, engine) for background in (NO_BACKGROUND, of_node(0, 2 * HALF - 1)))
+    none, full = (seen(work, toy(), background) for background in (NO_BACKGROUND, of_node(0, 2 * HALF - 1)))
     assert found(none.result) == found(full.result)
     assert none["event_hash"] == full["event_hash"]
 
 
-@on_every_engine
-def test_the_smallest_rest_is_enough_to_end(engine: str) -> None:
+def test_the_smallest_rest_is_enough_to_end() -> None:
     effects = Effects(contention="fluid", background=of_node(0, 2 * HALF - 1))
     plan = plan_of(readers(0), 1, machine=toy(), effects=effects)  # one worker, for which nobody polls in vain
     share = (1 << 48) // (2 * HALF)  # of one byte per second
-    assert simulate(plan, SEED, engine).counters["makespan_ps"] == -(-(1000 * NS << 48) // share)
+    assert simulated(plan).counters["makespan_ps"] == -(-(1000 * NS << 48) // share)
 
 
-@on_every_engine
-def test_busy_shares_are_those_of_the_program(engine: str) -> None:
+def test_busy_shares_are_those_of_the_program() -> None:
     """In the counter of the whole controller, in tables over time of what is left of it."""
-    of = seen(readers(0), toy(), of_node(0, HALF), engine)
+    of = seen(readers(0), toy(), of_node(0, HALF))
     assert of["imc_busy_max"] == 0.5
-    assert seen(readers(1), toy(link=3.2), of_link(0, 1, HALF // 2), engine)["link_busy_max"] == 0.5
+    assert seen(readers(1), toy(link=3.2), of_link(0, 1, HALF // 2))["link_busy_max"] == 0.5
     strategy = stealing(placement={"policy": "bind", "node": 0})
     effects = Effects(contention="fluid", background=of_node(0, HALF))
     plan = plan_of(readers(0), 4, strategy, runtime(), toy(), effects=effects)
     tables = OverTime(plan)
-    tables.close(int(simulate(plan, SEED, engine, watch=tables).counters["makespan_ps"]))
+    tables.close(int(simulate(plan, SEED, watch=tables).counters["makespan_ps"]))
     frame = tables.resource_load_frame()
     rows = frame[frame["name"] == "controller 0"]
     assert set(rows["capacity"]) == {HALF}
@@ -173,12 +155,9 @@ few = settings(max_examples=40)
 loads = st.sampled_from([0, 1, GIGA // 7, GIGA, 2 * GIGA])
 
 
-@on_every_engine
 @few
 @given(plan=coupled_plans(contention="fluid"), node=loads, link=loads, seed=seeds)
-def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(
-    engine: str, plan: Plan, node: int, link: int, seed: int
-) -> None:
+def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(plan: Plan, node: int, link: int, seed: int) -> None:
     """Hash for hash, but for the ratios of bytes to the bandwidth of the whole machine."""
     machine = plan.machine
     source, target = machine.links.source.tolist(), machine.links.target.tolist()
@@ -189,8 +168,7 @@ def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(
     rates[:1] -= link
     smaller = replace(machine, imc_bytes_per_s=controllers, links=replace(machine.links, bytes_per_s=rates))
     loaded, small = (
-        observe(each, engine, seed)
-        for each in (with_effects(plan, background=background), revised(plan, machine=smaller))
+        observe(each, seed) for each in (with_effects(plan, background=background), revised(plan, machine=smaller))
     )
     ratios = {"imc_busy_max": None, "link_busy_max": None}
     left, right = found(loaded.result), found(small.result)
@@ -200,16 +178,13 @@ def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(
     assert loaded["event_hash"] == small["event_hash"]
 
 
-@on_every_engine
 @few
 @given(plan=coupled_plans(most_workers=1, contention="fluid"), one=loads, other=loads, seed=seeds)
-def test_more_background_never_makes_one_worker_faster(
-    engine: str, plan: Plan, one: int, other: int, seed: int
-) -> None:
+def test_more_background_never_makes_one_worker_faster(plan: Plan, one: int, other: int, seed: int) -> None:
     assume(one < other)
     nodes = range(plan.machine.nodes)
     less, more = (
-        observe(with_effects(plan, background=Background(tuple((node, load) for node in nodes))), engine, seed)
+        observe(with_effects(plan, background=Background(tuple((node, load) for node in nodes))), seed)
         for load in (one, other)
     )
     assert less["makespan_ps"] <= more["makespan_ps"]
@@ -265,9 +240,7 @@ def test_nobody_beside_the_program_is_the_same_run_as_before(spec: Any) -> None:
         assert run_id(idle, 1) == run_id(plain, 1)
         assert effects_of(idle.model) == effects_of(ModelSpec())
         found_hashes = [
-            simulate(build_plan(each), SEED, engine).counters["event_hash"]
-            for each in (idle, plain)
-            for engine in ENGINES
+            simulated(build_plan(each)).counters["event_hash"] for each in (idle, plain) for engine in ENGINES
         ]
         assert len(set(found_hashes)) == 1
 
@@ -288,12 +261,6 @@ def test_the_identity_is_that_of_the_loads_however_they_are_written(spec: Any) -
     assert (len(same), len(others), len(same | others)) == (1, 4, 5)
 
 
-def test_equal_loads_have_equal_hashes(spec: Any) -> None:
-    one, same, other = (load_run(spec(LOADED.replace("8", load))).model for load in ("8", "8.0", "9"))
-    assert one == same != other
-    assert hash(one) == hash(same) != hash(other)
-
-
 def test_a_load_may_come_from_the_command_line(spec: Any, capsys: pytest.CaptureFixture[str]) -> None:
     def row(*sets: str) -> Any:
         options = [word for text in sets for word in ("--set", text)]
@@ -305,14 +272,6 @@ def test_a_load_may_come_from_the_command_line(spec: Any, capsys: pytest.Capture
     assert free["serial_ps"] == loaded["serial_ps"]
     assert row("model.background={nodes: {0: 8}}")["run_id"] == loaded["run_id"]
     assert row("model.background.links[0].gbs=0", "model.background.nodes.1=0")["run_id"] == loaded["run_id"]
-
-
-def test_a_load_may_be_the_axis_of_a_sweep(spec: Any) -> None:
-    sweep = load_sweep(spec("sweep: {model.background.nodes.0: [0, 8, 16, 24.5]}\n"))
-    assert [cell.spec.model.background.nodes[0] for cell in sweep.cells] == [0, 8, 16, Decimal("24.5")]
-    makespans = [simulate(build_plan(cell.spec), repeat_seed(0, 0)).counters["makespan_ps"] for cell in sweep.cells]
-    assert makespans == sorted(makespans)
-    assert len(set(makespans)) == 4
 
 
 @pytest.mark.parametrize(
@@ -352,23 +311,6 @@ def test_a_load_may_be_the_axis_of_a_sweep(spec: Any) -> None:
             "{background: {links: [{from: 0, to: 1, gbs: 1}, {from: 0, to: 1, gbs: 2}]}}",
             "run.yaml:5:56: model.background.links[1]: the link from node 0 to node 1 is given twice: add the loads up",
         ),
-        (
-            "{background: {nodes: {0: -1}}}",
-            "run.yaml:5:33: model.background.nodes[0]: got -1; expected at least 0",
-        ),
-        (
-            "{background: {nodes: {x: 1}}}",
-            "run.yaml:5:33: model.background.nodes.x: got 'x'; expected a whole number",
-        ),
-        (
-            "{background: {node: {0: 1}}}",
-            "run.yaml:5:22: model.background: there is no field 'node' here; expected one of nodes, links; "
-            "did you mean 'nodes'?",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 1}]}}",
-            "run.yaml:5:30: model.background.links[0].gbs: this field is missing; expected a value for it",
-        ),
     ],
 )
 def test_bad_loads(spec: Any, model: str, sentence: str) -> None:
@@ -377,28 +319,7 @@ def test_bad_loads(spec: Any, model: str, sentence: str) -> None:
     assert str(error.value) == sentence
 
 
-def test_a_bad_load_from_the_command_line_says_so(spec: Any) -> None:
-    with pytest.raises(InputError, match=r"^--set model\.background\.nodes\.9=1: model\.background\.nodes\[9\]: there"):
-        load_run(spec(LOADED), ["model.background.nodes.9=1"])
-
-
 def test_a_machine_of_one_node_has_no_link_to_load(spec: Any) -> None:
     one = {"machine.sockets": 1, "machine.latency_ns": [[77.3]], "machine.links": [], "workers": 1}
     with pytest.raises(InputError, match="expected no links, since the machine has one node"):
         load_run(spec("model: {background: {links: [{from: 0, to: 1, gbs: 1}]}}\n"), changes=one)
-
-
-@pytest.mark.parametrize(
-    ("background", "fits"),
-    [
-        ({"nodes": {"0": 8, "1": 2.5}, "links": [{"from": 0, "to": 1, "gbs": 3}]}, True),
-        ({}, True),
-        ({"nodes": {"0": -1}}, False),
-        ({"nodes": [8]}, False),
-        ({"links": [{"from": 0, "gbs": 3}]}, False),
-        ({"node": {"0": 8}}, False),
-    ],
-)
-def test_the_schema_has_it(background: dict[str, Any], fits: bool) -> None:
-    document = {"machine": "xeon-e5-2620-2s", "model": {"background": background}}
-    assert jsonschema.Draft202012Validator(json_schema("run")).is_valid(document) is fits

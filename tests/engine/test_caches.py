@@ -26,7 +26,7 @@ from numasim.engine.reference.memory.caches import (
     Place,
     ShareCache,
 )
-from numasim.engine.simulate import ENGINES, simulate
+from numasim.engine.simulate import simulate
 from numasim.plan.effects import Effects
 from numasim.workload.graph import Deal, Mode, Region, Workload
 
@@ -98,14 +98,6 @@ def test_share_is_lru_where_everything_fits(sequence: list[Touch]) -> None:
     assert [walk_parts(share, touch) for touch in sequence] == [walk_parts(lru, touch) for touch in sequence]
 
 
-@pytest.mark.parametrize("model", REAL)
-def test_blocks_that_share_a_chunk_do_not_find_each_other(model: str) -> None:
-    cache = CACHES[model]([4 * CHUNK])
-    blocks = [{4 * block + part for part in range(4)} for block in range(16)]
-    assert [walk_parts(cache, (0, 0, block, False)).hit for block in blocks] == [0] * 16
-    assert [walk_parts(cache, (0, 0, block, False)).hit for block in blocks] == [4 * PART] * 16
-
-
 @given(st.lists(st.integers(0, 9), max_size=80), st.integers(1, 8))
 def test_lru_finds_what_few_enough_others_came_after(sequence: list[int], room: int) -> None:
     """Mattson's stack distance: a chunk is there if less than ``room`` others were used since."""
@@ -147,39 +139,12 @@ def test_share_lets_what_comes_to_the_front_push_the_others_back_by_its_age(agai
     assert walk(cache, 0, (0,)).hit == hit
 
 
-def test_share_finds_no_more_of_a_chunk_than_was_brought_in() -> None:
-    cache = ShareCache([4 * CHUNK])
-    assert [walk(cache, 0, (0,), size * PART).hit for size in (1, 5, 4, 9)] == [0, PART, 4 * PART, 5 * PART]
-
-
 @pytest.mark.parametrize("model", REAL)
 def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: str) -> None:
     cache = CACHES[model]([16 * CHUNK] * 2)  # rows that lie over each other touch more of a chunk than it has
     for domain, writes, seen in ((0, True, Found()), (0, True, Found(CHUNK)), (1, False, Found(0, {0: CHUNK}))):
         assert walk(cache, domain, (0,), 3 * CHUNK, writes) == seen
     assert walk(cache, 1, (0,), 3 * CHUNK).hit == CHUNK
-
-
-@pytest.mark.parametrize("model", REAL)
-def test_what_is_read_is_left_to_all_domains(model: str) -> None:
-    cache = CACHES[model]([4 * CHUNK] * 2)
-    assert [walk(cache, domain, (0,)).hit for domain in (0, 0, 1, 1, 0, 0)] == [0, CHUNK, 0, CHUNK, CHUNK, CHUNK]
-
-
-@pytest.mark.parametrize("model", REAL)
-def test_a_dirty_chunk_is_found_in_the_other_cache_and_stays_dirty_in_the_reader_s(model: str) -> None:
-    cache = CACHES[model]([4 * CHUNK] * 3)
-    walk(cache, 0, (0,), 5 * PART, writes=True)
-    assert walk(cache, 1, (0,), 8 * PART).moved == {0: 5 * PART}
-    assert walk(cache, 2, (0,), 8 * PART).moved == {1: 8 * PART}
-    assert walk(cache, 2, (0,), 8 * PART) == Found(8 * PART)
-
-
-@pytest.mark.parametrize("model", REAL)
-def test_a_clean_chunk_is_not_taken_from_another_cache(model: str) -> None:
-    cache = CACHES[model]([4 * CHUNK] * 2)
-    walk(cache, 0, (0,))
-    assert walk(cache, 1, (0,)) == Found()
 
 
 @pytest.mark.parametrize("model", REAL)
@@ -192,22 +157,6 @@ def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: st
     assert (found.hit, found.moved) == (PART, {2: PART, 0: PART})
     again = walk_parts(cache, (1, 7, {0, 1, 2}, False))
     assert (again.hit, again.moved) == (3 * PART, {})
-
-
-@pytest.mark.parametrize("model", REAL)
-def test_a_dirty_chunk_that_was_pushed_out_is_in_memory(model: str) -> None:
-    cache = CACHES[model]([4 * CHUNK] * 2)
-    walk(cache, 0, (0,), writes=True)
-    walk(cache, 0, range(1, 5))
-    assert walk(cache, 1, (0,)) == Found()
-
-
-@pytest.mark.parametrize("model", REAL)
-def test_writes_take_a_chunk_from_all_others(model: str) -> None:
-    cache = CACHES[model]([4 * CHUNK] * 2)
-    walk(cache, 0, (0,))
-    walk(cache, 1, (0,), writes=True)
-    assert walk(cache, 0, (0,)) == Found(0, {1: CHUNK})
 
 
 @pytest.mark.parametrize("model", REAL)
@@ -266,44 +215,38 @@ def times(seen: Seen) -> list[int]:
     return [(end - start) // NS for start, end in sorted((start, end) for _, _, start, end in seen.stretches)]
 
 
-def cached(work: Workload, model: str, engine: str, machine: object = TWO) -> Seen:
-    return run(work, 2, HOME_0, machine=machine, effects=Effects(cache=model), engine=engine)
+def cached(work: Workload, model: str, machine: object = TWO) -> Seen:
+    return run(work, 2, HOME_0, machine=machine, effects=Effects(cache=model))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
-def test_what_is_read_again_comes_from_the_own_cache(model: str, engine: str) -> None:
+def test_what_is_read_again_comes_from_the_own_cache(model: str) -> None:
     # 6400 bytes are 100 lines: 10 ns each from the own memory, 2 ns from the cache, 20 ns from the other node
-    seen = cached(
-        in_turn((0, read(0, 6400)), (0, read(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model, engine
-    )
+    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
     assert times(seen) == [1000, 200, 2000, 200]
     assert (seen["bytes_cache"], seen["bytes_local"], seen["bytes_remote"]) == (12_800, 6400, 6400)
     assert seen["work_local_ps"] == (1000 + 200) * 2 * NS
     assert seen["inflation_numa_ps"] == 1000 * NS
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_without_a_cache_every_pass_goes_to_memory(engine: str) -> None:
+def test_without_a_cache_every_pass_goes_to_memory() -> None:
     # contention couples the workers, so that the same code runs with the model `none`
     seen = run(in_turn((0, read(0, 6400, passes=3)), (0, read(0, 6400))), 2, HOME_0, machine=TWO,
-               effects=Effects(contention="fluid"), engine=engine)  # fmt: skip
+               effects=Effects(contention="fluid"))  # fmt: skip
     assert times(seen) == [3000, 1000]
     assert (seen["bytes_cache"], seen["bytes_local"]) == (0, 4 * 6400)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
-def test_a_machine_without_caches_finds_nothing(model: str, engine: str) -> None:
-    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400))), model, engine, toy_with({"sockets": 2, "cores": 1}))
+def test_a_machine_without_caches_finds_nothing(model: str) -> None:
+    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400))), model, toy_with({"sockets": 2, "cores": 1}))
     assert (times(seen), seen["bytes_cache"]) == ([1000, 1000], 0)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
-def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str, engine: str) -> None:
+def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str) -> None:
     # written: 100 lines in and 100 lines back, 10 ns each; worker 1 fetches 100 lines at 6 ns
-    seen = cached(in_turn((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model, engine)
+    seen = cached(in_turn((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
     assert times(seen) == [2000, 600, 200]
     traffic = {kind: pairs.tolist() for kind, pairs in seen.result.traffic.items()}
     assert traffic == {
@@ -316,105 +259,95 @@ def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str,
     assert seen.of_worker("inflation_numa_ps") == [0, (600 - 200) * NS]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
-def test_clean_lines_come_from_caches_that_forward(model: str, engine: str) -> None:
+def test_clean_lines_come_from_caches_that_forward(model: str) -> None:
     """16 KiB are 256 lines: 5,120 ns from the other node's memory, ten at a time, and 1,536 ns from the other cache."""
     work = in_turn((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
     forwarding = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "forward": "yes"})
-    assert times(cached(work, model, engine))[1] == 5120
-    assert times(cached(work, model, engine, forwarding))[1] == 1536
+    assert times(cached(work, model))[1] == 5120
+    assert times(cached(work, model, forwarding))[1] == 1536
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
-def test_what_another_writes_is_written_back_by_it(model: str, engine: str) -> None:
+def test_what_another_writes_is_written_back_by_it(model: str) -> None:
     # worker 1 takes 100 dirty lines at 6 ns and writes them back to node 0: 100 lines at 20 ns
-    seen = cached(in_turn((0, write(0, 6400)), (1, write(0, 6400)), (0, read(0, 6400))), model, engine)
+    seen = cached(in_turn((0, write(0, 6400)), (1, write(0, 6400)), (0, read(0, 6400))), model)
     assert times(seen) == [2000, 600 + 2000, 600]
     assert seen.result.traffic["written"].tolist() == [[6400, 0], [6400, 0]]
     assert seen.result.traffic["cache"].tolist() == [[0, 6400], [6400, 0]]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize(("others", "hit"), [(3, CHUNK), (4, 0)])
-def test_a_chunk_is_found_if_it_fits_beside_what_came_since(others: int, hit: int, model: str, engine: str) -> None:
+def test_a_chunk_is_found_if_it_fits_beside_what_came_since(others: int, hit: int, model: str) -> None:
     """A cache of four chunks: one of them, some others, and the first one again."""
     steps = ((0, read(0, CHUNK)), (0, read(CHUNK, others * CHUNK)), (0, read(0, CHUNK)))
-    assert cached(in_turn(*steps), model, engine)["bytes_cache"] == hit
+    assert cached(in_turn(*steps), model)["bytes_cache"] == hit
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize(("others", "found_by"), [(1, {0, 1}), (2, {0}), (3, {0}), (4, set())])
-def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[int], model: str, engine: str) -> None:
+def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[int], model: str) -> None:
     """Worker 0 has a cache of four chunks, worker 1 one of two: they read one, some others, and the first one again."""
     for worker in (0, 1):
         steps = ((worker, read(0, CHUNK)), (worker, read(CHUNK, others * CHUNK)), (worker, read(0, CHUNK)))
-        seen = cached(in_turn(*steps), model, engine, UNLIKE)
+        seen = cached(in_turn(*steps), model, UNLIKE)
         assert seen["bytes_cache"] == (CHUNK if worker in found_by else 0)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_further_passes_are_served_by_the_size_of_the_own_cache(engine: str) -> None:
+def test_further_passes_are_served_by_the_size_of_the_own_cache() -> None:
     """Of the second of two passes over four chunks the cache of four serves all, that of two serves half."""
     for worker, served in ((0, 4 * CHUNK), (1, 2 * CHUNK)):
-        seen = cached(in_turn((worker, read(0, 4 * CHUNK, passes=2))), "share", engine, UNLIKE)
+        seen = cached(in_turn((worker, read(0, 4 * CHUNK, passes=2))), "share", UNLIKE)
         assert seen["bytes_cache"] == served
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_items_of_ranges_fit_into_the_cache_of_who_runs_them(engine: str) -> None:
+def test_items_of_ranges_fit_into_the_cache_of_who_runs_them() -> None:
     """Each worker has an item that walks 192 KiB twice: all comes from 256 KiB, 128 KiB of the second pass from 128."""
     size = 192 * KIB
     regions = (Region("data", size, True),)
     work = items(2, 0, deal=Deal.CYCLIC, accesses=(Access(0, 0, size, passes=2),), steps=((1, 0, 0),), regions=regions)
-    seen = cached(work, "share", engine, UNLIKE)
+    seen = cached(work, "share", UNLIKE)
     assert seen.of_worker("tasks") == [1, 1]
     assert seen["bytes_cache"] == 2 * size + 128 * KIB
     assert (seen["bytes_local"], seen["bytes_remote"]) == (0, size + (size - 128 * KIB))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
-def test_a_dirty_chunk_belongs_to_whoever_read_it_last(model: str, engine: str) -> None:
+def test_a_dirty_chunk_belongs_to_whoever_read_it_last(model: str) -> None:
     """Its writer, whose cache it has left, fetches it back from the cache of its reader."""
     leave = (0, read(CHUNK, 4 * CHUNK))
-    seen = cached(in_turn((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model, engine)
+    seen = cached(in_turn((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model)
     assert seen["bytes_c2c"] == 2 * CHUNK
     assert seen.result.traffic["cache"].tolist() == [[0, CHUNK], [CHUNK, 0]]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("mode", "kind"), [(Mode.WRITE, "ownership"), (Mode.READ_WRITE, "read")])
-def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str, engine: str) -> None:
-    seen = cached(in_turn((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share", engine)
+def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str) -> None:
+    seen = cached(in_turn((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share")
     assert times(seen) == [2000, 400]
     assert seen.result.traffic[kind].sum() == seen.result.traffic["written"].sum() == 6400
     assert seen["bytes_cache"] == 2 * 6400
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_further_passes_share_the_cache_with_who_works_beside(engine: str) -> None:
+def test_further_passes_share_the_cache_with_who_works_beside() -> None:
     # 256 KiB of cache for two workers who walk 256 KiB twice: of the second pass each finds half
     one_domain = toy_with({"cores": 2}, caches=SIZES)
     work = graph(
         body(read(0, 256 * KIB, 2)), body(read(512 * KIB, 256 * KIB, 2)), phases=(phase(0, 1, deal=Deal.CYCLIC),),
         regions=(DATA,),
     )  # fmt: skip
-    seen = cached(work, "share", engine, one_domain)
+    seen = cached(work, "share", one_domain)
     assert seen["bytes_cache"] == 2 * 128 * KIB
     assert times(seen) == [(256 + 128) * 16 * 10 + 128 * 16 * 2] * 2
-    alone = cached(graph(body(read(0, 256 * KIB, 2)), phases=(phase(0),), regions=(DATA,)), "share", engine, one_domain)
+    alone = cached(graph(body(read(0, 256 * KIB, 2)), phases=(phase(0),), regions=(DATA,)), "share", one_domain)
     assert alone["bytes_cache"] == 256 * KIB
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", REAL)
-def test_what_fits_into_the_second_level_takes_no_time_when_passed_again(model: str, engine: str) -> None:
+def test_what_fits_into_the_second_level_takes_no_time_when_passed_again(model: str) -> None:
     machine = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "l2": "32KiB"})
-    seen = cached(in_turn((0, read(0, 32 * KIB, 5)), (0, read(64 * KIB, 33 * KIB, 2))), model, engine, machine)
+    seen = cached(in_turn((0, read(0, 32 * KIB, 5)), (0, read(64 * KIB, 33 * KIB, 2))), model, machine)
     assert times(seen) == [512 * 10, 528 * 10 + 528 * 2]
     assert seen["bytes_cache"] == 4 * 32 * KIB + 33 * KIB
 
@@ -436,12 +369,9 @@ def programs(draw: st.DrawFn) -> Workload:
     return in_turn(*draw(st.lists(st.tuples(st.integers(0, 1), step), min_size=1, max_size=8)))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=15)
 @given(work=programs(), model=st.sampled_from(sorted(CACHES)), home=st.sampled_from(["first-touch", "interleave"]))
-def test_bytes_are_conserved_and_times_add_up(work: Workload, model: str, home: str, engine: str) -> None:
+def test_bytes_are_conserved_and_times_add_up(work: Workload, model: str, home: str) -> None:
     # `simulate` holds every byte that was declared against those that were moved or found, and the split of time
     how = runtime(costs={"probe_remote_ns": 1000})  # few probes of the worker that has nothing to do
-    simulate(
-        plan_of(work, 2, stealing(placement=home), how, TWO, effects=Effects(cache=model)), SEED, engine, check=True
-    )
+    simulate(plan_of(work, 2, stealing(placement=home), how, TWO, effects=Effects(cache=model)), SEED, check=True)

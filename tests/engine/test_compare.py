@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, event_by_event, plan_of, runtime, seeded
+from engine_difference import Record, difference, disagreements, events, outcome
+from engine_setup import NS, Seen, event_by_event, observe, plan_of, run, runtime, seeded
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, body, graph, items, task
 
-from numasim.engine.check.engine_difference import Record, difference, disagreements, first_event_difference, outcome
-from numasim.engine.observe.trace_hash import Listener, Records, WindowSums, hash_sum
+from numasim.engine.observe.trace_hash import (
+    Listener,
+    Rank,
+    RecordSet,
+    hash_sum,
+    pack,
+    record_hash,
+)
 from numasim.engine.simulate import ENGINES
 from numasim.plan.plan import Run
 
@@ -42,31 +48,23 @@ def test_an_engine_agrees_with_itself() -> None:
 
 def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, Any]) -> None:
     register["wrong"] = with_other_seed
-    found = difference(RUN, "reference", "wrong")
-    assert found is not None
-    assert found.first_event is not None
-    left, right = traces(RUN), traces(Run(RUN.plan, RUN.seed + 1))
+    report = difference(RUN, "reference", "wrong")
+    assert report is not None
+    left, right = events(RUN, "reference"), events(Run(RUN.plan, RUN.seed + 1), "reference")
     first = min([*(left - right), *(right - left)])
-    assert found.first_event.event == first
-    assert found.first_event.by == ("reference" if first in left else "wrong")
-    report = str(found)
+    by, other, there = ("reference", "wrong", right) if first in left else ("wrong", "reference", left)
+    instead = min((each for each in there if each.actor == first.actor and each >= first), default=None)
+    assert f"{first} on {by!r} alone; the next of this actor on {other!r}: {instead}" in report
     assert "trace_hash" in report
-    assert f"at {first.time_ps:,} ps" in report
     assert "seed 1" in report
-
-
-def traces(run: Run) -> Counter[Record]:
-    found: Counter[Record] = Counter()
-    outcome(run, "reference", lambda records: found.update(map(Record._make, records.tolist())))
-    return found
 
 
 def test_a_deadlock_differs_from_a_result_and_from_another_deadlock(register: dict[str, Any]) -> None:
     stuck = "1 tasks are left"
     result = outcome(RUN, "reference")
     assert not list(disagreements(stuck, stuck))
-    assert [each.name for each in disagreements(stuck, "2 tasks are left")] == ["refused"]
-    assert "refused" in {each.name for each in disagreements(stuck, result)}
+    assert [name for name, *_ in disagreements(stuck, "2 tasks are left")] == ["refused"]
+    assert "refused" in {name for name, *_ in disagreements(stuck, result)}
 
 
 def test_costs_of_the_run_are_no_difference() -> None:
@@ -82,7 +80,7 @@ def test_costs_of_the_run_are_no_difference() -> None:
 def test_every_table_counts(table: str) -> None:
     one, other = outcome(RUN, "reference"), outcome(RUN, "reference")
     getattr(other, table)[0, 0] += 1
-    assert [each.name for each in disagreements(one, other)] == [f"{table}[0, 0]"]
+    assert [name for name, *_ in disagreements(one, other)] == [f"{table}[0, 0]"]
 
 
 def test_every_counter_of_every_worker_counts() -> None:
@@ -92,82 +90,87 @@ def test_every_counter_of_every_worker_counts() -> None:
         changed = column.copy()
         changed[1] = "other" if name == "role" else changed[1] + 1
         other = replace(one, per_worker={**one.per_worker, name: changed})
-        assert [each.name for each in disagreements(one, other)] == [f"workers.{name}[1]"]
-
-
-# ---- traces that are made up --------------------------------------------------------------------------------------
-
-TIMES = st.one_of(st.integers(0, 50), st.integers(0, 10**7), st.integers(0, 2**62))
-RECORD = st.builds(Record, TIMES, st.sampled_from([0, 4, 5, 6]), st.integers(0, 3), st.integers(0, 3), st.just(0))
-
-
-def rows(records: list[Record]) -> Records:
-    return np.array(records, np.uint64).reshape(-1, 5)
-
-
-def in_batches(records: list[Record], size: int) -> Any:
-    def replay(listener: Listener) -> None:
-        for at in range(0, len(records), size):
-            listener(rows(records[at : at + size]))
-
-    return replay
-
-
-@given(st.lists(RECORD, max_size=30), st.lists(RECORD, max_size=3), st.lists(RECORD, max_size=3), st.randoms())
-def test_the_first_event_of_the_multiset_difference_is_found(
-    common: list[Record], more: list[Record], other: list[Record], chance: Any
-) -> None:
-    left, right = [*common, *more], [*other, *common]
-    chance.shuffle(left)
-    chance.shuffle(right)
-    first_event = first_event_difference("left", in_batches(left, 4), "right", in_batches(right, 7))
-    only_left, only_right = Counter(left) - Counter(right), Counter(right) - Counter(left)
-    expected = min([*only_left, *only_right], default=None)
-    if expected is None:
-        assert first_event is None
-        return
-    assert first_event is not None
-    assert first_event.event == expected
-    assert first_event.by == ("left" if expected in only_left else "right")
-    there = right if expected in only_left else left
-    later = [each for each in there if each.actor == expected.actor and each >= expected]
-    assert first_event.instead == min(later, default=None)
-
-
-@given(st.lists(RECORD, max_size=30), st.integers(0, 10**6), st.integers(1, 9))
-def test_the_sums_of_the_windows_are_those_of_their_records(records: list[Record], begin: int, batch: int) -> None:
-    sums = WindowSums(begin)
-    in_batches(records, batch)(sums.add)
-    for window in np.flatnonzero(sums.counts).tolist():
-        inside = [each for each in records if each.time_ps >= begin and each.time_ps - begin >> sums.shift == window]
-        assert int(sums.counts[window]) == len(inside)
-        assert int(sums.totals[window]) == hash_sum(rows(inside))
-    assert int(sums.counts.sum()) == sum(1 for each in records if each.time_ps >= begin)
-
-
-def test_a_crowded_window_is_narrowed_until_it_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numasim.engine.check.engine_difference.MOST_KEPT", 3)
-    left = [Record(10**9 + i // 2, 0, i % 2, i, 0) for i in range(2000)]
-    right = [*left[:1500], Record(10**9 + 750, 0, 0, 77, 0), *left[1501:]]
-    first_event = first_event_difference("left", in_batches(left, 100), "right", in_batches(right, 100))
-    assert first_event is not None
-    assert first_event.event == right[1500]
-    assert (first_event.by, first_event.other) == ("right", "left")
-
-
-def test_records_speak() -> None:
-    seen = {Record._make(row) for row in traces(RUN)} | {
-        Record._make(row) for row in traces(seeded(plan_of(items(3, NS))))
-    }
-    assert all(str(record).startswith(f"at {record.time_ps:,} ps ") for record in seen)
-    assert str(Record(1_234_000, 5, 3, 5, 1)) == "at 1,234,000 ps worker 3 probes queue 5 and takes 1 task"
+        assert [name for name, *_ in disagreements(one, other)] == [f"workers.{name}[1]"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_listener_has_heard_everything_when_a_run_ends_in_a_deadlock(engine: str) -> None:
     # the body runs 30 ns, puts its child into its queue, where its join does not look, and waits
     plan = plan_of(graph(body(30 * NS, task(10 * NS), WAIT)), 1, "breadth-first", runtime(join="own"))
-    heard: list[Record] = []
-    found = outcome(seeded(plan), engine, lambda records: heard.extend(map(Record._make, records.tolist())))
-    assert isinstance(found, str)
-    assert sorted(heard) == [Record(30 * NS, 0, 0, 0, 0), Record(30 * NS, 4, 0, 1, 0)]
+    heard = sorted(events(seeded(plan), engine))
+    assert heard == [Record(30 * NS, Rank.SEG_END, 0, 0, 0), Record(30 * NS, Rank.PUT, 0, 1, 0)]
+
+
+# ---- the hashes of a run --------------------------------------------------------------------------------------------
+
+WORD = st.integers(0, 2**64 - 1)
+RECORDS = st.lists(st.tuples(WORD, WORD, WORD, WORD, WORD), max_size=8)
+
+
+def by_definition(record: tuple[int, ...]) -> int:
+    """h = mix((h + 0x9E37...) ^ word) over the five words, spelt out."""
+    h = 0
+    for word in record:
+        h = (h + 0x9E3779B97F4A7C15) % 2**64 ^ word
+        h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        h = (h ^ h >> 27) * 0x94D049BB133111EB % 2**64
+        h ^= h >> 31
+    return h
+
+
+def rows_of_trace_hash(records: list[tuple[int, ...]]) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+    return np.array(records, np.uint64).reshape(-1, 5)
+
+
+@given(RECORDS)
+def test_the_hash_of_a_set_is_the_sum_over_its_records(records: list[tuple[int, ...]]) -> None:
+    assert [record_hash(record) for record in records] == [by_definition(record) for record in records]
+    assert hash_sum(rows_of_trace_hash(records)) == sum(map(by_definition, records)) % 2**64
+
+
+def test_batches_do_not_change_the_hash() -> None:
+    records = [(i, i + 1, i + 2, i + 3, i + 4) for i in range(10)]
+    at_once, one_by_one = RecordSet(), RecordSet()
+    for record in records:
+        at_once.rows.append(pack(*record))
+        one_by_one.rows.append(pack(*record))
+        one_by_one.flush()
+    at_once.flush()
+    assert at_once.total == one_by_one.total == sum(map(by_definition, records)) % 2**64
+    assert at_once.count == one_by_one.count == 10
+
+
+TRACED = {Rank.LOOK, Rank.WAKE, Rank.RELEASE, Rank.POLL}
+
+
+@pytest.mark.parametrize("join", ["help", "continuation", "block"])
+def test_the_hashes_of_a_run_are_those_of_its_records(join: str) -> None:
+    work = graph(task(*[task(300 * NS) for _ in range(5)], WAIT, 50 * NS))
+    seen = run(work, how=runtime(join=join, costs={"push_ns": 10}))
+    records = [tuple(int(word) for word in row) for row in seen.records]
+    traced = [record for record in records if record[1] in TRACED]
+    assert {record[1] for record in records} >= {Rank.SEG_END, Rank.PUT, Rank.LOOK, Rank.POLL, Rank.RELEASE}
+    assert seen["trace_hash"] == f"{sum(map(by_definition, traced)) % 2**64:016x}"
+    assert seen["event_hash"] == f"{sum(map(by_definition, records)) % 2**64:016x}"
+
+
+def episodes(seen: Seen) -> tuple[tuple[int, ...], ...]:
+    return seen.of_rank(Rank.POLL)
+
+
+def test_an_idle_episode_is_one_record_with_its_failures() -> None:
+    # worker 1 looks at 100, 200 and 300 ns in vain; its episode is closed with the phase
+    plan = plan_of(items(1, 300 * NS))
+    for seen in (observe(plan), observe(event_by_event(plan))):
+        assert episodes(seen) == ((300 * NS, 0, 0, 0), (300 * NS, 1, 3, 0))
+
+
+def test_an_idle_episode_ends_with_a_steal() -> None:
+    # the child is there at 250 ns: two probes fail, the third one succeeds, and with it the episode ends
+    seen = run(graph(task(250 * NS, task(500 * NS), 1000 * NS)))
+    assert episodes(seen)[0] == (300 * NS, 1, 2, 0)
+
+
+def test_the_release_of_each_phase_is_recorded() -> None:
+    seen = run(items(2, 100 * NS, repeat=3))
+    assert seen.of_rank(Rank.RELEASE) == tuple((200 * NS * (i + 1), 0, i, 0) for i in range(3))

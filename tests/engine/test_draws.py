@@ -29,12 +29,6 @@ def test_draws_are_splitmix64(state: int) -> None:
     assert tuple(draws.draw(state, k) for k in range(len(PUBLISHED[state]))) == PUBLISHED[state]
 
 
-def test_classes_are_numbered_as_in_the_model() -> None:
-    names = ["VICTIM", "BACKOFF", "DURATION", "PLACEMENT", "DISPATCH", "CONFLICT", "WORKER_SPEED", "ARRIVAL", "RANK"]
-    assert [kind.name for kind in draws.DrawClass] == names
-    assert [int(kind) for kind in draws.DrawClass] == list(range(1, 10))
-
-
 @given(U64, st.integers(1, 9), st.integers(0, 2**40))
 def test_streams_start_where_the_definition_says(seed: int, kind: int, ident: int) -> None:
     inner = draws.mix((kind * draws.GAMMA + ident + 1) % 2**64)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from engine_setup import NS, observe, plan_of, runtime, stealing, toy
+from engine_setup import NS, observe, plan_of, runtime, simulated, stealing, toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from task_graphs import Run as Segment
 from task_graphs import body, graph, phase, task
 
-from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.simulate import ENGINES
+from numasim.engine.check.deadlock import LATEST_PS, TOO_LATE, DeadlockError, TooLongError
 from numasim.plan.plan import Plan
-from numasim.workload.graph import Deal
+from numasim.workload.graph import Deal, Workload
 
 TWO_NODES = toy(sockets=2, cores=1)
 ONE_CHILD = graph(body(), body(task(10 * NS)), phases=(phase(0, 1, deal=Deal.CYCLIC),))
@@ -52,17 +55,15 @@ ENDING = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("why", ENDLESS)
-def test_a_task_that_no_probe_comes_to_ends_the_run(why: str, engine: str) -> None:
+def test_a_task_that_no_probe_comes_to_ends_the_run(why: str) -> None:
     with pytest.raises(DeadlockError, match=r"1 tasks are left at .* no worker can run them"):
-        observe(plan_with("left", *ENDLESS[why]), engine)
+        observe(plan_with("left", *ENDLESS[why]))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("why", ENDING)
-def test_a_task_that_some_probe_comes_to_is_waited_for(why: str, engine: str) -> None:
-    assert observe(plan_with("left", *ENDING[why]), engine)["tasks"] == 1
+def test_a_task_that_some_probe_comes_to_is_waited_for(why: str) -> None:
+    assert observe(plan_with("left", *ENDING[why]))["tasks"] == 1
 
 
 def refilling(leave: int) -> Plan:
@@ -71,14 +72,71 @@ def refilling(leave: int) -> Plan:
     return plan_of(graph(task(task(10 * NS), task(10 * NS))), 2, stealing(level, refill=1), runtime(poll_ns=100))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_tasks_that_thieves_pass_to_and_fro_end_the_run(engine: str) -> None:
+def test_tasks_that_thieves_pass_to_and_fro_end_the_run() -> None:
     # Worker 1 takes a task at 100 ns, which is too few for it; worker 0 begins its other one. From then on each probe
     # finds the last task in the other worker's queue and takes it along, every 100 ns, before it would be begun.
     with pytest.raises(DeadlockError, match=r"1 tasks are left at .* thieves pass them to and fro"):
-        observe(refilling(leave=0), engine)
+        observe(refilling(leave=0))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_task_that_is_left_to_its_owner_is_begun(engine: str) -> None:
-    assert observe(refilling(leave=1), engine)["tasks"] == 3
+def test_a_task_that_is_left_to_its_owner_is_begun() -> None:
+    assert observe(refilling(leave=1))["tasks"] == 3
+
+
+# ---- times that 63 bits do not hold ---------------------------------------------------------------------------------
+# A segment takes at most 2^60 ps; events are not later than 2^62 ps, and the times of all workers together stay below
+# 2^63 ps.
+
+LONGEST_PS = 2**60
+LAST_POLL_PS = 10**6  # a worker that has nothing to do schedules its next look before the phase ends
+SEED = 1
+
+
+def alone(*lengths_ps: int, skip: bool = True) -> Plan:
+    """Segments one after the other on one worker."""
+    return plan_of(graph(task(*map(Segment, lengths_ps))), 1, skip=skip)
+
+
+def side_by_side(*lengths_ps: int) -> Workload:
+    """A body of four equal segments for each worker."""
+    bodies = [body(*[Segment(length) for _ in range(4)]) for length in lengths_ps]
+    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),))
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_the_latest_time_is_reached(skip: bool) -> None:
+    result = simulated(alone(*[LONGEST_PS] * 3, LONGEST_PS - LAST_POLL_PS, skip=skip))
+    assert result.counters["makespan_ps"] == result.counters["work_ps"] == LATEST_PS - LAST_POLL_PS
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_later_time_is_refused(skip: bool) -> None:
+    with pytest.raises(TooLongError) as refused:
+        observe(alone(*[LONGEST_PS] * 4, 1, skip=skip))
+    assert str(refused.value) == f"workload: {TOO_LATE}; expected shorter tasks, or fewer of them"
+
+
+def test_sums_over_workers_are_refused_where_they_would_wrap() -> None:
+    fits = simulated(plan_of(side_by_side(*[LONGEST_PS // 2] * 3), 3))
+    assert fits.counters["work_ps"] == 3 * fits.counters["makespan_ps"] == 6 * LONGEST_PS
+    with pytest.raises(TooLongError, match="the times of 3 workers add up to more than"):
+        observe(plan_of(side_by_side(*[LONGEST_PS // 4 * 3] * 3), 3))
+
+
+def test_a_back_off_beyond_all_time_is_refused() -> None:
+    """The waits of the idle worker are 9e15 ps, a thousand times as long, and then a million times."""
+    how = runtime(backoff={"first_ns": 9_000_000_000_000, "factor": 1024})
+    plan = plan_of(side_by_side(LONGEST_PS, 1), 2, stealing(), how)
+    with pytest.raises(TooLongError, match=re.escape(TOO_LATE)):
+        observe(plan)
+
+
+@settings(max_examples=50)
+@given(lengths=st.lists(st.integers(1, LONGEST_PS), min_size=1, max_size=12), skip=st.booleans())
+def test_a_chain_takes_the_sum_or_is_refused(lengths: list[int], skip: bool) -> None:
+    plan = alone(*lengths, skip=skip)
+    if sum(lengths) > LATEST_PS:
+        with pytest.raises(TooLongError, match=re.escape(TOO_LATE)):
+            observe(plan)
+    elif sum(lengths) <= LATEST_PS - LAST_POLL_PS:
+        assert simulated(plan).counters["makespan_ps"] == sum(lengths)

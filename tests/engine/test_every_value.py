@@ -14,9 +14,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workload"))
 
+from engine_difference import difference
 from parameter_values import accepted, every_value, keys_of, names_of, with_value
 
-from numasim.engine.check.engine_difference import difference
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan

@@ -5,20 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
-from coupled_plans import AMPLE_GBS, SETTLED, UNCHANGED_PPM, coupled_plans, with_effects
-from engine_setup import Seen, assert_agree, event_by_event, found, observe
+from engine_setup import Seen, event_by_event, found, observe, seeded
 from hypothesis import event, given, settings
-from random_plans import seeds
+from random_plans import AMPLE_GBS, SETTLED, UNCHANGED_PPM, coupled_plans, seeds, with_effects
 
 from numasim.engine.check.invariants import violations
-from numasim.engine.simulate import ENGINES
 from numasim.plan.build_plan import revised
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import RangeTimes, segment_times
 
-pytestmark = pytest.mark.parametrize("engine", ENGINES)
 quick = settings(max_examples=25)
 
 PLAIN = {
@@ -35,25 +31,19 @@ PLAIN = {
 
 @settings(quick, max_examples=40)
 @given(plan=coupled_plans(pages=True), seed=seeds)
-def test_bytes_are_conserved_and_times_add_up(engine: str, plan: Plan, seed: int) -> None:
+def test_bytes_are_conserved_and_times_add_up(plan: Plan, seed: int) -> None:
     assert plan.coupled
-    seen = observe(event_by_event(plan), engine, seed)
+    seen = observe(event_by_event(plan), seed)
     event("contention" if seen["inflation_contention_ps"] else "nobody waits for bandwidth")
     event("hits" if seen["bytes_cache"] else "no hits")
-    assert violations(plan, seen.result, seen.log) == []
-
-
-@quick
-@given(plan=coupled_plans(pages=True), seed=seeds)
-def test_passing_over_polls_changes_nothing(engine: str, plan: Plan, seed: int) -> None:
-    assert_agree(observe(plan, engine, seed), observe(event_by_event(plan), engine, seed))
+    assert violations(seeded(plan, seed), seen.result, seen.log) == []
 
 
 @quick
 @given(plan=coupled_plans(placements=SETTLED, **PLAIN), seed=seeds)
-def test_no_segment_takes_less_than_alone_or_than_its_bytes(engine: str, plan: Plan, seed: int) -> None:
+def test_no_segment_takes_less_than_alone_or_than_its_bytes(plan: Plan, seed: int) -> None:
     """Without caches a segment's own time follows from its node, and its bytes from the pages."""
-    seen = observe(event_by_event(plan), engine, seed)
+    seen = observe(event_by_event(plan), seed)
     longer = 0
     for length_ps, alone_ps, traffic in by_segment(plan, seen, seed):
         assert length_ps >= alone_ps
@@ -85,10 +75,10 @@ def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.nda
 
 @quick
 @given(plan=coupled_plans(gbs=(AMPLE_GBS,)), seed=seeds)
-def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan, seed: int) -> None:
+def test_contention_plays_no_part_below_capacity(plan: Plan, seed: int) -> None:
     plan = event_by_event(revised(plan, costs=replace(plan.costs, faults_per_s=0)))
     none, snapshot, fluid = (
-        observe(with_effects(plan, contention=name), engine, seed) for name in ("none", "snapshot", "fluid")
+        observe(with_effects(plan, contention=name), seed) for name in ("none", "snapshot", "fluid")
     )
     assert found(none.result) == found(snapshot.result) == found(fluid.result)
     assert none["event_hash"] == snapshot["event_hash"] == fluid["event_hash"]
@@ -96,17 +86,17 @@ def test_contention_plays_no_part_below_capacity(engine: str, plan: Plan, seed: 
 
 @quick
 @given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0), seed=seeds)
-def test_one_worker_alone_contends_with_nobody(engine: str, plan: Plan, seed: int) -> None:
+def test_one_worker_alone_contends_with_nobody(plan: Plan, seed: int) -> None:
     """A flow of memory asks for 6.4 GB/s at most and what it finds in the cache for 32: only the latter is too much."""
     plan = with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
-    none, fluid = (observe(with_effects(plan, contention=name), engine, seed) for name in ("none", "fluid"))
+    none, fluid = (observe(with_effects(plan, contention=name), seed) for name in ("none", "fluid"))
     assert found(none.result) == found(fluid.result)
 
 
 @quick
 @given(plan=coupled_plans(gbs=(3,), most_workers=1, placements=SETTLED, **PLAIN | {"contention": "fluid"}), seed=seeds)
-def test_one_worker_alone_gets_no_more_than_there_is(engine: str, plan: Plan, seed: int) -> None:
-    seen = observe(event_by_event(plan), engine, seed)
+def test_one_worker_alone_gets_no_more_than_there_is(plan: Plan, seed: int) -> None:
+    seen = observe(event_by_event(plan), seed)
     waits = sum(length - alone for length, alone, _ in by_segment(plan, seen, seed))
     event("waits" if waits else "runs freely")
     assert seen["inflation_contention_ps"] == waits
@@ -115,12 +105,12 @@ def test_one_worker_alone_gets_no_more_than_there_is(engine: str, plan: Plan, se
 
 @quick
 @given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}), seed=seeds)
-def test_finding_out_while_running_equals_knowing_beforehand(engine: str, plan: Plan, seed: int) -> None:
+def test_finding_out_while_running_equals_knowing_beforehand(plan: Plan, seed: int) -> None:
     """Effects that change nothing: the same run with times from tables, to the last event."""
     known = event_by_event(revised(plan, effects=Effects()))
     assert plan.coupled
     assert not known.coupled
-    while_running, beforehand = observe(event_by_event(plan), engine, seed), observe(known, engine, seed)
+    while_running, beforehand = observe(event_by_event(plan), seed), observe(known, seed)
     left, right = found(while_running.result), found(beforehand.result)
     left["pairs"] = {name: left["pairs"][name] for name in right["pairs"]}  # tables do not tell kinds of bytes apart,
     left["counters"]["link_busy_max"] = right["counters"]["link_busy_max"]  # nor the ways that they take

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, SEED, plan_of, runtime, stealing, toy_with
-from random_effects import model_document
 from random_graphs import Document
-from random_recipes import helped_parts, machine_document, plan_from
+from random_recipes import helped_parts, machine_document, model_document, plan_from
 from task_graphs import WAIT, Access, Run, Task, Use, graph, phase, task
 
 from numasim.engine.result import Result

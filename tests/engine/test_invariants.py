@@ -178,7 +178,7 @@ LIES: dict[str, tuple[Falsify, str]] = {
 
 
 def test_the_untouched_result_is_good(plan: Plan, good: Seen) -> None:
-    assert violations(plan, good.result, good.log) == []
+    assert violations(seeded(plan), good.result, good.log) == []
     assert good["steal_success"] >= 1
     assert good["bytes_remote"] + good["bytes_local"] == 6400
 
@@ -188,18 +188,18 @@ def test_a_lie_is_seen(plan: Plan, good: Seen, lie: str) -> None:
     falsify, sentence = LIES[lie]
     seen = deepcopy(good)
     falsify(seen)
-    found = violations(plan, seen.result, seen.log)
+    found = violations(seeded(plan), seen.result, seen.log)
     assert found
     with pytest.raises(CheckError, match=sentence):
-        assert_valid(plan, seen.result, seen.log)
+        assert_valid(seeded(plan), seen.result, seen.log)
 
 
 def test_one_worker_alone_meets_nobody() -> None:
     plan = plan_of(graph(task(10 * NS)), 1)
     seen = observe(plan)
-    assert violations(plan, seen.result, seen.log) == []
+    assert violations(seeded(plan), seen.result, seen.log) == []
     seen.result.counters["aborts"] = 2
-    assert "2 attempts aborted, but there is one worker alone" in violations(plan, seen.result, seen.log)
+    assert "2 attempts aborted, but there is one worker alone" in violations(seeded(plan), seen.result, seen.log)
 
 
 def test_every_invariant_is_shown_to_fail(plan: Plan, good: Seen) -> None:
@@ -207,7 +207,7 @@ def test_every_invariant_is_shown_to_fail(plan: Plan, good: Seen) -> None:
     for falsify, _ in LIES.values():
         seen = deepcopy(good)
         falsify(seen)
-        failed |= {each.__name__ for each in INVARIANTS if list(each(plan, seen.result, seen.log))}
+        failed |= {each.__name__ for each in INVARIANTS if list(each(seeded(plan), seen.result, seen.log))}
     assert failed == {each.__name__ for each in INVARIANTS}
 
 
@@ -234,6 +234,6 @@ def test_items_that_were_passed_over_are_counted() -> None:
     plan = plan_of(items(400, 1000 * NS), 3, "randomized", how)
     result, log = ENGINES["reference"](seeded(plan), True, None)
     assert result.passed_items > 0
-    assert violations(plan, result, log) == []
+    assert violations(seeded(plan), result, log) == []
     result.passed_items -= 1
-    assert violations(plan, result, log) == ["task 0 segment 0 ran 399 times instead of 400"]
+    assert violations(seeded(plan), result, log) == ["task 0 segment 0 ran 399 times instead of 400"]

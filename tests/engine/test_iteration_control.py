@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, plan_of, stealing, toy
+from engine_setup import NS, observe, plan_of, simulated, stealing, toy
 from task_graphs import WAIT, Access, Run, graph, task
 
 from numasim.engine.simulate import ENGINES, simulate
@@ -37,28 +37,30 @@ def controlled(plan: Plan, controller: Callable[..., Any]) -> Plan:
     return revised(plan, tuning=replace(plan.tuning, load=lambda: controller, name="mine:choose"))
 
 
-def measured(plan: Plan, engine: str) -> list[Measures]:
-    """What the controller of a run is told."""
-    told: list[Measures] = []
+def measured(plan: Plan) -> list[Measures]:
+    """What the controller of a run is told, the same on every engine."""
+    told: dict[str, list[Measures]] = {engine: [] for engine in ENGINES}
+    for engine, mine in told.items():
 
-    def choose(program: Program, state: int | None, measures: Measures | None) -> tuple[int, Controls]:
-        assert (state is None) == (measures is None)
-        if measures is not None:
-            told.append(measures)
-        return (state or 0) + 1, Controls()
+        def choose(program: Program, state: int | None, measures: Measures | None, mine: Any = mine) -> Any:
+            assert (state is None) == (measures is None)
+            mine.extend([measures] if measures is not None else [])
+            return (state or 0) + 1, Controls()
 
-    simulate(controlled(plan, choose), 1, engine, check=True)
+        simulate(controlled(plan, choose), 1, engine, check=True)
     iterations = sum(step.ends_iteration for step in steps(plan.workload.phases, plan.workload.loops))
-    return told[: iterations - 1]  # what is needed for the serial time runs again
+    first, *others = (each[: iterations - 1] for each in told.values())  # the serial time asks again
+    for one, other in ((one, other) for each in others for one, other in zip(first, each, strict=True)):
+        assert all(np.array_equal(getattr(one, field), getattr(other, field)) for field in Measures._fields)
+    return first
 
 
 # ---- what a controller is told -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_times_misses_and_bytes_of_each_task(engine: str) -> None:
+def test_times_misses_and_bytes_of_each_task() -> None:
     """One worker: 4 + 1 lines, of which the written one moves twice, wait for 100 ns each, ten or so at a time."""
-    first, second = measured(plan_of(tree(3), 1, TUNED, machine=TWO_NODES), engine)
+    first, second = measured(plan_of(tree(3), 1, TUNED, machine=TWO_NODES))
     assert [each.iteration for each in (first, second)] == [0, 1]
     for each in (first, second):
         assert each.phase == 0
@@ -70,60 +72,36 @@ def test_times_misses_and_bytes_of_each_task(engine: str) -> None:
         assert each.time_ps == 110 * NS
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_lines_that_the_second_level_cache_has_are_no_misses(engine: str) -> None:
+def test_lines_that_the_second_level_cache_has_are_no_misses() -> None:
     machine = replace(TWO_NODES, caches=replace(TWO_NODES.caches, l2_bytes=192))
     plan = plan_of(tree(2), 1, TUNED, machine=machine, effects=Effects(cache="share"))
-    assert [each.misses.tolist() for each in measured(plan, engine)] == [[0, 3]]  # the second pass finds its two
+    assert [each.misses.tolist() for each in measured(plan)] == [[0, 3]]  # the second pass finds its two
     smaller = replace(machine, caches=replace(machine.caches, l2_bytes=191))
     plan = plan_of(tree(2), 1, TUNED, machine=smaller, effects=Effects(cache="share"))
-    assert [each.misses.tolist() for each in measured(plan, engine)] == [[0, 5]]
+    assert [each.misses.tolist() for each in measured(plan)] == [[0, 5]]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_nothing_is_asked_behind_the_last_iteration(engine: str) -> None:
-    assert measured(plan_of(tree(1), 1, TUNED), engine) == []
+def test_nothing_is_asked_behind_the_last_iteration() -> None:
+    assert measured(plan_of(tree(1), 1, TUNED)) == []
 
 
 def test_all_that_is_told_is_constant() -> None:
-    for each in measured(plan_of(tree(2), 2, TUNED), "reference"):
+    for each in measured(plan_of(tree(2), 2, TUNED)):
         for name in ("task_ps", "misses", "bytes", "node_bytes", "worker_busy_ps"):
             with pytest.raises(ValueError, match="read-only"):
                 getattr(each, name)[0] = 1
 
 
-@pytest.mark.parametrize(
-    "effects",
-    [Effects(), Effects(cache="share", contention="fluid"), Effects(cache="lru", smt="compute", task_noise_ppm=90_000)],
-    ids=str,
-)
-@pytest.mark.skipif("native" not in ENGINES, reason="needs both engines")
-def test_both_engines_tell_the_same(effects: Effects) -> None:
-    work = tree(4)
-    fresh = replace(work, regions=(replace(READY, initialised=False),))
-    machine = toy(sockets=2, cores=1, threads=2)
-    machine = replace(machine, caches=replace(machine.caches, l2_bytes=64, llc_bytes=1 << 16))
-    for program in (work, fresh):
-        plan = plan_of(program, 3, TUNED, "ompi", machine=machine, effects=effects)
-        told = [measured(plan, engine) for engine in ("reference", "native")]
-        assert len(told[0]) == len(told[1]) == 3
-        for one, other in zip(*told, strict=True):
-            for field in Measures._fields:
-                assert np.array_equal(getattr(one, field), getattr(other, field)), field
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_profiling_costs_time_in_the_iterations_that_are_profiled(engine: str) -> None:
+def test_profiling_costs_time_in_the_iterations_that_are_profiled() -> None:
     """Each end owes 7 ns, which the next segment waits for; what is owed at the end of a phase is not waited for."""
     spec = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]], "profile_ns": 7, "profiled": [1, 2]})
     work = graph(task(10 * NS, task(100 * NS), task(100 * NS), WAIT, NS))
-    told = measured(plan_of(replace(work, phases=(replace(work.phases[0], repeat=5),)), 1, spec), engine)
+    told = measured(plan_of(replace(work, phases=(replace(work.phases[0], repeat=5),)), 1, spec))
     assert [each.time_ps for each in told] == [211 * NS, 225 * NS, 225 * NS, 211 * NS]
     assert [each.task_ps.tolist() for each in told] == [[11 * NS, 100 * NS, 100 * NS]] * 4
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_page_policy_that_is_chosen_places_what_is_touched_next(engine: str) -> None:
+def test_the_page_policy_that_is_chosen_places_what_is_touched_next() -> None:
     """A worker on node 0 touches fresh pages; they go to node 1 where the controller says so before, and stay there."""
     placements = {"far": {"policy": "bind", "node": 1}, "next": "next-touch"}
     spec = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]], "placements": placements})
@@ -142,16 +120,16 @@ def test_the_page_policy_that_is_chosen_places_what_is_touched_next(engine: str)
             at = state or 0
             return at + 1, Controls(placement=names[at] if at < len(names) else None)
 
-        simulate(controlled(plan_of(fresh, 1, spec, machine=TWO_NODES), choose), 1, engine, check=True)
+        simulated(controlled(plan_of(fresh, 1, spec, machine=TWO_NODES), choose), 1)
         assert [each.bytes[1].tolist() for each in told[:3]] == expected
 
 
 # ---- what a controller may return ----------------------------------------------------------------------------------
 
 
-def _refusal(returned: Any, engine: str) -> str:
+def _refusal(returned: Any) -> str:
     with pytest.raises(InputError) as caught:
-        simulate(controlled(plan_of(tree(2), 1, TUNED), lambda program, state, measures: returned), 1, engine)
+        observe(controlled(plan_of(tree(2), 1, TUNED), lambda program, state, measures: returned))
     return str(caught.value)
 
 
@@ -165,32 +143,29 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", WRONG)
-def test_what_no_controller_may_return(case: str, engine: str) -> None:
+def test_what_no_controller_may_return(case: str) -> None:
     returned, said = WRONG[case]
-    assert f"strategy.tune.python: the controller mine:choose {said}" in _refusal(returned, engine)
+    assert f"strategy.tune.python: the controller mine:choose {said}" in _refusal(returned)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_exception_is_one_sentence(engine: str) -> None:
+def test_an_exception_is_one_sentence() -> None:
     def choose(program: Program, state: None, measures: Measures | None) -> tuple[None, Controls]:
         if measures is not None:
             raise KeyError("far")
         return None, Controls()
 
     with pytest.raises(InputError, match="the controller mine:choose failed after iteration 0: KeyError: 'far'"):
-        simulate(controlled(plan_of(tree(2), 1, TUNED), choose), 1, engine)
+        observe(controlled(plan_of(tree(2), 1, TUNED), choose))
 
 
 # ---- loops and phases ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_phases_that_stand_alone_have_iterations_of_their_own(engine: str) -> None:
+def test_phases_that_stand_alone_have_iterations_of_their_own() -> None:
     work = graph(task(10 * NS), task(20 * NS))
     work = replace(work, phases=(Phase(roots=(0,)), Phase(roots=(1,), repeat=3)))
-    told = measured(plan_of(work, 1, TUNED), engine)
+    told = measured(plan_of(work, 1, TUNED))
     assert [(each.phase, each.iteration, each.time_ps) for each in told] == [
         (0, 0, 10 * NS),
         (1, 0, 20 * NS),
@@ -199,14 +174,13 @@ def test_phases_that_stand_alone_have_iterations_of_their_own(engine: str) -> No
     assert [each.task_ps.tolist() for each in told] == [[10 * NS, 0], [0, 20 * NS], [0, 20 * NS]]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_pass_through_the_outermost_loop_is_an_iteration(engine: str) -> None:
+def test_a_pass_through_the_outermost_loop_is_an_iteration() -> None:
     # twice: task 0, then three times task 1 twice; then task 0 again, by itself
     phases = (Phase(roots=(0,)), Phase(roots=(1,), repeat=2), Phase(roots=(0,)))
     line = Run(20 * NS, (Access(0, 0, 64),))  # whose wait is hidden
     work = graph(task(10 * NS), task(line), regions=(READY,))
     work = replace(work, phases=phases, loops=(Loop(0, 2, 2), Loop(1, 2, 3)))
-    told = measured(plan_of(work, 1, TUNED, machine=TWO_NODES), engine)
+    told = measured(plan_of(work, 1, TUNED, machine=TWO_NODES))
     assert [(each.phase, each.iteration, each.time_ps) for each in told] == [(0, 0, 130 * NS), (0, 1, 130 * NS)]
     assert [each.task_ps.tolist() for each in told] == [[10 * NS, 120 * NS]] * 2
     assert [each.misses.tolist() for each in told] == [[0, 6]] * 2

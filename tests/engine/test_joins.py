@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from engine_setup import FIRST, NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
+from plain_dags import Dag, dags
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.simulate import ENGINES
+from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.workload.graph import Deal
+from numasim.workload.graph import Deal, Workload
+from numasim.workload.graph_rules import validate
 
 # task ids are preorder: 0 the root, 1 = A, 2 = B
 FORK = graph(task(task(2030 * NS), task(1000 * NS), WAIT, 50 * NS))
@@ -55,24 +59,22 @@ def test_block_sleeps_until_the_last_child_wakes_it() -> None:
     assert seen.of_worker("parked_ps") == [3730 * NS, 0]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_block_pays_what_is_owed_before_it_sleeps(engine: str) -> None:
+def test_block_pays_what_is_owed_before_it_sleeps() -> None:
     # worker 1 steals task 1 at 100 ns, pops task 2 and waits there, owing 1000 + 500 ns; worker 0 steals task 3 at
     # 250 ns, pays 1000 ns and ends it at 1250 ns, when worker 1 has not even fallen asleep
     work = graph(task(task(task(task(0), WAIT, 50 * NS)), 150 * NS))
-    seen = observe(plan_of(work, how=runtime(join="block", costs={"take_ns": 1000, "pop_ns": 500})), engine)
+    seen = observe(plan_of(work, how=runtime(join="block", costs={"take_ns": 1000, "pop_ns": 500})))
     assert seen.stretches == ((0, 0, 0, 150 * NS), (0, 3, 1250 * NS, 1250 * NS), (1, 2, 1600 * NS, 1650 * NS))
     assert seen.of_rank(Rank.WAKE) == ((1600 * NS, 1, 2, 0),)
     assert seen.of_worker("parked_ps") == [0, 0]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("sockets", "ends_ns"), [(1, 100 + 1000 + 500 + 10), (2, 300 + 1000 + 1300 + 10)])
-def test_block_is_woken_over_the_distance_between_the_two_workers(engine: str, sockets: int, ends_ns: int) -> None:
+def test_block_is_woken_over_the_distance_between_the_two_workers(sockets: int, ends_ns: int) -> None:
     """A thief finds the only child after one probe, and wakes the parent, which works for 10 ns more."""
     work = graph(task(task(1000 * NS), WAIT, 10 * NS))
     how = runtime(join="block", costs={"wake_ns": 500, "wake_remote_ns": 1300})
-    seen = run(work, how=how, machine=toy(sockets, 2 // sockets), engine=engine)
+    seen = run(work, how=how, machine=toy(sockets, 2 // sockets))
     assert seen["makespan_ps"] == ends_ns * NS
 
 
@@ -110,8 +112,7 @@ def test_every_cost_of_a_join_is_paid_once(join: str, overhead_ns: int) -> None:
 TWO_THIEVES = graph(task(task(2030 * NS), task(100 * NS, *[task(1000 * NS)] * 3, 1000 * NS), 300 * NS, WAIT, 50 * NS))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_else(engine: str) -> None:
+def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_else() -> None:
     """At 100 ns worker 1 steals A (task 1) and worker 2 steals B (2), whose children (3, 4, 5) are queued at 200 ns.
 
     At 300 ns worker 0 waits and probes worker 2, which has begun a child last: task 3, 400 to 1400 ns. B ends at 1200
@@ -119,7 +120,7 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
     the end of A at 2130 ns. Task 4 stays where it is until worker 2 has run 5, at 2200 ns; helping, worker 0 takes it.
     """
     levels = {"from": "thief"}, {"from": "others", "pick": "in-order", "tries": "all"}
-    seen = run(TWO_THIEVES, 3, stealing(*levels, join="leapfrog"), runtime(), engine=engine)
+    seen = run(TWO_THIEVES, 3, stealing(*levels, join="leapfrog"), runtime())
     assert seen.stretches == (
         (0, 0, 0, 300 * NS),
         (0, 0, 2200 * NS, 2250 * NS),
@@ -130,19 +131,18 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
         (2, 4, 2200 * NS, 3200 * NS),
         (2, 5, 1200 * NS, 2200 * NS),
     )
-    helping = run(TWO_THIEVES, 3, stealing(levels[1], join="help"), runtime(), engine=engine)
+    helping = run(TWO_THIEVES, 3, stealing(levels[1], join="help"), runtime())
     assert (0, 4, 1700 * NS, 2700 * NS) in helping.stretches  # after worker 1, in vain, at 1600 ns
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_call_that_has_ended_is_no_child_to_leap_after(engine: str) -> None:
+def test_a_call_that_has_ended_is_no_child_to_leap_after() -> None:
     """Worker 1 steals the rest of the call, ends it, and so goes on with the root, whose other child it begins at once.
 
     Worker 0 then takes the root from worker 1 and waits. That child was taken from no queue: there is no thief.
     """
     work = graph(task(call(task(2000 * NS), 500 * NS), task(5000 * NS), WAIT))
     how = stealing({"from": "thief"}, {"from": "others"}, join="leapfrog", spawn="work-first")
-    seen = run(work, 2, how, runtime(), engine=engine)
+    seen = run(work, 2, how, runtime())
     assert {(worker, task) for worker, task, _, _ in seen.stretches} == {(0, 2), (1, 1), (1, 3)}
     assert seen.of_worker("steal_attempts")[0] == 1
 
@@ -154,7 +154,6 @@ def adaptive(**rule: object) -> StrategySpec:
     return stealing({"from": "others", "pick": "in-order"}, spawn={"adaptive": rule})
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("rule", "begins_ns"),
     [
@@ -164,17 +163,14 @@ def adaptive(**rule: object) -> StrategySpec:
         ({"first": "help-first", "every": 2}, [0, 21, 32, 43, 54]),  # of two spawns nothing was stolen
     ],
 )
-def test_a_chain_of_tasks_is_as_deep_as_the_stack_may_be(
-    engine: str, rule: dict[str, object], begins_ns: list[int]
-) -> None:
+def test_a_chain_of_tasks_is_as_deep_as_the_stack_may_be(rule: dict[str, object], begins_ns: list[int]) -> None:
     chain = task(10 * NS)
     for _ in range(4):
         chain = task(10 * NS, chain, WAIT)
-    seen = run(graph(chain), 1, adaptive(**rule), runtime(costs={"push_ns": 1, "pop_ns": 10}), engine=engine)
+    seen = run(graph(chain), 1, adaptive(**rule), runtime(costs={"push_ns": 1, "pop_ns": 10}))
     assert [start for _, _, start, _ in seen.stretches] == [at * NS for at in begins_ns]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("workers", "stretches"),
     [
@@ -183,18 +179,17 @@ def test_a_chain_of_tasks_is_as_deep_as_the_stack_may_be(
     ],
 )
 def test_a_worker_that_is_stolen_from_goes_on_with_the_parent(
-    engine: str, workers: int, stretches: tuple[tuple[int, int, int, int], ...]
+    workers: int, stretches: tuple[tuple[int, int, int, int], ...]
 ) -> None:
     work = graph(task(task(1000 * NS), 300 * NS, task(50 * NS), 10 * NS))
-    seen = run(work, workers, adaptive(every=2, steals=1), engine=engine)
+    seen = run(work, workers, adaptive(every=2, steals=1))
     assert seen.stretches == tuple((w, t, start * NS, end * NS) for w, t, start, end in stretches)
 
 
 # ---- copies of tasks -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_whoever_takes_an_entry_first_has_the_task(engine: str) -> None:
+def test_whoever_takes_an_entry_first_has_the_task() -> None:
     """Tasks 1, 2 and 3 go to the deque of worker 0, each with a copy in the inbox of worker (number mod 2).
 
     Worker 1 takes task 1 from its inbox at 100 ns. Worker 0 takes task 3 from its deque at 150 ns, 2 at 1150 ns.
@@ -208,7 +203,7 @@ def test_whoever_takes_an_entry_first_has_the_task(engine: str) -> None:
         dispatch=[{"to": "any", "queue": "inbox", "pick": "cyclic", "copy": True}, {"to": "own"}],
     )
     work = graph(task(*[task(1000 * NS)] * 3, 150 * NS, WAIT, 50 * NS))
-    seen = run(work, 2, mailboxes, runtime(), engine=engine)
+    seen = run(work, 2, mailboxes, runtime())
     assert seen.stretches == (
         (0, 0, 0, 150 * NS),
         (0, 0, 2150 * NS, 2200 * NS),
@@ -393,27 +388,152 @@ def test_a_nested_join_above_its_own_child_waits_for_itself() -> None:
     assert run(work, 2, stealing(spawn="work-first"), runtime(queue_order="fifo-lifo"))["makespan_ps"] == 3000 * NS
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.parametrize(
     "first_ns", [0, 500]
 )  # with waits that double, patience lasts for weeks, but time fits 63 bits
-def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(engine: str, skip: bool, first_ns: int) -> None:
+def test_who_stands_at_the_barrier_of_a_serial_phase_can_find_nothing(skip: bool, first_ns: int) -> None:
     # worker 0 waits in the root and its join leaves the one queue alone; worker 1 has no part in the phase
     work = graph(task(task(10 * NS), WAIT), phases=(phase(0, serial=True),))
     plan = plan_of(
         work, 2, shipped_strategy("breadth-first"), runtime(join="own", backoff={"first_ns": first_ns}), skip=skip
     )
     with pytest.raises(DeadlockError, match=r"2 tasks are left .*join 'own', 2 workers"):
-        observe(plan, engine)
+        observe(plan)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_task_in_the_queue_of_a_worker_that_waits_to_poll_is_no_deadlock(engine: str) -> None:
+def test_a_task_in_the_queue_of_a_worker_that_waits_to_poll_is_no_deadlock() -> None:
     # Nobody steals. Workers poll every 1000 ns from 0 on; the child of the root comes into the queue of worker 2 at
     # 254,500 ns, and worker 1 has failed for the 256th time at 255,000 ns, just before worker 2 looks again.
     work = graph(task(254_500 * NS, task(10 * NS), WAIT))
     rules = [{"to": "any", "pick": "block"}]  # task 1 of 2 among 4 queues
     nobody = stealing({"from": {"vicinity": 1}}, dispatch=rules)
-    seen = run(work, 4, nobody, runtime(poll_ns=1000), engine=engine)
+    seen = run(work, 4, nobody, runtime(poll_ns=1000))
     assert seen.stretches == ((0, 0, 0, 254_500 * NS), (2, 1, 255_000 * NS, 255_010 * NS))
+
+
+# ---- roots ----------------------------------------------------------------------------------------------------------
+
+DAGS = dags(200)
+CHAIN = graph(task(5000 * NS, name="first"), task(1000 * NS, after=("first",)))
+FORK_PLAIN_DAGS = graph(task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS, after=("a",)))
+THREE = graph(*[task(1000 * NS) for _ in range(3)])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_root_waits_for_its_predecessors(workers: int) -> None:
+    seen = run(CHAIN, workers)
+    assert seen.stretches == ((0, 0, 0, 5000 * NS), (0, 1, 5000 * NS, 6000 * NS))
+    assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (6000 * NS,) * 3
+
+
+def test_a_worker_begins_its_first_root_and_others_steal_the_rest() -> None:
+    # worker 1 looks at 100 ns; worker 0 goes on with the last root, which is at its own end of the queue
+    seen = run(THREE)
+    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 2, 1000 * NS, 2000 * NS), (1, 1, 100 * NS, 1100 * NS))
+    assert seen.steals == ((100 * NS, 1, 0, 1),)
+
+
+def test_nobody_steals_implicit_bodies_nor_the_roots_of_a_serial_phase() -> None:
+    serial = graph(task(1000 * NS), task(1000 * NS), phases=(phase(0, 1, serial=True),))
+    for work in (graph(body(1000 * NS), body(1000 * NS)), serial):
+        seen = run(work)
+        assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 1, 1000 * NS, 2000 * NS))
+        assert seen["steal_success"] == 0
+
+
+def test_a_root_for_which_no_queue_has_room_stays_with_its_worker() -> None:
+    # root 1 fills the queue; root 2 is begun before it, and worker 1 steals root 1
+    seen = run(THREE, how=runtime(capacity=1, on_full="block", s_rule="avail"))
+    assert seen.order(0) == [0, 2]
+    assert seen.order(1) == [1]
+
+
+def test_only_roots_that_wait_for_nobody_are_dealt() -> None:
+    roots = (task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS))
+    seen = run(graph(*roots, phases=(phase(0, 1, 2, deal=Deal.CYCLIC),)))
+    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 1, 1000 * NS, 2000 * NS), (1, 2, 0, 1000 * NS))
+
+
+def test_whoever_finishes_the_last_predecessor_puts_a_task_into_its_queue() -> None:
+    # at 1000 ns worker 1 looks into the queue into which worker 0 has put both, and takes the one at the front
+    seen = run(FORK_PLAIN_DAGS)
+    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 2, 1000 * NS, 2000 * NS), (1, 1, 1000 * NS, 2000 * NS))
+
+
+def test_it_begins_the_first_itself_where_the_runtime_says_so() -> None:
+    """The rule of Arora, Blumofe and Plaxton (1998)."""
+    seen = run(FORK_PLAIN_DAGS, how=runtime(release="begin"))
+    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 1, 1000 * NS, 2000 * NS), (1, 2, 1000 * NS, 2000 * NS))
+
+
+def test_a_task_that_is_begun_at_once_is_neither_pushed_nor_popped() -> None:
+    costs = {"push_ns": 7, "pop_ns": 10}
+    queued, begun = (run(CHAIN, 1, how=runtime(costs=costs, release=rule)) for rule in ("queue", "begin"))
+    assert (queued["makespan_ps"], begun["makespan_ps"]) == (6017 * NS, 6000 * NS)
+
+
+def test_a_phase_of_a_dag_is_repeated_with_all_its_dependences() -> None:
+    roots = (task(100 * NS, name="a"), task(10 * NS, after=("a",)), task(1 * NS, after=("a",)))
+    seen = run(graph(*roots, phases=(phase(0, 1, 2, repeat=3),)), 1)
+    assert (seen["makespan_ps"], seen["tasks"], seen["span_ps"]) == (3 * 111 * NS, 9, 3 * 110 * NS)
+
+
+@pytest.mark.parametrize(
+    ("work", "what"),
+    [
+        (graph(task(1, name="a"), task(call(1))), "a call"),
+        (graph(task(1, name="a"), body(1)), "an implicit body"),
+    ],
+)
+def test_calls_and_bodies_wait_for_nobody(work: Workload, what: str) -> None:
+    work.successor_ptr[1:] = 1
+    object.__setattr__(work, "successor", work.successor.__class__((1,), work.successor.dtype))
+    work.successor[0] = work.rows - 1
+    with pytest.raises(InputError, match=f"task {work.rows - 1} is {what}, which waits for no other task"):
+        validate(work)
+
+
+# ---- programs as users write them ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numbers", [range(first, 200, 8) for first in range(8)])
+def test_engines_agree_on_plain_dags_and_no_run_beats_its_bounds(numbers: range) -> None:
+    for number, release in product(numbers, ("queue", "begin")):
+        dag = DAGS[number]
+        plan = plan_of(dag.workload(), 12, "randomized", runtime(release=release), toy(2, 6))
+        one = observe(plan)
+        assert one["span_ps"] == dag.longest_ps()
+        assert one["work_ps"] == dag.work_ps
+        assert one["makespan_ps"] >= max(dag.longest_ps(), -(-dag.work_ps // 12))
+
+
+def test_parallel_dags_are_worked_on_in_parallel() -> None:
+    parallel = [dag for dag in DAGS if dag.parallelism >= 24]
+    assert len(parallel) >= 10
+    for dag in parallel:
+        seen = run(dag.workload(), 12, "randomized", machine=toy(2, 6))
+        assert seen["serial_ps"] >= 8 * seen["makespan_ps"]
+        assert seen["steal_success"] > 0
+
+
+STEP_PS = NS
+ORACLE = stealing(
+    {"from": "own", "queue": "ready"},
+    queues={"ready": {"per": "machine", "own": "fifo"}},
+    dispatch=[{"to": "own", "queue": "ready"}],
+)
+
+
+@pytest.mark.parametrize("workers", [2, 12])
+def test_greedy_bound_of_plain_dags(workers: int) -> None:
+    """P T <= T1' + (P - 1) Tinf' (model 8, item 2), with one look of a nanosecond in front of every task."""
+    how = runtime(costs={"probe_ns": 1, "probe_remote_ns": 1})
+    for dag in DAGS[:40]:
+        seen = run(dag.workload(), workers, ORACLE, how, toy(1, 12))
+        work_ps = dag.work_ps + STEP_PS * len(dag.times_ps)
+        assert workers * seen["makespan_ps"] <= work_ps + (workers - 1) * dag.longest_ps(STEP_PS)
+
+
+def test_the_longest_path_of_a_diamond() -> None:
+    assert Dag([1, 2, 3, 4], [[1, 2], [3], [3], []]).longest_ps() == 1 + 3 + 4

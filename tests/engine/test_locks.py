@@ -7,15 +7,16 @@ from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
-from engine_setup import NS, SEED, Seen, observe, plan_of, run, runtime, stealing, toy
-from task_graphs import WAIT, Task, Use, body, graph, phase, task
+from engine_setup import NS, Seen, found, observe, plan_of, run, runtime, shipped_strategy, simulated, stealing, toy
+from task_graphs import WAIT, Task, Use, body, graph, items, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.simulate import ENGINES, simulate
+from numasim.engine.observe.trace_hash import Rank
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.parts.models.locks_model import LockName
+from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.spec.run_spec import resolve
+from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
 
@@ -247,8 +248,286 @@ def test_nested_critical_sections() -> None:
     assert seen.result.sync_objects["hold_ps"].tolist() == [2 * (10 + 10) * NS + 100 * NS + 20 * NS, 2 * 10 * NS]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_lock_that_is_held_over_a_join_may_deadlock(engine: str) -> None:
+def test_a_lock_that_is_held_over_a_join_may_deadlock() -> None:
     work = graph(task(LOCK, task(LOCK, UNLOCK), WAIT, UNLOCK), words=DOOR)
     with pytest.raises(DeadlockError, match="no lock held over a join"):
-        simulate(plan_of(work, 2, how="bare"), SEED, engine)
+        simulated(plan_of(work, 2, how="bare"))
+
+
+# ---- locks that are held during a search ----------------------------------------------------------------------------
+
+LEAVES = graph(task(*[task(1000 * NS) for _ in range(3)], 5000 * NS, WAIT))
+PROBE = {"probe_ns": 100, "probe_remote_ns": 100}
+
+
+def stolen(*levels: dict[str, Any], costs: dict[str, Any] | None = None, **keys: Any) -> Seen:
+    """Three thieves of one node rob worker 0, which holds three tasks from 0 on; lines take 20 ns, memory 100."""
+    strategy = stealing(*levels, mapping="contiguous", **{"locks": {"kind": "mcs"}, **keys})
+    return run(LEAVES, 4, strategy, runtime(costs={**PROBE, **(costs or {})}, poll_ns=9000), toy())
+
+
+FROM_FIRST = {"from": "others", "pick": "in-order"}
+
+
+def test_without_locks_the_thieves_probe_at_once() -> None:
+    assert [t for t, *_ in stolen(FROM_FIRST).steals] == [100 * NS] * 3
+
+
+def test_thieves_of_one_domain_search_one_after_the_other() -> None:
+    seen = stolen({**FROM_FIRST, "lock": "node"})
+    assert seen.steals == ((200 * NS, 1, 0, 1), (320 * NS, 2, 0, 1), (440 * NS, 3, 0, 1))  # 100 from memory, then 20
+    assert seen.result.sync_objects["object"].tolist() == ["node 0"]
+    assert sorted(seen.result.held.tolist(), key=lambda held: held[2])[:3] == [
+        [0, 1, 100 * NS, 200 * NS],
+        [0, 2, 220 * NS, 320 * NS],
+        [0, 3, 340 * NS, 440 * NS],
+    ]
+    assert seen.of_worker("idle_steal_ps")[1:] == [200 * NS] * 3  # two probes each; the wait for the lock is overhead
+    assert seen.of_worker("overhead_ps")[1:] == [(100 + 20) * NS, (220 + 20) * NS, (340 + 20) * NS]
+
+
+def test_what_a_steal_costs_is_paid_before_the_lock_is_let_go() -> None:
+    seen = stolen({**FROM_FIRST, "lock": "node"}, costs={"take_ns": 30})
+    assert seen.steals == ((200 * NS, 1, 0, 1), (350 * NS, 2, 0, 1), (500 * NS, 3, 0, 1))
+
+
+LOCKED: dict[str, Any] = {"deque": {"per": "worker", "lock": "yes"}}
+LOCK_FIRST = {"kind": "mcs", "probe": "lock-first"}
+
+
+def test_a_lock_for_each_queue_that_is_taken_before_a_probe_looks() -> None:
+    seen = stolen(FROM_FIRST, queues=LOCKED, locks=LOCK_FIRST)
+    assert [t for t, *_ in seen.steals] == [200 * NS, 320 * NS, 440 * NS]
+    assert seen.result.sync_objects["object"].tolist() == [f"deque of worker {worker}" for worker in range(4)]
+    assert seen.result.sync_objects["acquisitions"].tolist()[0] >= 3
+
+
+def test_both_locks_are_taken_one_after_the_other() -> None:
+    seen = stolen({**FROM_FIRST, "lock": "node"}, queues=LOCKED, locks=LOCK_FIRST)
+    assert seen.steals[0] == (300 * NS, 1, 0, 1)  # two first accesses and a probe
+    assert seen.steals[1] == ((300 + 20 + 20 + 100) * NS, 2, 0, 1)
+
+
+def test_a_probe_looks_before_it_locks_and_one_that_finds_the_lock_taken_fails() -> None:
+    """All look at 100 ns. Worker 1 gets the lock from memory at 200; later from its own core, in 5 ns. The others back
+    off until 9,100 ns.
+    """
+    seen = stolen(FROM_FIRST, queues=LOCKED)
+    assert seen.steals == ((200 * NS, 1, 0, 1), (1305 * NS, 1, 0, 1), (2410 * NS, 1, 0, 1))
+    assert seen.of_worker("steal_attempts")[2:] == [1, 1]
+    assert seen.result.sync_objects["acquisitions"].tolist() == [3, 0, 0, 0]
+    assert seen.of_worker("overhead_ps")[1] == (100 + 5 + 5) * NS  # of waiting for the line; looking is no overhead
+    assert seen.of_worker("overhead_ps")[2:] == [0, 0]
+
+
+def test_a_probe_looks_again_when_it_has_the_lock() -> None:
+    """The thief sees the child at 100 ns and has the lock at 200; its owner has begun it at 150."""
+    strategy = stealing(FROM_FIRST, queues=LOCKED, locks={"kind": "mcs"})
+    seen = run(graph(task(task(1000 * NS), 150 * NS, WAIT)), 2, strategy, runtime(costs=PROBE, poll_ns=9000), toy())
+    assert seen.stretches == ((0, 0, 0, 150 * NS), (0, 1, 150 * NS, 1150 * NS))
+    assert seen.of_worker("steal_attempts") == [0, 1]
+    assert (seen["steal_success"], seen["lock_acquisitions"]) == (0, 1)
+    assert seen.result.held.tolist() == [[0, 1, 200 * NS, 200 * NS]]
+
+
+@pytest.mark.parametrize("workers", [4, 8])
+def test_polling_an_empty_queue_takes_no_lock_and_costs_what_it_costs_without(workers: int) -> None:
+    def polled(lock: str) -> Seen:
+        pool = {"pool": {"per": "machine", "own": "fifo", "lock": lock}}
+        strategy = stealing({"from": "own", "queue": "pool"}, queues=pool, dispatch=[{"to": "own", "queue": "pool"}])
+        return run(graph(body(50_000 * NS)), workers, strategy, runtime(costs=PROBE), toy(1, 8))
+
+    locked, unlocked = polled("yes"), polled("no")
+    assert locked["lock_acquisitions"] == 0
+    assert found(locked.result)["workers"] == found(unlocked.result)["workers"]
+
+
+@pytest.mark.parametrize("lock", ["yes", "no"])
+def test_tasks_put_into_the_queue_of_another_pass_its_lock(lock: str) -> None:
+    strategy = stealing(
+        {"from": "own", "queue": "pool"},
+        queues={"pool": {"per": "machine", "lock": lock, "own": "fifo"}},
+        dispatch=[{"to": "any"}],
+        locks={"kind": "mcs"},
+    )
+    seen = run(graph(body(*[task(50 * NS) for _ in range(4)], WAIT)), 1, strategy, runtime(costs=PROBE), toy())
+    puts = [t for t, *_ in seen.of_rank(4)]  # Rank.PUT
+    assert puts == ([100 * NS, 105 * NS, 110 * NS, 115 * NS] if lock == "yes" else [0] * 4)
+
+
+def test_a_producer_passes_the_locks_of_queues_too() -> None:
+    work = items(40, 300 * NS, deal=Deal.MASTER)
+    how = runtime(producer="extra", costs={"push_ns": 10, **PROBE}, capacity=5, on_full="next", poll_ns=500)
+    locked = stealing(
+        queues={"deque": {"per": "worker", "lock": "yes"}}, dispatch=[{"to": "any", "pick": "round-robin"}]
+    )
+    seen = run(work, 2, locked, how, toy())
+    assert seen["tasks"] == 40
+    assert seen["lock_acquisitions"] >= 40
+    assert seen.of_worker("overhead_ps")[2] > 40 * 10 * NS  # the producer waits for lines
+
+
+def test_which_lock_a_level_takes() -> None:
+    """`lock: node` is the lock of the node of the queue that is probed: of the own domain, then of domain i."""
+    plan = plan_of(LEAVES, 4, "affinity-locks", machine=toy(sockets=2, cores=2))
+    node = plan.workers.node[plan.steal.queues["owner"]].tolist()
+    for level in plan.words.level_lock.tolist():
+        assert [plan.words.names[lock] for lock in level] == [f"node {n}" for n in node]
+    assert plan.words.home.tolist() == [0, 1]
+    master = plan_of(LEAVES, 4, "oblivious-locks", machine=toy(sockets=2, cores=2))
+    assert master.words.home.tolist() == [0, 0]
+
+
+def test_one_lock_for_all_remote_searches() -> None:
+    """`lock: machine` on the remote level is the other reading of the global lock G (model 4.6)."""
+    strategy = stealing({"from": "own-node", "lock": "node"}, {"from": "other-nodes", "by": "node", "lock": "machine"})
+    plan = plan_of(LEAVES, 4, strategy, machine=toy(sockets=2, cores=2))
+    names = [{plan.words.names[lock] for lock in level} for level in plan.words.level_lock.tolist()]
+    assert names == [{"node 0", "node 1"}, {"machine 0"}]
+
+
+def test_levels_without_a_lock_have_none() -> None:
+    strategy = stealing({"from": "own-node"}, {"from": "other-nodes", "lock": "worker"})
+    plan = plan_of(LEAVES, 2, strategy)
+    assert plan.words.level_lock.tolist() == [[-1, -1], [0, 1]]
+    assert place_words(shipped_strategy("randomized"), plan.steal, plan.machine, plan.workers).search is False
+
+
+# ---- barriers of every kind and conditions --------------------------------------------------------------------------
+
+KINDS_BARRIERS = get_args(BarrierName)
+MEET = Use(Op.BARRIER)
+
+
+def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
+    """A body for each worker, which comes to the barrier at a given time and then as soon as it can."""
+    bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
+    words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
+    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), words=words)
+
+
+def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
+    """Two workers a socket; lines take 20 ns inside one, 40 to the other, 100 or 200 from memory."""
+    strategy = stealing(locks={"barrier": kind, **locks}, mapping="contiguous")
+    return run(work, 4, strategy, runtime(poll_ns=50), toy(sockets=sockets, cores=4 // sockets))
+
+
+def leaving_ns(seen: Seen) -> list[float]:
+    """[workers] when each left the last barrier."""
+    last = {actor: t / NS for t, actor, _, _ in seen.of_rank(Rank.WAKE)}
+    return [last[worker] for worker in range(4)]
+
+
+# Workers 0 and 1 are on one socket, 2 and 3 on the other; all arrive at 1000, and words live on the master's node.
+FIRST = {
+    # 100 from memory to 0, 20 to 1, 40 to 2, 20 to 3, which opens at 1180; then 40 to 0, 40 to 1, 20 to 2
+    "central": (1180, [1220, 1260, 1280, 1180]),
+    # flags are written at 1100, 1200, 1200; the master reads at 1120, 1240, 1280, and opens a word from memory
+    "flag": (1380, [1380, 1400, 1440, 1480]),
+    # 3 writes at 1200, 1 reads at 1240 and writes at 1340; 2 writes at 1200; 0 reads at 1240, and the other at 1360
+    "tree": (1360, [1360, 1380, 1420, 1420]),
+    # node lines: 100 and 20 more, 200 and 20 more; 1 is on the word from 1120 to 1220, 3 from 1260 on
+    "per-domain": (1260, [1320, 1300, 1280, 1260]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_BARRIERS)
+def test_the_first_meeting(kind: str) -> None:
+    seen = met(meeting(1000, 1000, 1000, 1000), kind)
+    opens, leaves = FIRST[kind]
+    assert seen.of_rank(Rank.RELEASE)[0] == (opens * NS, 1, 0, 0)
+    assert leaving_ns(seen) == leaves
+    assert seen["idle_barrier_ps"] == sum(leave - 1000 for leave in leaves) * NS
+
+
+@pytest.mark.parametrize("kind", KINDS_BARRIERS)
+def test_nobody_leaves_before_the_last_has_come(kind: str) -> None:
+    seen = met(meeting(10, 7000, 20, 30, rounds=3), kind)
+    opened = [t for t, actor, _, _ in seen.of_rank(Rank.RELEASE) if actor]
+    woken = sorted(t for t, _, _, _ in seen.of_rank(Rank.WAKE))
+    assert len(opened) == 3
+    assert len(woken) == 12
+    for episode, opens in enumerate(opened):
+        assert opens >= 7000 * NS
+        assert all(opens <= t for t in woken[4 * episode : 4 * episode + 4])
+        assert all(t <= opens for t in woken[: 4 * episode])
+
+
+def test_a_barrier_per_domain_crosses_sockets_less_often() -> None:
+    crossings = {}
+    for kind in KINDS_BARRIERS:
+        crossings[kind] = met(meeting(0, 0, 0, 0, rounds=50), kind)["lock_handoffs_remote"]
+    assert crossings["per-domain"] == min(crossings.values())
+    assert crossings["per-domain"] * 1.5 < crossings["flag"]
+
+
+def test_more_parties_than_workers_are_a_deadlock() -> None:
+    with pytest.raises(DeadlockError, match="a worker for each party of a barrier"):
+        simulated(plan_of(meeting(0, 0, 0), 2, how="bare"))
+
+
+# ---- conditions ----------------------------------------------------------------------------------------------------
+
+COSTS = {"signal_ns": 80, "wake_ns": 2500, "wake_remote_ns": 4000}
+
+
+def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: str = "master") -> Seen:
+    """Worker 0 signals at 1000 ns; the others wait from their arrivals on. The condition is kept for ``owner``."""
+    others = [body(arrival * NS, Use(Op.AWAIT)) for arrival in arrivals_ns]
+    work = graph(
+        body(1000 * NS, Use(signal)),
+        *others,
+        phases=(phase(*range(1 + len(others)), deal=Deal.CYCLIC),),
+        words=(SyncObject("go", Role.CONDITION, owner=owner, parties=len(others)),),
+    )
+    strategy = stealing(mapping="contiguous", locks={"home": home})
+    return run(work, 1 + len(others), strategy, runtime(costs=COSTS, poll_ns=50), toy(sockets=2, cores=2))
+
+
+def test_waiters_are_let_pass_one_after_the_other() -> None:
+    seen = waiting(300, 100, 200)
+    woken = {worker: t / NS for t, worker, _, _ in seen.of_rank(Rank.WAKE)}
+    assert woken[2] == 1000 + 80 + 40 + 4000  # the first to come, on the other socket
+    assert woken[3] == 1000 + 2 * (80 + 40) + 4000
+    assert woken[1] == 1000 + 2 * (80 + 40) + 80 + 20 + 2500
+    assert seen.of_worker("overhead_ps")[0] == (2 * 120 + 100) * NS
+    assert seen.of_worker("parked_ps")[1:] == [
+        int((woken[worker] - arrival) * NS) for worker, arrival in ((1, 300), (2, 100), (3, 200))
+    ]
+
+
+@pytest.mark.parametrize(("owner", "home", "home_node"), [(0, "owner", 0), (3, "owner", 1), (3, "master", 0)])
+def test_a_sleeper_is_as_far_away_as_its_condition(owner: int, home: str, home_node: int) -> None:
+    """Thesis section 6.3.1: what counts is where the condition lives, not who signals; that pays for the line."""
+    seen = waiting(300, 100, 200, owner=owner, home=home)
+    woken = {worker: t / NS for t, worker, _, _ in seen.of_rank(Rank.WAKE)}
+    signalled = {2: 1120, 3: 1240, 1: 1340}
+    assert woken == {w: t + (2500 if w // 2 == home_node else 4000) for w, t in signalled.items()}
+    assert seen.of_worker("overhead_ps")[0] == (2 * 120 + 100) * NS
+
+
+def test_one_that_comes_later_need_not_wait() -> None:
+    seen = waiting(2000, 100)
+    assert [worker for _, worker, _, _ in seen.of_rank(Rank.WAKE)] == [2]
+    assert seen.of_worker("parked_ps")[1] == 0
+    assert seen.of_worker("overhead_ps")[1] == 20 * NS  # the line, from the signaller
+
+
+def test_one_signal_lets_one_pass() -> None:
+    words = (SyncObject("go", Role.CONDITION),)
+    work = graph(body(Use(Op.SIGNAL)), *[body(Use(Op.AWAIT)) for _ in range(2)], phases=(
+        phase(0, 1, 2, deal=Deal.CYCLIC),), words=words)  # fmt: skip
+    with pytest.raises(DeadlockError, match="1 tasks are left"):
+        simulated(plan_of(work, 3, how="bare"))
+
+
+@pytest.mark.parametrize("parties", [1, 2])
+@pytest.mark.parametrize("kind", KINDS_BARRIERS)
+def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, parties: int) -> None:
+    """More workers use it than it has parties: the next ones meet by themselves."""
+    bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
+    words = (SyncObject("gate", Role.BARRIER, parties=parties),)
+    work = graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), words=words)
+    strategy = stealing(locks={"barrier": kind}, mapping="contiguous")
+    plan = plan_of(work, 4, strategy, "bare", toy(sockets=2, cores=2), skip=False)
+    assert sum(actor == 1 for _, actor, _, _ in observe(plan).of_rank(Rank.RELEASE)) == 12 // parties

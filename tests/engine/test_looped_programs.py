@@ -7,11 +7,11 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
-from engine_setup import NS, SEED, Seen, plan_of, run, seeded, stealing, toy, toy_with
-from task_graphs import Access, Run, body, graph, items, phase, task
+from engine_setup import NS, SEED, Seen, plan_of, run, runtime, seeded, stealing, toy, toy_with
+from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim import draws
-from numasim.engine.check.bounds import Bounded, bounds_of
+from numasim.engine.check.bounds import bounds_of
 from numasim.engine.check.invariants import assert_valid
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.phase_rows import SUMS
@@ -33,12 +33,11 @@ def looped(work: Workload, *loops: Loop) -> Workload:
     return replace(work, loops=loops)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_nested_loops_run_their_phases_in_order(engine: str) -> None:
+def test_nested_loops_run_their_phases_in_order() -> None:
     work = looped(
         graph(task(100 * NS), task(10 * NS), task(NS), phases=(phase(0), phase(1, repeat=2), phase(2))), *NESTED
     )
-    seen = run(work, 1, engine=engine)
+    seen = run(work, 1)
     once = [100, *[10, 10, 1] * 3]
     assert seen.order() == [0, *[1, 1, 2] * 3] * 2
     assert seen["makespan_ps"] == seen["span_ps"] == seen["work_ps"] == 2 * sum(once) * NS
@@ -46,22 +45,20 @@ def test_nested_loops_run_their_phases_in_order(engine: str) -> None:
     assert seen["tasks"] == 20
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_root_may_run_in_several_phases(engine: str) -> None:
+def test_a_root_may_run_in_several_phases() -> None:
     tree = task(10 * NS, task(20 * NS), 5 * NS)
     work = looped(graph(tree, task(7 * NS), phases=(phase(0), phase(2, 0), phase(2))), Loop(1, 3, 2))
     plan = plan_of(work, 1)
-    seen = run(work, 1, engine=engine)
+    seen = run(work, 1)
     assert seen["tasks"] == 2 + 2 * (3 + 1)
     assert seen["makespan_ps"] == (35 + 2 * (35 + 7 + 7)) * NS
-    assert_valid(plan, seen.result, seen.log)
+    assert_valid(seeded(plan), seen.result, seen.log)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_dependences_begin_anew_in_every_pass_and_phase(engine: str) -> None:
+def test_dependences_begin_anew_in_every_pass_and_phase() -> None:
     first, second = task(10 * NS, name="first"), task(20 * NS, after=("first",))
     work = looped(graph(first, second, task(NS), phases=(phase(0, 1), phase(2), phase(0, 1))), Loop(0, 3, 3))
-    seen = run(work, 2, engine=engine)
+    seen = run(work, 2)
     assert seen["makespan_ps"] == seen["span_ps"] == 3 * (30 + 1 + 30) * NS
 
 
@@ -77,7 +74,7 @@ def test_work_span_and_bounds_count_every_pass() -> None:
 
         assert compiled(seeded(plan), work.segment_compute_ps) == chains
     assert span_ps(work, 0) == 5 * (30 + 2 * 6 + 30) * NS
-    bounds = bounds_of(Bounded.of(plan, lambda segments: longest_chains_ps(work, segments)))
+    bounds = bounds_of(plan, lambda segments: longest_chains_ps(work, segments))
     assert (bounds.work_ps, bounds.critical_path_ps) == (5 * (30 + 20 + 30) * NS, 5 * (30 + 12 + 30) * NS)
     assert work.tasks == 5 * (2 + 4 + 2)
 
@@ -90,17 +87,16 @@ def test_ranges_run_in_every_pass() -> None:
     assert serial_ps(seeded(plan_of(work, 1)), seen["work_ps"], lambda _: 0) == seen["makespan_ps"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_program_that_loops_may_skip_ahead(engine: str) -> None:
+def test_a_program_that_loops_may_skip_ahead() -> None:
     work = looped(graph(task(1000 * NS), task(200 * NS), phases=(phase(0, repeat=2), phase(1))), Loop(0, 2, 3))
     assert plan_of(work, 2).skipping
-    assert run(work, 2, engine=engine)["makespan_ps"] == 3 * 2200 * NS
+    assert run(work, 2)["makespan_ps"] == 3 * 2200 * NS
 
 
 # ---- what lasts from pass to pass ----------------------------------------------------------------------------------
 
 
-def sweeps(size: int, machine: Any, engine: str, **effects: Any) -> Seen:
+def sweeps(size: int, machine: Any, **effects: Any) -> Seen:
     """Three passes of a to b and b to a; worker w, on node w, has one half of either."""
     regions = (Region("a", 2 * size, False), Region("b", 2 * size, False))
 
@@ -112,22 +108,20 @@ def sweeps(size: int, machine: Any, engine: str, **effects: Any) -> Seen:
     work = graph(
         *bodies, phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=regions
     )  # fmt: skip
-    return run(looped(work, Loop(0, 2, 3)), 2, machine=machine, engine=engine, effects=Effects(**effects))
+    return run(looped(work, Loop(0, 2, 3)), 2, machine=machine, effects=Effects(**effects))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_pages_stay_where_the_first_pass_has_placed_them(engine: str) -> None:
-    seen = sweeps(64 * KIB, TWO_NODES, engine)
+def test_pages_stay_where_the_first_pass_has_placed_them() -> None:
+    seen = sweeps(64 * KIB, TWO_NODES)
     # 4 halves of 16 pages; a step reads 64 KiB and moves 128 KiB for what it writes, all of it at home
     assert (seen["page_faults"], seen.result.node_pages.tolist()) == (64, [32, 32])
     assert (seen["bytes_local"], seen["bytes_remote"]) == (3 * 4 * 3 * 64 * KIB, 0)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("model", ["share", "lru"])
-def test_what_fits_in_the_cache_comes_from_memory_in_the_first_pass_alone(model: str, engine: str) -> None:
+def test_what_fits_in_the_cache_comes_from_memory_in_the_first_pass_alone(model: str) -> None:
     # a half of a and of b are 128 KiB in a cache of 256 KiB; what is fetched for writing moves on in its first pass
-    once = sweeps(64 * KIB, TWO_CACHES, engine, cache=model)
+    once = sweeps(64 * KIB, TWO_CACHES, cache=model)
     times = [end - start for worker, _, start, end in sorted(once.stretches, key=lambda each: each[2]) if worker == 0]
     assert len(times) == 6
     assert times[0] > times[1] == times[2] == times[3] == times[4] == times[5]
@@ -171,35 +165,32 @@ def noisy_turns(seed: int, turns: int, task: int, number: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_noise_is_another_in_every_turn(engine: str) -> None:
+def test_noise_is_another_in_every_turn() -> None:
     # phase 0 has 2 x 3 turns, each of one task; phase 1 runs the same root: its turns have the noise of their number
     work = looped(graph(task(1000 * NS), phases=(phase(0, repeat=2), phase(0))), Loop(0, 2, 3))
-    seen = run(work, 1, engine=engine, effects=Effects(task_noise_ppm=100_000))
+    seen = run(work, 1, effects=Effects(task_noise_ppm=100_000))
     first, second = iter(noisy_turns(SEED, 6, 0, 0)), iter(noisy_turns(SEED, 3, 0, 0))
     lengths = [end - start for _, _, start, end in seen.stretches]
     assert lengths == [next(turns) for _ in range(3) for turns in (first, first, second)]
     assert len(set(noisy_turns(SEED, 6, 0, 0))) == 6
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_items_draw_their_times_once_and_their_noise_in_every_turn(engine: str) -> None:
+def test_items_draw_their_times_once_and_their_noise_in_every_turn() -> None:
     work = looped(items(1, 1000 * NS), Loop(0, 1, 4))
     plan = plan_of(work, 1, effects=Effects(task_noise_ppm=100_000))
-    seen = run(work, 1, engine=engine, effects=Effects(task_noise_ppm=100_000))
+    seen = run(work, 1, effects=Effects(task_noise_ppm=100_000))
     assert seen["makespan_ps"] == sum(noisy_turns(SEED, 4, 0, 1))
     assert serial_ps(seeded(plan), seen["work_ps"], lambda _: 0) == seen["makespan_ps"]
-    drawn = run(looped(items(1, 1, 1000 * NS), Loop(0, 1, 4)), 1, engine=engine)
+    drawn = run(looped(items(1, 1, 1000 * NS), Loop(0, 1, 4)), 1)
     assert drawn["makespan_ps"] % 4 == 0  # the same time in every turn
 
 
 # ---- rows ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_result_has_a_row_for_each_run_of_a_phase(engine: str) -> None:
+def test_a_result_has_a_row_for_each_run_of_a_phase() -> None:
     phases = (phase(0, 1, name="two"), phase(1, repeat=2))
-    seen = run(looped(graph(task(100 * NS), task(10 * NS), phases=phases), Loop(0, 2, 2)), 1, engine=engine)
+    seen = run(looped(graph(task(100 * NS), task(10 * NS), phases=phases), Loop(0, 2, 2)), 1)
     rows = seen.result.iterations
     assert rows["name"].tolist() == ["two", "", ""] * 2
     assert rows[["phase", "iteration", "turn"]].to_numpy().tolist() == [
@@ -210,9 +201,8 @@ def test_a_result_has_a_row_for_each_run_of_a_phase(engine: str) -> None:
     assert rows["tasks"].tolist() == [2, 1, 1] * 2
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_rows_tell_what_the_first_pass_costs(engine: str) -> None:
-    rows = sweeps(64 * KIB, TWO_CACHES, engine, cache="share").result.iterations
+def test_rows_tell_what_the_first_pass_costs() -> None:
+    rows = sweeps(64 * KIB, TWO_CACHES, cache="share").result.iterations
     steps = 2 * 2 * 64 * KIB  # two workers; each walks over one half of a and one of b
     first, *later = rows["bytes_local"].tolist()
     assert first > 0
@@ -222,11 +212,10 @@ def test_rows_tell_what_the_first_pass_costs(engine: str) -> None:
     assert len(set(later)) == 1
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_rows_add_up_to_the_run(engine: str) -> None:
+def test_rows_add_up_to_the_run() -> None:
     phases = (phase(*range(6)), phase(*range(6, 9), deal=Deal.BLOCK, repeat=2))
     works = looped(graph(*[task(NS * (200 + 70 * at)) for at in range(9)], phases=phases), Loop(0, 2, 2))
-    seen = run(works, 4, machine=TWO_NODES_EACH, engine=engine)
+    seen = run(works, 4, machine=TWO_NODES_EACH)
     rows = seen.result.phase_rows
     for name in SUMS:
         assert int(rows[name].sum()) == seen[name], name
@@ -241,3 +230,87 @@ def test_only_so_many_rows_are_kept() -> None:
     assert result.remarks == [
         "the result has a row for each of the first 100,000 runs of phases; of 100,002 the rest has none"
     ]
+
+
+# ---- phases ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_phase_starts_when_the_one_before_has_ended() -> None:
+    works = graph(task(100 * NS), task(300 * NS), phases=(phase(0), phase(1)))
+    seen = run(works)
+    assert seen.stretches == ((0, 0, 0, 100 * NS), (0, 1, 100 * NS, 400 * NS))
+    assert seen.of_rank(Rank.RELEASE) == ((100 * NS, 0, 0, 0), (400 * NS, 0, 1, 0))
+    assert seen["span_ps"] == 400 * NS
+
+
+def test_the_roots_of_a_phase_run_at_once_and_its_span_is_the_longest() -> None:
+    works = graph(task(100 * NS), task(300 * NS), phases=(phase(0, 1, deal=Deal.CYCLIC),))
+    seen = run(works)
+    assert seen.stretches == ((0, 0, 0, 100 * NS), (1, 1, 0, 300 * NS))
+    assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (300 * NS, 300 * NS, 400 * NS)
+
+
+def test_a_phase_is_repeated_from_its_beginning() -> None:
+    works = graph(task(10 * NS, task(100 * NS), WAIT, 20 * NS), phases=(phase(0, repeat=4),))
+    seen = run(works, workers=1)
+    assert seen.order() == [0, 1, 0] * 4
+    assert (seen["makespan_ps"], seen["tasks"]) == (4 * 130 * NS, 8)
+
+
+def test_in_a_serial_phase_the_others_wait_at_the_barrier() -> None:
+    works = graph(task(500 * NS), task(300 * NS), phases=(phase(0, serial=True), phase(1)))
+    seen = run(works)
+    assert seen.of_worker("idle_barrier_ps") == [0, 500 * NS]
+    assert seen.of_worker("steal_attempts") == [0, 3]  # in the second phase alone
+    assert seen.of_worker("idle_steal_ps") == [0, 300 * NS]
+
+
+def test_a_probe_that_is_under_way_at_the_end_of_a_phase_is_dropped() -> None:
+    # worker 1 looks at 100 ns; its second probe would look at 200 ns; the second phase starts a new one at 150 ns
+    works = graph(task(150 * NS), task(150 * NS), phases=(phase(0), phase(1)))
+    seen = run(works)
+    assert seen.of_worker("steal_attempts") == [0, 2]
+    assert seen.of_worker("idle_steal_ps") == [0, 300 * NS]
+
+
+def test_back_off_starts_anew_in_every_phase() -> None:
+    # in either phase looks at 100, 250 ns, after waits of 50, 100 ns
+    works = graph(task(300 * NS), task(300 * NS), phases=(phase(0), phase(1)))
+    seen = run(works, how=runtime(backoff={"first_ns": 50}))
+    assert seen.of_worker("steal_attempts") == [0, 4]
+    assert seen.of_worker("idle_backoff_ps") == [0, 2 * 100 * NS]
+
+
+def test_thieves_keep_working_after_the_root_has_ended() -> None:
+    # nobody waits for the child; the phase ends with it
+    seen = run(graph(task(task(1000 * NS), 150 * NS)))
+    assert seen.stretches == ((0, 0, 0, 150 * NS), (1, 1, 100 * NS, 1100 * NS))
+    assert seen["makespan_ps"] == 1100 * NS
+
+
+def test_repeated_ranges_are_dealt_anew() -> None:
+    seen = run(items(4, 100 * NS, deal=Deal.CYCLIC, repeat=2), how=runtime(costs={"probe_ns": 1000}))
+    assert seen.order(0) == [0, 2, 0, 2]
+    assert seen.order(1) == [1, 3, 1, 3]
+    assert seen["makespan_ps"] == 400 * NS
+
+
+def test_an_empty_program_takes_no_time() -> None:
+    seen = run(graph(task()))
+    assert (seen["makespan_ps"], seen["tasks"], seen["steal_attempts"]) == (0, 1, 0)
+
+
+# while all queues are empty, none is probed
+SEEKS_LENGTH = stealing({"from": "others", "pick": "random", "if": {"length": 1}})
+
+
+def test_a_worker_that_seeks_before_others_have_begun_passes_over_nothing_that_they_bring() -> None:
+    spawner = body(*[task(1000 * NS) for _ in range(3)], WAIT)
+    work = graph(body(10_000 * NS), body(), spawner, phases=(phase(0, 1, 2, deal=Deal.CYCLIC),))
+    seen = run(work, 3, SEEKS_LENGTH, runtime(poll_ns=50))  # as event by event
+    assert seen.of_worker("tasks") == [0, 1, 2]
+
+
+def test_a_worker_that_seeks_before_others_have_begun_sees_no_deadlock() -> None:
+    work = graph(body(), body(1000 * NS), phases=(phase(0, 1, deal=Deal.CYCLIC),))
+    assert run(work, 2, SEEKS_LENGTH, runtime(poll_ns=50))["makespan_ps"] == 1000 * NS

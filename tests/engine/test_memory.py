@@ -5,18 +5,24 @@ A line takes 100 ns from the own node and 200 ns from the other one; ten sequent
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
-from engine_setup import NS, Seen, run, runtime, stealing, toy, toy_with
+from balanced_programs import CASES, FAULT_NS, MIGRATE_NS, PAGE, SCAN, STEP_NS, TWO_NODES, Balanced, touched_in_turn
+from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.engine.reference.memory.page_map import split
-from numasim.parts.models.placement_model import PlacementSpec
+from numasim.parts.base import canonical_json
+from numasim.parts.models.placement_model import PlacementSpec, ScanSpec
+from numasim.plan.effects import Effects
+from numasim.plan.skippable import obstacle
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
-TWO_NODES = toy(sockets=2, cores=1)
 DATA = Region("data", 1 << 20, True)
 FRESH = Region("fresh", 1 << 20, False)
 KIB = 1024
@@ -195,3 +201,92 @@ def test_a_granule_is_a_size_or_a_number_of_pages(granule: str | int, page: str,
 def test_granules_are_64_kib_by_default() -> None:
     usual = PlacementSpec(policy="first-touch")
     assert [usual.granule_pages(page * KIB) for page in (4, 64)] == [16, 1]
+
+
+# ---- automatic numa balancing ---------------------------------------------------------------------------------------
+
+TWICE = CASES[0]
+AMPLE = Effects(contention="fluid")  # two workers that take turns ask for less than there is
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("effects", [None, AMPLE], ids=["uncoupled", "coupled"])
+def test_by_hand(case: Balanced, effects: Effects | None) -> None:
+    seen = observe(case.plan(effects) if effects else case.plan())
+    assert seen.result.node_bytes.tolist() == [[PAGE * pages for pages in row] for row in case.read]
+    assert seen.of_worker("overhead_ps") == [NS * each for each in case.overhead_ns]
+    assert (seen["page_faults"], seen["pages_migrated"]) == (case.placed, case.migrated)
+    at_home = case.migrated + case.placed
+    assert seen.result.node_pages.tolist() == [case.pages - at_home, at_home]
+    assert seen["makespan_ps"] == NS * case.makespan_ns
+
+
+def test_a_hinting_fault_takes_what_a_page_fault_takes_unless_it_is_given() -> None:
+    seen = observe(replace(TWICE, scan={"fault_ns": None}).plan())
+    assert seen.of_worker("overhead_ps") == [0, NS * (3 * FAULT_NS + MIGRATE_NS)]
+
+
+def test_pages_that_would_migrate_to_a_full_node_stay() -> None:
+    """Two pages a node: `data` fills node 0, and `more` has gone to node 1."""
+    full = toy_with({"sockets": 2, "cores": 1}, nodes={"memory": 2 * PAGE})
+    regions = (Region("data", 2 * PAGE, True), Region("more", 2 * PAGE, True))
+    placement = {"policy": "numa-balancing", "scan": SCAN, "granule": 1, "overflow": "next"}
+    work = touched_in_turn((1, 1, 1, 1), Access(0, 0, 2 * PAGE), regions)
+    seen = observe(plan_of(work, 2, stealing(placement=placement), runtime(), full))
+    assert (seen["pages_migrated"], seen.result.node_pages.tolist()) == (0, [2, 2])
+    assert seen.of_worker("overhead_ps") == [0, 3 * 2 * 100 * NS]
+
+
+def test_repeats_of_a_phase_do_not_begin_anew() -> None:
+    """The same touches as in the first case, as four repeats of one phase."""
+    step = body(Run(STEP_NS * NS, (Access(0, 0, PAGE),)))
+    work = graph(body(), step, phases=(phase(0, 1, deal=Deal.CYCLIC, repeat=4),), regions=(Region("data", PAGE, True),))
+    placement = {"policy": "numa-balancing", "scan": SCAN, "granule": 1}
+    seen = observe(plan_of(work, 2, stealing(placement=placement), runtime(), TWO_NODES))
+    assert seen.result.node_bytes.tolist() == [[PAGE * pages for pages in row] for row in TWICE.read]
+
+
+def test_hinting_faults_use_the_address_space() -> None:
+    """The 16 pages of case `granules` take 16 faults in touch 1, at 10^5 faults per second.
+
+    It computes for 100 us and pays 1.6 us: it asks for 16 faults in 101.6 us, 157480 per second, and gets the share
+    10^5 / 157480, in units of 2^-48; so it takes about 160 us.
+    """
+    granules = replace(next(case for case in CASES if case.name == "granules"), touchers=(1, 1))
+    seen = observe(granules.plan(AMPLE, faults_per_s=10**5))
+    nominal_ps = (STEP_NS + 16 * 100) * NS
+    share = (10**5 << 48) // (16 * 10**12 // nominal_ps)
+    assert seen["makespan_ps"] == STEP_NS * NS - (-(nominal_ps << 48) // share)
+    assert seen.of_worker("overhead_ps") == [0, 16 * 100 * NS]
+
+
+def test_what_is_scanned_is_not_skipped() -> None:
+    plan = TWICE.plan()
+    assert not plan.skippable
+    assert obstacle(plan) is not None
+
+
+# ---- what can be written down --------------------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_linux_unless_they_are_given() -> None:
+    spec = PlacementSpec(policy="numa-balancing")
+    assert spec.rule == ScanSpec().rule == PlacementSpec(policy="numa-balancing", scan=ScanSpec()).rule
+    assert (spec.rule.scan_delay_ps, spec.rule.scan_period_ps) == (10**12, 10**12)  # a second
+    assert (spec.rule.scan_bytes, spec.rule.migrate_after) == (256 * 2**20, 2)
+
+
+def test_the_identity_is_that_of_the_scans_and_without_them_names_none() -> None:
+    first_touch = (
+        '{"changes":[],"grain":null,"granule":"64KiB","node":null,"nodes":null,"overflow":"none",'
+        '"policy":"first-touch","tasks":null,"touch_on_read":true}'
+    )
+    assert canonical_json(PlacementSpec(policy="first-touch").model_dump()) == first_touch
+
+    def contents(**scan: Any) -> str:
+        change = {"phase": 0, "policy": "numa-balancing", **scan}
+        return stealing(placement={"policy": "numa-balancing", **scan, "changes": [change]}).contents_json
+
+    spelt_out = {"delay_ns": 10**9, "period_ns": 1e9, "size": "256MiB", "migrate_after": 2}
+    assert contents() == contents(scan={}) == contents(scan=spelt_out)
+    assert contents() != contents(scan={"period_ns": 1})

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from engine_setup import (
     NS,
     SEED,
+    Seen,
     assert_agree,
     event_by_event,
     found,
     observe,
     plan_of,
+    runtime,
     shipped_strategy,
+    simulated,
+    stealing,
     toy,
     toy_with,
 )
@@ -23,14 +28,16 @@ from hypothesis import strategies as st
 from ragged_plans import each, on, ragged, table
 from task_graphs import Access, Run, graph, items, phase, task
 
+import numasim as ns
 from numasim.draws import DrawClass, base, below, draw
 from numasim.engine.result import Result
-from numasim.engine.simulate import ENGINES, simulate
 from numasim.parts.models.placement_model import PlacementSpec
+from numasim.plan.build_plan import build_plan
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.item_prices import ItemPrices, Seat
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
+from numasim.spec.run_spec import resolve
 from numasim.workload.amounts import exact_sum
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 from numasim.workload.one_worker import serial_ps
@@ -40,8 +47,6 @@ MACHINE = toy(sockets=2, cores=1)  # a worker on each node: 100 ns to its own me
 COUPLED = Effects(contention="fluid")  # of controllers that have far more than these items ask for
 GIB = 2**30
 NODE_1 = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="bind", node=1)})
-
-pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 
 def three_items(deal: Deal = Deal.CYCLIC) -> Workload:
@@ -54,8 +59,8 @@ def two_workers(work: Workload, effects: Effects = NO_EFFECTS) -> Plan:
 
 
 @pytest.mark.parametrize("effects", [NO_EFFECTS, COUPLED])
-def test_three_items_with_bytes_on_two_nodes(engine: str, effects: Effects) -> None:
-    seen = observe(two_workers(three_items(), effects), engine)
+def test_three_items_with_bytes_on_two_nodes(effects: Effects) -> None:
+    seen = observe(two_workers(three_items(), effects))
     lasts_ps = {0: 1000 * NS, 1: 1000 * NS, 2: (100 + 2 * 200) * NS}  # chased: a line after the other
     assert seen["makespan_ps"] == lasts_ps[0] + lasts_ps[2]
     assert seen.result.node_bytes.tolist() == [[640 + 64, 128], [0, 640]]
@@ -65,31 +70,31 @@ def test_three_items_with_bytes_on_two_nodes(engine: str, effects: Effects) -> N
 
 
 @pytest.mark.parametrize("mode", [Mode.WRITE, Mode.READ_WRITE])
-def test_what_is_written_is_fetched_and_goes_back(engine: str, mode: Mode) -> None:
-    seen = observe(two_workers(ragged(1, 0, on(1, each(640), mode)), COUPLED), engine)
+def test_what_is_written_is_fetched_and_goes_back(mode: Mode) -> None:
+    seen = observe(two_workers(ragged(1, 0, on(1, each(640), mode)), COUPLED))
     assert seen["makespan_ps"] == 20 * 200 * NS
     kinds = {name: int(pairs[0, 1]) for name, pairs in seen.result.traffic.items()}
     fetched = "ownership" if mode == Mode.WRITE else "read"
     assert {name: count for name, count in kinds.items() if count} == {fetched: 640, "written": 640}
 
 
-def test_shares_cut_an_amount_without_rest(engine: str) -> None:
-    seen = observe(two_workers(ragged(2, NS, on((0, 1), each(100, 7), shares=(1, 2)))), engine)
+def test_shares_cut_an_amount_without_rest() -> None:
+    seen = observe(two_workers(ragged(2, NS, on((0, 1), each(100, 7), shares=(1, 2)))))
     assert seen.result.node_bytes.sum(axis=0).tolist() == [33 + 2, 67 + 5]
 
 
-def test_compute_times_of_items_one_by_one(engine: str) -> None:
+def test_compute_times_of_items_one_by_one() -> None:
     work = ragged(4, each(500 * NS, 10 * NS, 20 * NS, 30 * NS))
-    seen = observe(event_by_event(two_workers(work)), engine)
+    seen = observe(event_by_event(two_workers(work)))
     assert seen.log is not None
     assert {each.task: each.end_ps - each.start_ps for each in seen.log} == {
         0: 500 * NS, 1: 10 * NS, 2: 20 * NS, 3: 30 * NS,
     }  # fmt: skip
 
 
-def test_tables_are_drawn_by_the_numbers_of_the_items_streams(engine: str) -> None:
+def test_tables_are_drawn_by_the_numbers_of_the_items_streams() -> None:
     compute, amounts = table((1, 5, 5), (3, 100, 900)), table((2, 0, 63), (1, 64, 640), (1, 9000, 9000))
-    seen = observe(two_workers(ragged(40, compute, on(1, each(*[0] * 40)), on(0, amounts))), engine, seed=77)
+    seen = observe(two_workers(ragged(40, compute, on(1, each(*[0] * 40)), on(0, amounts))), seed=77)
 
     def drawn(item: int, number: int, starts: list[int], parts: list[tuple[int, int]]) -> int:
         stream = base(77, DrawClass.DURATION, item)
@@ -105,12 +110,12 @@ def test_tables_are_drawn_by_the_numbers_of_the_items_streams(engine: str) -> No
 
 
 @pytest.mark.parametrize("effects", [NO_EFFECTS, COUPLED])
-def test_equal_amounts_are_a_plain_range(engine: str, effects: Effects) -> None:
+def test_equal_amounts_are_a_plain_range(effects: Effects) -> None:
     access = Access(0, 0, 640, pattern=Pattern.CHASE, mode=Mode.READ_WRITE)
     plain = items(50, 300 * NS, None, Deal.CYCLIC, (access,), ((1, 0, 0),), (Region("data", 4096, True),))
     like = ragged(50, 300 * NS, on(1, each(*[640] * 50), Mode.READ_WRITE), deal=Deal.CYCLIC)
     assert like.ranges[0].compute is None
-    seen = [observe(plan_of(work, 2, NODE_1, machine=MACHINE, effects=effects), engine) for work in (plain, like)]
+    seen = [observe(plan_of(work, 2, NODE_1, machine=MACHINE, effects=effects)) for work in (plain, like)]
     assert_alike(*(each.result for each in seen))
 
 
@@ -123,7 +128,7 @@ def test_equal_amounts_are_a_plain_range(engine: str, effects: Effects) -> None:
     coupled=st.booleans(),
 )
 def test_a_ragged_range_is_as_many_single_tasks(
-    engine: str, rows: list[tuple[int, int]], mode: Mode, pattern: Pattern, deal: Deal, coupled: bool
+    rows: list[tuple[int, int]], mode: Mode, pattern: Pattern, deal: Deal, coupled: bool
 ) -> None:
     compute, moved = (each(*column) for column in zip(*rows, strict=True))
     dealt = ragged(len(rows), compute, on(1, moved, mode, pattern=pattern), deal=deal)
@@ -132,7 +137,7 @@ def test_a_ragged_range_is_as_many_single_tasks(
     single = graph(*roots, phases=phases, regions=(Region("data", 5000, True),))
     effects = COUPLED if coupled else NO_EFFECTS
     plans = [plan_of(work, 2, NODE_1, machine=MACHINE, effects=effects) for work in (dealt, single)]
-    assert_alike(*(observe(event_by_event(plan), engine).result for plan in plans), but=("event_hash", "trace_hash"))
+    assert_alike(*(observe(event_by_event(plan)).result for plan in plans), but=("event_hash", "trace_hash"))
 
 
 def assert_alike(first: Result, second: Result, but: tuple[str, ...] = ()) -> None:
@@ -144,12 +149,12 @@ def assert_alike(first: Result, second: Result, but: tuple[str, ...] = ()) -> No
         assert both[0] == both[1]
 
 
-def test_a_table_of_one_part_has_the_numbers_of_its_part(engine: str) -> None:
-    seen = observe(two_workers(ragged(9, table((7, 40 * NS, 40 * NS)))), engine)
+def test_a_table_of_one_part_has_the_numbers_of_its_part() -> None:
+    seen = observe(two_workers(ragged(9, table((7, 40 * NS, 40 * NS)))))
     assert seen["work_local_ps"] == 9 * 40 * NS
 
 
-def test_the_mean_item_has_the_mean_of_every_amount(engine: str) -> None:
+def test_the_mean_item_has_the_mean_of_every_amount() -> None:
     assert table((1, 0, 10), (3, 100, 100)).mean == 76  # 76.25
     assert each(1, 2, 4).mean == 2
     plan = two_workers(ragged(2, each(10, 21), on((0, 1), each(641, 1920), shares=(1, 3))), COUPLED)
@@ -159,23 +164,23 @@ def test_the_mean_item_has_the_mean_of_every_amount(engine: str) -> None:
     assert [prices.mean.units[node] for node in (0, 1)] == [own, other]
 
 
-def test_bytes_on_nodes_pass_by_the_caches(engine: str) -> None:
+def test_bytes_on_nodes_pass_by_the_caches() -> None:
     machine = replace(MACHINE, caches=replace(MACHINE.caches, l2_bytes=2**20))
     plans = [plan_of(three_items(), 2, machine=machine, effects=replace(COUPLED, cache=c)) for c in ("none", "share")]
-    seen = [observe(plan, engine) for plan in plans]
+    seen = [observe(plan) for plan in plans]
     assert seen[0]["bytes_cache"] == seen[1]["bytes_cache"] == 0
     assert found(seen[0].result) == found(seen[1].result)
 
 
-def test_strides_and_steps_of_eight_gigabytes(engine: str) -> None:
+def test_strides_and_steps_of_eight_gigabytes() -> None:
     region = (Region("data", 64 * GIB, True),)
     interleaved = shipped_strategy("randomized").model_copy(update={"placement": PlacementSpec(policy="interleave")})
     access = Access(0, 0, 4096, rows=7, stride=8 * GIB + 4096)  # a page of each node in turn
     work = items(4, NS, None, Deal.CYCLIC, (access,), ((1, 4096, 0),), region)
-    seen = observe(plan_of(work, 2, interleaved, machine=MACHINE), engine)
+    seen = observe(plan_of(work, 2, interleaved, machine=MACHINE))
     assert seen.result.node_bytes.sum(axis=0).tolist() == [4 * 14336, 4 * 14336]
     far = items(1, NS, None, Deal.MASTER, (Access(0, 0, 64, stride=2**62),), ((1, 2**62, 2**62),), region)
-    assert int(observe(plan_of(far, 2, interleaved, machine=MACHINE), engine).result.node_bytes.sum()) == 64
+    assert int(observe(plan_of(far, 2, interleaved, machine=MACHINE)).result.node_bytes.sum()) == 64
 
 
 amounts = st.one_of(
@@ -195,11 +200,11 @@ amounts = st.one_of(
     seed=st.integers(0, 99),
 )
 def test_totals_are_the_sums_over_items(
-    engine: str, compute: object, moved: object, shares: tuple[int, int], coupled: bool, seed: int
+    compute: object, moved: object, shares: tuple[int, int], coupled: bool, seed: int
 ) -> None:
     work = ragged(30, compute, on((0, 1), moved, shares=shares), deal=Deal.BLOCK, repeat=2)  # type: ignore[arg-type]
     plan = two_workers(work, COUPLED if coupled else NO_EFFECTS)
-    fast, slow = observe(plan, engine, seed), observe(event_by_event(plan), engine, seed)
+    fast, slow = observe(plan, seed), observe(event_by_event(plan), seed)
     assert_agree(fast, slow)
     family, every = work.ranges[0], np.arange(30)
     assert int(slow.result.node_bytes.sum()) == 2 * int(family.node_accesses[0].amounts.of(every, seed, 4).sum())
@@ -211,9 +216,7 @@ def test_totals_are_the_sums_over_items(
     times=st.lists(st.tuples(st.integers(0, 2**60), st.integers(0, 2**60)), min_size=1, max_size=4),
     overlap_ppm=st.integers(0, 10**6),
 )
-def test_times_are_combined_alike_one_by_one_and_together(
-    engine: str, times: list[tuple[int, int]], overlap_ppm: int
-) -> None:
+def test_times_are_combined_alike_one_by_one_and_together(times: list[tuple[int, int]], overlap_ppm: int) -> None:
     effects = Effects(overlap_ppm=overlap_ppm)
     compute, wait = (np.array(each, np.int64) for each in zip(*times, strict=True))
     assert effects.combined_array_ps(compute, wait).tolist() == [effects.combined_ps(*pair) for pair in times]
@@ -221,7 +224,7 @@ def test_times_are_combined_alike_one_by_one_and_together(
 
 
 @pytest.mark.parametrize("lines", [(1, 100, 1, 1), (5, 5, 5, 5)])
-def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...], engine: str) -> None:
+def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...]) -> None:
     """Worker 0 waits 300 ns for a line of its own node, and worker 1, which is dealt nothing, 100 ns. That steals the
     second item when worker 0 has ended the first and begins the last. Like items are as long as that of worker 0.
     """
@@ -230,5 +233,139 @@ def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...], eng
     plan = plan_of(work, 2, machine=machine, effects=NO_EFFECTS)
     alike = len(set(lines)) == 1
     assert plan.skipping == alike
-    spans = {simulate(each_plan, SEED, engine).counters["span_ps"] for each_plan in (plan, event_by_event(plan))}
+    spans = {simulated(each_plan).counters["span_ps"] for each_plan in (plan, event_by_event(plan))}
     assert spans == {5 * 300 * NS if alike else 100 * 100 * NS}
+
+
+# ---- items that are dealt by where their data lies ------------------------------------------------------------------
+
+DISTRIBUTIONS = (
+    *("random", "interleave", "locality", "balanced"),
+    *("mixed-locality-balanced", "mixed-locality-interleave"),
+)
+VICTIMS = ("none", "sequential", "random", "numa-aware", "numa-only")
+PAIRS = {"random": 0, "interleave": 0, "mixed-locality-interleave": 1}  # looks at each row and worker, else 2
+ROWS, WORKERS = 60, 6
+WORK = {"name": "reduce", "emits": 600, "rows": ROWS, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
+
+
+UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+
+
+def run(strategy: Any, model: dict[str, str] | None = None, **work: Any) -> Result:
+    """The result of every engine."""
+    given = {"machine": "xeon-6130-2s", "workload": {**WORK, **work}, "strategy": strategy, "workers": WORKERS}
+    return simulated(build_plan(resolve({**given, "model": model or {}})))
+
+
+@pytest.mark.parametrize("model", [{}, UNCOUPLED], ids=["coupled", "uncoupled"])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_worker_0_pays_for_the_pairs_before_all_begin(model: dict[str, str], name: str) -> None:
+    like = f"phoenix-{name}-numa-aware"
+    free, paid = (
+        run({"like": like, "steal": [], "labels": {"deal": name, "pair_ns": cost}}, model) for cost in (0, 50)
+    )
+    cost_ps = PAIRS.get(name, 2) * ROWS * WORKERS * 50_000
+    assert paid.counters["makespan_ps"] - free.counters["makespan_ps"] == cost_ps
+    assert paid.counters["serial_ps"] == free.counters["serial_ps"]
+    assert paid.counters["work_ps"] - free.counters["work_ps"] == cost_ps
+    assert paid.counters["tasks"] == free.counters["tasks"] == ROWS
+
+
+@pytest.mark.parametrize("victims", VICTIMS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_engines_agree(name: str, victims: str) -> None:
+    steal = ns.Strategy.shipped(f"phoenix-locality-{victims}").specified()["steal"]
+    assert run({"like": f"phoenix-{name}-numa-aware", "steal": steal}, key_filler="equal-prob").tasks == ROWS
+
+
+@pytest.mark.parametrize("name", ["horizontal", "vertical"])
+def test_tournaments_agree(name: str) -> None:
+    assert run(f"phoenix-{name}", name=f"{name}-tournament", key_filler="equal-prob").tasks > 0
+
+
+def test_rows_of_a_node_stay_there_without_thieves_from_elsewhere() -> None:
+    """Six workers on two nodes own ten rows each; in turn, half of the rows are on the other node."""
+    local = run("phoenix-locality-numa-only").counters
+    dealt_in_turn = run("phoenix-interleave-none").counters
+    assert (local["bytes_local"], local["bytes_remote"]) == (600 * 4096, 0)
+    assert (dealt_in_turn["bytes_local"], dealt_in_turn["bytes_remote"]) == (300 * 4096, 300 * 4096)
+
+
+def test_phases_have_the_distribution_apart() -> None:
+    result = run("phoenix-locality-none")
+    table = result.iterations
+    assert table["time_ps"].tolist()[0] == 2 * ROWS * WORKERS * 50_000
+    assert table["time_ps"].sum() == result.counters["makespan_ps"]
+    assert table["tasks"].tolist() == [0, ROWS]
+
+
+# ---- worked out by hand: four items, four workers, of which 0 and 1 are on node 0 ----------------------------------
+
+NOBODY_STEALS: dict[str, Any] = {"queues": {"deque": {"per": "worker"}}, "mapping": "contiguous", "steal": []}
+QUEUES_OF_NODES: dict[str, Any] = {
+    "queues": {"pool": {"per": "node", "own": "fifo", "lock": "yes"}},
+    "mapping": "contiguous",
+}
+TAKES_OWN = {"from": "own", "queue": "pool"}
+RANDOM_SEED = 5
+
+
+def four_items(deal: Deal, *levels: Any, **strategy: Any) -> Seen:
+    """Two items with ten lines each on node 1, one with five on either, one with twelve on node 0 and three on node 1;
+    it is drawn how long they compute.
+    """
+    work = ragged(4, table((1, NS, 9 * NS)), on(0, each(0, 0, 320, 768)), on(1, each(640, 640, 320, 192)), deal=deal)
+    family = next(iter(strategy["queues"]))
+    keys = {"dispatch": [{"to": "label", "queue": family}, {"to": "any", "queue": family}], **strategy}
+    plan = plan_of(work, 4, stealing(*levels, **keys), runtime(), toy(sockets=2, cores=2))
+    return observe(event_by_event(plan))
+
+
+def who_had(seen: Seen) -> list[int]:
+    """The worker of each of the last four tasks."""
+    workers = {task: worker for worker, task, *_ in seen.stretches}
+    return [workers[task] for task in sorted(workers)[-4:]]
+
+
+BY_HAND: list[tuple[dict[str, Any], list[int]]] = [
+    ({"deal": "interleave"}, [0, 1, 2, 3]),
+    ({"deal": "locality"}, [2, 2, 0, 0]),  # the third costs all the same
+    # 720 bytes a worker, 792 with a tenth more: the last fits nowhere and goes to the first in the order of its cost
+    ({"deal": "balanced"}, [2, 3, 1, 0]),
+    ({"deal": "balanced", "overload": 0.8}, [2, 2, 1, 0]),  # 1296: node 1's first worker has room for both
+    ({"deal": "mixed-locality-balanced"}, [2, 2, 0, 0]),
+    ({"deal": "mixed-locality-balanced", "exclusivity": 0.9}, [2, 2, 1, 0]),
+    ({"deal": "mixed-locality-interleave", "exclusivity": 0.8}, [2, 2, 2, 0]),
+    ({"deal": "mixed-locality-interleave", "exclusivity": 0.9}, [2, 2, 2, 3]),
+    (
+        {"deal": "random", "seed": RANDOM_SEED},
+        [below(draw(base(RANDOM_SEED, DrawClass.DISPATCH, 0), number), 4) for number in range(4)],
+    ),
+]
+
+
+@pytest.mark.parametrize("deal", Deal)
+@pytest.mark.parametrize(("labels", "workers"), BY_HAND)
+def test_items_come_to_whom_the_distribution_names(labels: dict[str, Any], workers: list[int], deal: Deal) -> None:
+    assert who_had(four_items(deal, labels={**labels, "pair_ns": 0}, **NOBODY_STEALS)) == workers
+
+
+def test_items_come_to_the_queue_of_a_node() -> None:
+    """Units are the two nodes: 1440 bytes each, 1584 with a tenth more."""
+    nodes = {
+        "interleave": [0, 1, 0, 1],
+        "locality": [1, 1, 0, 0],
+        "balanced": [1, 1, 0, 0],  # by size the last, then the first two, 1280 on node 1; the third has room on node 0
+    }
+    for name, expected in nodes.items():
+        seen = four_items(Deal.MASTER, TAKES_OWN, labels={"deal": name, "pair_ns": 0}, **QUEUES_OF_NODES)
+        assert [worker // 2 for worker in who_had(seen)] == expected, name
+
+
+def test_pairs_of_items_and_units_take_worker_0_their_time() -> None:
+    """Four items and two units, looked at twice, 3 ns each; nobody else has begun then."""
+    seen = four_items(Deal.MASTER, TAKES_OWN, labels={"deal": "locality", "pair_ns": 3}, **QUEUES_OF_NODES)
+    cost_ps = 2 * 4 * 2 * 3 * NS
+    assert seen.stretches[0] == (0, 0, 0, cost_ps)
+    assert min(start_ps for _, _, start_ps, _ in seen.stretches[1:]) >= cost_ps

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_setup import NS, SEED, Seen, assert_agree, event_by_event, observe, plan_of, runtime, stealing, toy
-from engine_setup import run as simulated
-from task_graphs import body, graph, items, phase, task
+from engine_setup import (
+    FIRST,
+    NS,
+    SEED,
+    event_by_event,
+    observe,
+    plan_of,
+    run,
+    runtime,
+    stealing,
+    toy,
+)
+from task_graphs import WAIT, Run, body, graph, items, layers, phase, task
 
 from numasim import draws
 from numasim.engine.observe.trace_hash import Rank
-from numasim.parts.models.strategy_model import StrategySpec
-from numasim.workload.graph import Deal, Workload
+from numasim.engine.reference.actors import priority
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.workload.graph import Deal
 
 IN_ORDER = {"from": "others", "pick": "in-order"}
-
-
-def run(
-    work: Workload, workers: int = 2, strategy: StrategySpec | str = "randomized", seed: int = SEED, **keys: Any
-) -> Seen:
-    """Run with and without passing over polls; both have to be the same, and to steal at the same times."""
-    plan = plan_of(work, workers, strategy, **keys)
-    seen, slow = observe(plan, seed=seed), observe(event_by_event(plan), seed=seed)
-    assert_agree(seen, slow)
-    assert seen.steals == slow.steals
-    return slow
 
 
 # ---- back-off ------------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_probes_of_another_node_take_their_own_time_and_are_remote() -> None:
 def test_probes_and_takes_pay_for_the_cache_line() -> None:
     # 100 ns + the line of another socket 40 ns; the take 60 + 40 ns
     how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100, "take_ns": 60, "line": True})
-    seen = simulated(items(2, 1000 * NS), machine=toy(sockets=2, cores=1), how=how)
+    seen = run(items(2, 1000 * NS), machine=toy(sockets=2, cores=1), how=how)
     assert seen.steals == ((140 * NS, 1, 0, 1),)
     assert (1, 1, 240 * NS, 1240 * NS) in seen.stretches
 
@@ -250,3 +250,176 @@ def test_polls_are_passed_over_up_to_the_instant_of_the_next_change() -> None:
     seen = run(graph(task(5000 * NS, task(1000 * NS), 5000 * NS)))
     assert seen.steals == ((5000 * NS, 1, 0, 1),)
     assert seen.of_rank(Rank.POLL)[0] == (5000 * NS, 1, 49, 0)
+
+
+# ---- the order of events at one instant -----------------------------------------------------------------------------
+
+
+def test_work_ends_before_a_probe_looks() -> None:
+    # both items are worker 0's; it takes the second one at the very instant at which worker 1 looks for it
+    seen = run(items(2, 100 * NS))
+    assert seen.steals == ()
+    assert seen["makespan_ps"] == 200 * NS
+    assert (seen["steal_attempts"], seen["steal_false"]) == (2, 2)
+
+
+def test_a_probe_one_picosecond_before_the_end_of_work_succeeds() -> None:
+    seen = run(items(2, 100 * NS + 1))
+    assert seen.steals == ((100 * NS, 1, 0, 1),)
+    assert seen["makespan_ps"] == 200 * NS + 1
+    assert seen["steal_attempts"] == 2  # worker 0 looks at the last instant, in vain
+
+
+def test_a_put_is_visible_to_a_probe_of_its_instant() -> None:
+    seen = run(graph(task(task(500 * NS), 900 * NS)), how=runtime(costs={"push_ns": 100}))
+    assert seen.of_rank(Rank.PUT) == ((100 * NS, 0, 1, 0),)
+    assert seen.steals == ((100 * NS, 1, 0, 1),)
+    assert seen["makespan_ps"] == 1000 * NS
+
+
+def test_a_put_one_picosecond_after_the_probe_is_not_seen() -> None:
+    seen = run(graph(task(task(500 * NS), 900 * NS)), how=runtime(costs={"push_ns": 100.001}))
+    assert seen.steals == ((200 * NS, 1, 0, 1),)
+
+
+def test_the_lower_worker_wins_a_task_for_which_two_look_at_once() -> None:
+    seen = run(items(2, 1000 * NS), workers=3)
+    assert seen.steals == ((100 * NS, 1, 0, 1),)
+
+
+def test_probes_at_the_last_instant_count() -> None:
+    seen = run(items(1, 300 * NS), workers=3)
+    assert seen["steal_attempts"] == 6  # at 100, 200 and 300 ns, of workers 1 and 2
+
+
+def test_priorities_order_by_rank_then_actor_and_spare_those_of_simpy() -> None:
+    keys = [priority(rank, actor) for rank in Rank for actor in (0, 1, 2**31)]
+    assert keys == sorted(set(keys))
+    assert min(keys) == 2
+
+
+@pytest.mark.parametrize("deal", list(Deal))
+def test_dealt_items_of_equal_length_end_together(deal: Deal) -> None:
+    seen = run(items(6, 100 * NS, deal=deal), workers=3, strategy=FIRST, how=runtime(costs={"probe_ns": 1000}))
+    per_worker = {Deal.MASTER: (6, 0, 0), Deal.BLOCK: (2, 2, 2), Deal.CYCLIC: (2, 2, 2)}[deal]
+    assert tuple(seen.of_worker("tasks")) == per_worker
+    assert seen["makespan_ps"] == max(per_worker) * 100 * NS
+
+
+# ---- full queues ----------------------------------------------------------------------------------------------------
+
+
+def test_spawns_into_a_full_queue_run_at_once() -> None:
+    work = graph(task(*[task(100 * NS) for _ in range(6)], WAIT))
+    seen = run(work, workers=1, how=runtime(capacity=4, on_full="inline"))
+    assert seen.order() == [5, 6, 4, 3, 2, 1]
+
+
+def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
+    # worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns; the queue holds 4, 3, 2 and from 500 ns on 1 task, and
+    # only below a half of 4 it takes tasks again: 5 to 10 run at once, 11 and 12 are queued at 600 ns
+    work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
+    seen = run(work, how=runtime(capacity=4, on_full="inline", resume=0.5))
+    assert seen.order(0)[:6] == [5, 6, 7, 8, 9, 10]
+    assert [(t, task_id) for t, _, task_id, _ in seen.of_rank(Rank.PUT)][4:] == [(600 * NS, 11), (600 * NS, 12)]
+
+
+def test_a_resume_fill_of_one_queues_as_soon_as_there_is_room() -> None:
+    # worker 1's steals at 100 and 300 ns make room for tasks 7 and 10, spawned at 200 and 400 ns
+    work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
+    seen = run(work, how=runtime(capacity=4, on_full="inline", resume=1))
+    assert [task_id for _, _, task_id, _ in seen.of_rank(Rank.PUT)] == [1, 2, 3, 4, 7, 10]
+    assert seen.order(0)[:6] == [5, 6, 8, 9, 11, 12]
+
+
+def test_a_growing_queue_has_no_bound() -> None:
+    work = graph(task(*[task(100 * NS) for _ in range(6)], WAIT))
+    seen = run(work, workers=1, how=runtime(on_full="grow"))
+    assert seen.order() == [6, 5, 4, 3, 2, 1]
+
+
+def test_an_extra_producer_deals_round_robin_and_waits_for_room() -> None:
+    # puts at 10 to 40 ns fill both queues; both workers steal at 100 ns, and the puts at 110 and 120 ns follow
+    how = runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10})
+    seen = run(items(6, 1000 * NS), how=how)
+    puts = [(t, queue) for t, _, _, queue in seen.of_rank(Rank.PUT)]
+    assert puts == [(10 * NS, 0), (20 * NS, 1), (30 * NS, 0), (40 * NS, 1), (110 * NS, 0), (120 * NS, 1)]
+    assert seen.steals == ((100 * NS, 0, 1, 1), (100 * NS, 1, 0, 1))
+    assert [seen.order(0), seen.order(1)] == [[1, 4, 2], [0, 5, 3]]
+    assert seen["makespan_ps"] == 3100 * NS
+
+
+def test_efficiency_counts_workers_and_no_producer() -> None:
+    seen = run(items(6, 100 * NS), 2, how=runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10}))
+    assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
+    assert seen.result.row()["efficiency"] == seen["serial_ps"] / (2 * seen["makespan_ps"])
+
+
+def test_an_extra_producer_is_no_worker() -> None:
+    how = runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10})
+    seen = run(items(6, 1000 * NS), how=how)
+    assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
+    assert seen.of_worker("overhead_ps") == [0, 0, 60 * NS]
+    assert seen.of_worker("parked_ps") == [0, 0, 60 * NS]
+    assert (seen["overhead_ps"], seen["parked_ps"]) == (0, 0)
+
+
+def test_the_master_produces_into_its_own_queue_and_executes_what_does_not_fit() -> None:
+    how = runtime(producer="master", on_full="inline", capacity=2, join="help", costs={"push_ns": 10})
+    seen = run(items(6, 100 * NS), workers=1, how=how)
+    assert seen.order() == [2, 3, 4, 5, 1, 0]
+    assert seen["makespan_ps"] == (2 * 10 + 6 * 100) * NS
+    assert seen["overhead_ps"] == 20 * NS
+
+
+def test_the_master_works_when_it_has_produced_everything() -> None:
+    how = runtime(producer="master", costs={"push_ns": 10, "pop_ns": 5})
+    seen = run(items(3, 100 * NS), workers=1, how=how)
+    assert seen.order() == [2, 1, 0]
+    assert seen["makespan_ps"] == (3 * 10 + 3 * 105) * NS
+
+
+# ---- several tasks that become ready at once ------------------------------------------------------------------------
+
+LONG = 10_000 * NS
+PUSH = 10 * NS
+
+
+def room_for(tasks: int, push_ns: int = 0) -> RuntimeSpec:
+    return runtime(join="help", capacity=tasks, on_full="inline", costs={"push_ns": push_ns})
+
+
+@pytest.mark.parametrize("push_ps", [0, PUSH])
+def test_a_worker_offers_what_it_has_released_again_once_it_has_executed_one_of_them(push_ps: int) -> None:
+    """Worker 0 releases six tasks with room for one: it puts one, begins the next, and puts another one after that."""
+    names = [f"t{i}" for i in range(6)]
+    tasks = [task(Run(LONG), name=name, after=("first",)) for name in names]
+    work = graph(task(Run(LONG), name="first"), *tasks, phases=(phase(*range(7)),))
+    seen = observe(event_by_event(plan_of(work, 2, how=room_for(1, push_ps // NS))))
+    assert seen.of_worker("tasks") == [4, 3]  # three each of the six, which take both workers three times as long
+    lost = seen["makespan_ps"] - 4 * LONG
+    assert 0 <= lost <= 6 * push_ps + 400 * NS  # pushes, and probes of the thief
+
+
+def test_a_worker_that_is_dealt_more_than_its_queue_holds_offers_it_one_by_one() -> None:
+    work = graph(*[task(Run(LONG)) for _ in range(100)], phases=(phase(*range(100)),))
+    for workers in (1, 2, 4):
+        seen = observe(event_by_event(plan_of(work, workers, "randomized", room_for(4))))
+        assert sum(seen.of_worker("tasks")) == 100
+        assert abs(max(seen.of_worker("tasks")) - 100 // workers) <= 1
+
+
+def test_what_is_released_within_a_join_is_executed_within_it() -> None:
+    """A body waits for children that depend on another one of them, and have no room: it executes all of them."""
+    children = [task(Run(LONG), name=f"c{i}", after=("first",)) for i in range(5)]
+    work = graph(body(task(Run(LONG), name="first"), *children, WAIT, Run(LONG)))
+    seen = observe(event_by_event(plan_of(work, 1, how=room_for(1))))
+    assert seen["makespan_ps"] == 7 * LONG
+    two = observe(event_by_event(plan_of(work, 2, how=room_for(1))))
+    assert two["makespan_ps"] < 5 * LONG + 1000 * NS
+
+
+def test_engines_agree_on_what_waits_for_room() -> None:
+    for workers in (1, 3, 4):
+        for push_ns in (0, 10):
+            observe(event_by_event(plan_of(layers(6, 9, LONG), workers, "randomized", room_for(3, push_ns))))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from coupled_plans import coupled_plans, graphs, loaded, machines, ranges, with_effects
 from engine_setup import NS, SEED, observe, plan_of, runtime, stealing, toy_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_plans import seeds
+from random_plans import coupled_plans, graphs, loaded, machines, ranges, seeds, with_effects
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.draws import DrawClass, base, draw
-from numasim.engine.simulate import ENGINES
 from numasim.plan.effects import Effects, noisy_ps
 from numasim.plan.item_prices import ItemPrices, PricedItems, Seat
 from numasim.plan.plan import Plan
@@ -22,7 +20,6 @@ from numasim.workload.graph import Deal, Mode, Region, Workload
 from numasim.workload.one_worker import access_ps, segment_ps
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
-pytestmark = pytest.mark.parametrize("engine", ENGINES)
 quick = settings(max_examples=20)
 
 KIB = 1024
@@ -38,63 +35,61 @@ def read(size: int, offset: int = 0, compute_ps: int = 0, mode: Mode = Mode.READ
     return Run(compute_ps, (Access(0, offset, size, mode=mode),))
 
 
-def serial_of(work: Workload, effects: Effects, engine: str, workers: int = 2) -> int:
+def serial_of(work: Workload, effects: Effects, workers: int = 2) -> int:
     """The serial time that a run reports whose memory is all on node 1, away from worker 0."""
     costs = {"probe_remote_ns": 100, "push_ns": 70, "take_ns": 30}
     strategy = stealing(placement={"policy": "bind", "node": 1})
-    return int(
-        observe(plan_of(work, workers, strategy, runtime(costs=costs), TWO, effects=effects), engine)["serial_ps"]
-    )
+    return int(observe(plan_of(work, workers, strategy, runtime(costs=costs), TWO, effects=effects))["serial_ps"])
 
 
 # ---- by hand -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", ["share", "lru"])
-def test_what_a_parent_has_read_its_children_find(model: str, engine: str) -> None:
+def test_what_a_parent_has_read_its_children_find(model: str) -> None:
     # 100 lines: 10 ns each from the own memory, wherever they are in the run at hand, and 2 ns from the cache
     work = graph(
         task(read(6400), task(read(6400)), task(read(6400, compute_ps=300 * NS)), WAIT, 50 * NS), regions=(DATA,)
     )
-    assert serial_of(work, Effects(cache=model), engine) == (1000 + 200 + 300 + 50) * NS
+    assert serial_of(work, Effects(cache=model)) == (1000 + 200 + 300 + 50) * NS
 
 
 @pytest.mark.parametrize("model", ["share", "lru"])
-def test_the_serial_order_is_depth_first(model: str, engine: str) -> None:
+def test_the_serial_order_is_depth_first(model: str) -> None:
     # each child reads 192 KiB after its parent: in the order of spawning the cache of 256 KiB would have lost them
     def pair(offset: int) -> object:
         return task(read(192 * KIB, offset), task(read(192 * KIB, offset)))
 
     work = graph(task(pair(0), pair(256 * KIB), pair(512 * KIB)), regions=(DATA,))
     lines = 192 * KIB // 64
-    assert serial_of(work, Effects(cache=model), engine) == 3 * lines * (10 + 2) * NS
+    assert serial_of(work, Effects(cache=model)) == 3 * lines * (10 + 2) * NS
 
 
-def test_dirty_lines_of_others_are_no_matter_for_one_worker(engine: str) -> None:
+def test_dirty_lines_of_others_are_no_matter_for_one_worker() -> None:
     work = graph(
         body(read(6400, mode=Mode.WRITE)), body(), body(), body(read(6400)),
         phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=(DATA,),
     )  # fmt: skip
-    assert serial_of(work, Effects(cache="share"), engine) == (2000 + 200) * NS
+    assert serial_of(work, Effects(cache="share")) == (2000 + 200) * NS
 
 
-def test_repeats_find_what_the_first_time_left(engine: str) -> None:
+def test_repeats_find_what_the_first_time_left() -> None:
     work = graph(body(read(6400)), phases=(phase(0, repeat=4),), regions=(DATA,))
-    assert serial_of(work, Effects(cache="share"), engine) == (1000 + 3 * 200) * NS
+    assert serial_of(work, Effects(cache="share")) == (1000 + 3 * 200) * NS
 
 
-def test_effects_of_others_leave_the_serial_time(engine: str) -> None:
+def test_effects_of_others_leave_the_serial_time() -> None:
     work = graph(task(*(task(read(6400, compute_ps=700 * NS)) for _ in range(6))), regions=(DATA,))
-    alone = serial_of(work, Effects(cache="share"), engine)
+    alone = serial_of(work, Effects(cache="share"))
     assert alone == (1000 + 5 * 700) * NS
     crowd = Effects("share", "fluid", "md1", 300_000, "memory", "turbo", worker_spread_ppm=200_000)
-    assert serial_of(work, crowd, engine) == alone
+    assert serial_of(work, crowd) == alone
 
 
-def test_noise_is_that_of_the_tasks(engine: str) -> None:
+def test_noise_is_that_of_the_tasks() -> None:
     work = graph(task(*(task(1000 * NS) for _ in range(5))))
     drawn = [draw(base(1, DrawClass.DURATION, 1 + i), i) for i in range(5)]
-    found = serial_of(work, Effects(task_noise_ppm=200_000), engine)
+    found = serial_of(work, Effects(task_noise_ppm=200_000))
     assert found == sum(noisy_ps(1000 * NS, number, 200_000) for number in drawn)
 
 
@@ -103,15 +98,13 @@ def test_noise_is_that_of_the_tasks(engine: str) -> None:
 
 @quick
 @given(work=st.one_of(graphs(), ranges()), overlap_ppm=st.sampled_from([0, 400_000]), seed=st.integers(0, 99))
-def test_without_caches_it_is_the_sum_of_what_is_declared(
-    engine: str, work: Workload, overlap_ppm: int, seed: int
-) -> None:
+def test_without_caches_it_is_the_sum_of_what_is_declared(work: Workload, overlap_ppm: int, seed: int) -> None:
     machine = loaded(2, 2, 1, "socket", 3)
     plain = plan_of(work, 3, "randomized", machine=machine, effects=Effects(contention="fluid"))
-    assert observe(plain, engine, seed)["serial_ps"] == declared_serial_ps(work, LOCAL_PS, seed)
+    assert observe(plain, seed)["serial_ps"] == declared_serial_ps(work, LOCAL_PS, seed)
     partly = with_effects(plain, overlap_ppm=overlap_ppm)
     if not work.ranges:
-        assert observe(partly, engine, seed)["serial_ps"] == combined_sum(work, partly.effects)
+        assert observe(partly, seed)["serial_ps"] == combined_sum(work, partly.effects)
 
 
 def combined_sum(work: Workload, effects: Effects) -> int:
@@ -129,7 +122,7 @@ def combined_sum(work: Workload, effects: Effects) -> int:
 @quick
 @given(work=ranges(), plan_machine=machines((3,)), data=st.data())
 def test_ranges_in_closed_form_are_the_sum_over_items(
-    engine: str, work: Workload, plan_machine: object, data: st.DataObject
+    work: Workload, plan_machine: object, data: st.DataObject
 ) -> None:
     effects = Effects(
         cache=data.draw(st.sampled_from(["none", "share", "lru"])),
@@ -147,16 +140,16 @@ def test_ranges_in_closed_form_are_the_sum_over_items(
         in_turn = sum(effects.combined_ps(compute, prices.local_wait_ps) for compute in one_by_one)
         assert priced.local_sum_ps() == in_turn
         total += in_turn
-    seen = observe(plan, engine)
+    seen = observe(plan)
     assert (seen["serial_ps"], seen["work_ps"]) == (total, total)
 
 
-def test_a_range_whose_data_fit_is_served_by_the_cache(engine: str) -> None:
+def test_a_range_whose_data_fit_is_served_by_the_cache() -> None:
     # 64 lines an item: 2 ns each where all 128 KiB fit into the 256 KiB of the cache together, else 10 ns
     for size, line_ns in ((128, 2), (512, 10)):
         data = (Region("data", size * KIB, True),)
         work = items(32, 0, None, Deal.CYCLIC, (Access(0, 0, 4 * KIB),), ((1, 4 * KIB, 0),), data)
-        assert serial_of(work, Effects(cache="share"), engine) == 32 * 64 * line_ns * NS
+        assert serial_of(work, Effects(cache="share")) == 32 * 64 * line_ns * NS
 
 
 # ---- one worker ----------------------------------------------------------------------------------------------------
@@ -164,10 +157,10 @@ def test_a_range_whose_data_fit_is_served_by_the_cache(engine: str) -> None:
 
 @quick
 @given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"), seed=seeds)
-def test_one_worker_without_caches_does_its_work_in_the_serial_time(engine: str, plan: Plan, seed: int) -> None:
+def test_one_worker_without_caches_does_its_work_in_the_serial_time(plan: Plan, seed: int) -> None:
     if plan.control.dealing:
         plan = with_effects(plan, task_noise_ppm=0)  # so that what dealing takes is what it is declared to take
-    seen = observe(plan, engine, seed)
+    seen = observe(plan, seed)
     assert seen["serial_ps"] == seen["work_ps"] - dealing_ps(plan)
 
 

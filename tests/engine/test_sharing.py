@@ -9,11 +9,19 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
+import numpy as np
 import pytest
-from hypothesis import example, given
+from engine_setup import SEED, plan_of, stealing, toy_with
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from task_graphs import body, graph
 
-from numasim.engine.reference.memory.max_min_shares import ONE, Demands, max_min_shares
+from numasim.draws import MASK, DrawClass, base, base_array, draw, draw_array
+from numasim.engine.reference.memory.flows import ONE, Demands, max_min_shares
+from numasim.engine.reference.memory.speeds import Activity, Speeds
+from numasim.parts.unit_factors import MILLION
+from numasim.plan.effects import LANES_DEVIATION, LEAST_PPM, MOST_PPM, Effects, noise_ppm, noisy_array_ps, noisy_ps
+from numasim.plan.plan import Plan
 
 Units = st.integers(1, 10**11)
 CONTROLLER, LINK, PORT = 0, 1, 2
@@ -42,31 +50,6 @@ def test_equal_flows_get_equal_parts_within_one_unit_in_the_last_place(capacity:
     exact = min(Fraction(ONE), Fraction(capacity * ONE, demand * count))
     assert len(set(shares)) == 1
     assert max(1, exact - 1) <= shares[0] <= max(1, exact)
-
-
-def test_four_equal_flows_get_a_quarter_each() -> None:
-    assert max_min_shares([10_000], [((CONTROLLER, 10_000),)] * 4) == [ONE // 4] * 4
-
-
-@given(Units, st.lists(Units, min_size=1, max_size=12))
-def test_used_capacity_is_the_capacity_or_the_demand(capacity: int, demands: list[int]) -> None:
-    shares = max_min_shares([capacity], [((CONTROLLER, q),) for q in demands])
-    used = sum(rate(q, share) for q, share in zip(demands, shares, strict=True))
-    lost = Fraction(sum(demands), ONE)  # one unit in the last place of every flow's share
-    bound = min(capacity, sum(demands))
-    assert bound - lost <= used
-    assert used <= bound or set(shares) == {1}  # a share is at least one, however little there is
-
-
-@given(Units, st.lists(Units, min_size=2, max_size=12), st.data())
-def test_who_leaves_a_resource_takes_nothing_from_the_others(
-    capacity: int, demands: list[int], data: st.DataObject
-) -> None:
-    gone = data.draw(st.integers(0, len(demands) - 1))
-    flows: list[Demands] = [((CONTROLLER, q),) for q in demands]
-    before = max_min_shares([capacity], flows)
-    after = max_min_shares([capacity], flows[:gone] + flows[gone + 1 :])
-    assert all(b >= a for a, b in zip(before[:gone] + before[gone + 1 :], after, strict=True))
 
 
 def test_who_leaves_one_of_two_resources_may_cost_others() -> None:
@@ -109,27 +92,6 @@ def test_no_resource_carries_more_than_it_can(network: tuple[list[int], list[Dem
         users = [(dict(flow).get(r, 0), share) for flow, share in zip(flows, shares, strict=True)]
         least = sum(rate(q, 1) for q, share in users if share == 1)
         assert sum(rate(q, share) for q, share in users) <= most + least
-
-
-@given(networks(), st.randoms(use_true_random=False))
-def test_order_of_flows_and_of_demands_does_not_matter(
-    network: tuple[list[int], list[Demands]], chance: Random
-) -> None:
-    capacity, flows = network
-    order = list(range(len(flows)))
-    chance.shuffle(order)
-    mixed = [tuple(chance.sample(flows[i], len(flows[i]))) for i in order]
-    shares = max_min_shares(capacity, flows)
-    assert max_min_shares(capacity, mixed) == [shares[i] for i in order]
-
-
-def test_a_flow_over_two_full_resources_is_held_back_by_the_tighter_one() -> None:
-    capacity = [90, 40, 10**9]
-    flows: list[Demands] = [((CONTROLLER, 100), (LINK, 100), (PORT, 5)), ((CONTROLLER, 100),), ((PORT, 5),)]
-    tight, rest, free = max_min_shares(capacity, flows)
-    assert tight == ONE * 40 // 100
-    assert rest == (90 * ONE - 100 * tight) // 100
-    assert free == ONE
 
 
 @pytest.mark.parametrize("flows", [[], [()], [(), ((CONTROLLER, 0),)]])
@@ -184,3 +146,108 @@ def test_shares_are_those_of_an_exact_solver_to_one_part_in_a_billion() -> None:
         for share, right in zip(max_min_shares(capacity, flows), exact, strict=True):
             assert abs(Fraction(share, ONE) - right) <= right / 10**9
     assert held_back > 10_000
+
+
+# ---- speeds of workers as a function of what all of them do ---------------------------------------------------------
+
+EXECUTES, POLLS, RESTS = Activity.EXECUTES, Activity.POLLS, Activity.RESTS
+STEPS = [{"active": 1, "ghz": 4}, {"active": 3, "ghz": 3}]
+ALL = Effects(smt="compute", clock="turbo", worker_spread_ppm=100_000)
+
+
+def plan(cores: int, threads: int, effects: Effects, sockets: int = 1) -> Plan:
+    """Every hardware thread has a worker, in the order of cores."""
+    machine = toy_with(
+        {"sockets": sockets, "cores": cores, "threads": threads},
+        smt={"busy_ppm": 600_000, "poll_ppm": 900_000},
+        clock={"base_ghz": 2, "turbo": STEPS[: 1 + (cores >= 3)]},
+    )
+    return plan_of(graph(body(1)), machine.threads, stealing(mapping="smt-first"), machine=machine, effects=effects)
+
+
+def computing(effects: Effects, *activity: Activity, cores: int = 1, threads: int = 1, sockets: int = 1) -> list[int]:
+    """[workers] speeds of computing."""
+    speeds = Speeds(plan(cores, threads, effects, sockets), SEED).of_all(activity)
+    return [speed.compute_ppm for speed in speeds]
+
+
+def test_several_siblings_multiply() -> None:
+    assert computing(Effects(smt="compute"), EXECUTES, EXECUTES, POLLS, RESTS, threads=4) == [
+        540_000,
+        540_000,
+        360_000,
+        324_000,
+    ]
+
+
+def test_every_socket_has_its_own_clock() -> None:
+    activity = [EXECUTES, RESTS, RESTS, EXECUTES, EXECUTES, RESTS]
+    assert computing(Effects(clock="turbo"), *activity, cores=3, sockets=2) == [MILLION] * 3 + [750_000] * 3
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Activity)), min_size=6, max_size=6))
+def test_everything_together_is_the_product_rounded_down_step_by_step(seed: int, activity: list[Activity]) -> None:
+    found = Speeds(plan(3, 2, ALL), seed).of_all(activity)
+    awake = sum(activity[2 * core] != RESTS or activity[2 * core + 1] != RESTS for core in range(3))
+    for w, speed in enumerate(found):
+        beside = {EXECUTES: 600_000, POLLS: 900_000, RESTS: MILLION}[activity[w ^ 1]]
+        own = MILLION + noise_ppm(draw(base(seed, DrawClass.WORKER_SPEED, w), 0), 100_000)
+        assert speed.compute_ppm == beside * (MILLION if awake <= 1 else 750_000) // MILLION * own // MILLION
+        assert speed.memory_ppm == own
+
+
+def test_the_slowest_worker_still_moves() -> None:
+    machine = toy_with({"cores": 1, "threads": 8}, smt={"busy_ppm": 1, "poll_ppm": 1})
+    slow = plan_of(graph(body(1)), 8, machine=machine, effects=Effects(smt="memory"))
+    assert set(Speeds(slow, SEED).of_all([EXECUTES] * 8)) == {(1, 1)}
+
+
+# ---- random deviations ----------------------------------------------------------------------------------------------
+
+numbers = st.integers(0, MASK)
+deviations = st.integers(1, MILLION)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**41 - 1), numbers), max_size=20), deviations)
+def test_arrays_are_numbers_one_by_one(pairs: list[tuple[int, int]], deviation_ppm: int) -> None:
+    times = np.array([time_ps for time_ps, _ in pairs], np.int64)
+    found = noisy_array_ps(times, np.array([number for _, number in pairs], np.uint64), deviation_ppm)
+    assert found.tolist() == [noisy_ps(time_ps, number, deviation_ppm) for time_ps, number in pairs]
+
+
+def test_the_deviation_of_four_lanes_is_that_of_the_rule() -> None:
+    # the sum of four uniform numbers below n has the variance 4 (n**2 - 1) / 12
+    assert abs(LANES_DEVIATION**2 - Fraction(4 * (2**32 - 1), 12)) < LANES_DEVIATION
+
+
+@given(numbers, deviations)
+def test_mirrored_numbers_deviate_the_other_way(number: int, deviation_ppm: int) -> None:
+    there, back = noise_ppm(number, deviation_ppm), noise_ppm(number ^ MASK, deviation_ppm)
+    assert there == -back or {there, back} & {LEAST_PPM, MOST_PPM}
+
+
+@pytest.mark.parametrize("deviation_ppm", [1000, 100_000, 250_000])
+def test_moments(deviation_ppm: int) -> None:
+    """Of 100,000 draws: mean 0, the deviation asked for, no skew, flatter tails than a normal distribution's 3."""
+    drawn = draw_array(base_array(5, DrawClass.DURATION, np.arange(100_000)), 0)
+    noise = noisy_array_ps(np.full(len(drawn), MILLION), drawn, deviation_ppm) - MILLION
+    scaled = noise / deviation_ppm
+    assert scaled.mean() == pytest.approx(0, abs=4 / len(drawn) ** 0.5)
+    assert scaled.std() == pytest.approx(1, rel=0.01)
+    assert (scaled**3).mean() == pytest.approx(0, abs=0.03)
+    assert (scaled**4).mean() == pytest.approx(3 - 1.2 / 4, rel=0.02)  # 1.2 / lanes below a normal distribution's
+
+
+def test_extremes_are_cut() -> None:
+    least, most = 0, MASK  # all lanes 0, all lanes full: 131,070 / 37,837 = 3.464 deviations away, towards zero
+    assert (noise_ppm(least, 100_000), noise_ppm(most, 100_000)) == (-346_406, 346_406)
+    assert (noise_ppm(least, 259_000), noise_ppm(least, 260_000)) == (-897_194, LEAST_PPM)
+    assert (noise_ppm(most, 866_000), noise_ppm(most, 867_000)) == (131_070 * 866_000 // 37_837, MOST_PPM)
+    assert noisy_ps(1000, least, MILLION) == 100
+    assert noisy_ps(1000, most, MILLION) == 4000
+
+
+@given(numbers, st.integers(0, 2**50))
+def test_no_deviation_changes_nothing(number: int, time_ps: int) -> None:
+    assert noisy_ps(time_ps, number, 0) == time_ps

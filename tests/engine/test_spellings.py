@@ -7,12 +7,11 @@ from random import Random
 
 import pytest
 import spellings
-from engine_setup import NS, observe, plan_of, runtime, stealing, toy
+from engine_setup import NS, observe, plan_of, runtime, simulated, stealing, toy
 from spellings import STRATEGIES, random_case
 from task_graphs import body, call, graph, items, phase, task
 
-from numasim.engine.reference.task_numbers import TaskNumbers
-from numasim.engine.simulate import ENGINES, simulate
+from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Loop, Phase, Workload
 
@@ -61,9 +60,8 @@ def spelled(turns: int, count: int, time_ns: int, deal: Deal) -> dict[str, Workl
     }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("deal", Deal)
-def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal, engine: str) -> None:
+def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal) -> None:
     """schedule(static) of OpenMP 5.2, 11.5.3: P chunks of nearly equal size of the iterations of *the loop*. Two loops
     of four tasks of a millisecond on four workers: one each, 2 ms. Eight loops of 64 tasks of a microsecond on eight:
     eight each, 64 us. Would catch numbers that go on over phases (4 ms, 456 us) and roots that are begun by whom they
@@ -71,24 +69,22 @@ def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal, engine: str)
     """
     for strategy in (STATIC, CYCLIC):
         for spelling, work in spelled(2, 4, 10**6, deal).items():
-            assert simulate(plan_of(work, 4, strategy), 1, engine).counters["makespan_ps"] == 2 * 10**6 * NS, spelling
+            assert simulated(plan_of(work, 4, strategy), 1).counters["makespan_ps"] == 2 * 10**6 * NS, spelling
         for spelling, work in spelled(8, 64, 1000, deal).items():
             plan = plan_of(work, 8, strategy, machine=EIGHT)
-            assert simulate(plan, 1, engine).counters["makespan_ps"] == 64_000 * NS, spelling
+            assert simulated(plan, 1).counters["makespan_ps"] == 64_000 * NS, spelling
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("deal", Deal)
-def test_a_root_is_begun_by_whom_dispatch_means_it_for(deal: Deal, engine: str) -> None:
+def test_a_root_is_begun_by_whom_dispatch_means_it_for(deal: Deal) -> None:
     """64 tasks of 1000 ns in blocks on eight workers: 8 us, where those that begin a root of others take 9."""
     for spelling, work in spelled(1, 64, 1000, deal).items():
-        result = simulate(plan_of(work, 8, STATIC, machine=EIGHT), 1, engine)
+        result = simulated(plan_of(work, 8, STATIC, machine=EIGHT), 1)
         assert result.counters["makespan_ps"] == 8000 * NS, spelling
         assert result.workers["tasks"].tolist() == [8] * 8
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_tasks_are_numbered_root_by_root_and_calls_and_bodies_have_no_number(engine: str) -> None:
+def test_tasks_are_numbered_root_by_root_and_calls_and_bodies_have_no_number() -> None:
     """Four bodies, one dealt to each worker, call another of 10 ns and spawn a task of 100 ns: task i of four, for
     worker i, in turn as in blocks. The last body is the first of its phase; in rows of the program the tasks are 12, 3,
     6 and 9, of 13.
@@ -96,13 +92,12 @@ def test_tasks_are_numbered_root_by_root_and_calls_and_bodies_have_no_number(eng
     bodies = [body(call(10 * NS), task(100 * NS)) for _ in range(4)]
     work = graph(task(10 * NS), *bodies, phases=(phase(0), phase(10, 1, 4, 7, deal=Deal.CYCLIC)))
     for strategy in (CYCLIC, STATIC):
-        seen = observe(plan_of(work, 4, strategy), engine)
+        seen = observe(plan_of(work, 4, strategy))
         assert seen["makespan_ps"] == (10 + 10 + 100) * NS
         assert [seen.order(w)[-1] for w in range(4)] == [12, 3, 6, 9]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_self_scheduling_takes_whole_chunks_from_the_first_on(engine: str) -> None:
+def test_self_scheduling_takes_whole_chunks_from_the_first_on() -> None:
     """Chunks of 16 of 64 tasks of 100 ns on eight workers (Kruskal and Weiss 1985): four workers have one each, at
     100 ns for the look, so 100 + 1600 ns. With roots that their workers begin without asking it would be 56 in chunks
     behind eight.
@@ -110,12 +105,11 @@ def test_self_scheduling_takes_whole_chunks_from_the_first_on(engine: str) -> No
     for deal in Deal:
         for spelling, work in spelled(1, 64, 100, deal).items():
             plan = plan_of(work, 8, "chunk", machine=EIGHT)
-            assert simulate(plan, 1, engine).counters["makespan_ps"] == 1700 * NS, spelling
+            assert simulated(plan, 1).counters["makespan_ps"] == 1700 * NS, spelling
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("deal", Deal)
-def test_a_serial_phase_is_the_work_of_worker_0_however_it_is_dealt(deal: Deal, engine: str) -> None:
+def test_a_serial_phase_is_the_work_of_worker_0_however_it_is_dealt(deal: Deal) -> None:
     """Three tasks and three items of 1000 ns, with roots that the others would never begin: 3 us each, one after the
     other, and nobody steals.
     """
@@ -124,14 +118,13 @@ def test_a_serial_phase_is_the_work_of_worker_0_however_it_is_dealt(deal: Deal, 
     for work in (roots, replace(ranged, phases=(Phase(range_family=0, deal=deal, serial=True),))):
         for strategy in (STATIC, "randomized", "nanos-bf"):
             for how in ("bare", "own", "ompi"):
-                result = simulate(plan_of(work, 3, strategy, how), 1, engine)
+                result = simulated(plan_of(work, 3, strategy, how), 1)
                 assert result.workers["tasks"].tolist() == [3, 0, 0]
                 assert result.counters["steal_success"] == 0
                 assert result.workers["work_local_ps"].tolist() == [3000 * NS, 0, 0]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_item_for_which_no_queue_has_room_waits_as_a_root_does(engine: str) -> None:
+def test_an_item_for_which_no_queue_has_room_waits_as_a_root_does() -> None:
     """Five tasks of 1000 ns, all dealt to worker 0, and two queues that hold one each. Worker 0 has the first in hand,
     its queue the second, the other queue the third, which worker 1 begins at once. At 1000 ns the fourth finds room in
     the other queue, from which worker 1 takes it, and the fifth finds none: worker 0 begins the fifth, and then the
@@ -140,19 +133,18 @@ def test_an_item_for_which_no_queue_has_room_waits_as_a_root_does(engine: str) -
     strategy = stealing({"from": "own"}, dispatch=[{"to": "any", "pick": "in-order"}])
     how = runtime(capacity=1, on_full="block", s_rule="avail")
     for spelling, work in spelled(1, 5, 1000, Deal.MASTER).items():
-        result = simulate(plan_of(work, 2, strategy, how), 1, engine)
+        result = simulated(plan_of(work, 2, strategy, how), 1)
         assert result.workers["tasks"].tolist() == [3, 2], spelling
         assert result.counters["makespan_ps"] == 3000 * NS, spelling
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_parent_of_an_item_is_worker_0_as_that_of_a_root(engine: str) -> None:
+def test_the_parent_of_an_item_is_worker_0_as_that_of_a_root() -> None:
     """Three workers on nodes of their own, four tasks of 1000 ns: worker 0 has the fourth in hand while others probe,
     for 300 ns each, at 1300, 1600 and 1900 ns. Worker 1 asks its parent, worker 0, then worker 2, then worker 0;
     worker 2 asks worker 0 as both. Without a parent worker 1 would ask worker 2 three times.
     """
     levels = {"from": "parent"}, {"from": "others", "pick": "after-me"}
     for spelling, work in spelled(1, 4, 1000, Deal.CYCLIC).items():
-        result = simulate(plan_of(work, 3, stealing(*levels), machine=toy(3, 1)), 1, engine)
+        result = simulated(plan_of(work, 3, stealing(*levels), machine=toy(3, 1)), 1)
         assert result.counters["makespan_ps"] == 2000 * NS, spelling
         assert result.node_attempts.tolist() == [[0, 0, 0], [2, 0, 1], [3, 0, 0]], spelling

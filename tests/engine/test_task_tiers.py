@@ -7,21 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, Rank, Seen, observe, plan_of, run, stealing, toy
-from task_graphs import WAIT, Deal, graph, items, phase, task
+from engine_setup import NS, Rank, Seen, observe, plan_of, run, runtime, stealing, toy
+from task_graphs import WAIT, Deal, call, graph, items, phase, task
 
-from numasim.engine.simulate import ENGINES
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.plan import Plan
 from numasim.strategy.control import task_control
 from numasim.strategy.control.controller import Program
 from numasim.strategy.control.task_control import TaskControl
+from numasim.workload.graph import Phase, Workload
 
 QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "socket"}}
 TO_POOL = [{"to": "own", "queue": "pool", "tier": "root"}, {"to": "own"}]
 # ids: 0; 1 with 2 and 3; 4 with 5 and 6
 TREE = graph(task(*[task(task(100 * NS), task(100 * NS), WAIT) for _ in range(2)], WAIT))
-engines = pytest.mark.parametrize("engine", ENGINES)
 
 
 def pooled(**keys: Any) -> StrategySpec:
@@ -34,61 +33,54 @@ def puts(seen: Seen) -> list[tuple[int, int, int]]:
     return [(t // NS, a0, a1) for t, _, a0, a1 in seen.of_rank(Rank.PUT)]
 
 
-@engines
-def test_roots_of_subtrees_go_to_the_pool_and_what_is_below_them_stays(engine: str) -> None:
+def test_roots_of_subtrees_go_to_the_pool_and_what_is_below_them_stays() -> None:
     # queue 0 is the deque, 1 the pool; a probe of the pool takes 100 ns and finds its newest task, 4
-    seen = run(TREE, 1, pooled(tiers={"depth": 1}, dispatch=TO_POOL), engine=engine)
+    seen = run(TREE, 1, pooled(tiers={"depth": 1}, dispatch=TO_POOL))
     assert puts(seen) == [(0, 1, 1), (0, 4, 1), (100, 5, 0), (100, 6, 0), (400, 2, 0), (400, 3, 0)]
     assert seen["makespan_ps"] == 600 * NS
 
 
-@engines
 @pytest.mark.parametrize(("depth", "pool"), [(0, []), (1, [1, 4]), (2, [2, 3, 5, 6]), (3, [])])
-def test_the_depth_of_the_roots_is_that_in_the_tree(engine: str, depth: int, pool: list[int]) -> None:
-    seen = run(TREE, 1, pooled(tiers={"depth": depth}, dispatch=TO_POOL), engine=engine)
+def test_the_depth_of_the_roots_is_that_in_the_tree(depth: int, pool: list[int]) -> None:
+    seen = run(TREE, 1, pooled(tiers={"depth": depth}, dispatch=TO_POOL))
     assert sorted(task for _, task, q in puts(seen) if q == 1) == pool
 
 
-@engines
-def test_a_rule_may_ask_for_several_tiers(engine: str) -> None:
+def test_a_rule_may_ask_for_several_tiers() -> None:
     rules = [{"to": "own", "queue": "pool", "tier": ["free", "local"]}, {"to": "own"}]
-    seen = run(TREE, 1, pooled(tiers={"depth": 1}, dispatch=rules), engine=engine)
+    seen = run(TREE, 1, pooled(tiers={"depth": 1}, dispatch=rules))
     assert sorted(task for _, task, q in puts(seen) if q == 1) == [2, 3, 5, 6]
 
 
-@engines
-def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_its_parent(engine: str) -> None:
+def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_its_parent() -> None:
     # 0 is left at the spawn of 1, a root, in the pool; 1 goes on at the spawns of 2 and 3, which come into the deque
     keys = {"tiers": {"depth": 1}, "dispatch": TO_POOL, "spawn": {"root": "work-first"}}
-    seen = run(TREE, 1, pooled(**keys), engine=engine)
+    seen = run(TREE, 1, pooled(**keys))
     assert puts(seen) == [(0, 0, 1), (0, 2, 0), (0, 3, 0), (300, 0, 1), (300, 5, 0), (300, 6, 0)]
     # 1 ends at 200 ns, its worker finds 0 at 300 and leaves it again for 4; 4 ends at 500, 0 is found at 600
     assert seen["makespan_ps"] == 600 * NS
 
 
-@engines
-def test_work_first_alone_is_work_first_for_every_tier(engine: str) -> None:
+def test_work_first_alone_is_work_first_for_every_tier() -> None:
     every = {"free": "work-first", "root": "work-first", "local": "work-first"}
     found = [
-        run(TREE, 2, pooled(tiers={"depth": 1}, dispatch=TO_POOL, spawn=spawn), engine=engine).result.counters
+        run(TREE, 2, pooled(tiers={"depth": 1}, dispatch=TO_POOL, spawn=spawn)).result.counters
         for spawn in ("work-first", every)
     ]
     assert found[0] == found[1]
 
 
-@engines
-def test_a_rule_for_some_iterations(engine: str) -> None:
+def test_a_rule_for_some_iterations() -> None:
     rules = [{"to": "own", "queue": "pool", "iterations": [1, 2]}, {"to": "own"}]
     again = graph(task(task(100 * NS), WAIT), phases=(phase(0, repeat=4),))
-    seen = run(again, 1, pooled(dispatch=rules), engine=engine)
+    seen = run(again, 1, pooled(dispatch=rules))
     assert [q for _, _, q in puts(seen)] == [0, 1, 1, 0]
 
 
-@engines
-def test_to_the_last_iteration_has_no_end(engine: str) -> None:
+def test_to_the_last_iteration_has_no_end() -> None:
     rules = [{"to": "own", "queue": "pool", "iterations": [2, "last"]}, {"to": "own"}]
     again = graph(task(task(100 * NS), WAIT), phases=(phase(0, repeat=5),))
-    seen = run(again, 1, pooled(dispatch=rules), engine=engine)
+    seen = run(again, 1, pooled(dispatch=rules))
     assert [q for _, _, q in puts(seen)] == [0, 0, 1, 1, 1]
 
 
@@ -100,42 +92,38 @@ def switched(plan: Plan, switches: int) -> Plan:
     return replace(plan, control=TaskControl(control.tiers, control.labels, control.item_units, switches))
 
 
-@engines
-def test_switches_are_off_until_somebody_turns_them_on(engine: str) -> None:
+def test_switches_are_off_until_somebody_turns_them_on() -> None:
     rules = [{"to": "own", "queue": "pool", "when": "late"}, {"to": "own"}]
     plan = plan_of(TREE, 1, pooled(dispatch=rules))
-    assert {q for _, _, q in puts(observe(plan, engine))} == {0}
-    assert {q for _, _, q in puts(observe(switched(plan, 1), engine))} == {1}
+    assert {q for _, _, q in puts(observe(plan))} == {0}
+    assert {q for _, _, q in puts(observe(switched(plan, 1)))} == {1}
 
 
-@engines
-def test_unless_is_the_contrary_of_when(engine: str) -> None:
+def test_unless_is_the_contrary_of_when() -> None:
     rules = [{"to": "own", "queue": "pool", "unless": "late"}, {"to": "own"}]
     plan = plan_of(TREE, 1, pooled(dispatch=rules))
-    assert {q for _, _, q in puts(observe(plan, engine))} == {1}
-    assert {q for _, _, q in puts(observe(switched(plan, 1), engine))} == {0}
+    assert {q for _, _, q in puts(observe(plan))} == {1}
+    assert {q for _, _, q in puts(observe(switched(plan, 1)))} == {0}
 
 
-@engines
 @pytest.mark.parametrize("number", [0, 1, 62, 63])
-def test_every_switch_has_a_bit_of_its_own(engine: str, number: int) -> None:
+def test_every_switch_has_a_bit_of_its_own(number: int) -> None:
     rules = [{"to": "own", "queue": "pool", "when": f"switch-{at}"} for at in range(63)]
     levels = [{"from": "own", "queue": "pool"}, {"from": "own", "queue": "pool", "when": "of-a-level"}]
     strategy = stealing(*levels, queues=QUEUES, dispatch=[*rules, {"to": "own"}])
     plan = plan_of(TREE, 1, strategy)
     assert plan.steal.switches == ("of-a-level", *(f"switch-{at}" for at in range(63)))
-    found = observe(switched(plan, 1 << number), engine)
+    found = observe(switched(plan, 1 << number))
     assert {q for _, _, q in puts(found)} == ({1} if number else {0})
 
 
-@engines
-def test_a_level_that_is_switched_off_is_passed_over(engine: str) -> None:
+def test_a_level_that_is_switched_off_is_passed_over() -> None:
     # worker 1 finds the child of 100 ns at once where its only level is on, and never where that is off
     work = graph(task(task(100 * NS), 400 * NS, WAIT))
     plan = plan_of(work, 2, stealing({"from": "others", "when": "open"}))
-    assert observe(plan, engine)["makespan_ps"] == 500 * NS
-    assert observe(plan, engine)["steal_attempts"] == 0
-    assert observe(switched(plan, 1), engine)["makespan_ps"] == 400 * NS
+    assert observe(plan)["makespan_ps"] == 500 * NS
+    assert observe(plan)["steal_attempts"] == 0
+    assert observe(switched(plan, 1))["makespan_ps"] == 400 * NS
 
 
 # ---- labels --------------------------------------------------------------------------------------------------------
@@ -155,32 +143,179 @@ def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
 LABELLED = {"labels": "by-number", "dispatch": [{"to": "label", "queue": "pool"}, {"to": "own"}]}
 
 
-@engines
 @pytest.mark.usefixtures("numbered")
-def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names(engine: str) -> None:
+def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names() -> None:
     # one worker of each socket; queues 0 and 1 are their deques, 2 and 3 the pools of the sockets
-    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=2, cores=1), engine=engine)
+    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=2, cores=1))
     where = {task: q for _, task, q in puts(seen)}
     assert {task: q for task, q in where.items() if task % 3} == {1: 3, 2: 2, 4: 2, 5: 3}
     assert {where[3], where[6]} <= {0, 1}
 
 
-@engines
 @pytest.mark.usefixtures("numbered")
-def test_labels_name_units_that_have_a_worker(engine: str) -> None:
+def test_labels_name_units_that_have_a_worker() -> None:
     # of four sockets two have a worker: label 1 is the second of those
-    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=4, cores=1), engine=engine)
+    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=4, cores=1))
     assert {task: q for _, task, q in puts(seen) if task % 3} == {1: 3, 2: 2, 4: 2, 5: 3}
 
 
-@engines
 @pytest.mark.parametrize(("labels", "where"), [("by-number", [[], []]), ("slices", [[0, 1, 2], [3, 4]])])
 @pytest.mark.usefixtures("numbered")
-def test_items_of_a_range_have_labels_in_equal_blocks(engine: str, labels: str, where: list[list[int]]) -> None:
+def test_items_of_a_range_have_labels_in_equal_blocks(labels: str, where: list[list[int]]) -> None:
     # slices: item i of 5 on 2 units has the quotient of 2 i by 5, which is 0 0 0 1 1; other functions know no items
     strategy = pooled(**{**LABELLED, "labels": labels})
-    seen = run(items(5, 100 * NS, deal=Deal.MASTER), 2, strategy, machine=toy(sockets=2, cores=1), engine=engine)
+    seen = run(items(5, 100 * NS, deal=Deal.MASTER), 2, strategy, machine=toy(sockets=2, cores=1))
     if any(where):
         assert [sorted(seen.order(worker)) for worker in range(2)] == where
     else:
         assert sorted(seen.order(0)) == [0, 1, 2, 3, 4]
+
+
+# ---- levels that wait until subtrees have ended ---------------------------------------------------------------------
+
+QUEUES_LIVE_SUBTREES = {"deque": {"per": "worker"}, "pool": {"per": "machine", "own": "fifo"}}
+
+
+def gated(most: int = 1, per: str = "socket", *levels: dict[str, Any], **keys: Any) -> StrategySpec:
+    """Tasks of depth 1 are the roots of subtrees; they go to one pool, from which workers take them through gates."""
+    given: dict[str, Any] = {
+        "queues": QUEUES_LIVE_SUBTREES,
+        "tiers": {"depth": 1},
+        "live": {"per": per, "most": most},
+        "dispatch": [{"to": "own", "queue": "pool", "tier": "root"}, {"to": "own"}],
+    }
+    return stealing({"from": "own", "queue": "pool", "gated": "yes"}, *levels, **{**given, **keys})
+
+
+TWO = graph(task(task(1000 * NS), task(1000 * NS), WAIT))
+
+
+def test_the_second_subtree_waits_for_the_first() -> None:
+    # Both probes are sent at 0 ns and come at 100 ns; that of worker 0 finds task 1, and the gate closes before that of
+    # worker 1. At 1100 ns task 1 ends. Worker 0 probes first then, too, and finds task 2 at 1200 ns.
+    seen = run(TWO, 2, gated())
+    assert seen.order(0) == [1, 2]
+    assert seen.order(1) == []
+    assert seen["makespan_ps"] == 2200 * NS
+
+
+def test_as_many_as_most_are_live_together() -> None:
+    seen = run(TWO, 2, gated(most=2))
+    assert seen.stretches == ((0, 1, 100 * NS, 1100 * NS), (1, 2, 100 * NS, 1100 * NS))
+
+
+def test_each_unit_counts_its_own() -> None:
+    # one worker on each of two sockets: neither waits for the other
+    seen = run(TWO, 2, gated(), machine=toy(sockets=2, cores=1))
+    assert seen["makespan_ps"] == 1100 * NS
+    assert run(TWO, 2, gated(per="machine"), machine=toy(sockets=2, cores=1))["makespan_ps"] == 2200 * NS
+
+
+def test_a_subtree_is_live_until_its_last_task_ends() -> None:
+    # Task 1 ends at once and leaves its child 2, which worker 0 executes from 100 to 1100 ns: until then the subtree is
+    # live, and task 3 waits.
+    seen = run(graph(task(task(task(1000 * NS)), task(500 * NS), WAIT)), 2, gated())
+    assert (0, 2, 100 * NS, 1100 * NS) in seen.stretches
+    assert next(start for _, number, start, _ in seen.stretches if number == 3) == 1200 * NS
+
+
+def test_it_counts_for_the_unit_that_began_it_wherever_its_tasks_run() -> None:
+    # Worker 0 begins task 1 at 100 ns, which spawns task 2 and works until 600 ns. Worker 1, of another socket, finds
+    # its gate open at 100 ns and takes task 3, of 100 ns. It steals task 2 at 500 ns, a probe of another socket taking
+    # 300 ns. Task 4 is for worker 1 alone to take at once when task 3 has ended, for its gate is open.
+    work = graph(task(task(task(2000 * NS), 500 * NS, WAIT), task(100 * NS), task(100 * NS), WAIT))
+    seen = run(work, 2, gated(1, "socket", {"from": "others"}), machine=toy(sockets=2, cores=1))
+    assert [number for number in seen.order(1) if number != 2] == [3, 4]
+
+
+def test_a_root_that_is_called_begins_at_once() -> None:
+    # the call, of depth 1, is live from 0 to 1000 ns, and again nothing is live while task 2 waits for its turn
+    work = graph(task(task(500 * NS), call(1000 * NS), WAIT))
+    seen = run(work, 2, gated())
+    assert next(start for _, number, start, _ in seen.stretches if number == 1) == 1100 * NS
+
+
+OWN_POOL = {"from": "own", "queue": "pool", "gated": "yes"}
+OTHER_POOL = {"from": "other-sockets", "queue": "pool", "gated": "yes"}
+HALVES = {
+    "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket", "own": "fifo"}},
+    "labels": "slices",
+    "dispatch": [{"to": "label", "queue": "pool", "tier": "root"}, {"to": "own"}],
+}
+
+
+def halves(own_first: str, work: Workload, depth: int = 1) -> Seen:
+    """Two sockets with a worker each; the first half of the children of the only root is for socket 0."""
+    levels = [OWN_POOL, {**OTHER_POOL, "own_first": own_first}]
+    strategy = stealing(*levels, tiers={"depth": depth}, live={"per": "socket", "most": 1}, **HALVES)
+    return run(work, 2, strategy, machine=toy(sockets=2, cores=1))
+
+
+def test_a_unit_waits_for_its_own_subtrees_before_it_looks_elsewhere() -> None:
+    # Task 1, for socket 0, is there at 0 ns, task 2, for socket 1, at 2000 ns. Worker 1 looks into its own pool until
+    # 100 ns, and would find task 1 in that of socket 0 at 400 ns.
+    work = graph(task(task(1000 * NS), 2000 * NS, task(1000 * NS), WAIT))
+    assert halves("no", work).order(1)[0] == 1
+    seen = halves("yes", work)
+    assert (seen.order(0)[-1], seen.order(1)) == (1, [2])
+    assert seen["makespan_ps"] < 3300 * NS  # task 1 from 2100 ns on, task 2 at most a probe later
+
+
+def test_it_helps_when_they_have_begun() -> None:
+    # tasks 1 to 3 are for socket 0, tasks 4 to 6 for socket 1, which has them done before task 1 has ended
+    work = graph(task(*[task(1000 * NS)] * 3, *[task(10 * NS)] * 3, WAIT))
+    assert halves("yes", work).order(1)[:4] == [4, 5, 6, 2]
+
+
+def test_a_unit_without_subtrees_of_its_own_helps_at_once() -> None:
+    # all subtrees, tasks 2 to 5, are those of task 1 and for socket 0; worker 1 takes the second, before the first ends
+    work = graph(task(task(*[task(1000 * NS)] * 4, WAIT), task(10 * NS), WAIT))
+    assert halves("yes", work, depth=2).order(1)[0] in (2, 3)
+
+
+def test_every_phase_awaits_its_subtrees_anew() -> None:
+    tree = task(task(1000 * NS), 2000 * NS, task(1000 * NS), WAIT)
+    work = graph(tree, phases=(Phase(roots=(0,), repeat=3),))
+    seen = halves("yes", work)
+    assert seen.order(1) == [2, 2, 2]
+
+
+@pytest.mark.parametrize("join", ["help", "strict", "own", "continuation"])
+@pytest.mark.parametrize("spawn", ["help-first", "work-first", {"local": "work-first"}])
+@pytest.mark.parametrize("most", [1, 2])
+def test_never_more_than_most_are_live(join: str, spawn: Any, most: int) -> None:
+    plan, seen = ragged(join, spawn, most)
+    socket = plan.workers.socket
+    ends: dict[int, list[tuple[int, int]]] = {unit: [] for unit in range(2)}
+    for root, first, end in lives(plan.workload, seen):
+        ends[int(socket[root])].append((first, end))
+    for spans in ends.values():
+        assert spans
+        times = sorted({start for start, _ in spans})
+        at_once = max(sum(start <= t < end for start, end in spans) for t in times)
+        assert at_once == most or (join == "own" and at_once < most)  # who waits takes nothing from the pool
+
+
+def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
+    """Twelve subtrees of unlike sizes on two sockets with two workers each."""
+    subtrees = [
+        task(*[task((50 + 70 * (at * 5 + part) % 300) * NS) for part in range(2 + at % 3)], 40 * NS, WAIT, 30 * NS)
+        for at in range(12)
+    ]
+    # a task that waits may leave its worker to roots that it runs meanwhile, which gates let through or not
+    levels = [{"from": "own-socket", "self": "yes"}]
+    work, machine = graph(task(*subtrees, WAIT)), toy(sockets=2, cores=2)
+    strategy = gated(most, "socket", *levels, spawn=spawn)
+    how = runtime(join=join)
+    return plan_of(work, 4, strategy, how, machine), run(work, 4, strategy, how, machine)
+
+
+def lives(work: Workload, seen: Seen) -> list[tuple[int, int, int]]:
+    """(worker that began it, begin, end) of each subtree of depth 1, by what was executed."""
+    found = []
+    for root in np.flatnonzero(work.parent == 0).tolist():
+        end = int(work.subtree_end()[root])
+        spans = [row for row in seen.stretches if root <= row[1] < end]
+        first = min(spans, key=lambda row: row[2])
+        found.append((first[0], first[2], max(row[3] for row in spans)))
+    return found

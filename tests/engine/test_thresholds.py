@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 import pytest
-from engine_setup import FIRST, NS, plan_of, run, runtime, seeded, stealing
+from engine_setup import NS, plan_of, run, runtime, seeded, stealing
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, body, graph, items, phase, task
@@ -17,7 +17,6 @@ from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.reference.reference import ReferenceEngine
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
-from numasim.engine.simulate import ENGINES
 from numasim.strategy.steal_plan import Thresholds
 from numasim.workload.graph import Workload
 
@@ -55,14 +54,6 @@ def test_high_threshold_is_eq_3_3(pushes: int, push_ps: int, span: int, high: in
     assert computed_thresholds(rule(), push_ps, 0, seen(pushes=pushes, span=span)) == (high, 1)
 
 
-@pytest.mark.parametrize(
-    ("executed", "pop_ps", "busy", "low"),
-    [(7, 40, 100, 3), (5, 40, 100, 2), (5, 40, 101, 2), (5, 40, 99, 3), (0, 40, 0, 1), (1, 1, 10**15, 1)],
-)
-def test_low_threshold_is_eq_3_4(executed: int, pop_ps: int, busy: int, low: int) -> None:
-    assert computed_thresholds(rule(), 0, pop_ps, seen(executed=executed, busy=busy))[1] == low
-
-
 NUMBER = st.integers(1, 10**12)
 
 
@@ -74,6 +65,12 @@ def test_thresholds_equal_rational_arithmetic(
     high, low = computed_thresholds(rule(), push, pop, seen(capacity, pushes, span, executed, busy))
     assert high == capacity - ceil(Fraction(pushes, span) * push)
     assert low == max(1, ceil(Fraction(executed, busy) * pop))
+
+
+def test_the_low_threshold_is_one_at_least() -> None:
+    assert [
+        computed_thresholds(rule(), 0, pop, seen(executed=n, busy=b))[1] for n, pop, b in ((0, 40, 0), (1, 1, 10**15))
+    ] == [1, 1]
 
 
 def test_other_rules_for_the_high_threshold() -> None:
@@ -113,16 +110,16 @@ def flags(condition: Any, lengths: list[int]) -> list[int]:
 UP_AND_DOWN = [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]
 
 
-def test_announced_is_set_at_max_and_latched_until_min() -> None:
-    assert flags("announced", UP_AND_DOWN) == [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]
-
-
-def test_length_max_is_not_latched() -> None:
-    assert flags({"length": "max"}, UP_AND_DOWN) == [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1]
-
-
-def test_length_of_a_number_is_not_latched() -> None:
-    assert flags({"length": 3}, UP_AND_DOWN) == [0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1]
+@pytest.mark.parametrize(
+    ("condition", "bits"),
+    [
+        ("announced", [0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]),  # set at max, latched until min
+        ({"length": "max"}, [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1]),
+        ({"length": 3}, [0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1]),
+    ],
+)
+def test_what_a_watch_shows_of_a_queue(condition: Any, bits: list[int]) -> None:
+    assert flags(condition, UP_AND_DOWN) == bits
 
 
 def test_new_thresholds_take_effect_at_once() -> None:
@@ -217,16 +214,12 @@ def announced_by(announce: str) -> Any:
     return stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
 
 
-ENGINE = pytest.mark.parametrize("engine", ENGINES)
-
-
 def behind_a_body(work: Workload) -> Workload:
     """The items of ``work`` behind a body that takes no time, so that worker 0 takes them all from its queue."""
     first = phase(0, range_family=0, deal=work.phases[0].deal)
     return replace(graph(body()), ranges=work.ranges, phases=(first,))
 
 
-@ENGINE
 @pytest.mark.parametrize(
     ("announce", "steals", "makespan_ns"),
     [
@@ -236,7 +229,7 @@ def behind_a_body(work: Workload) -> Workload:
     ],
 )
 def test_an_owner_that_compares_for_equality_announces_late(
-    engine: str, announce: str, steals: tuple[tuple[int, ...], ...], makespan_ns: int
+    announce: str, steals: tuple[tuple[int, ...], ...], makespan_ns: int
 ) -> None:
     """Worker 0 starts 5 items of 1 us, taking from 5, 4, 3 at 0, 1 and 2 us.
 
@@ -244,28 +237,26 @@ def test_an_owner_that_compares_for_equality_announces_late(
     at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
     S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
     """
-    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce), engine=engine)
+    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce))
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
 
 
-@ENGINE
 @pytest.mark.parametrize(("announce", "false"), [("always", 1), ("owner", 10), ("owner-exact", 10)])
-def test_a_drained_queue_stays_a_victim_while_its_owner_executes(engine: str, announce: str, false: int) -> None:
+def test_a_drained_queue_stays_a_victim_while_its_owner_executes(announce: str, false: int) -> None:
     """Worker 0 starts 3 of 4 items of 1 us on 4 workers, so that it announces 3: workers 1 to 3 probe at once.
 
     It takes one of three itself. At 0.1 us two thieves have the others, the third finds nothing. Where every change
     counts, the queue is no victim from the first of these steals on. Else it is until its owner is back at 1 us: the
     third probes every 100 ns, and comes in vain at 0.1, 0.2, ... and, last, at 1 us.
     """
-    seen = run(behind_a_body(items(3, 1000 * NS)), 4, strategy=announced_by(announce), engine=engine)
+    seen = run(behind_a_body(items(3, 1000 * NS)), 4, strategy=announced_by(announce))
     assert (seen["steal_success"], seen["steal_false"]) == (2, false)
     assert seen["makespan_ps"] == 1100 * NS
 
 
-@ENGINE
 @pytest.mark.parametrize(("announce", "false"), [("always", 0), ("owner", 0), ("owner-exact", 18)])
-def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(engine: str, announce: str, false: int) -> None:
+def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(announce: str, false: int) -> None:
     """S is 4, s is 2. Worker 0 takes one of 4 items of 1 us, and two thieves have one each at 0.1 us: 1 is left.
 
     At 1 us worker 0 finds 1, less than s, and takes it. By equality it withdraws nothing before it searches, at 2 us.
@@ -273,7 +264,7 @@ def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(engine: s
     """
     thresholds = {"max": 4, "min": 2, "announce": announce}
     spec = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-    seen = run(behind_a_body(items(4, 1000 * NS)), 3, strategy=spec, engine=engine)
+    seen = run(behind_a_body(items(4, 1000 * NS)), 3, strategy=spec)
     assert (seen["steal_success"], seen["steal_false"]) == (2, false)
     assert seen["makespan_ps"] == 2000 * NS
 
@@ -315,7 +306,3 @@ def test_thresholds_of_each_phase_are_computed_anew() -> None:
 
 def test_a_worker_that_has_run_nothing_computes_nothing() -> None:
     assert thresholds_after(THREE, 2)[1][1] == 1
-
-
-def test_default_strategy_steals_without_thresholds() -> None:
-    assert plan_of(items(1, NS), strategy=FIRST).steal.watch.shape == (0, 2)

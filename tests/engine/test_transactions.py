@@ -10,12 +10,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import NS, SEED, Seen, event_by_event, observe, plan_of, run, runtime, stealing, toy, toy_with
+from engine_setup import (
+    NS,
+    SEED,
+    Seen,
+    event_by_event,
+    observe,
+    plan_of,
+    run,
+    runtime,
+    simulated,
+    stealing,
+    toy,
+    toy_with,
+)
 from task_graphs import Access, Run, Task, Use, body, graph, phase, task
 
 from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.simulate import ENGINES, simulate
+from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
@@ -42,8 +55,7 @@ def ran(*each: Task, workers: int = 2, sockets: int = 1, words: tuple[SyncObject
     validate(work)
     seen = run(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets, cores=4), **keys)
     plan = plan_of(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets))
-    for engine in ENGINES:
-        assert simulate(plan, SEED, engine, check=True).counters["event_hash"] == seen["event_hash"]
+    assert simulated(plan).counters["event_hash"] == seen["event_hash"]
     return seen
 
 
@@ -173,11 +185,10 @@ def test_conflicts_are_told_by_pairs_of_nodes() -> None:
 # ---- draws ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_object_is_the_draw_of_its_task_its_attempt_and_its_op(engine: str) -> None:
+def test_an_object_is_the_draw_of_its_task_its_attempt_and_its_op() -> None:
     """Worker 0's transaction has its STORE as op 2 of task 0; in turn 1 the seed is another."""
     work = bodies(body(10 * NS, BEGIN, STORE, COMMIT), words=memory(1000), repeat=2)
-    result = simulate(plan_of(work, 1), SEED, engine, check=True)
+    result = simulated(plan_of(work, 1))
     seeds = [SEED, turn_seed(SEED, 1)]
     expected = [below(draw(base(seed, DrawClass.CONFLICT, 0), 2), 1000) for seed in seeds]
     assert result.held is not None
@@ -208,11 +219,10 @@ def test_weights_follow_zipf() -> None:
     assert not len(running_weights(4, 0))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_skewed_objects_come_by_their_weights(engine: str) -> None:
+def test_skewed_objects_come_by_their_weights() -> None:
     """Of 20,000 objects that are drawn from three, each comes as often as its weight says, within four deviations."""
     work = bodies(body(BEGIN, *[LOAD] * 20_000, COMMIT), words=memory(3, 2_000_000))
-    result = simulate(plan_of(work, 1), SEED, engine, check=True)
+    result = simulated(plan_of(work, 1))
     assert result.held is not None
     found = np.bincount(-1 - result.held[:, 0], minlength=3)
     shares = np.array([1, 1 / 4, 1 / 9]) / (1 + 1 / 4 + 1 / 9)
@@ -281,14 +291,13 @@ def meet(one: Opening, other: Opening) -> bool:
     return one[0] == other[0] and (one[1] or other[1])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("workers", "objects"), [(2, 4), (3, 8), (8, 8), (8, 40)])
-def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objects: int, engine: str) -> None:
+def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objects: int) -> None:
     """Known from the times at which tasks end and how often each has aborted, and nothing else of the run: attempts
     open their objects 15, 10 and 5 ns before they commit.
     """
     plan = plan_of(busy(80, *READS_AND_WRITES, words=memory(objects)), workers, machine=toy(cores=8))
-    seen = observe(event_by_event(plan), engine)
+    seen = observe(event_by_event(plan))
     tries = Counter(task_id for _, _, task_id, _ in aborts(seen))
     ends = {task_id: (end_ps, worker) for worker, task_id, _, end_ps in sorted(seen.stretches, key=itemgetter(3))}
     assert len(ends) == 80
@@ -307,15 +316,14 @@ def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objec
     assert not [pair for pair in overlap if meet(*pair)]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_who_writes_what_no_other_opens_never_aborts(engine: str) -> None:
+def test_who_writes_what_no_other_opens_never_aborts() -> None:
     """Of three transactions that open objects of one memory: whoever aborts has met another."""
     work = bodies(*[body(*READS_AND_WRITES)] * 3, words=memory(20))
     plan, apart = plan_of(work, 3), []
     for seed in range(60):
         each = [openings(task_id, 0, 20, seed) for task_id in range(3)]
         disjoint = not any(meet(*pair) for one, other in combinations(each, 2) for pair in product(one, other))
-        found = simulate(plan, seed, engine, check=True).counters["aborts"]
+        found = simulated(plan, seed).counters["aborts"]
         assert not (disjoint and found)
         apart.append((disjoint, found > 0))
     assert min(apart.count((True, False)), apart.count((False, True))) > 10

@@ -7,20 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import ENGINES, NS, SEED, event_by_event, machine_spec, observe, plan_of, stealing
+from engine_setup import NS, event_by_event, machine_spec, observe, plan_of, simulated, stealing
 from equality import judge
-from random_recipes import RandomRun, plan_from, random_recipe
+from random_recipes import RandomRun, plan_from, random_recipe, with_unlike_nodes
 from task_graphs import WAIT, Access, Run, graph, task
-from unlike_machines import with_unlike_nodes
 
 from numasim.engine.check.deadlock import TooLongError
-from numasim.engine.result import Result
-from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.effects import NO_EFFECTS
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Mode, Region
 
@@ -28,7 +25,6 @@ PAGE = 4096
 BOUND = {"policy": "bind", "node": 1}
 MEMORY = {"memory": "1GiB", "imc_bandwidth_gbs": 10}
 DATA = Region("data", 8 * PAGE, initialised=False)
-ENGINE_NAMES = list(ENGINES)
 LONGEST = 143  # of the random runs: five workers poll every 1 ns for half a second, which is 600 million events
 FROM_OTHERS = stealing({"from": "others"})
 
@@ -49,22 +45,18 @@ def touching(placement: Any, workers: int = 4) -> Plan:
     return plan_of(graph(task(*tasks, WAIT), regions=(DATA,)), workers, strategy, machine=FAR_MEMORY)
 
 
-def results(plan: Plan) -> list[Result]:
-    return [simulate(plan, SEED, engine) for engine in ENGINE_NAMES]
-
-
 @pytest.mark.parametrize("placement", ["interleave", "block", BOUND, "hash-home", "first-touch"])
 def test_a_node_without_cores_holds_memory_and_is_never_asked_for_work(placement: Any) -> None:
-    for result in results(touching(placement)):
-        served, asked = result.node_bytes.sum(axis=0), result.node_attempts
-        assert asked.sum() > 0
-        assert not asked[1].any()
-        assert not asked[:, 1].any()
-        assert not result.node_bytes[1].any()
-        assert not served[2], "there is no memory"
-        assert served[1] == {"interleave": 8 * PAGE, "block": 8 * PAGE, "first-touch": 0}.get(str(placement), served[1])
-        if isinstance(placement, dict):
-            assert served.tolist() == [0, 16 * PAGE, 0]
+    result = simulated(touching(placement))
+    served, asked = result.node_bytes.sum(axis=0), result.node_attempts
+    assert asked.sum() > 0
+    assert not asked[1].any()
+    assert not asked[:, 1].any()
+    assert not result.node_bytes[1].any()
+    assert not served[2], "there is no memory"
+    assert served[1] == {"interleave": 8 * PAGE, "block": 8 * PAGE, "first-touch": 0}.get(str(placement), served[1])
+    if isinstance(placement, dict):
+        assert served.tolist() == [0, 16 * PAGE, 0]
 
 
 def test_memory_that_a_node_without_memory_touches_first_is_on_the_nearest_that_has_some() -> None:
@@ -74,9 +66,8 @@ def test_memory_that_a_node_without_memory_touches_first_is_on_the_nearest_that_
     plan = plan_of(graph(write, regions=(DATA,)), 2, stealing(mapping="contiguous"), machine=machine)
     assert machine.home_of_node.tolist() == [0, 1, 0]
     assert machine.latency_ps[2].tolist() == [200_000, 200_000, 200_000]
-    for engine in ENGINE_NAMES:
-        result = simulate(plan, SEED, engine)
-        assert result.node_bytes.sum() == result.node_bytes[:, 0].sum() == 2 * PAGE
+    result = simulated(plan)
+    assert result.node_bytes.sum() == result.node_bytes[:, 0].sum() == 2 * PAGE
 
 
 @pytest.mark.parametrize("placement", [{"policy": "bind", "node": 2}, {"policy": "interleave", "nodes": [0, 2]}])
@@ -85,13 +76,12 @@ def test_memory_on_a_node_without_memory_is_refused(placement: Any) -> None:
         touching(placement)
 
 
-@pytest.mark.parametrize("engine", ENGINE_NAMES)
-def test_a_core_of_half_the_speed_computes_twice_as_long_and_waits_no_longer(engine: str) -> None:
+def test_a_core_of_half_the_speed_computes_twice_as_long_and_waits_no_longer() -> None:
     """Worker 0 is on the fast core, worker 1 on the slow one; each has a task of 1000 ns, nothing else costs time."""
     kinds = [{"count": 1}, {"count": 1, "speed_ppm": 500_000}]
     machine = of_nodes({"cores": kinds, **MEMORY})
     plan = plan_of(graph(task(task(1000 * NS), task(1000 * NS), WAIT)), 2, FROM_OTHERS, machine=machine)
-    seen = observe(event_by_event(plan), engine)
+    seen = observe(event_by_event(plan))
     durations = {worker: end - start for worker, _, start, end in seen.stretches if end > start}
     assert plan.coupled
     assert durations == {0: 1000 * NS, 1: 2000 * NS}
@@ -99,7 +89,7 @@ def test_a_core_of_half_the_speed_computes_twice_as_long_and_waits_no_longer(eng
     reads = [task(Run(0, (Access(0, 0, PAGE),))) for _ in range(2)]
     work = graph(task(*reads, WAIT), regions=(Region("data", PAGE, initialised=True),))
     waits = plan_of(work, 2, FROM_OTHERS, machine=machine)
-    stretches = observe(waits, engine).stretches
+    stretches = observe(waits).stretches
     assert {worker for worker, _, _, _ in stretches} == {0, 1}
     assert {end - start for _, _, start, end in stretches} == {PAGE // 64 * 100 * NS // 10}, "ten misses at a time"
 
@@ -113,10 +103,9 @@ def test_workers_on_fast_cores_alone_are_not_coupled() -> None:
 def test_a_run_on_listed_nodes_that_are_alike_is_that_of_the_short_form() -> None:
     alike = [of_nodes({"count": 2, "cores": 2, **MEMORY}), build(machine_spec(nodes=2, cores=2))]
     plans = [plan_of(graph(task(*[task(500 * NS + at) for at in range(9)], WAIT)), 4, machine=each) for each in alike]
-    for engine in ENGINE_NAMES:
-        one, other = (simulate(plan, SEED, engine) for plan in plans)
-        assert one.counters == other.counters
-        assert np.array_equal(one.node_attempts, other.node_attempts)
+    one, other = (simulated(plan) for plan in plans)
+    assert one.counters == other.counters
+    assert np.array_equal(one.node_attempts, other.node_attempts)
 
 
 def unlike_run(number: int) -> RandomRun | None:
@@ -148,12 +137,3 @@ def problem_of(run: RandomRun) -> str | None:
         return judge(run).problem
     except TooLongError:
         return None
-
-
-def test_the_random_runs_have_all_that_is_unlike() -> None:
-    plans = [run.plan for number in range(160) if (run := unlike_run(number))]
-    assert any((plan.machine.cores_of_node == 0).any() for plan in plans)
-    assert any((plan.machine.memory_bytes == 0).any() for plan in plans)
-    assert any((plan.machine.speed_of_core[plan.workers.core] < 10**6).any() for plan in plans)
-    assert any(plan.placement.dynamic.any() and (plan.machine.memory_bytes == 0).any() for plan in plans)
-    assert any(plan.effects != Effects() for plan in plans)

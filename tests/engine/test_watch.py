@@ -1,41 +1,54 @@
-"""What a watch hears is the whole run: without gaps, adding up to the result, and the same from every engine."""
+"""A watched run: its rows have no gaps, add up to the result, and are the same from every engine.
+
+The integral of a load over time is the amount that was moved, up to rounding:
+
+- The demand of a flow and the part that it gets are rounded down, each by less than a unit per second: at most two
+  units per second of work are missing.
+- Each time that a flow's share or speed changes, its finished part is rounded down and the rest rounded up, and its end
+  comes at a whole picosecond: the flow goes on for at most three picoseconds more than it has to, at its demand. The
+  demand of a flow is the amount that it moves in its whole nominal time.
+
+Overhead that is owed in front of a segment is in the load as well; the runtime `bare` has none.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import count, islice, pairwise
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from engine_setup import (
-    NS,
-    SEED,
-    Rows,
-    event_by_event,
-    found,
-    plan_of,
-    run_watched,
-    runtime,
-    seeded,
-    shipped_runtime,
-    toy,
-)
-from equality import MOST_WATCHED_EVENTS, OTHERS, watched
+from engine_setup import NS, SEED, Rows, event_by_event, found, plan_of, runtime, seeded, shipped_runtime, toy
+from equality import MOST_WATCHED_EVENTS
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from ragged_plans import each, ragged
+from random_plans import coupled_plans, loaded, seeds
 from random_recipes import random_run
-from task_graphs import WAIT, graph, items, task
+from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.collect_result import link_bytes
+from numasim.engine.observe.over_time import BINS, MOST_SHIFT, MOST_STEALS, STATES, Counts, Integrals, OverTime, Steps
 from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watch, Watched
+from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watched
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
+from numasim.errors import InputError
+from numasim.machine.build_machine import build
+from numasim.parts.unit_factors import PS_PER_S
+from numasim.plan.build_plan import revised
+from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
+from numasim.plan.resources import ResourceKind, resources_of
+from numasim.spec.single_part import read_machine
 from numasim.workload.generate import generate
-from numasim.workload.graph import Deal, Phase
+from numasim.workload.graph import Deal, Mode, Phase, Region
 from numasim.workload.phases import steps
 from numasim.workload.registry import workload_spec
 from numasim.workload.unfold import unfolded
@@ -56,31 +69,24 @@ COMPONENTS = {
 }
 
 
-KNOWN = (
-    "a tree under every cost",
-    "like items and a producer",
-    "items dealt",
-    "a blocking join",
-    "a serial phase",
-    "a shared queue",
-)
+KNOWN = {
+    "a tree under every cost": plan_of(TREE, 4, "topology-aware", shipped_runtime("ompi"), toy(2, 2)),
+    "equal items and a producer": plan_of(items(300, 500 * NS), 4, "randomized", shipped_runtime("own"), toy(2, 2)),
+    "items dealt": plan_of(items(90, 100 * NS, 900 * NS, deal=Deal.CYCLIC, repeat=2), 3),
+    "a blocking join": plan_of(
+        graph(task(task(700 * NS), WAIT, 20 * NS)), 2, "randomized", runtime(join="block"), toy(2)
+    ),
+    "a serial phase": plan_of(SERIAL, 3),
+    "a shared queue": plan_of(TREE, 4, "breadth-first", shipped_runtime("ompi"), toy(2, 2)),
+}
 NAMES = (*KNOWN, *(f"random {n}" for n in range(FEW_RANDOM)))
-each_run = pytest.mark.parametrize(("engine", "name"), [(engine, name) for engine in ENGINES for name in NAMES])
+each_run = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
 def plans() -> dict[str, Plan]:
-    own, ompi = shipped_runtime("own"), shipped_runtime("ompi")
-    known = (
-        plan_of(TREE, 4, "topology-aware", ompi, toy(2, 2)),
-        plan_of(items(300, 500 * NS), 4, "randomized", own, toy(2, 2)),
-        plan_of(items(90, 100 * NS, 900 * NS, deal=Deal.CYCLIC, repeat=2), 3),
-        plan_of(graph(task(task(700 * NS), WAIT, 20 * NS)), 2, "randomized", runtime(join="block"), toy(2)),
-        plan_of(SERIAL, 3),
-        plan_of(TREE, 4, "breadth-first", ompi, toy(2, 2)),
-    )
-    random = filter(ends_soon, (random_run(Random(n)).plan for n in count()))
-    return dict(zip(NAMES, (*known, *islice(random, FEW_RANDOM)), strict=True))
+    random = islice(filter(ends_soon, (random_run(Random(n)).plan for n in count())), FEW_RANDOM)
+    return dict(zip(NAMES, (*KNOWN.values(), *random), strict=True))
 
 
 def ends_soon(plan: Plan) -> bool:
@@ -90,6 +96,43 @@ def ends_soon(plan: Plan) -> bool:
     except DeadlockError:
         return False
     return counters["events"] < MOST_WATCHED_EVENTS and not counters["aborts"]
+
+
+class Told(NamedTuple):
+    """A watched run: its plan and result, the tables over time, and the rows."""
+
+    plan: Plan
+    result: Result
+    tables: OverTime
+    rows: Rows
+
+
+def heard(plan: Plan, seed: int = SEED) -> Told:
+    """Watch ``plan`` on every engine: all give the same rows, in the same order, and the result that
+    they give alone.
+    """
+    of_engines = [watched(plan, seed, engine) for engine in ENGINES]
+    for engine, told in zip(ENGINES, of_engines, strict=True):
+        np.testing.assert_array_equal(told.rows, of_engines[0].rows)
+        assert found(told.result) == found(simulate(plan, seed, engine))
+    return of_engines[0]
+
+
+def watched(plan: Plan, seed: int, engine: str) -> Told:
+    tables, batches = OverTime(plan), list[Rows]()
+
+    def tell(rows: Rows) -> None:
+        tables(rows)
+        batches.append(rows)
+
+    result = simulate(plan, seed, engine, watch=tell)
+    tables.close(result.counters["makespan_ps"])
+    return Told(plan, result, tables, np.concatenate(batches))
+
+
+@cache
+def told_of(name: str) -> Told:
+    return heard(plans()[name])
 
 
 def of_kind(rows: Rows, kind: Watched) -> list[tuple[int, ...]]:
@@ -105,25 +148,9 @@ def stretches(rows: Rows) -> dict[int, list[tuple[int, int, int]]]:
     return by_worker
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("other", OTHERS)
-def test_engines_tell_the_same_in_the_same_order(name: str, other: str) -> None:
-    run = seeded(event_by_event(plans()[name]))
-    expected = watched(run, "reference")
-    assert len(expected)
-    np.testing.assert_array_equal(watched(run, other), expected)
-
-
 @each_run
-def test_watching_changes_nothing(engine: str, name: str) -> None:
-    plan = plans()[name]
-    assert found(run_watched(plan, engine)[0]) == found(simulate(plan, SEED, engine))
-
-
-@each_run
-def test_the_stretches_of_a_worker_leave_no_gap(engine: str, name: str) -> None:
-    plan = plans()[name]
-    result, rows = run_watched(plan, engine)
+def test_the_stretches_of_a_worker_leave_no_gap(name: str) -> None:
+    plan, result, _, rows = told_of(name)
     by_worker = stretches(rows)
     for worker in range(plan.workers.workers):
         mine = by_worker[worker]
@@ -133,13 +160,13 @@ def test_the_stretches_of_a_worker_leave_no_gap(engine: str, name: str) -> None:
 
 
 @each_run
-def test_stretches_add_up_to_the_time_split(engine: str, name: str) -> None:
-    result, rows = run_watched(plans()[name], engine)
+def test_stretches_add_up_to_the_time_split(name: str) -> None:
+    plan, result, _, rows = told_of(name)
     for kind, columns in COMPONENTS.items():
         told: Counter[int] = Counter()
         for worker, begin, end, *_ in of_kind(rows, kind):
-            told[min(worker, plans()[name].workers.workers)] += end - begin
-        for worker, expected in counted(result, columns, plans()[name].workers.workers):
+            told[min(worker, plan.workers.workers)] += end - begin
+        for worker, expected in counted(result, columns, plan.workers.workers):
             assert told[worker] == expected, (kind, worker)
     probing: Counter[int] = Counter()
     for worker, *_, probing_ps in of_kind(rows, Watched.IDLE):
@@ -156,9 +183,8 @@ def counted(result: Result, columns: tuple[str, ...], workers: int) -> Iterator[
 
 
 @each_run
-def test_steals_and_failures_are_those_that_were_counted(engine: str, name: str) -> None:
-    plan = plans()[name]
-    result, rows = run_watched(plan, engine)
+def test_steals_and_failures_are_those_that_were_counted(name: str) -> None:
+    plan, result, _, rows = told_of(name)
     steals = of_kind(rows, Watched.STEAL)
     episodes = of_kind(rows, Watched.IDLE)
     assert len(steals) == result.counters["steal_success"]
@@ -170,9 +196,9 @@ def test_steals_and_failures_are_those_that_were_counted(engine: str, name: str)
 
 
 @each_run
-def test_lengths_are_those_of_a_recount(engine: str, name: str) -> None:
+def test_lengths_are_those_of_a_recount(name: str) -> None:
     """A length differs from the one before by one task, or by what was dealt at the start of a phase; none is left."""
-    _, rows = run_watched(plans()[name], engine)
+    rows = told_of(name).rows
     begins = {begin for _, begin, *_ in of_kind(rows, Watched.PHASE)}
     length: Counter[int] = Counter()
     for queue, time, _, tasks, *_ in of_kind(rows, Watched.LENGTH):
@@ -182,18 +208,16 @@ def test_lengths_are_those_of_a_recount(engine: str, name: str) -> None:
     assert not any(length.values())
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_lengths_recounted_from_the_trace(engine: str) -> None:
+def test_lengths_recounted_from_the_trace() -> None:
     """Every task that is put makes its queue longer when it is put, and shorter when somebody takes it."""
     plan = event_by_event(plan_of(TREE, 3, "randomized", runtime(costs={"push_ns": 10}), toy(3)))
     records: list[Any] = []
-    rows: list[Rows] = []
-    ENGINES[engine](seeded(plan), False, lambda batch: records.extend(batch.tolist()), rows.append)
-    told = np.concatenate(rows)
+    simulate(plan, SEED, "reference", listener=lambda batch: records.extend(batch.tolist()))
+    rows = heard(plan).rows
     for queue in range(3):
         puts = sorted(record[0] for record in records if record[1] == Rank.PUT and record[4] == queue)
-        steals = [row[1] for row in of_kind(told, Watched.STEAL) if row[3] == queue]
-        lengths = [(0, 0), *((row[1], row[3]) for row in of_kind(told, Watched.LENGTH) if row[0] == queue)]
+        steals = [row[1] for row in of_kind(rows, Watched.STEAL) if row[3] == queue]
+        lengths = [(0, 0), *((row[1], row[3]) for row in of_kind(rows, Watched.LENGTH) if row[0] == queue)]
         rises = [time for (_, before), (time, after) in pairwise(lengths) if after > before]
         falls = [time for (_, before), (time, after) in pairwise(lengths) if after < before]
         assert rises == puts
@@ -202,9 +226,8 @@ def test_lengths_recounted_from_the_trace(engine: str) -> None:
 
 
 @each_run
-def test_phases_follow_one_another(engine: str, name: str) -> None:
-    plan = plans()[name]
-    result, rows = run_watched(plan, engine)
+def test_phases_follow_one_another(name: str) -> None:
+    plan, result, _, rows = told_of(name)
     phases = of_kind(rows, Watched.PHASE)
     assert [phase[0] for phase in phases] == list(range(len([*steps(plan.workload.phases, plan.workload.loops)])))
     assert (phases[0][1], phases[-1][2]) == (0, result.counters["makespan_ps"])
@@ -245,9 +268,303 @@ def test_what_a_watcher_raises_comes_out(engine: str) -> None:
         simulate(plan_of(TREE), SEED, engine, watch=refuse)
 
 
-def test_loads_are_told_with_their_resource() -> None:
-    batches: list[Rows] = []
-    seen = Watch(batches.append)
-    seen.load(70, 3, 10**10)
-    seen.flush()
-    assert of_kind(batches[0], Watched.LOAD) == [(3, 70, 70, 10**10, 0, 0)]
+# ---- tables over time ----------------------------------------------------------------------------------------------
+
+TIMES = {
+    "work_ps": ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
+    "overhead_ps": ("overhead_ps",),
+    "idle_ps": ("idle_steal_ps", "idle_backoff_ps"),
+    "parked_ps": ("parked_ps",),
+    "idle_barrier_ps": ("idle_barrier_ps",),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_bins_are_equally_long_and_end_with_the_run(name: str) -> None:
+    _, result, tables, _ = told_of(name)
+    edges = tables.edges_ps
+    assert BINS // 2 < len(edges) - 1 <= BINS
+    assert (edges[0], edges[-1]) == (0, result.counters["makespan_ps"])
+    widths = np.diff(edges)
+    assert set(widths[:-1].tolist()) == {1 << tables.shift}
+    assert 0 < widths[-1] <= 1 << tables.shift
+
+
+@each_run
+def test_states_fill_every_bin_and_add_up_to_the_time_split(name: str) -> None:
+    plan, result, tables, _ = told_of(name)
+    workers = plan.workers.workers
+    stretches = tables.stretches_ps
+    assert (stretches[:workers].sum(axis=1) == np.diff(tables.edges_ps)).all()
+    frame = tables.workers_frame().groupby("worker").sum()
+    for state, columns in TIMES.items():
+        expected = sum(result.per_worker[column][:workers] for column in columns)
+        assert frame[state].tolist() == expected.tolist()
+    assert set(TIMES) == set(STATES.values())
+
+
+@each_run
+def test_mean_lengths_are_those_of_a_recount(name: str) -> None:
+    """The length of a queue at every picosecond would be too much to count: its integral over the run is counted."""
+    plan, result, tables, rows = told_of(name)
+    lengths = rows[rows[:, 0] == Watched.LENGTH]
+    frame = tables.queue_length_frame()
+    area = ((frame["end_ps"] - frame["begin_ps"]) * frame["tasks"]).groupby(frame["queue"]).sum()
+    for queue in range(len(plan.steal.queues)):
+        mine = lengths[lengths[:, 1] == queue]
+        until = np.append(mine[1:, 2], result.counters["makespan_ps"])
+        assert area[queue] == pytest.approx(int((mine[:, 4] * (until - mine[:, 2])).sum()), rel=1e-9)
+
+
+@each_run
+def test_steals_are_counted_by_distance(name: str) -> None:
+    _, result, tables, rows = told_of(name)
+    far = result.counters["steal_success_remote"]
+    assert tables.steals_made.sum(axis=1).tolist() == [result.counters["steal_success"] - far, far]
+    assert tables.steals.tolist() == rows[rows[:, 0] == Watched.STEAL][:MOST_STEALS].tolist()
+    assert tables.steals_frame()[["near", "far"]].to_numpy().T.tolist() == tables.steals_made.tolist()
+
+
+def test_loads_become_means() -> None:
+    plan = plan_of(TREE, machine=toy(2, 2), effects=Effects(worker_spread_ppm=1))
+    tables = OverTime(plan)
+    load = int(Watched.LOAD)
+    tables(np.array([[load, 1, 0, 0, 4000, 0, 0], [load, 1, 256, 256, 1000, 0, 0], [load, 0, 512, 512, 7, 0, 0]]))
+    tables.close(1024)
+    assert tables.resource_load.sum(axis=1)[:2].tolist() == [512 * 7, 256 * 4000 + 768 * 1000]
+    assert not tables.resource_load[2:].any()
+    frame = tables.resource_load_frame()
+    assert frame[frame["resource"] == 1]["used"].iloc[[255, 256]].tolist() == [4000, 1000]
+
+
+def test_a_run_of_hours_is_refused() -> None:
+    row = [int(Watched.WORK), 0, 0, 2**53] + [0] * (COLUMNS - 4)
+    with pytest.raises(InputError, match="too long for tables over time"):
+        OverTime(plan_of(TREE))(np.array([row]))
+
+
+# ---- integrals in bins are those that whole-number arithmetic gives -------------------------------------------------
+
+SUBJECTS = 3
+Stretch = tuple[int, int, int, int]  # subject, begin, length, weight
+
+some_stretches = st.lists(
+    st.tuples(st.integers(0, SUBJECTS - 1), st.integers(0, 9000), st.integers(1, 9000), st.integers(0, 5)), max_size=30
+)
+changes = st.lists(
+    st.tuples(st.integers(0, SUBJECTS - 1), st.integers(0, 900), st.integers(0, 2**38)), min_size=1, max_size=30
+)
+
+
+def overlap(begin: int, end: int, at: int, width: int) -> int:
+    return max(0, min(end, (at + 1) * width) - max(begin, at * width))
+
+
+def column(values: list[int]) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def widened(end: int, *parts: Integrals | Steps | Counts, shift: int = 0) -> int:
+    while end > BINS << shift:
+        for part in parts:
+            part.widen(shift)
+        shift += 1
+    return shift
+
+
+@settings(max_examples=80)
+@given(some_stretches)
+def test_integrals_are_those_of_every_stretch_cut_by_hand(given: list[Stretch]) -> None:
+    integrals, shift = Integrals(SUBJECTS), 0
+    for subject, begin, length, weight in given:
+        shift = widened(begin + length, integrals, shift=shift)
+        integrals.add(shift, *(column([each]) for each in (subject, begin, begin + length, weight)))
+    expected = np.zeros((SUBJECTS, BINS), np.int64)
+    for subject, begin, length, weight in given:
+        for at in range(begin >> shift, min(BINS, ((begin + length) >> shift) + 1)):
+            expected[subject, at] += weight * overlap(begin, begin + length, at, 1 << shift)
+    np.testing.assert_array_equal(integrals.values(shift), expected)
+
+
+@settings(max_examples=80)
+@given(changes, st.integers(1, 7))
+def test_steps_hold_until_the_next_one(given: list[tuple[int, int, int]], batch: int) -> None:
+    """Values come with pauses between them, in batches of any size, and the last ones hold to the end."""
+    steps, shift = Steps(SUBJECTS), 0
+    now, told = 0, []
+    for subject, pause, value in given:
+        now += pause
+        told.append((subject, now, value))
+    end = now + 1
+    for at in range(0, len(told), batch):
+        rows = np.array(told[at : at + batch], np.int64)
+        shift = widened(int(rows[:, 1].max()), steps, shift=shift)
+        steps.set(shift, rows[:, 0], rows[:, 1], rows[:, 2])
+    shift = widened(end, steps, shift=shift)
+    steps.close(shift, end)
+    expected = [[0] * BINS for _ in range(SUBJECTS)]
+    for subject in range(SUBJECTS):
+        mine = [(time, value) for who, time, value in told if who == subject] + [(end, 0)]
+        for (begin, value), (stop, _) in pairwise(mine):
+            for at in range(begin >> shift, min(BINS, (stop >> shift) + 1)):
+                expected[subject][at] += value * overlap(begin, stop, at, 1 << shift)
+    assert steps.values(shift).tolist() == expected
+
+
+def test_large_loads_over_long_times_do_not_overflow() -> None:
+    """A terabyte a second for an hour."""
+    steps, rate = Steps(1), 2**40 - 1
+    for shift in range(MOST_SHIFT):
+        steps.widen(shift)
+    end = BINS << MOST_SHIFT
+    steps.set(MOST_SHIFT, column([0]), column([0]), column([rate]))
+    steps.close(MOST_SHIFT, end)
+    assert steps.values(MOST_SHIFT).tolist() == [[rate << MOST_SHIFT] * BINS]
+
+
+def test_counts_are_merged_and_the_end_belongs_to_the_last_bin() -> None:
+    counts = Counts(2)
+    counts.add(0, column([0, 0, 1]), column([0, 1, BINS]))
+    counts.widen(0)
+    counts.add(1, column([0]), column([3]))
+    assert counts.values.sum() == 4
+    assert counts.values[0, :2].tolist() == [2, 1]
+    assert counts.values[1, BINS // 2 - 1] == 1
+
+
+@pytest.mark.parametrize("kind", [Integrals, Steps, Counts])
+def test_memory_does_not_grow(kind: type) -> None:
+    part = kind(4)
+    arrays = [value.shape for value in vars(part).values() if isinstance(value, np.ndarray)]
+    for shift in range(MOST_SHIFT):
+        part.widen(shift)
+    assert [value.shape for value in vars(part).values() if isinstance(value, np.ndarray)] == arrays
+
+
+# ---- loads of resources ------------------------------------------------------------------------------------------
+
+LEAST_PS = 2_000 * NS  # of what a segment computes; at its fastest it takes half of that
+PS_PER_CHANGE = 3
+BYTES = 1 << 16
+FLUID = Effects(contention="fluid")
+
+
+def loading_plans() -> dict[str, Plan]:
+    """Segments and like items that read, write and update memory of every node, alone and against each other."""
+    accesses = [Access(n % 2, n * BYTES, BYTES, mode=list(Mode)[n % 3]) for n in range(24)]
+    regions = (Region("read by worker 0 before", 24 * BYTES, True), Region("fresh", 24 * BYTES, False))
+    tree = graph(task(*[task(Run(LEAST_PS + n * 90 * NS, (a,))) for n, a in enumerate(accesses)]), regions=regions)
+    like = items(
+        40,
+        LEAST_PS,
+        deal=Deal.CYCLIC,
+        accesses=(Access(0, 0, BYTES, mode=Mode.READ_WRITE),),
+        steps=((1, 0, 0),),
+        regions=regions,
+    )
+    narrow, square = loaded(3, 2, 2, "socket", 8), build(read_machine("opteron-8380-4s"))
+    everything = Effects(
+        cache="lru", contention="fluid", local_share_ppm=300_000, smt="memory", clock="turbo", overlap_ppm=0
+    )
+    return {
+        "segments": plan_of(tree, 6, machine=narrow, effects=FLUID),
+        "segments under everything": plan_of(tree, 12, machine=narrow, effects=everything),
+        "shares that are kept": plan_of(tree, 12, machine=narrow, effects=replace(FLUID, contention="snapshot")),
+        "several links on a route": plan_of(tree, 16, "randomized", machine=square, effects=FLUID),
+        "like items": plan_of(like, 6, machine=narrow, effects=FLUID),
+    }
+
+
+LOADING = loading_plans()
+
+
+def loads(told: Told) -> dict[int, list[tuple[int, int, int]]]:
+    """(begin, end, units per second) of each resource of which rows tell."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for _, resource, time_ps, _, used, *_ in told.rows[told.rows[:, 0] == Watched.LOAD].tolist():
+        found.setdefault(resource, []).append((time_ps, used))
+    end = (told.result.counters["makespan_ps"], 0)
+    return {r: [(a, b, used) for (a, used), (b, _) in pairwise([*of, end])] for r, of in found.items()}
+
+
+def integrals(told: Told) -> list[int]:
+    """[resources] units per second times picoseconds."""
+    used = loads(told)
+    return [sum((b - a) * used for a, b, used in used.get(r, [])) for r in range(len(resources_of(told.plan).listed))]
+
+
+@pytest.mark.parametrize("name", LOADING)
+def test_the_integral_of_a_load_is_what_was_moved(name: str) -> None:
+    told = heard(LOADING[name])
+    plan, result, tables, rows = told
+    found = integrals(told)
+    work_ps = int(sum(row[3] - row[2] for row in rows[rows[:, 0] == Watched.WORK].tolist()))
+    changes = len(np.unique(rows[np.isin(rows[:, 0], (Watched.LOAD, Watched.WORK))][:, 2]))
+    served = result.node_bytes.sum(axis=0)
+    amounts = {
+        ResourceKind.CONTROLLER: iter(served.tolist()),
+        ResourceKind.REMOTE: iter((served - np.diag(result.node_bytes)).tolist()),
+        ResourceKind.LINK: iter(link_bytes(plan.machine, result).tolist()),
+    }
+    assert link_bytes(plan.machine, result).sum() > 0
+    listed = resources_of(plan).listed
+    for resource, integral in zip(listed, found, strict=True):
+        if resource.kind in amounts:
+            amount = next(amounts[resource.kind]) * PS_PER_S
+            more = PS_PER_CHANGE * changes * amount // (LEAST_PS // 2)
+            assert -2 * work_ps <= integral - amount <= more, resource.name
+    frame = tables.resource_load_frame()
+    area = ((frame["end_ps"] - frame["begin_ps"]) * frame["used"]).groupby(frame["resource"]).sum()
+    assert area.tolist() == pytest.approx(found, rel=1e-9)
+    assert list(frame[["name", "unit", "capacity"]].drop_duplicates().itertuples(index=False, name=None)) == [
+        (resource.name, "bytes/s", resource.capacity) for resource in listed
+    ]
+    assert (frame["share"] * frame["capacity"]).tolist() == pytest.approx(frame["used"].tolist())
+
+
+@settings(max_examples=30)
+@given(plan=coupled_plans(pages=True, contention="fluid"), seed=seeds)
+def test_no_load_is_above_capacity_and_each_differs_from_the_one_before(plan: Plan, seed: int) -> None:
+    """The part of each flow is rounded down, so that not even rounding leads above the capacity."""
+    listed, busiest = resources_of(plan).listed, 0
+    for resource, told in loads(heard(plan, seed)).items():
+        used = [0, *(value for _, _, value in told)]
+        assert 0 < max(used) <= listed[resource].capacity
+        assert all(before != after for before, after in pairwise(used))
+        busiest = max(busiest, 100 * max(used) // listed[resource].capacity)
+    event("a resource is full" if busiest >= 99 else "room is left")
+
+
+def test_a_run_that_is_not_coupled_tells_of_no_loads() -> None:
+    plan = plan_of(graph(task(task(50 * NS))))
+    assert not plan.coupled
+    assert len(heard(plan).tables.resource_load_frame()) == 0
+
+
+def test_resources_have_names_and_units() -> None:
+    machine: Any = loaded(2, 2, 1, "socket", 8)
+    plan = plan_of(graph(task(50 * NS)), machine=machine, effects=replace(FLUID, local_share_ppm=250_000))
+    limited = revised(plan, costs=replace(plan.costs, faults_per_s=10_000))
+    rate = 8 * 10**9
+    assert [(r.name, r.capacity, r.kind.unit) for r in resources_of(limited).listed] == [
+        ("controller 0", rate, "bytes/s"),
+        ("controller 1", rate, "bytes/s"),
+        ("controller 0, remote flows", rate * 3 // 4, "bytes/s"),
+        ("controller 1, remote flows", rate * 3 // 4, "bytes/s"),
+        ("link 0 to 1", rate, "bytes/s"),
+        ("link 1 to 0", rate, "bytes/s"),
+        ("cache 0", rate, "bytes/s"),
+        ("cache 1", rate, "bytes/s"),
+        ("address space", 10_000, "faults/s"),
+    ]
+    giving_back = revised(limited, workload=ragged(1, 0, freed=each(1)), costs=replace(limited.costs, unmap_ps=1))
+    last = resources_of(giving_back).listed[-1]
+    assert (last.name, last.capacity, last.kind.unit) == ("address space", 10**12, "ps/s")
+
+
+def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() -> None:
+    work = ragged(2, 100 * NS, freed=each(3 * 4096, 3 * 4096), deal=Deal.CYCLIC)
+    plan = plan_of(work, 2, how=runtime(costs={"unmap_ns": 100}), effects=FLUID)
+    frame = heard(plan).tables.resource_load_frame()
+    lock = frame[frame["name"] == "address space"]
+    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # both ask for three quarters of it

@@ -33,7 +33,7 @@ NEEDLESS = {"concurrent", "matplotlib", "multiprocessing", "networkx", "numpy.ma
 OF_THE_REFERENCE = {"simpy"}
 LARGE = NEEDLESS | {"dask", "numpy", "pydantic", "rich", "ruamel", "typer"}  # what takes long to import
 OF_A_FILE = {"numasim.workload.json_form.graph_io", "numasim.workload.json_form.graph_models"}
-OF_CHECKS = {"numasim.engine.check.invariants", "numasim.schema.completeness", "numasim.schema.plan_fields"}
+OF_CHECKS = {"numasim.engine.check.invariants", "numasim.schema.plan_fields"}
 FAMILY_FOLDER = "numasim.workload.families."
 
 

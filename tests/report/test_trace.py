@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coupled_plans import coupled_plans
 from engine_setup import NS, SEED, plan_of, shipped_runtime, toy
 from equality import Rows
 from hypothesis import given, settings
-from random_plans import seeds
+from random_plans import coupled_plans, seeds
 from random_recipes import random_run
 from task_graphs import WAIT, graph, items, task
 from trace_readers import Trace, read_trace

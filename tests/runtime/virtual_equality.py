@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.reference.sync.cache_lines import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan, Run

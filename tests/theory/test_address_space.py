@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from ragged_plans import each, on, ragged, table
 
 from numasim.api import run
-from numasim.engine.simulate import ENGINES
 from numasim.machine.topology import Machine
 from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
@@ -22,8 +21,6 @@ from numasim.workload.graph import Deal, Workload
 PAGE = toy().page_bytes
 ONE_NODE, TWO_NODES = toy(cores=8), toy(sockets=2, cores=4)
 FLUID = Effects(contention="fluid")
-
-pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 
 def space(work: Workload, workers: int, machine: Machine = ONE_NODE, effects: Effects = FLUID, **costs: float) -> Plan:
@@ -42,10 +39,10 @@ def of_pages(*counts: int) -> Amounts:
 
 
 @pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
-def test_one_worker_pays_for_its_pages_and_interrupts_nobody(engine: str, effects: Effects) -> None:
+def test_one_worker_pays_for_its_pages_and_interrupts_nobody(effects: Effects) -> None:
     work = ragged(3, 1000 * NS, fresh=of_pages(3, 0, 1), freed=of_pages(0, 2, 1))
     costs = {"fault_ns": 50, "unmap_ns": 20, "shootdown_ns": 7000, "faults_per_s": 10**7}
-    seen = observe(space(work, 1, effects=effects, **costs), engine)
+    seen = observe(space(work, 1, effects=effects, **costs))
     pages_ps = (4 * 50 + 3 * 20) * NS
     assert (seen["makespan_ps"], seen["overhead_ps"]) == (3000 * NS + pages_ps, pages_ps)
     assert (seen["page_faults"], seen["pages_unmapped"]) == (4, 3)
@@ -53,25 +50,25 @@ def test_one_worker_pays_for_its_pages_and_interrupts_nobody(engine: str, effect
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
-def test_faults_alone_are_as_fast_as_the_address_space_lets_them(engine: str, workers: int) -> None:
+def test_faults_alone_are_as_fast_as_the_address_space_lets_them(workers: int) -> None:
     work = one_each(workers, fresh=of_pages(*[10] * workers))
-    seen = observe(space(work, workers, fault_ns=50, faults_per_s=10**7), engine)
+    seen = observe(space(work, workers, fault_ns=50, faults_per_s=10**7))
     assert seen["makespan_ps"] == workers * 10 * 100 * NS
     assert seen["overhead_ps"] == workers * 10 * 50 * NS
     assert seen["inflation_contention_ps"] == workers * (workers * 1000 - 500) * NS
 
 
-def test_enough_faults_for_all_do_not_wait(engine: str) -> None:
-    seen = observe(space(one_each(4, fresh=of_pages(10, 20, 10, 10)), 4, fault_ns=50, faults_per_s=8 * 10**7), engine)
+def test_enough_faults_for_all_do_not_wait() -> None:
+    seen = observe(space(one_each(4, fresh=of_pages(10, 20, 10, 10)), 4, fault_ns=50, faults_per_s=8 * 10**7))
     assert (seen["makespan_ps"], seen["inflation_contention_ps"]) == (1000 * NS, 0)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
 @pytest.mark.parametrize(("batch", "flushes"), [(0, 1), (4, 3)])
-def test_memory_is_given_back_by_one_worker_at_a_time(engine: str, workers: int, batch: int, flushes: int) -> None:
+def test_memory_is_given_back_by_one_worker_at_a_time(workers: int, batch: int, flushes: int) -> None:
     # each worker interrupts all others, and waits for all others: P (a + b (P - 1))
     work = one_each(workers, freed=of_pages(*[10] * workers))
-    seen = observe(space(work, workers, unmap_ns=100, shootdown_ns=64, unmap_batch=batch), engine)
+    seen = observe(space(work, workers, unmap_ns=100, shootdown_ns=64, unmap_batch=batch))
     alone_ps = (10 * 100 + flushes * 64 * (workers - 1)) * NS
     assert seen["makespan_ps"] == workers * alone_ps
     assert seen.of_worker("overhead_ps") == [alone_ps] * workers
@@ -79,17 +76,17 @@ def test_memory_is_given_back_by_one_worker_at_a_time(engine: str, workers: int,
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, 8])
-def test_the_same_work_takes_longer_the_more_threads_there_are(engine: str, threads: int) -> None:
+def test_the_same_work_takes_longer_the_more_threads_there_are(threads: int) -> None:
     # one item, whoever has it: the others idle, and are interrupted all the same
-    seen = observe(space(ragged(1, 0, freed=of_pages(6)), threads, shootdown_ns=500, unmap_batch=2), engine)
+    seen = observe(space(ragged(1, 0, freed=of_pages(6)), threads, shootdown_ns=500, unmap_batch=2))
     assert seen["makespan_ps"] == 3 * 500 * (threads - 1) * NS
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_faults_and_giving_back_take_turns_at_the_lock(engine: str, workers: int) -> None:
+def test_faults_and_giving_back_take_turns_at_the_lock(workers: int) -> None:
     pages = of_pages(*[10] * workers)
     costs = {"fault_ns": 50, "faults_per_s": 10**7, "unmap_ns": 100, "shootdown_ns": 64}
-    seen = observe(space(one_each(workers, fresh=pages, freed=pages), workers, **costs), engine)
+    seen = observe(space(one_each(workers, fresh=pages, freed=pages), workers, **costs))
     alone_ps = (10 * 50 + 10 * 100 + 64 * (workers - 1)) * NS
     held_ps = (10 * 100 + 10 * 100 + 64 * (workers - 1)) * NS
     assert seen["makespan_ps"] == workers * held_ps
@@ -97,12 +94,12 @@ def test_faults_and_giving_back_take_turns_at_the_lock(engine: str, workers: int
     assert seen.of_worker("inflation_contention_ps") == [workers * held_ps - alone_ps] * workers
 
 
-def test_an_item_asks_for_what_the_mean_item_holds_the_lock(engine: str) -> None:
+def test_an_item_asks_for_what_the_mean_item_holds_the_lock() -> None:
     # one item faults for 500 ns, the other gives back for 1050 ns: the mean one has 5 pages of either kind, 800 ns, for
     # 1050 ns of which it holds the lock, so that both together ask for 21/8 of it
     work = one_each(2, fresh=of_pages(10, 0), freed=of_pages(0, 10))
     costs = {"fault_ns": 50, "faults_per_s": 10**7, "unmap_ns": 100, "shootdown_ns": 50}
-    seen = observe(space(work, 2, **costs), engine)
+    seen = observe(space(work, 2, **costs))
     first_ps = 500 * NS * 21 // 8
     last_ps = first_ps + 550 * NS * 21 // 16
     assert sorted(end for _, _, _, end in seen.stretches) == [
@@ -111,18 +108,18 @@ def test_an_item_asks_for_what_the_mean_item_holds_the_lock(engine: str) -> None
     ]  # shares are cut, ends rounded up
 
 
-def test_nodes_slow_down_giving_back_as_they_do_faults(engine: str) -> None:
+def test_nodes_slow_down_giving_back_as_they_do_faults() -> None:
     work = one_each(2, freed=of_pages(10, 10))
     near, far = (space(work, 2, m, unmap_ns=100, fault_alpha=0.5) for m in (ONE_NODE, TWO_NODES))
-    assert observe(near, engine)["makespan_ps"] == 2000 * NS
-    assert observe(far, engine)["makespan_ps"] == pytest.approx(3000 * NS, abs=10)  # shares are cut to 2**-48
+    assert observe(near)["makespan_ps"] == 2000 * NS
+    assert observe(far)["makespan_ps"] == pytest.approx(3000 * NS, abs=10)  # shares are cut to 2**-48
 
 
-def test_what_computes_beside_the_lock_hides_its_holders(engine: str) -> None:
+def test_what_computes_beside_the_lock_hides_its_holders() -> None:
     # an item holds the lock for a fifth of its time: five workers have enough of it, six have not
     def makespan_ps(workers: int) -> int:
         work = one_each(workers, compute_ps=400 * NS, freed=of_pages(*[1] * workers))
-        return int(observe(space(work, workers, unmap_ns=100), engine)["makespan_ps"])
+        return int(observe(space(work, workers, unmap_ns=100))["makespan_ps"])
 
     assert (makespan_ps(5), makespan_ps(8)) == (500 * NS, 800 * NS)
 
@@ -133,34 +130,34 @@ NEAR_PS, FAR_PS = (int(TWO_NODES.latency_ps[0, home]) for home in (0, 1))
 
 
 @pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
-def test_a_page_takes_as_much_longer_as_its_home_is_farther(engine: str, effects: Effects) -> None:
+def test_a_page_takes_as_much_longer_as_its_home_is_farther(effects: Effects) -> None:
     # half of 5 pages and a byte of the far node are 3, of one page of the near one 1; with the two freed ones 6 pages
     far, near = on(1, each(5 * PAGE + 1), returned_ppm=500_000), on(0, each(PAGE), returned_ppm=500_000)
     work = ragged(1, 10**9 * NS, far, near, freed=of_pages(2))
-    seen = observe(space(work, 1, TWO_NODES, effects, unmap_ns=20, shootdown_ns=7000), engine)
+    seen = observe(space(work, 1, TWO_NODES, effects, unmap_ns=20, shootdown_ns=7000))
     assert (FAR_PS, seen["pages_unmapped"]) == (2 * NEAR_PS, 6)
     assert seen["overhead_ps"] == (2 * 20 + 1 * 20 + 3 * 40) * NS
     assert seen["makespan_ps"] == 10**9 * NS + seen["overhead_ps"]
 
 
-def test_memory_of_both_nodes_costs_both_workers_as_much_but_each_its_own(engine: str) -> None:
+def test_memory_of_both_nodes_costs_both_workers_as_much_but_each_its_own() -> None:
     # each worker gives back a page here and three there, all one after the other under one lock, with one flush of both
     both = on((0, 1), each(4 * PAGE, 4 * PAGE), shares=(1, 3), returned_ppm=10**6)
-    seen = observe(space(ragged(2, 0, both, deal=Deal.CYCLIC), 2, TWO_NODES, unmap_ns=100, shootdown_ns=64), engine)
+    seen = observe(space(ragged(2, 0, both, deal=Deal.CYCLIC), 2, TWO_NODES, unmap_ns=100, shootdown_ns=64))
     alone_ps = [(100 + 3 * 200 + 64) * NS, (3 * 100 + 200 + 64) * NS]
     assert seen.of_worker("overhead_ps") == alone_ps
     assert seen["pages_unmapped"] == 8
 
 
 @pytest.mark.parametrize("workers", [2, 4, 8])
-def test_the_same_pages_take_longer_where_nobody_gives_back_his_own(engine: str, workers: int) -> None:
+def test_the_same_pages_take_longer_where_nobody_gives_back_his_own(workers: int) -> None:
     # item i is of worker i, whose node is i mod 2: P U(k) with one price or the other
     def makespan_ps(own: bool) -> int:
         of_node = [each(*[40 * PAGE * (i % 2 == node) for i in range(workers)]) for node in (0, 1)]
         accesses = [on(node, of_node[node if own else 1 - node], returned_ppm=10**6) for node in (0, 1)]
         plan = space(ragged(workers, 0, *accesses, deal=Deal.CYCLIC), workers, TWO_NODES, unmap_ns=10**4)
         assert plan.workers.node.tolist() == [i % 2 for i in range(workers)]
-        return int(observe(plan, engine)["makespan_ps"])
+        return int(observe(plan)["makespan_ps"])
 
     once_ps = workers * 40 * 10**4 * NS
     assert makespan_ps(own=True) == pytest.approx(once_ps, rel=0.01)  # beside it the bytes are read
@@ -169,9 +166,7 @@ def test_the_same_pages_take_longer_where_nobody_gives_back_his_own(engine: str,
 
 @pytest.mark.parametrize(("deal", "remote"), [("locality", 0), ("interleave", Fraction(1, 2))])
 @pytest.mark.parametrize("workers", [8, 32])
-def test_dealing_by_locality_saves_what_pages_of_others_take_longer(
-    engine: str, workers: int, deal: str, remote: Fraction
-) -> None:
+def test_dealing_by_locality_saves_what_pages_of_others_take_longer(workers: int, deal: str, remote: Fraction) -> None:
     # nothing but the lock limits the phase: a page for each of 4,096 values, at 85 or 140 ns a load, and a flush a row.
     # Each worker asks for the lock as long as the rows take that are dealt to its node, not those of the whole range.
     flush_ps = 10 * NS * (workers - 1)
@@ -184,7 +179,6 @@ def test_dealing_by_locality_saves_what_pages_of_others_take_longer(
         strategy={"name": deal, "like": f"phoenix-{deal}-numa-aware", "labels": {"deal": deal, "pair_ns": 0}},
         workers=workers,
         seed=1,
-        engine=engine,
     )
     page_ps = 2000 * NS * (1 + remote * Fraction(55, 85))
     assert found.counters["pages_unmapped"] == 4096
@@ -212,7 +206,6 @@ pages = st.one_of(
     seed=st.integers(0, 99),
 )
 def test_pages_are_counted_and_paid_for_whatever_is_skipped(
-    engine: str,
     fresh: Amounts,
     freed: Amounts,
     faults_per_s: int,
@@ -227,7 +220,7 @@ def test_pages_are_counted_and_paid_for_whatever_is_skipped(
     work = ragged(12, 10**9 * NS, far, deal=Deal.BLOCK, repeat=2, fresh=fresh, freed=freed)
     costs = {"fault_ns": 7, "unmap_ns": 3, "shootdown_ns": shootdown_ns, "unmap_batch": batch}
     plan = space(work, 3, TWO_NODES, effects, faults_per_s=faults_per_s, **costs)
-    fast, slow = observe(plan, engine, seed), observe(event_by_event(plan), engine, seed)
+    fast, slow = observe(plan, seed), observe(event_by_event(plan), seed)
     assert_agree(fast, slow)
     items = np.arange(12)
     # an item's first numbers are for its time and for its access

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import Seen, observe, plan_of, runtime, shipped_strategy, toy
+from engine_setup import Seen, plan_of, quickly, runtime, shipped_strategy, toy
 
 from numasim.engine.simulate import simulate
 from numasim.objects.strategy_object import Strategy
@@ -103,7 +103,7 @@ def second_pass(seen: Seen, program: Program) -> Pass:
 def test_a_pass_keeps_the_bounds_of_its_subtrees_and_of_its_space(program: str, depth: int) -> None:
     """Equation 9 for each subtree, equation 13 with the whole subtree as a link of a chain, equation 15."""
     plan, known, roots = packed_plan(program, depth)
-    ran = second_pass(observe(plan), known)
+    ran = second_pass(quickly(plan), known)
     checks = time_checks(ran, known, roots, SOCKETS, CORES, ROUND_PS)
     assert len(checks["9"]) == len(roots)
     assert max(each.ratio for each in (*checks["9"], *checks["greedy"])) <= 1
@@ -113,7 +113,7 @@ def test_a_pass_keeps_the_bounds_of_its_subtrees_and_of_its_space(program: str, 
 def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
     """Where every core takes the next root before it helps another one, equation 9 fails for some."""
     whole, mixed = (
-        time_checks(second_pass(observe(plan), known), known, roots, SOCKETS, CORES, ROUND_PS)["9"]
+        time_checks(second_pass(quickly(plan), known), known, roots, SOCKETS, CORES, ROUND_PS)["9"]
         for plan, known, roots in (packed_plan("mandelbrot", 3, mixed=each) for each in (False, True))
     )
     assert max(each.ratio for each in whole) <= 1 < max(each.ratio for each in mixed)
@@ -122,7 +122,7 @@ def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
 def test_heads_alone_execute_the_free_tier() -> None:
     """Equation 8 where no task is in a subtree; with the time of one socket of three cores it would be broken."""
     plan, known, _ = packed_plan("nqueens", 99)
-    ran = second_pass(observe(plan), known)
+    ran = second_pass(quickly(plan), known)
     none = np.array([], np.int64)
     assert time_checks(ran, known, none, SOCKETS, CORES, ROUND_PS)["8"][0].ratio <= 1
     assert time_checks(ran, known, none, SOCKETS * CORES, CORES, 0)["8"][0].ratio > 1
@@ -137,11 +137,11 @@ def test_space_on_one_worker_on_many_and_breadth_first() -> None:
     none = np.array([], np.int64)
     chain = int(known.depth.max()) + 1
     machine = toy(SOCKETS, CORES)
-    assert live_at_most(second_pass(observe(plan_of(work, 1, "cilk", "bare", machine)), known)) == chain
-    many = second_pass(observe(plan_of(work, SOCKETS * CORES, "cilk", "bare", machine)), known)
+    assert live_at_most(second_pass(quickly(plan_of(work, 1, "cilk", "bare", machine)), known)) == chain
+    many = second_pass(quickly(plan_of(work, SOCKETS * CORES, "cilk", "bare", machine)), known)
     assert chain < space_checks(many, known, none, SOCKETS * CORES)["14"].measured
     assert space_checks(many, known, none, SOCKETS * CORES)["14"].ratio <= 1
-    assert space_checks(second_pass(observe(free), known), known, none, SOCKETS * CORES)["15"].ratio > 1
+    assert space_checks(second_pass(quickly(free), known), known, none, SOCKETS * CORES)["15"].ratio > 1
 
 
 def test_leaves_wait_for_their_data_as_long_as_the_equations_say() -> None:
@@ -156,7 +156,7 @@ def test_leaves_wait_for_their_data_as_long_as_the_equations_say() -> None:
     leaf, far = on_machine(machine, own_bytes=3 * 8 * 8192, border_bytes=2 * 8192)
     waits = {}
     for strategy in ("cilk", "laws"):
-        seen = observe(plan_of(work, 8, strategy, "bare", machine))
+        seen = quickly(plan_of(work, 8, strategy, "bare", machine))
         later = seen.result.iterations.query("iteration > 0")["start_ps"].min()
         assert seen.log is not None
         waits[strategy] = np.array([each.end_ps - each.start_ps for each in seen.log if each.start_ps >= later])

@@ -12,20 +12,22 @@ sections a second, and just that many where the times are constant.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy
-from engine_setup import NS, SEED, machine_spec, plan_of, runtime, stealing
+from engine_setup import NS, SEED, machine_spec, plan_of, runtime, simulated, stealing, toy
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import Use, body, graph, phase
 
-from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate
+from numasim.engine.simulate import DEFAULT_ENGINE, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
+from numasim.spec.run_spec import resolve
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
@@ -127,9 +129,8 @@ def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
     assert abs(mean - theory(load)) <= half
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_wait_is_that_of_lindley(engine: str, kind: str) -> None:
+def test_every_wait_is_that_of_lindley(kind: str) -> None:
     """W' = max(0, W + service - gap), to the picosecond."""
     clients, rounds = 30, 20
     gaps, services = draw_times(clients, rounds, 0.8, constant, seed=1)
@@ -141,7 +142,7 @@ def test_every_wait_is_that_of_lindley(engine: str, kind: str) -> None:
         free = begin + MEAN_PS
     strategy = stealing(locks={"kind": kind})
     plan = plan_of(work, clients + 1, strategy, runtime(poll_ns=10**6), free_lines(clients + 1))
-    assert simulate(plan, SEED, engine, check=True).counters["lock_wait_ps"] == expected > 0
+    assert simulated(plan).counters["lock_wait_ps"] == expected > 0
 
 
 # ---- the closed system ---------------------------------------------------------------------------------------------
@@ -186,3 +187,70 @@ def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
     last = max(section[3] for section in held(closed_system(times), len(times)))
     held_ps = sum(hold for each in times for _, hold in each)
     assert last >= max(held_ps + min(each[0][0] for each in times), *(sum(map(sum, each)) for each in times))
+
+
+# ---- eq. 6.1 to 6.3 of the thesis -----------------------------------------------------------------------------------
+
+READS = 7
+
+
+# The thesis takes a wait loop of n reads of the word, each from the memory of its home, and one compare-and-swap. The
+# event model gives the same time if lines are not cached (``words: memory``) and no other worker wants the lock.
+
+
+def numa_ratio(machine: Machine) -> Fraction:
+    """R_NUMA, eq. 6.1: the mean latency of remote memory over that of local memory; 1 on one node."""
+    own = np.eye(machine.nodes, dtype=bool)
+    remote, local = machine.latency_ps[~own], machine.latency_ps[own]
+    if not len(remote):
+        return Fraction(1)
+    return Fraction(int(remote.sum()), len(remote)) / Fraction(int(local.sum()), len(local))
+
+
+def lock_ps(machine: Machine, node: int, home: int, reads: int, swap_ps: int = 0) -> int:
+    """T_lock, eq. 6.2 (``home`` is ``node``) and 6.3: the time of ``reads`` reads from ``node`` and of the swap."""
+    return reads * int(machine.latency_ps[node, home]) + swap_ps
+
+
+def remote_excess_ps(machine: Machine, reads: int) -> Fraction:
+    """How much longer the reads of a remote word take on average: (R_NUMA - 1) times those of a local one."""
+    local = Fraction(int(np.trace(machine.latency_ps)), machine.nodes)
+    return (numa_ratio(machine) - 1) * reads * local
+
+
+def thesis_machine() -> Machine:
+    given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
+    return build(resolve(given).machine)
+
+
+def test_the_ratio_of_the_thesis() -> None:
+    assert numa_ratio(thesis_machine()) == Fraction(2475, 1523)
+    assert round(float(numa_ratio(thesis_machine())), 3) == 1.625
+
+
+def test_one_node_has_no_remote_memory() -> None:
+    assert numa_ratio(toy()) == 1
+    assert remote_excess_ps(toy(), READS) == 0
+
+
+def test_the_excess_is_that_of_the_mean_lock_times() -> None:
+    machine = thesis_machine()
+    local = Fraction(sum(lock_ps(machine, node, node, READS, 5) for node in (0, 1)), 2)
+    remote = Fraction(sum(lock_ps(machine, node, 1 - node, READS, 5) for node in (0, 1)), 2)
+    assert remote - local == remote_excess_ps(machine, READS)
+
+
+def reading(owner: int) -> Workload:
+    """Worker 1 reads a word ``READS`` times that is kept for ``owner``; nobody else does."""
+    bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]
+    words = (SyncObject("word", Role.ATOMIC, owner),)
+    return graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
+
+
+@pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
+def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
+    machine = thesis_machine()
+    strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
+    result = simulated(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine))
+    node = 1 if home == "owner" and owner == 1 else 0
+    assert result.counters["lock_wait_ps"] == lock_ps(machine, 1, node, READS)

@@ -20,11 +20,14 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy
+from engine_setup import NS, SEED, Seen, plan_of, quickly, runtime, stealing, toy
 from task_graphs import Task, body, graph, phase, task
 
 from numasim.engine.observe.trace_hash import Rank
-from numasim.workload.graph import Deal, Workload
+from numasim.engine.simulate import simulate
+from numasim.workload.builder import Draft, Shape
+from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
+from numasim.workload.sync_parameters import Role, SyncObject
 
 SERVERS = 64
 MEAN_PS = 1000 * NS
@@ -101,7 +104,38 @@ def limit(rate: float) -> npt.NDArray[np.float64]:
 @pytest.mark.parametrize("rate", [0.7, 0.9])
 def test_tail_shares_are_those_of_the_limit(rate: float) -> None:
     """64 servers for 300 mean service times: S_1, S_2 and S_3 within 3 %; what is rarer is noisier."""
-    seen = observe(plan_of(arrivals(rate, 1), 2 * SERVERS, ONCE, HOW, toy(1, SERVERS, 2)))
+    seen = quickly(plan_of(arrivals(rate, 1), 2 * SERVERS, ONCE, HOW, toy(1, SERVERS, 2)))
     found, expected = tail_shares(seen), limit(rate)
     print(f"lambda = {rate}: found {found.round(4)}, limit {expected.round(4)}")
     assert found[:3] == pytest.approx(expected[:3], rel=0.03)
+
+
+# ---- the share of attempts that abort -------------------------------------------------------------------------------
+
+TRANSACTIONS = 60_000  # of each worker
+MEAN_PS_TRANSACTION_RATES = 1_000_000  # a thousand times what an abort takes
+
+
+def two_workers(objects: int) -> Workload:
+    """Transactions without pause; the times before and behind the object that each opens are exponential."""
+    ops = [Op.BEGIN, Op.RUN, Op.STORE, Op.RUN, Op.COMMIT]
+    shape = Shape(
+        ops * TRANSACTIONS, [0] * (2 * TRANSACTIONS), [0] * (2 * TRANSACTIONS), words=[0] * (3 * TRANSACTIONS)
+    )
+    draft = Draft(np.full(2, -1), np.zeros(2, np.int64), [shape], kind=np.full(2, Kind.IMPLICIT))
+    times = np.random.default_rng(objects).exponential(MEAN_PS_TRANSACTION_RATES, (2, 2 * TRANSACTIONS))
+    draft.compute_runs(0, times.astype(np.int64))
+    return draft.finish(
+        name="two workers",
+        parameters={},
+        kernels=("work",),
+        phases=(Phase(roots=(0, 1), deal=Deal.CYCLIC),),
+        words=(SyncObject("memory", Role.OBJECTS, parties=objects),),
+    )
+
+
+@pytest.mark.parametrize("objects", [2, 4, 8])
+def test_the_share_of_aborts_of_two_workers_is_that_of_the_closed_form(objects: int) -> None:
+    result = simulate(plan_of(two_workers(objects), 2, stealing(mapping="contiguous")), SEED)
+    assert result.counters["commits"] == 2 * TRANSACTIONS
+    assert result.row()["abort_ratio"] == pytest.approx(1 / (2 * objects), rel=0.02)

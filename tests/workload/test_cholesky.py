@@ -150,13 +150,12 @@ def test_one_task_spawns_all_others_in_the_order_of_the_algorithm() -> None:
     ]
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
-def test_three_tiles_on_two_workers(engine: str) -> None:
+def test_three_tiles_on_two_workers() -> None:
     """Operations on tiles of one number take 1, 1, 2 and 2 us. Worker 1 takes the older trsm after the first potrf; its
     end releases S 1 0 and then G 2 1 0, of which worker 1 runs the newer one first, and S 1 0, which all others wait
     for, 2 us late: 11 us instead of the 9 us of the critical path.
     """
-    seen = run(make("cholesky", tiles=3, tile_size=1, ps_per_1000_flops=RATE), 2, engine=engine)
+    seen = run(make("cholesky", tiles=3, tile_size=1, ps_per_1000_flops=RATE), 2)
     assert [
         (worker, task, start // MICROSECOND, end // MICROSECOND) for worker, task, start, end in seen.stretches
     ] == [

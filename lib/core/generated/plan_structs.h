@@ -416,7 +416,7 @@ typedef struct ns_item_objects {
 } ns_item_objects;
 NS_VIEW(ns_item_objects_list, ns_item_objects);
 
-/* What new tasks are about (engine/reference/memory/object_map.py): row r has ptr[r] .. ptr[r + 1]. */
+/* What new tasks are about (engine/reference/memory/page_map.py): row r has ptr[r] .. ptr[r + 1]. */
 typedef struct ns_task_objects {
     ns_i32s home; /* [objects] */
     ns_i64s ptr; /* [rows + 1] */

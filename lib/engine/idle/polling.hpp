@@ -1,4 +1,4 @@
-// Passing over polls that cannot succeed (model 1.5; engine/reference/shortcuts/polling.py).
+// Passing over polls that cannot succeed (model 1.5; engine/reference/polling.py).
 #pragma once
 
 #include <cstdint>

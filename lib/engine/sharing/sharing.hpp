@@ -1,5 +1,5 @@
 // How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9;
-// engine/reference/memory/max_min_shares.py).
+// engine/reference/memory/flows.py).
 //
 // What share a flow gets depends only on which resources it uses, not on how much of each: flows of the same resources
 // are a class (sharing/flow_classes.hpp). What has to be found anew when a flow starts or ends is which classes each

@@ -1,1 +1,1 @@
-"""The invariants of every result, and the comparison of two engines."""
+"""The invariants and bounds of every result, and the refusal of runs that cannot end."""

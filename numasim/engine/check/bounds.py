@@ -1,24 +1,22 @@
-"""Bounds below which no schedule can be, from the program alone: every run is held against them (model 8, item 1).
+"""Lower bounds of every schedule, from the program alone: every run is compared with them (model 8, item 1).
 
-They are cheap, since all runs of a plan share them, and no engine has a part in them but the compiled one, which goes
-through the graph in C++ where the reference engine does so in Python (`numasim.workload.span`).
+The bounds are cheap, since all runs of a plan share them. No engine takes part in them, except that the native engine
+walks the graph in C++ where the reference engine does so in Python (`numasim.workload.span`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 
 from numasim.engine.result import Result
 from numasim.errors import CheckError
-from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.effects import Effects, noise_ppm
+from numasim.plan.effects import noise_ppm
 from numasim.plan.plan import Plan
-from numasim.workload.graph import I64, Pattern, RangeFamily, Workload
+from numasim.workload.graph import I64, Pattern, RangeFamily
 from numasim.workload.one_worker import MLP, access_ps, by_task, lines_ps, segment_ps
 
 Chains = Callable[[I64], Sequence[int]]  # from [segments] times to [phases] the longest chain of each
@@ -27,13 +25,13 @@ LAST_NUMBER = 2**64 - 1  # the random number with the largest deviation; 0 has t
 
 @dataclass(frozen=True)
 class Bounds:
-    """The work of a program and its critical path, in the least time that its segments can take on any worker."""
+    """The work of a program and its critical path, with the least possible time of each segment on any worker."""
 
     work_ps: int
     critical_path_ps: int
 
     def violation(self, makespan_ps: int, workers: int) -> str | None:
-        """A sentence where a makespan on so many workers is too short."""
+        """Return a sentence if a makespan on so many workers is too short."""
         if makespan_ps < self.critical_path_ps:
             return (
                 f"the makespan {makespan_ps} ps is below the critical path of the program, {self.critical_path_ps} ps"
@@ -45,36 +43,14 @@ class Bounds:
 
 
 def check_bounds(plan: Plan, result: Result, bounds: Bounds) -> None:
-    """Raise CheckError where ``result`` is too good to be true."""
+    """Raise CheckError if ``result`` is below a bound."""
     sentence = bounds.violation(result.counters["makespan_ps"], plan.workers.workers)
     if sentence:
         raise CheckError(f"{sentence}: a defect of numasim, since no schedule can be so fast")
 
 
-@dataclass(frozen=True)
-class Bounded:
-    """What the bounds of a plan depend on: those of plans that differ in their strategies alone are the same.
-
-    ``plan`` is one of them, and ``chains`` goes through its graph.
-    """
-
-    workload: Workload
-    machine: Machine
-    effects: Effects
-    coupled: bool
-    plan: Plan = field(compare=False)
-    chains: Chains = field(compare=False)
-
-    @classmethod
-    def of(cls, plan: Plan, chains: Chains) -> Bounded:
-        """That of ``plan``."""
-        return cls(plan.workload, plan.machine, plan.effects, plan.coupled, plan, chains)
-
-
-@lru_cache(maxsize=2)
-def bounds_of(bounded: Bounded) -> Bounds:
-    """The bounds of every run of a plan."""
-    plan, chains = bounded.plan, bounded.chains
+def bounds_of(plan: Plan, chains: Chains) -> Bounds:
+    """Return the bounds of every run of a plan; ``chains`` walks its graph."""
     work, segments = plan.workload, least_segment_ps(plan)
     below = work.below(by_task(work, segments))
     total, path = 0, 0
@@ -92,8 +68,8 @@ def bounds_of(bounded: Bounded) -> Bounds:
 
 
 def least_segment_ps(plan: Plan) -> I64:
-    """[segments] the least time of each: computing at the highest speed that noise and spread allow, and, where caches
-    serve nothing, all bytes from the nearest memory.
+    """Return [segments] the least time of each: computing at the highest speed that noise and spread allow, and, if
+    caches serve nothing, all bytes from the nearest memory.
     """
     computing = _fastest(plan, plan.workload.segment_compute_ps)
     if plan.coupled:
@@ -114,13 +90,13 @@ def _least_item_ps(plan: Plan, family: RangeFamily) -> int:
 
 
 def _fastest(plan: Plan, compute_ps: I64) -> I64:
-    """Compute times with the luckiest noise on the fastest worker."""
+    """Return the compute times with the luckiest noise on the fastest worker."""
     lucky_ppm = MILLION + noise_ppm(0, plan.effects.task_noise_ppm)
     fast_ppm = MILLION + noise_ppm(LAST_NUMBER, plan.effects.worker_spread_ppm)
     return _times(_times(compute_ps, lucky_ppm, MILLION), MILLION, fast_ppm)
 
 
 def _times(values: I64, factor: int, divisor: int) -> I64:
-    """``values * factor // divisor``, where that fits but the product may not."""
+    """Return ``values * factor // divisor``, also if the product does not fit in 63 bits."""
     whole, rest = np.divmod(values, divisor)
     return np.asarray(whole * factor + rest * factor // divisor, np.int64)

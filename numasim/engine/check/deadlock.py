@@ -10,7 +10,7 @@ class DeadlockError(InputError):
     """Tasks are left that no worker can ever run: the join or the steal levels do not fit the strategy."""
 
     def __init__(self, plan: Plan, tasks: int, time_ps: int, passed: bool = False) -> None:
-        """``tasks`` are left at ``time_ps``; all that happens to them, if anything, is that they are ``passed`` on."""
+        """``tasks`` are left at ``time_ps``; ``passed``: thieves only pass the tasks on."""
         left = f"{tasks} tasks are left at {time_ps} ps and"
         whose = f"(join {plan.join!r}, {plan.workers.workers} workers, strategy {plan.steal.name!r})"
         if passed:
@@ -35,14 +35,14 @@ TOO_LATE = "the simulated time exceeds 2**62 ps, fifty-three days"
 
 
 class TooLongError(InputError):
-    """The simulated time, or a sum of times, is more than 63 bits hold."""
+    """The simulated time, or a sum of times, does not fit in 63 bits."""
 
     def __init__(self, problem: str = TOO_LATE) -> None:
-        """``problem`` says which."""
+        """``problem`` says which time or sum."""
         super().__init__(problem, path=("workload",), expected="shorter tasks, or fewer of them")
 
 
 def require_sums(makespan_ps: int, workers: int) -> None:
-    """Raise `TooLongError` where the times of all workers together do not fit."""
+    """Raise `TooLongError` if the times of all workers together do not fit."""
     if makespan_ps * workers > MOST_PS:
         raise TooLongError(f"the times of {workers} workers add up to more than 2**63 ps, a hundred and six days")

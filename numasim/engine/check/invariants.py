@@ -1,4 +1,4 @@
-"""What every result of every engine obeys (model 8, items 1 and 7). A broken invariant is a defect of numasim."""
+"""The invariants of every result of every engine (model 8, items 1 and 7). Breaking one is a defect of numasim."""
 
 from __future__ import annotations
 
@@ -11,37 +11,39 @@ import numpy as np
 from numasim.engine.reference.ledger import Executed
 from numasim.engine.result import TIME, Result
 from numasim.errors import CheckError
-from numasim.parts.unit_factors import MILLION
-from numasim.plan.node_bytes import PlacedAccess, placed_accesses
-from numasim.plan.plan import Plan
+from numasim.plan.address_space import ItemPages
+from numasim.plan.item_prices import ITEMS_AT_ONCE
+from numasim.plan.node_bytes import NodeBytes
+from numasim.plan.plan import Plan, Run
 from numasim.plan.segment_times import traffic_factor
 from numasim.strategy.steal_plan import AmountKind
-from numasim.workload.amounts import Amounts, exact_sum
-from numasim.workload.graph import Op, RangeFamily, Workload
+from numasim.workload.amounts import exact_sum
+from numasim.workload.graph import I64, Op, RangeFamily, Workload
 from numasim.workload.one_worker import by_task
 from numasim.workload.unfold import unfolded
 
 Log = Sequence[Executed] | None
 Runs = Counter[tuple[int, int]]  # of each segment of each task
-Invariant = Callable[[Plan, Result, Log], Iterator[str]]
+Invariant = Callable[[Run, Result, Log], Iterator[str]]
 
 
-def violations(plan: Plan, result: Result, log: Log = None) -> list[str]:
-    """One sentence for each invariant that ``result`` breaks; the log of executed stretches allows more checks."""
-    return [sentence for invariant in INVARIANTS for sentence in invariant(plan, result, log)]
+def violations(run: Run, result: Result, log: Log = None) -> list[str]:
+    """Return one sentence for each invariant that ``result`` breaks; the log of executed stretches adds checks."""
+    return [sentence for invariant in INVARIANTS for sentence in invariant(run, result, log)]
 
 
-def assert_valid(plan: Plan, result: Result, log: Log = None) -> None:
+def assert_valid(run: Run, result: Result, log: Log = None) -> None:
     """Raise CheckError with every violation."""
-    found = violations(plan, result, log)
+    found = violations(run, result, log)
     if found:
         raise CheckError("; ".join(found))
 
 
-def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
     """As many tasks finish as the workload has; with a log, every segment and item runs as often as its phases, and
-    once more for each attempt of a transaction that aborted behind it.
+    once more for each attempt of a transaction that aborted after it.
     """
+    plan = run.plan
     done, there = result.counters["tasks"], plan.workload.tasks
     if done != there:
         yield f"{done} tasks ran, but the workload has {there}"
@@ -62,8 +64,8 @@ def every_task_runs(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) -> Iterator[str]:
-    """No segment of a transaction runs more often than the one before it, and the first ones not more often than
-    attempts ended. Runs of attempts that aborted are taken from ``ran``.
+    """No segment of a transaction runs more often than the segment before it, and the first segments run at most as
+    often as attempts ended. Runs of attempts that aborted are subtracted from ``ran``.
     """
     begun = 0
     for task in range(work.rows):
@@ -83,7 +85,7 @@ def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) 
 
 
 def _items_as_one(runs: Counter[tuple[int, int]], rows: int) -> Counter[tuple[int, int]]:
-    """The number of runs of all range items, whose ids begin at ``rows``, counted for the first item."""
+    """Return the number of runs of all range items, whose ids begin at ``rows``, counted for the first item."""
     merged: Counter[tuple[int, int]] = Counter()
     for (task, segment), times in runs.items():
         merged[min(task, rows), segment] += times
@@ -107,8 +109,8 @@ def _expected_runs(work: Workload) -> Counter[tuple[int, int]]:
     return expected
 
 
-def one_thing_at_a_time(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """No worker executes two segments at once, and none after the makespan."""
+def one_thing_at_a_time(run: Run, result: Result, log: Log) -> Iterator[str]:
+    """No worker executes two segments at once, or a segment after the makespan."""
     by_worker: dict[int, list[Executed]] = defaultdict(list)
     for each in log or ():
         by_worker[each.worker].append(each)
@@ -122,8 +124,9 @@ def one_thing_at_a_time(plan: Plan, result: Result, log: Log) -> Iterator[str]:
             yield f"worker {worker} works beyond the makespan"
 
 
-def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
     """A task starts after its spawn and after its predecessors, and continues after the children that it waits for."""
+    plan = run.plan
     if not log or _runs_again(plan.workload):
         return
     work = unfolded(plan.workload)
@@ -139,7 +142,7 @@ def parents_come_first(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def _runs_again(work: Workload) -> bool:
-    """Whether a task runs more than once."""
+    """Tell whether a task runs more than once."""
     roots = [root for phase in work.phases for root in phase.roots]
     return max(work.runs) > 1 or len(set(roots)) < len(roots)
 
@@ -190,11 +193,12 @@ def _dependence_order(work: Workload, start: dict[int, int], end: dict[int, int]
                 return
 
 
-def time_bounds(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+def time_bounds(run: Run, result: Result, log: Log) -> Iterator[str]:
     """The makespan is at least T1 / P and at least Tinf, which are times with all bytes local.
 
-    Where remote memory is faster than local memory, or a worker faster than the average, tasks may take less.
+    If remote memory is faster than local memory, or a worker faster than the average, tasks may take less.
     """
+    plan = run.plan
     c, workers = result.counters, plan.workers.workers
     if not c["span_ps"] <= c["work_ps"]:
         yield f"span {c['span_ps']} ps exceeds the work {c['work_ps']} ps"
@@ -207,15 +211,16 @@ def time_bounds(plan: Plan, result: Result, log: Log) -> Iterator[str]:
 
 
 def _may_beat_local_work(plan: Plan) -> bool:
-    """Whether some tasks may take less than their local work on an average worker."""
+    """Tell whether some tasks may take less than their local work on an average worker."""
     latency, caches = plan.machine.latency_ps, plan.machine.caches
     near_caches = plan.effects.cache != "none" and caches.llc_remote_hit_ps < caches.llc_hit_ps
     near_memory = bool((latency < np.diagonal(latency)[:, None]).any())
     return near_memory or near_caches or plan.effects.worker_spread_ppm > 0
 
 
-def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+def time_adds_up(run: Run, result: Result, log: Log) -> Iterator[str]:
     """The parts of every worker's time are not negative and add up to the makespan."""
+    plan = run.plan
     parts = np.array([result.per_worker[name] for name in TIME])[:, : plan.workers.workers]
     for worker, total in enumerate(parts.sum(axis=0).tolist()):
         if total != result.counters["makespan_ps"]:
@@ -229,8 +234,9 @@ def time_adds_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         yield f"a part of the time of worker {int(negative[0][1])} is negative"
 
 
-def steals_add_up(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+def steals_add_up(run: Run, result: Result, log: Log) -> Iterator[str]:
     """Attempts are successful and false steals, also by distance and by node pair."""
+    plan = run.plan
     c = result.counters
     for suffix in ("", "_remote"):
         attempts, success, false = (c[f"steal_{kind}{suffix}"] for kind in ("attempts", "success", "false"))
@@ -253,20 +259,20 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
             yield f"the node pairs of steal_{kind} do not add up to it"
 
 
-def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and those
-    of migrated pages and of helpers; where amounts are drawn, as many as there may be.
+def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
+    """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and the
+    bytes of migrated pages and of helpers.
     """
+    plan = run.plan
     if result.counters["aborts"] and log is None:
         return
     tasks = _executed_bytes(plan, log) if log and result.counters["aborts"] else _declared_bytes(plan.workload)
-    least, most = (tasks + _of_ranges(plan.workload, range_bytes) for range_bytes in (_least_bytes, _most_bytes))
+    declared = tasks + sum(runs * _item_bytes(run, family) for family, runs in _ranges(plan.workload))
     copied = result.counters["pages_migrated"] * plan.machine.page_bytes + result.counters["bytes_prefetched"]
     moved = int(result.node_bytes.sum())
     cached = result.counters["bytes_cache"] + result.counters["bytes_c2c"]
-    if not least <= moved + cached - copied <= most:
+    if moved + cached - copied != declared:
         migrated = f" and {copied} migrated or were prefetched" if copied else ""
-        declared = most if least == most else f"{least} to {most}"
         yield f"{moved} bytes were moved and {cached} found in caches, but the workload declares {declared}{migrated}"
     kinds = sum(int(pairs.sum()) for pairs in result.traffic.values())
     if result.traffic and kinds != moved + result.counters["bytes_c2c"]:
@@ -275,67 +281,54 @@ def bytes_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
         yield "bytes_local and bytes_remote do not add up to the node pairs"
 
 
-def pages_are_conserved(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """Every page of a region has one home: in static regions from the start, in dynamic ones when it is placed. Other
-    page faults are those of items that touch memory first; what items give back is what they say.
+def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
+    """Every page of a region has one home: in static regions from the start, in dynamic regions from its first touch.
+
+    All other page faults are of items that touch memory first. Items give back as many pages as they declare.
     """
-    rules, work, page_bytes = plan.placement, plan.workload, plan.machine.page_bytes
-    before = int(rules.pages[~rules.unplaced].sum())
-    least, most = _of_items([(family.fresh, family.count) for family in work.ranges], work, page_bytes)
-    first, last = (before + result.counters["page_faults"] - of_items for of_items in (most, least))
-    if not first <= int(result.node_pages.sum()) <= last or (result.node_pages < 0).any():
-        yield f"{_span(first, last)} pages were placed, but nodes hold {result.node_pages.tolist()}"
-    if first > int(rules.pages.sum()):
-        yield f"{_span(first, last)} pages were placed, but there are {int(rules.pages.sum())}"
-    near = _of_items([(family.freed, family.count) for family in work.ranges], work, page_bytes)
-    far = _given_back_far(plan)
-    least, most = (sum(ends) for ends in zip(near, far, strict=True))
-    if not least <= result.counters["pages_unmapped"] <= most:
-        yield f"{result.counters['pages_unmapped']} pages were given back, but items have {_span(least, most)}"
+    rules, work = run.plan.placement, run.plan.workload
+    fresh = freed = 0
+    for family, runs in _ranges(work):
+        if family.changes_pages:
+            pages = ItemPages(run.plan, family, run.seed, node=0)
+            for items in _every_item(family):
+                placed, given_back = pages.pages(items)
+                fresh += runs * exact_sum(placed)
+                freed += runs * (exact_sum(given_back.near) + exact_sum(given_back.far))
+    placed_pages = int(rules.pages[~rules.unplaced].sum()) + result.counters["page_faults"] - fresh
+    if placed_pages != int(result.node_pages.sum()) or (result.node_pages < 0).any():
+        yield f"{placed_pages} pages were placed, but nodes hold {result.node_pages.tolist()}"
+    if placed_pages > int(rules.pages.sum()):
+        yield f"{placed_pages} pages were placed, but there are {int(rules.pages.sum())}"
+    if result.counters["pages_unmapped"] != freed:
+        yield f"{result.counters['pages_unmapped']} pages were given back, but items have {freed}"
 
 
-def _span(least: int, most: int) -> str:
-    return str(least) if least == most else f"{least} to {most}"
-
-
-def _of_items(amounts: Sequence[tuple[Amounts | None, int]], work: Workload, page_bytes: int) -> tuple[int, int]:
-    """The least and the most pages of all items that have such amounts of bytes, by range."""
-    least = most = 0
+def _ranges(work: Workload) -> Iterator[tuple[RangeFamily, int]]:
+    """Return (family, how often it runs) of every phase with a range."""
     for phase, runs in zip(work.phases, work.runs, strict=True):
-        given, count = (None, 0) if phase.range_family is None else amounts[phase.range_family]
-        if given is not None and len(given.items):
-            pages = runs * exact_sum(-(-given.items // page_bytes))
-            least, most = least + pages, most + pages
-        elif given is not None:
-            least += runs * count * -(-given.least // page_bytes)
-            most += runs * count * -(-given.most // page_bytes)
-    return least, most
-
-
-def _given_back_far(plan: Plan) -> tuple[int, int]:
-    """The least and the most pages that items give back where the bytes of their accesses are."""
-    least = most = 0
-    for phase, runs in zip(plan.workload.phases, plan.workload.runs, strict=True):
         if phase.range_family is not None:
-            family = plan.workload.ranges[phase.range_family]
-            for access in placed_accesses(plan, family):
-                pages = _far_pages(access, family.count, plan.machine.page_bytes)
-                least, most = least + runs * pages[0], most + runs * pages[1]
-    return least, most
+            yield work.ranges[phase.range_family], runs
 
 
-def _far_pages(access: PlacedAccess, items: int, page_bytes: int) -> tuple[int, int]:
-    amounts, part_ppm = access.given.amounts, access.given.returned_ppm
-    if not amounts.drawn:
-        pages = exact_sum(access.returned_pages(amounts.of(np.arange(items), 0, 0), page_bytes).sum(axis=1))
-        return pages, pages
-    homes = len(access.homes)
-    least, most = (each * part_ppm // MILLION for each in (amounts.least, amounts.most))
-    return items * max(0, least - homes) // page_bytes, items * (most // page_bytes + homes if part_ppm else 0)
+def _every_item(family: RangeFamily) -> Iterator[I64]:
+    """Return the items of a family, so many at a time that their numbers fit in memory."""
+    for first in range(0, family.count, ITEMS_AT_ONCE):
+        yield np.arange(first, min(first + ITEMS_AT_ONCE, family.count))
+
+
+def _item_bytes(run: Run, family: RangeFamily) -> int:
+    """Return the bytes that all items of a family move."""
+    accesses = family.accesses
+    of_regions = family.count * int((accesses.row_bytes * accesses.rows * traffic_factor(accesses)).sum())
+    if not family.node_accesses:
+        return of_regions
+    on_nodes = NodeBytes(run.plan, family, run.seed)
+    return of_regions + sum(exact_sum(on_nodes.by_home(items)) for items in _every_item(family))
 
 
 def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
-    """The bytes of the segments that ran, those of attempts that aborted included."""
+    """Return the bytes of the segments that ran, attempts that aborted included."""
     work = unfolded(plan.workload)
     accesses = work.accesses
     moved = np.add.reduceat(
@@ -346,7 +339,7 @@ def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
 
 
 def _declared_bytes(work: Workload) -> int:
-    """The bytes of all segments."""
+    """Return the bytes of all segments."""
     accesses = work.accesses
     moved = accesses.row_bytes * accesses.rows * traffic_factor(accesses)
     running = np.concatenate(([0], np.cumsum(moved)))
@@ -357,33 +350,9 @@ def _declared_bytes(work: Workload) -> int:
     )
 
 
-def _of_ranges(work: Workload, range_bytes: Callable[[RangeFamily], int]) -> int:
-    """The bytes of all items."""
-    return sum(
-        runs * range_bytes(work.ranges[phase.range_family])
-        for phase, runs in zip(work.phases, work.runs, strict=True)
-        if phase.range_family is not None
-    )
-
-
-def _most_bytes(family: RangeFamily) -> int:
-    on_nodes = sum(access.factor * access.amounts.most_of(family.count) for access in family.node_accesses)
-    return _region_bytes(family) + on_nodes
-
-
-def _least_bytes(family: RangeFamily) -> int:
-    drawn = [access for access in family.node_accesses if access.amounts.drawn]
-    spread = sum(access.factor * (access.amounts.most - access.amounts.least) for access in drawn)
-    return _most_bytes(family) - family.count * spread
-
-
-def _region_bytes(family: RangeFamily) -> int:
-    accesses = family.accesses
-    return family.count * int((accesses.row_bytes * accesses.rows * traffic_factor(accesses)).sum())
-
-
-def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
+def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
     """Counts of synchronisation objects add up to those of the run; with a log, they agree with the holdings."""
+    plan = run.plan
     for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
         if int(result.sync_objects[name].sum()) != result.counters[f"lock_{name}"]:
             yield f"the {name} of the synchronisation objects do not add up to lock_{name}"
@@ -402,10 +371,11 @@ def locks_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
             yield f"{name!r} was held {len(held)} times, not as often as it was acquired"
 
 
-def objects_exclude(plan: Plan, result: Result, log: Log) -> Iterator[str]:
-    """Aborts add up, and with one worker there are none; with a log, of two transactions that ended no one opened an
+def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
+    """Aborts add up, and with one worker there are none. With a log: of two transactions that ended, neither opened an
     object while the other wrote it (model 4.11).
     """
+    plan = run.plan
     aborts = result.counters["aborts"]
     if aborts and plan.workers.workers == 1:
         yield f"{aborts} attempts aborted, but there is one worker alone"

@@ -1,1 +1,1 @@
-"""What a run reports while it is simulated: hashes of its records, rows for traces, tables over time."""
+"""Reports of a run while it is simulated: hashes of its records, rows for traces, tables over time."""

@@ -1,7 +1,7 @@
-"""A run over time: what its workers do, the lengths of queues, the use of each resource (model 6).
+"""A run over time: the states of its workers, the lengths of queues, the use of each resource (model 6).
 
-The tables are exact integrals over at most `BINS` stretches of equal length, whatever the length of the run, gathered
-from the rows of a watched run (`numasim.engine.observe.watch`).
+The tables are exact integrals over at most `BINS` stretches of equal length, however long the run is, computed from the
+rows of a watched run (`numasim.engine.observe.watch`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from numasim.engine.observe.bins import BINS, MOST_SHIFT, Counts, Integrals, Steps
 from numasim.engine.observe.watch import ACTOR, BEGIN, COLUMNS, END, FIRST, I64, KIND, STRETCHES, Watched
 from numasim.errors import InputError
 from numasim.plan.plan import Plan
@@ -19,6 +18,111 @@ from numasim.plan.resources import Resource, resources_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# ---- Integrals over time in bins whose width doubles as a run goes on: exact, in bounded memory ---------------------
+#
+# A quantity of a subject (a worker's state, a queue's length, the use of a resource) is known as a weight that holds
+# from one time to another. Its integral over each bin is a whole number: a stretch inside a bin is added directly;
+# bins that a stretch covers entirely are counted by the first and the last of them.
+
+
+BINS = 1024
+LIMB_BITS = 20  # weights are split, so that weight times width fits 63 bits
+MOST_SHIFT = 62 - LIMB_BITS  # binary logarithm of the largest width of a bin
+
+
+class Integrals:
+    """Integrals of weights below 2**`LIMB_BITS` for ``subjects``, [subjects, BINS]."""
+
+    def __init__(self, subjects: int) -> None:
+        self._inside: I64 = np.zeros((subjects, BINS), np.int64)
+        self._covers: I64 = np.zeros((subjects, BINS + 1), np.int64)  # steps of the weight
+
+    def add(self, shift: int, subject: I64, begin_ps: I64, end_ps: I64, weight: I64) -> None:
+        """Add stretches, none of them empty, in bins of width ``1 << shift``."""
+        first, last = begin_ps >> shift, (end_ps - 1) >> shift
+        alone = first == last
+        np.add.at(self._inside, (subject[alone], first[alone]), (weight * (end_ps - begin_ps))[alone])
+        subject, begin_ps, end_ps, weight = (a[~alone] for a in (subject, begin_ps, end_ps, weight))
+        first, last = first[~alone], last[~alone]
+        np.add.at(self._inside, (subject, first), weight * (((first + 1) << shift) - begin_ps))
+        np.add.at(self._inside, (subject, last), weight * (end_ps - (last << shift)))
+        np.add.at(self._covers, (subject, first + 1), weight)
+        np.add.at(self._covers, (subject, last), -weight)
+
+    def values(self, shift: int) -> I64:
+        """Return [subjects, BINS] the integrals."""
+        covered: I64 = np.cumsum(self._covers[:, :BINS], axis=1)
+        return self._inside + (covered << shift)
+
+    def widen(self, shift: int) -> None:
+        """Double the width of bins of ``1 << shift``."""
+        pairs = self.values(shift).reshape(-1, BINS // 2, 2).sum(axis=2)
+        self._inside[:, : BINS // 2] = pairs
+        self._inside[:, BINS // 2 :] = 0
+        self._covers[:] = 0
+
+
+class Steps:
+    """Integrals of step functions: a subject has a value from one time on until it gets another value."""
+
+    def __init__(self, subjects: int) -> None:
+        self._low, self._high = Integrals(subjects), Integrals(subjects)
+        self._since_ps: I64 = np.zeros(subjects, np.int64)
+        self._value: I64 = np.zeros(subjects, np.int64)
+
+    def set(self, shift: int, subject: I64, time_ps: I64, value: I64) -> None:
+        """Give the subjects these values from ``time_ps`` on; in order of time for each subject."""
+        if not len(subject):
+            return
+        changed = np.unique(subject)
+        who = np.concatenate([changed, subject])
+        order = np.argsort(who, kind="stable")
+        who = who[order]
+        time = np.concatenate([self._since_ps[changed], time_ps])[order]
+        what = np.concatenate([self._value[changed], value])[order]
+        lasts = (who[:-1] == who[1:]) & (time[:-1] < time[1:]) & (what[:-1] != 0)
+        self._add(shift, who[:-1][lasts], time[:-1][lasts], time[1:][lasts], what[:-1][lasts])
+        final = np.flatnonzero(np.append(who[:-1] != who[1:], True))
+        self._since_ps[changed], self._value[changed] = time[final], what[final]
+
+    def close(self, shift: int, end_ps: int) -> None:
+        """End all values at ``end_ps``."""
+        everyone = np.arange(len(self._value))
+        self.set(shift, everyone, np.full(len(everyone), end_ps), self._value.copy())
+
+    def values(self, shift: int) -> npt.NDArray[np.object_]:
+        """Return [subjects, BINS] the integrals, as integers of any size."""
+        low, high = self._low.values(shift).astype(object), self._high.values(shift).astype(object)
+        sums: npt.NDArray[np.object_] = low + (high << LIMB_BITS)
+        return sums
+
+    def widen(self, shift: int) -> None:
+        """Double the width of bins of ``1 << shift``."""
+        self._low.widen(shift)
+        self._high.widen(shift)
+
+    def _add(self, shift: int, subject: I64, begin_ps: I64, end_ps: I64, weight: I64) -> None:
+        self._low.add(shift, subject, begin_ps, end_ps, weight & ((1 << LIMB_BITS) - 1))
+        self._high.add(shift, subject, begin_ps, end_ps, weight >> LIMB_BITS)
+
+
+class Counts:
+    """Events counted in bins, [subjects, BINS]."""
+
+    def __init__(self, subjects: int) -> None:
+        self.values: I64 = np.zeros((subjects, BINS), np.int64)
+
+    def add(self, shift: int, subject: I64, time_ps: I64) -> None:
+        """Count one event of each subject; an event at the very end belongs to the last bin."""
+        np.add.at(self.values, (subject, np.minimum(time_ps >> shift, BINS - 1)), 1)
+
+    def widen(self, _: int) -> None:
+        """Double the width of bins."""
+        pairs = self.values.reshape(-1, BINS // 2, 2).sum(axis=2)
+        self.values[:, : BINS // 2] = pairs
+        self.values[:, BINS // 2 :] = 0
+
 
 STATES = {
     Watched.WORK: "work_ps",
@@ -32,11 +136,14 @@ F64 = npt.NDArray[np.float64]
 MOST_STEALS = 400  # steals that are stored one by one
 
 
+# ---- The tables -----------------------------------------------------------------------------------------------------
+
+
 class OverTime:
     """A `Watcher` that adds up the rows; call `close` at the makespan, then read the tables.
 
-    A producer beside the workers has the row behind theirs. ``steals`` are the first rows [n, COLUMNS] of steals.
-    ``resources`` is empty where the run is not coupled, because its use of resources is then not reported.
+    A producer beside the workers has the row after theirs. ``steals`` are the first rows [n, COLUMNS] of steals.
+    ``resources`` is empty if the run is not coupled, because the use of resources is then not reported.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -73,7 +180,7 @@ class OverTime:
         self.steals = np.concatenate([self.steals, steals[: max(0, room)]])
 
     def close(self, makespan_ps: int) -> None:
-        """The run has ended."""
+        """End the run at ``makespan_ps``."""
         self.makespan_ps = makespan_ps
         self._make_room(makespan_ps)
         self._lengths.close(self.shift, makespan_ps)
@@ -93,29 +200,29 @@ class OverTime:
 
     @property
     def edges_ps(self) -> I64:
-        """[bins + 1] where the bins begin, and the makespan, where the last one ends."""
+        """Return [bins + 1] the begins of the bins, and the makespan, the end of the last bin."""
         begins = np.arange(0, max(1, self.makespan_ps), 1 << self.shift, dtype=np.int64)
         return np.append(begins, self.makespan_ps)
 
     @property
     def stretches_ps(self) -> I64:
-        """[workers + 1, STATES, bins] the time that each worker, then a producer, spent in each state."""
+        """Return [workers + 1, STATES, bins] the time that each worker, then a producer, spent in each state."""
         values = self._stretches.values(self.shift)[:, : len(self.edges_ps) - 1]
         return values.reshape(self._workers + 1, len(STATES), -1)
 
     @property
     def queue_length(self) -> F64:
-        """[queues, bins] the mean length."""
+        """Return [queues, bins] the mean length."""
         return self._means(self._lengths)
 
     @property
     def resource_load(self) -> F64:
-        """[resources, bins] the mean use, in units per second."""
+        """Return [resources, bins] the mean use, in units per second."""
         return self._means(self._loads)
 
     @property
     def steals_made(self) -> I64:
-        """[2, bins] successful steals inside a node, and from another one."""
+        """Return [2, bins] the successful steals inside a node, and from another node."""
         return self._moves.values[:, : len(self.edges_ps) - 1]
 
     def _means(self, steps: Steps) -> F64:
@@ -126,7 +233,7 @@ class OverTime:
     # ---- the same as tables ----------------------------------------------------------------------------------------
 
     def workers_frame(self) -> pd.DataFrame:
-        """One row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, the time in each state."""
+        """Return a row for each bin and worker: ``begin_ps``, ``end_ps``, ``worker``, ``node``, times in each state."""
         table = self._frame("worker", self._workers)
         table["node"] = np.repeat(self.plan.workers.node.astype(np.int64), len(self.edges_ps) - 1)
         for at, name in enumerate(STATES.values()):
@@ -134,15 +241,16 @@ class OverTime:
         return table
 
     def queue_length_frame(self) -> pd.DataFrame:
-        """One row for each bin and queue: ``begin_ps``, ``end_ps``, ``queue``, ``node`` (-1: none), mean ``tasks``."""
+        """Return a row for each bin and queue: ``begin_ps``, ``end_ps``, ``queue``, ``node`` or -1, mean ``tasks``."""
         table = self._frame("queue", len(self._home))
         table["node"] = np.repeat(self._home, len(self.edges_ps) - 1)
         table["tasks"] = self.queue_length.ravel()
         return table
 
     def resource_load_frame(self) -> pd.DataFrame:
-        """One row for each bin and resource, none for a run that is not coupled: ``begin_ps``, ``end_ps``,
-        ``resource``, its ``name``, ``unit`` and ``capacity``, the mean of what is ``used`` and its ``share`` of that.
+        """Return a row for each bin and resource, none for a run that is not coupled: ``begin_ps``, ``end_ps``,
+        ``resource``, its ``name``, ``unit`` and ``capacity``, the mean number of units ``used``, and their ``share`` of
+        the capacity.
         """
         table = self._frame("resource", len(self.resources))
         bins = len(self.edges_ps) - 1
@@ -154,7 +262,7 @@ class OverTime:
         return table
 
     def steals_frame(self) -> pd.DataFrame:
-        """One row for each bin: ``begin_ps``, ``end_ps``, steals ``near`` and ``far``."""
+        """Return a row for each bin: ``begin_ps``, ``end_ps``, steals ``near`` and ``far``."""
         table = self._frame("", 1).drop(columns="")
         table["near"], table["far"] = self.steals_made
         return table

@@ -2,8 +2,7 @@
 
 A record is five 64-bit words ``(t, rank, actor, a0, a1)``. Its hash is a mix chain over the words; the hash of a set of
 records is their sum modulo 2**64, so the order in which an engine emits them does not matter. ``trace_hash`` covers the
-records that every mode of every engine produces, ``event_hash`` all of them. `WindowSums` are partial sums over time,
-from which the first difference between two runs can be found.
+records that every mode of every engine produces, ``event_hash`` all of them.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # of the records t
 
 
 def record_hash(words: Sequence[int]) -> int:
-    """The hash of one record: ``h = mix((h + GAMMA) ^ word)`` over its words, from 0."""
+    """Return the hash of one record: ``h = mix((h + GAMMA) ^ word)`` over its words, from 0."""
     value = 0
     for word in words:
         value = mix((value + GAMMA & MASK) ^ word)
@@ -52,7 +51,7 @@ def record_hash(words: Sequence[int]) -> int:
 
 
 def record_hashes(records: Records) -> Records:
-    """[n] the `record_hash` of each row of ``records`` [n, 5]."""
+    """Return [n] the `record_hash` of each row of ``records`` [n, 5]."""
     value = np.zeros(len(records), np.uint64)
     for column in records.T:
         value = mix_array((value + np.uint64(GAMMA)) ^ column)
@@ -60,12 +59,12 @@ def record_hashes(records: Records) -> Records:
 
 
 def hash_sum(records: Records) -> int:
-    """The sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
+    """Return the sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
     return int(record_hashes(records).sum(dtype=np.uint64))
 
 
 def hexadecimal(total: int) -> str:
-    """A hash as 16 hex digits."""
+    """Return a hash as 16 hex digits."""
     return f"{total:016x}"
 
 
@@ -99,9 +98,7 @@ class RecordSet:
 
 
 class Trace:
-    """``steps`` hold the records of both hashes, ``details`` those of ``event_hash`` alone; ``watch`` receives the rows
-    of a watched run.
-    """
+    """``steps`` are the records of both hashes, ``details`` of ``event_hash`` alone; ``watch`` gets watched rows."""
 
     __slots__ = ("details", "steps", "watch")
 
@@ -121,48 +118,10 @@ class Trace:
                 records.flush()
 
     def hashes(self) -> tuple[str, str | None]:
-        """``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None where `event_hash` was given up."""
+        """Return ``trace_hash`` and ``event_hash`` as 16 hex digits; the second is None after `forgo_details`."""
         self.steps.flush()
         self.details.flush()
         if self.watch:
             self.watch.flush()
         every = (self.steps.total + self.details.total) & MASK
         return f"{self.steps.total:016x}", f"{every:016x}" if self.details.hashed else None
-
-
-class WindowSums:
-    """The records of a trace counted, and their hashes summed, in each of `WINDOWS` windows of time from ``begin_ps``.
-
-    The windows are ``1 << shift`` ps wide, and twice as wide whenever the trace outgrows them: memory is bounded, and
-    neither the order nor the number of the records needs to be known beforehand.
-    """
-
-    WINDOWS = 4096
-
-    def __init__(self, begin_ps: int = 0, end_ps: int = MASK) -> None:
-        """Begin empty; records before ``begin_ps`` and from ``end_ps`` on are left out."""
-        self.begin_ps = begin_ps
-        self.shift = 0
-        self.counts = np.zeros(self.WINDOWS, np.uint64)
-        self.totals = np.zeros(self.WINDOWS, np.uint64)
-        self._end_ps = end_ps
-
-    def add(self, records: Records) -> None:
-        """Count and hash ``records`` [n, 5]; a `Listener`."""
-        inside = records[(records[:, 0] >= np.uint64(self.begin_ps)) & (records[:, 0] < np.uint64(self._end_ps))]
-        if not len(inside):
-            return
-        since = inside[:, 0] - np.uint64(self.begin_ps)
-        while int(since.max()) >> self.shift >= self.WINDOWS:
-            self.widen()
-        window = since >> np.uint64(self.shift)
-        np.add.at(self.counts, window, np.uint64(1))
-        np.add.at(self.totals, window, record_hashes(inside))
-
-    def widen(self) -> None:
-        """Make every window twice as wide."""
-        self.shift += 1
-        for sums in (self.counts, self.totals):
-            pairs = sums.reshape(-1, 2).sum(axis=1, dtype=np.uint64)
-            sums[: len(pairs)] = pairs
-            sums[len(pairs) :] = 0

@@ -1,13 +1,13 @@
-"""What a run does, reported while it goes on: rows of whole numbers, for traces and tables over time (model 6).
+"""Rows of whole numbers that report a run while it goes on, for traces and tables over time (model 6).
 
-A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` defines
-them. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside them, whose
-number is that of the workers): they follow one another without a gap from 0 to the makespan, so that their sums are
-the time split. All else happens at one time. Rows of one actor come in order of time; those of several actors in the
-order in which they become known, a stretch when it ends.
+A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` defines them.
+WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside the workers, whose
+number is the number of workers). Stretches follow one another without a gap from 0 to the makespan, so that their sums
+are the time split. All other rows have one time. Rows of one actor come in order of time; rows of several actors come
+in the order in which they become known, a stretch at its end.
 
-A watched run goes through every event, also where it could skip ahead or count items in bulk: its result is the same,
-only `mode`, `events` and `event_hash` differ.
+A watched run simulates every event, also if it could skip ahead or count items in bulk: its result is the same except
+for `mode`, `events` and `event_hash`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ NOBODY = -1  # the victim of a steal from a queue that several workers share
 
 
 class Watched(IntEnum):
-    """Kinds of rows; in brackets the actor, and what ``first``, ``second`` and ``third`` are."""
+    """Kinds of rows; in brackets the actor, and the meaning of ``first``, ``second`` and ``third``."""
 
     WORK = 0  # [worker] task, segment, kernel of a segment or an item that was executed
     OVERHEAD = 1  # [worker] operations of the runtime
-    IDLE = 2  # [worker] failed attempts, those of them on other nodes, ps of probing (the rest is back-off)
+    IDLE = 2  # [worker] failed attempts, failed attempts on other nodes, ps of probing (the rest is back-off)
     PARKED = 3  # [worker] asleep in a blocking join, or a producer that waits for room
     BARRIER = 4  # [worker] waits while worker 0 is in a serial phase
     STEAL = 5  # [thief] queue, victim or NOBODY, tasks
@@ -68,24 +68,24 @@ class Watch:
             self._rows.clear()
 
     def load(self, time_ps: int, resource: int, used: int) -> None:
-        """From ``time_ps`` on, ``used`` bytes (or faults) per second of ``resource`` are in use."""
+        """Report that ``used`` bytes (or faults) per second of ``resource`` are in use from ``time_ps`` on."""
         self.report(Watched.LOAD, resource, time_ps, time_ps, used)
 
     def length(self, time_ps: int, queue: int, tasks: int) -> None:
-        """From ``time_ps`` on, there are ``tasks`` in ``queue``."""
+        """Report that there are ``tasks`` in ``queue`` from ``time_ps`` on."""
         self.report(Watched.LENGTH, queue, time_ps, time_ps, tasks)
 
     def stretch(
         self, kind: Watched, worker: int, began_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
     ) -> None:
-        """The worker's stretch from ``began_ps`` to ``end_ps``; unreported time before it is overhead."""
+        """Report the worker's stretch from ``began_ps`` to ``end_ps``; unreported time before it is overhead."""
         begin_ps = min(began_ps, end_ps)
         self.overhead(worker, begin_ps)
         self.report(kind, worker, begin_ps, end_ps, first, second, third)
         self._reported_until_ps[worker] = end_ps
 
     def overhead(self, worker: int, end_ps: int) -> None:
-        """The worker's unreported time up to ``end_ps`` is overhead."""
+        """Report the worker's unreported time up to ``end_ps`` as overhead."""
         if end_ps > self._reported_until_ps[worker]:
             self.report(Watched.OVERHEAD, worker, self._reported_until_ps[worker], end_ps)
             self._reported_until_ps[worker] = end_ps

@@ -1,7 +1,7 @@
-"""Who acts in a run: workers, the producers beside them, and the one pending event that each actor has (model 1.2).
+"""The actors of a run: workers, the producers beside the workers, and the one pending event of each actor (model 1.2).
 
-Actors are plain state. Their fields are grouped by the component that writes them; what follows from the plan alone
-stands first. All times are in picoseconds.
+Actors are plain state. The fields of an actor are grouped by the component that writes them; fields that follow from
+the plan alone stand first. All times are in picoseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numasim.plan.plan import Plan
 
 
 class ActorEvent(Event):
-    """The one pending event of an actor: scheduled anew each time, never allocated anew."""
+    """The one pending event of an actor: the same object is scheduled again each time."""
 
     def __init__(self, env: Environment, actor: Any = None) -> None:
         super().__init__(env)
@@ -35,13 +35,13 @@ def priority(rank: Rank, actor: int) -> int:
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """What a worker has in hand, where it stands in its search, and what it has counted."""
+    """A worker: the task in hand, the state of the worker's search, and the worker's counters."""
 
     id: int
     node: int
     domain: int  # last-level cache
     own: int | None  # its own queue
-    boundless_own: int | None  # the same where every new task goes there and it is never full
+    boundless_own: int | None  # the own queue, if every new task goes there and the queue is never full
     priority: tuple[int, ...]  # by rank
     probe_ps: list[int]  # [queues]
     take_ps: list[int]  # [queues]
@@ -49,41 +49,41 @@ class Worker:
 
     # the clock
     event: ActorEvent
-    due: int = 0  # time of the pending event, or of another actor's event that this worker waits for
+    due: int = 0  # time of the pending event, or of the event of another actor that this worker waits for
     rank: int = int(Rank.POLL)  # its kind
 
-    # whoever charges time, and whoever schedules the step that pays for it
+    # of all components that charge time, or schedule the step that pays for the time
     owed_ps: int = 0  # overhead to be paid with the next timed step
     step_ps: int = 0  # the idle part of the pending step
-    began: int = 0  # when it began to execute, to be idle or to sleep, what it owed before that paid
+    began: int = 0  # when the worker began to execute, to be idle or to sleep, after paying its overhead
 
     # the executor
-    stack: list[int] = field(default_factory=list)  # the task in hand on top of tasks that wait in nested joins
-    outbox: deque[int] = field(default_factory=deque)  # ready tasks that it has yet to put into queues
+    stack: list[int] = field(default_factory=list)  # the task in hand, on top of the tasks that wait in nested joins
+    outbox: deque[int] = field(default_factory=deque)  # ready tasks that the worker has yet to put into queues
     # (height, ready task): to be offered once its stack is lower than that, the last one first
     backlog: list[tuple[int, int]] = field(default_factory=list)
-    agenda: deque[int] = field(default_factory=deque)  # what it begins before it looks into its queue
+    agenda: deque[int] = field(default_factory=deque)  # tasks that the worker begins before it looks into its queue
     segment: int = 0
-    reserved: int = -1  # the unit that it holds in advance, which its helper runs through; -1: none
+    reserved: int = -1  # the unit that the worker's helper runs through in advance; -1: none
 
     # the thief
     idle: bool = False
-    held: list[int] = field(default_factory=list)  # the locks that its search holds
+    held: list[int] = field(default_factory=list)  # the locks that the worker's search holds
     probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # of the round, as (level, queue)
-    probed: bool = False  # whether the round has sent any
+    probed: bool = False  # whether the round has sent any probe
     round_goes_on: bool = False  # the next poll goes on with the round
-    level: int = 0  # of the probe on its way
-    target: int = 0  # its queue
+    level: int = 0  # level of the probe on its way
+    target: int = 0  # queue of the probe on its way
     fails: int = 0  # fruitless rounds (or probes) in a row
     lap_begin: int = 0  # how many victims it had drawn when the first of them had failed: backoff.py
     failed: int = 0  # failed attempts of the open idle episode
     failed_remote: int = 0
     thresholds_known: bool = False
-    probing_before_ps: int = 0  # ``idle_steal_ps`` when it became idle
+    probing_before_ps: int = 0  # ``idle_steal_ps`` when the worker became idle
 
-    # what it does, as far as others on its core and socket feel it
-    waiting: bool = False  # for a child, a lock, a barrier, a condition: it has no event, and does not search
-    works: bool = False  # has a flow that has not ended
+    # activity, as far as other workers of the core and the socket feel it
+    waiting: bool = False  # for a child, a lock, a barrier or a condition: without an event, and not searching
+    works: bool = False  # whether the worker has a flow that has not ended
     rests: bool = False  # asleep in a join or for a condition, or without a part in the phase
     spins: bool = False  # waits for a lock, an atomic word or at a barrier
 
@@ -110,38 +110,38 @@ class Worker:
 
     @property
     def busy_ps(self) -> int:
-        """The time of the work that it has done."""
+        """Return the time of the work that the worker has done."""
         inflation = self.inflation_numa_ps + self.inflation_contention_ps + self.inflation_smt_ps
         return self.work_local_ps + inflation
 
     def __post_init__(self) -> None:
-        """The event knows whose it is."""
+        """Tell the event whose event it is."""
         self.event.actor = self
 
 
 @dataclass(slots=True, eq=False)
 class Producer:
-    """A pseudo-worker that makes the items of an implicit range (model 3.5), and how it spent its time."""
+    """A pseudo-worker that makes the items of an implicit range (model 3.5), and the producer's times."""
 
-    id: int  # P, the first id that is no worker's
+    id: int  # the number of workers, the first id that no worker has
     node: int
     event: ActorEvent
     items: range  # still to come
     due: int = 0
     waiting: bool = False  # for room in a queue
-    looked: bool = False  # it asked where the data of the last item is, which it has still to pay for
-    try_below: int = 2**62  # items left below which passing over the steady state is tried
+    looked: bool = False  # has still to pay for asking where the data of the last item is
+    try_below: int = 2**62  # skipping the steady state is tried only if fewer items are left
     waiting_since: int = 0
     overhead_ps: int = 0
     parked_ps: int = 0
 
     def __post_init__(self) -> None:
-        """The event knows whose it is."""
+        """Tell the event whose event it is."""
         self.event.actor = self
 
 
 def make_worker(plan: Plan, tables: Tables, ident: int, event: ActorEvent) -> Worker:
-    """Worker ``ident`` of ``plan``, with nothing in hand."""
+    """Make worker ``ident`` of ``plan``, with nothing in hand."""
     return Worker(
         id=ident,
         node=int(plan.workers.node[ident]),

@@ -1,4 +1,4 @@
-"""What follows fruitless rounds: how long a worker waits (thesis section 3.3.1; A-30), and when its picks repeat."""
+"""The wait of a worker after fruitless rounds (thesis section 3.3.1; A-30), and when its picks of victims repeat."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Run
 from numasim.strategy.streams import Stream
 
-LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of them fit 63 bits
+LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of such waits fit 63 bits
 LAP_ROUNDS = 65_536  # fruitless rounds in a row after which the picks of victims repeat
-LAP_QUEUES = 2_048  # at most, or one of them might be left out
+LAP_QUEUES = 2_048  # laps repeat with at most so many queues: with more, a lap might leave out a queue
 
 
 def rounds_to_lap(fails: int) -> int:
-    """How many rounds further the next lap begins, after ``fails`` (at least 1)."""
+    """Return in how many rounds the next lap begins, after ``fails`` (at least 1) fruitless rounds."""
     return LAP_ROUNDS - (fails - 1) % LAP_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The waits of a run in ps: ``min(first * factor ** (fails - 1), max)``, or ``poll`` where that is none.
+    """The waits of a run in ps: ``min(first * factor ** (fails - 1), max)``, or ``poll`` if the strategy has no
+    back-off.
 
-    A round without a probe is followed by at least ``scan_ps``.
+    A round without a probe is followed by a wait of at least ``scan_ps``.
     """
 
     first_ps: int
@@ -31,10 +32,10 @@ class Waits:
     max_ps: int | None
     poll_ps: int
     scan_ps: int
-    laps: bool  # whether picks repeat: not where a lap might leave out a queue, or a level that is entered by chance
+    laps: bool  # whether picks repeat: not if a lap might leave out a queue, or a level that is entered by chance
 
     def count_failure(self, w: Worker, victims: Stream) -> None:
-        """One more round (or probe) in a row has failed.
+        """Count one more fruitless round (or probe) in a row.
 
         After the first one, and after every LAP_ROUNDS more, a lap begins: the worker draws the same victims again.
         """
@@ -45,23 +46,25 @@ class Waits:
             victims.drawn = w.lap_begin
 
     def begins_lap(self, fails: int) -> bool:
-        """Whether a lap begins after so many fruitless rounds in a row."""
+        """Tell whether a lap begins after so many fruitless rounds in a row."""
         return fails % LAP_ROUNDS == 1 and self.laps
 
     def wait_ps(self, fails: int, probed: bool) -> int:
-        """The wait after the ``fails``-th fruitless round in a row; one without a probe takes a local probe's time."""
+        """Return the wait after the ``fails``-th fruitless round in a row, at least ``scan_ps`` if nothing was
+        ``probed``.
+        """
         wait = self.first_ps * self.factor ** min(fails - 1, 62) or self.poll_ps
         wait = min(wait, self.max_ps if self.max_ps is not None else LONGEST_WAIT_PS)
         return wait if probed else max(wait, self.scan_ps)
 
     def next_wait_ps(self, fails: int, probed: bool) -> tuple[int, bool]:
-        """`wait_ps`, and whether it stays the same for all later rounds."""
+        """Return `wait_ps`, and whether the wait stays the same for all later rounds."""
         wait = self.wait_ps(fails, probed)
         return wait, wait == self.wait_ps(fails + 62, probed)
 
 
 def waits_of(run: Run, tables: Tables) -> Waits:
-    """The waits of a run."""
+    """Return the waits of a run."""
     steal = run.plan.steal
     rule, laps = steal.backoff, not len(steal.chance) and len(steal.queues) <= LAP_QUEUES
     return Waits(run.first_wait_ps, rule.factor, rule.max_ps, run.plan.poll_ps, tables.scan_ps, laps)

@@ -1,12 +1,13 @@
 """The clock of a run, and the only module that knows SimPy's environment (model 1.2).
 
-Every actor has one pending event. Its SimPy priority is made of rank and actor id, so the events of one instant happen
-in the order of the model and never in the order in which they were scheduled. Nobody else writes ``now``, nor when and
-of which rank an actor's pending event is.
+Every actor has one pending event. The SimPy priority of the event is made of rank and actor id. So the events of one
+instant happen in the order of the model, never in the order of scheduling. No other module writes ``now``, or the time
+and rank of an actor's pending event.
 
 Readings of the model that are decided here:
 
-- A worker's overheads (pop, take, join, resume, ...) are owed until its next timed step and paid with it.
+- The overheads of a worker (pop, take, join, resume, ...) are owed until the worker's next timed step and paid with
+  that step.
 - A cancelled event does not move the time.
 """
 
@@ -30,7 +31,7 @@ NOTHING: Reaction = []
 
 
 class Actor(Protocol):
-    """Whoever has events: workers, producers, locks, barriers."""
+    """An actor has events: workers, producers, locks and barriers are actors."""
 
     event: ActorEvent
     due: int
@@ -40,7 +41,7 @@ A = TypeVar("A", bound=Actor)
 
 
 class Clock:
-    """``now`` is the time of the event that happens, in picoseconds; ``events`` counts those that have happened."""
+    """``now`` is the time of the present event, in picoseconds; ``events`` counts the events that have happened."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -53,11 +54,11 @@ class Clock:
     # ---- what happens ----------------------------------------------------------------------------------------------
 
     def new_event(self, actor: Actor | None = None) -> ActorEvent:
-        """An event for an actor, not yet scheduled."""
+        """Return an event for an actor, not yet scheduled."""
         return ActorEvent(self._env, actor)
 
     def reaction(self, handler: Callable[[A], None]) -> Reaction:
-        """What is scheduled so that ``handler`` is called with the actor when its event is due."""
+        """Return what to schedule so that ``handler`` is called with the actor when the actor's event is due."""
 
         def happen(event: Event) -> None:
             actor: A = event.actor  # type: ignore[attr-defined]
@@ -101,7 +102,7 @@ class Clock:
         self.schedule(w, rank, owed + step_ps)
 
     def instead(self, w: Worker, reaction: Reaction) -> None:
-        """Let the worker's pending event have another effect than its rank has."""
+        """Give the worker's pending event another effect than the effect of its rank."""
         w.event.callbacks = reaction
 
     def reschedule(self, w: Worker, rank: int, due_ps: int) -> None:
@@ -112,7 +113,7 @@ class Clock:
         w.event.callbacks = reaction
 
     def schedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Let the end of the worker's flow be its pending event: one beyond ``LATEST_PS`` is `refuse`d if it comes."""
+        """Make the end of the worker's flow its pending event; an end beyond ``LATEST_PS`` is `refuse`d."""
         self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
 
     def reschedule_flow(self, w: Worker, due_ps: int) -> None:
@@ -123,18 +124,18 @@ class Clock:
         w.event.callbacks = reaction
 
     def refuse(self) -> None:
-        """Raise `TooLongError` if the time has come to what is not counted any more."""
+        """Raise `TooLongError` if the time has come that no counter can hold."""
         if self.now > LATEST_PS:
             raise TooLongError
 
     def expect(self, w: Worker, rank: int, due_ps: int) -> None:
-        """A worker without an event goes on at ``due_ps``, through the event of another actor."""
+        """Note that a worker without an event goes on at ``due_ps``, through the event of another actor."""
         w.rank, w.due = rank, due_ps
 
     # ---- other actors' events --------------------------------------------------------------------------------------
 
     def schedule_actor(self, actor: Actor, rank: Rank, ident: int, due_ps: int, reaction: Reaction) -> None:
-        """Schedule the event of an actor that is no worker, ordered within its instant by (``rank``, ``ident``)."""
+        """Schedule the event of an actor that is not a worker, ordered within its instant by (``rank``, ``ident``)."""
         actor.due = due_ps
         if due_ps > LATEST_PS:
             raise TooLongError
@@ -155,8 +156,8 @@ class Clock:
     # ---- the run ---------------------------------------------------------------------------------------------------
 
     def run(self, after_batch: Callable[[], None]) -> bool:
-        """Let events happen until `stop`, or until there are none left: False. ``after_batch`` is called now and then,
-        between two events.
+        """Let events happen until `stop`; return False if no events are left before. ``after_batch`` is called now and
+        then, between two events.
         """
         step = self._env.step
         try:

@@ -2,9 +2,9 @@
 
 Readings of the model that are decided here:
 
-- A task for which no queue has room is executed at once by the worker that spawned or released it: a worker cannot wait
-  for itself. Those that it has released, too, and not yet offered wait until that one is finished. An extra producer
-  waits for the next pop instead.
+- If no queue has room for a task, the worker that spawned or released the task executes it at once: a worker cannot
+  wait for itself. Other released tasks that have not been offered yet wait until that task is finished. An extra
+  producer waits for the next pop instead.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import PUT
 from numasim.engine.reference.memory.memory_system import MemorySystem
-from numasim.engine.reference.memory.object_map import ObjectMap
+from numasim.engine.reference.memory.page_map import ObjectMap
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
-from numasim.engine.reference.task_numbers import TaskNumbers
+from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.similarity import Objects
 from numasim.strategy.steal_plan import Full
@@ -57,20 +57,20 @@ class Dispatcher:
     # ---- putting ---------------------------------------------------------------------------------------------------
 
     def offer(self, w: Worker, task: int) -> None:
-        """Put a task into a queue: at once, or where that takes time, as the worker's next step."""
+        """Put a task into a queue: at once, or, if that takes time, as the worker's next step."""
         if self._puts_take_time:
             w.outbox.append(task)
         else:
             self._put(w, self._choose(w, task), task)
 
     def offer_released(self, w: Worker) -> None:
-        """Put what is in the outbox into queues, where that takes no time."""
+        """Put the tasks of the outbox into queues, if that takes no time."""
         while w.outbox and not self._puts_take_time:
             self.put_next(w)
 
     def take_up(self, w: Worker) -> bool:
-        """Offer what has waited for a task to be finished that had found no room: one by one, and not in front of what
-        the worker begins first of all. Whether it takes a step to put the next one.
+        """Offer, one by one, the tasks that waited because a task before them found no room, unless the worker has
+        tasks to begin first. Return whether it takes a step to put the next one.
         """
         while not w.outbox and w.backlog and len(w.stack) < w.backlog[-1][0] and (w.stack or not w.agenda):
             w.outbox.append(w.backlog.pop()[1])
@@ -78,7 +78,7 @@ class Dispatcher:
         return bool(w.outbox)
 
     def put_next(self, w: Worker) -> bool:
-        """Put the next task of the outbox into a queue; False: the worker waits for the queue's lock."""
+        """Put the next task of the outbox into a queue; return False if the worker waits for the queue's lock."""
         q = self._choose(w, w.outbox[0])
         lock = NO_LOCK if q < 0 or q == w.own else self._tables.queue_lock[q]
         if lock == NO_LOCK:
@@ -88,7 +88,7 @@ class Dispatcher:
         return False
 
     def _put_locked(self, w: Worker, q: int, lock: int) -> None:
-        """The lock of a queue is the worker's: put the task there, or elsewhere if it has become full meanwhile."""
+        """The worker has the queue's lock: put the task there, or elsewhere if the queue has become full meanwhile."""
         full = self._queues.length[q] >= self._queues.capacity[q]
         if not full:
             self._put(w, q, w.outbox.popleft())
@@ -109,7 +109,7 @@ class Dispatcher:
             self.push(w.id, q, task)
 
     def push(self, actor: int, q: int, task: int, reported: bool = True) -> None:
-        """Put the task that was placed last into its queue, and a copy into each that a rule wants one in."""
+        """Put the task that was placed last into its queue, and a copy into each queue in which a rule wants a copy."""
         queues = [*self._prober.copies, q]
         if len(queues) == 1:
             self._queues.push(q, task)
@@ -121,7 +121,9 @@ class Dispatcher:
     # ---- choosing --------------------------------------------------------------------------------------------------
 
     def must_inline(self, w: Worker) -> bool:
-        """Whether spawns are executed at once: from a full own queue on, until it has fallen below the resume fill."""
+        """Tell whether spawns are executed at once: from a full own queue on, until its fill is below the
+        resume fill.
+        """
         if not self._inlines:
             return False
         q = w.own
@@ -135,14 +137,14 @@ class Dispatcher:
         return self._overflowed[q]
 
     def place(self, position: int, task: int) -> int:
-        """The queue that the dispatch rules find for a task; negative where every one that they name is full."""
+        """Return the queue that the dispatch rules find for a task; negative if every queue that they name is full."""
         index, count = self.numbers.index_and_count(task)
         about = self._about(task) if self._rules_ask else ((), True)
         asked = (self._controls.asked_tier(task), self._controls.label(task)) if self._asks_tasks else ()
         return self._prober.place(position, self._queues, index, count, *about, *asked)
 
     def _choose(self, w: Worker, task: int) -> int:
-        """The queue for a worker's new task; negative where every queue that the dispatch rules name is full."""
+        """Return the queue for a worker's new task; negative if every queue that the dispatch rules name is full."""
         if w.boundless_own is not None:
             return w.boundless_own  # no strategy with copies has such queues
         q = self.place(w.id, task)
@@ -151,13 +153,13 @@ class Dispatcher:
         return q
 
     def _about(self, task: int) -> tuple[Sequence[Objects], bool]:
-        """(the task's objects, if dispatch asks where they are; whether it waits for no other task)."""
+        """Return (the task's objects, if dispatch asks for their homes; whether the task waits for no other task)."""
         if task >= self._program.rows:
             return self.objects.of_item(*self._tables.item(task)) if self.objects else (), True
         return self.objects.of_task(task) if self.objects else (), not self._program.predecessors[task]
 
     def _decision_ps(self, w: Worker, q: int) -> int:
-        """What it took the worker to decide on queue ``q``, and to move its cache line here where it is not its own."""
+        """Return the time to decide on queue ``q``, and to move the line of a queue that is not the worker's own."""
         locate_ps = self._locate_ps if self._prober.looked else 0
         moved = [each for each in (*self._prober.copies, q) if q >= 0 and each != w.own] if self._tables.line else []
         lines_ps: int = sum(w.line_ps[self._tables.owner[each]] for each in moved)

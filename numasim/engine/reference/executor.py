@@ -2,8 +2,8 @@
 
 Readings of the model that are decided here:
 
-- A step that costs nothing happens at once, inside the handler that leads to it.
-- What a worker owes is paid before it touches a sync object, as a step of its own of rank PUT.
+- A step that costs nothing happens at once, inside the handler that leads to the step.
+- A worker pays the overhead that it owes before it touches a sync object, as a step of its own of rank PUT.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TASK, CALLED = int(Kind.TASK), int(Kind.CALL)
 
 
 class Executor:
-    """What a worker does with the tasks on its stack."""
+    """Executes the tasks on the stack of every worker."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Executor:
                 return
 
     def _synchronise(self, w: Worker, task: int, code: int, ident: int) -> bool:
-        """An op on a sync object, after paying what is owed. False: the worker waits."""
+        """Execute an op on a sync object, after paying the overhead that is owed; return False if the worker waits."""
         if w.owed_ps:
             self._clock.schedule_overhead(w, PUT, 0)
             return False
@@ -142,7 +142,7 @@ class Executor:
         return self._operations[code](w, ident)
 
     def _paid(self, w: Worker) -> None:
-        """A step of overhead has passed: what it was for happens now."""
+        """A step of overhead has passed: do now what the overhead was for."""
         if self._recorder.watch:
             self._recorder.watch.overhead(w.id, self._clock.now)
         if w.outbox and not self._dispatcher.put_next(w):
@@ -167,7 +167,7 @@ class Executor:
         self.proceed(w)
 
     def _kernel(self, w: Worker, task: int) -> int:
-        """The kernel that the worker executes."""
+        """Return the kernel that the worker executes."""
         work = self._plan.workload
         if task < self._program.rows:
             return int(work.segment_kernel[w.segment])
@@ -203,7 +203,7 @@ class Executor:
             self._offer(w, child)
 
     def _call(self, w: Worker, task: int, callee: int) -> None:
-        """An inline call: the caller is off the stack until the callee's end puts it back, wherever that is."""
+        """Call a task inline: the caller is off the stack until the callee ends, on whichever worker."""
         self._program.path_ps[callee] = self._program.path_ps[task]
         w.stack[-1] = callee
         if self._order:
@@ -213,18 +213,18 @@ class Executor:
             self._live.begin(w, callee)
 
     def _goes_first(self, w: Worker, task: int, child: int) -> bool:
-        """Whether the worker goes on with the child that it spawns, and puts the parent into a queue."""
+        """Tell whether the worker goes on with the child that it spawns, and puts the parent into a queue."""
         if not self._work_first_tiers & self._controls.tiers[child]:
             return False
         return not self._order or self._order.goes_first(w, task, child)
 
     def _begin(self, w: Worker, child: int) -> None:
-        """The worker begins a child as it spawns it."""
+        """Begin a child at its spawn."""
         if self._counts_live:
             self._live.begin(w, child)
 
     def _finish(self, w: Worker, task: int) -> None:
-        """Bookkeeping of a finished task: its parent's join, the tasks that depend on it."""
+        """Count a finished task: for the join of its parent, and for the tasks that depend on it."""
         program = self._program
         w.stack.pop()
         if self._counts_live:
@@ -257,7 +257,7 @@ class Executor:
         self._progress.finish(1)
 
     def _leave_group(self, w: Worker, group: int, path_ps: int) -> None:
-        """A task of a group has finished."""
+        """Count a finished task of a group."""
         program = self._program
         program.gathered_ps[group] = max(program.gathered_ps[group], path_ps)
         program.members[group] -= 1
@@ -266,14 +266,14 @@ class Executor:
             self._resume(w, program.owner[group], program.gathered_ps[group])
 
     def _count(self, w: Worker) -> None:
-        """The worker has executed a task."""
+        """Count a task that the worker has executed."""
         w.tasks += 1
         if self._owners_announce and w.own is not None:
             self._queues.owner_executed(w.own)
 
     def _release_successors(self, w: Worker, task: int, path_ps: int) -> None:
-        """Release the spawned successors whose last predecessor this was: into queues, or the first of them to be
-        begun next where the worker has nothing else in hand.
+        """Release the spawned successors whose last predecessor has finished: into queues, except that a worker with
+        nothing else in hand begins the first one next.
         """
         program = self._program
         for s in program.successors[task]:
@@ -290,8 +290,8 @@ class Executor:
     # ---- joins -----------------------------------------------------------------------------------------------------
 
     def _wait(self, w: Worker, task: int, at: int) -> bool:
-        """WAIT, END_GROUP: go on where every child, or every task of the group, has finished, else what the runtime's
-        join does. False: nothing to run now.
+        """WAIT, END_GROUP: go on if every child, or every task of the group, has finished, else do what the runtime's
+        join does. Return False if there is nothing to run now.
         """
         program = self._program
         if program.awaited(task):
@@ -305,7 +305,7 @@ class Executor:
         return True
 
     def _mark_waiting(self, task: int, at: int) -> None:
-        """Whoever ends the last task that this one waits for at its op has to see to it."""
+        """Mark the task as waiting at its op; the worker that ends the last awaited task resumes it."""
         program = self._program
         if program.code[at] == WAIT:
             program.waiting[task] = 1
@@ -313,18 +313,18 @@ class Executor:
             program.gathering[program.operand[at]] = 1
 
     def _seek_in_join(self, w: Worker, task: int, at: int) -> bool:
-        """Joins `help`, `own`, `strict` and `leapfrog`: others run nested until those awaited have finished."""
+        """Joins `help`, `own`, `strict`, `leapfrog`: run other tasks nested until the awaited tasks have finished."""
         return self._seek(w)
 
     def _detach(self, w: Worker, task: int, at: int) -> bool:
-        """Join `continuation`: the task leaves the worker; who ends the last task that it waits for goes on with it."""
+        """Join `continuation`: the task leaves the worker; the worker that ends the last awaited task resumes it."""
         self._program.at[task] = at + 1
         self._mark_waiting(task, at)
         w.stack.pop()
         return True
 
     def _block(self, w: Worker, task: int, at: int) -> bool:
-        """Join `block`: the worker pays what it owes and sleeps until the last task that it waits for has finished."""
+        """Join `block`: the worker pays the overhead owed and sleeps until the last awaited task has finished."""
         self._mark_waiting(task, at)
         self._blocked[task] = w.id
         w.waiting = True
@@ -338,8 +338,8 @@ class Executor:
         return False
 
     def _resume(self, w: Worker, task: int, joined_ps: int) -> None:
-        """The last task that another waits for has finished: go on with that here, or wake the worker that is blocked
-        in it. ``joined_ps`` is the longest chain of work that leads there.
+        """The last task that ``task`` waits for has finished: go on with ``task`` here, or wake the worker that is
+        blocked in it. ``joined_ps`` is the longest chain of work that leads there.
         """
         if self._plan.join == "block":
             sleeper = self._workers[self._blocked.pop(task)]
@@ -355,7 +355,7 @@ class Executor:
         w.stack.append(task)
 
     def _woken(self, w: Worker) -> None:
-        """A worker that slept in a join or for a condition goes on."""
+        """Let a worker go on that slept in a join or for a condition."""
         w.parked_ps += self._clock.now
         w.rests = False
         self._activity_changed()

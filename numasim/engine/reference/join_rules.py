@@ -1,4 +1,4 @@
-"""What a worker that waits in a nested join may run meanwhile (`help`, `own`, `strict`, `leapfrog` of model 3.2)."""
+"""The tasks that a worker may run while it waits in a nested join (`help`, `own`, `strict`, `leapfrog`, model 3.2)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numasim.workload.graph import Op
 
 
 class JoinRules:
-    """A strict join runs descendants of the waiting task only, join `own` tasks of the own queue only.
+    """A strict join runs descendants of the waiting task only, join `own` runs tasks of the own queue only.
 
-    In join `leapfrog` a worker steals only from the worker that has begun a child of the waiting task, or a task of the
-    group that it waits for: of several that have not finished, the one begun last (A-48).
+    In join `leapfrog` a worker steals only from the worker that has begun an awaited task: a child of the waiting task,
+    or a task of the awaited group. Of several awaited tasks that have not finished, the task begun last counts (A-48).
     """
 
     def __init__(self, join: str, program: Program, queues: TaskQueues, prober: Prober) -> None:
@@ -26,42 +26,42 @@ class JoinRules:
         self._program = program
         self._queues = queues
         self._prober = prober
-        # who may wait: ("children", a task) or ("group", a group) -> tasks of it under way -> the worker of each
+        # by what is awaited, ("children", a task) or ("group", a group): the worker of each of its tasks under way
         self._takers: dict[tuple[str, int], dict[int, int]] = {}
 
     def may_run(self, w: Worker, q: int, end: int) -> bool:
-        """Whether a strict join lets the worker run the task at ``end`` of queue ``q``."""
+        """Tell whether a strict join lets the worker run the task at ``end`` of queue ``q``."""
         if not w.stack:
             return True
         top = w.stack[-1]
         return bool(top < self._queues.peek(q, end) < self._program.subtree_end[top])
 
     def may_probe(self, w: Worker) -> bool:
-        """Whether the worker may look for tasks in the queues of others."""
+        """Tell whether the worker may look for tasks in the queues of others."""
         return not (self.own_only and w.stack)
 
     def is_over(self, w: Worker) -> bool:
-        """Whether the nested join that an idle worker waits in has come to its end."""
+        """Tell whether the nested join in which an idle worker waits has come to its end."""
         return bool(w.stack) and w.idle and not self._program.awaited(w.stack[-1])
 
     # ---- leapfrogging
 
     def begun(self, w: Worker, task: int) -> None:
-        """The worker has begun a task, or goes on with one that it has taken from a queue."""
+        """Note that the worker has begun a task, or goes on with a task from a queue."""
         for waiting in self._waiting_for(task):
             under_way = self._takers.setdefault(waiting, {})
             under_way.pop(task, None)
             under_way[task] = w.id
 
     def finished(self, task: int) -> None:
-        """A task has finished."""
+        """Note that a task has finished."""
         for waiting in self._waiting_for(task):
             under_way = self._takers.get(waiting, {})
             if under_way.pop(task, None) is not None and not under_way:
                 del self._takers[waiting]
 
     def _waiting_for(self, task: int) -> Iterator[tuple[str, int]]:
-        """Those who may wait for a task."""
+        """Return the keys under which a task may be awaited: its parent's children, its group."""
         program = self._program
         if task < program.rows:
             if program.parent[task] >= 0:
@@ -70,12 +70,12 @@ class JoinRules:
                 yield "group", program.group[task]
 
     def set_out(self, w: Worker) -> None:
-        """Tell the strategy of the join that a searching worker waits in."""
+        """Tell the strategy about the join in which a searching worker waits."""
         if self.leaps:
             self._prober.set_out(w.id, bool(w.stack), self._taker(w) if w.stack else UNKNOWN)
 
     def _taker(self, w: Worker) -> int:
-        """The worker that the worker on top of whose stack is a waiting task steals from."""
+        """Return the worker to steal from, given the waiting task on top of the worker's stack."""
         program, task = self._program, w.stack[-1]
         at = program.at[task]
         waiting = ("group", program.operand[at]) if program.code[at] == Op.END_GROUP else ("children", task)

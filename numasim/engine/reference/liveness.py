@@ -1,4 +1,4 @@
-"""Whether a run can go on: when something can change next, and whether anything ever can (model 1.5 and 3.2)."""
+"""Whether a run can go on: when something can change next, and whether anything can change (model 1.5 and 3.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Liveness:
         self._run = run
 
     def next_change(self) -> int:
-        """The time of the next event that can bring a task into a queue or end a join, while all queues are empty."""
+        """Return when the next event can bring a task into a queue or end a join, while all queues are empty."""
         run = self._run
         if not run.progress.unfinished or run.progress.begins:
             return run.clock.now
@@ -28,11 +28,11 @@ class Liveness:
         return min(due)
 
     def can_go_on(self) -> bool:
-        """Whether anything but fruitless probes can ever happen."""
+        """Tell whether anything but fruitless probes can ever happen."""
         return self.is_under_way() or any(map(self._can_find, self._run.progress.team))
 
     def is_under_way(self) -> bool:
-        """Whether anything but searches happens: somebody is at work, or can go on behind a join."""
+        """Tell whether anything but searches happens: some worker is at work, or can go on behind a join."""
         run = self._run
         return (
             run.progress.begins
@@ -41,19 +41,19 @@ class Liveness:
         )
 
     def progress(self) -> tuple[int, int]:
-        """What changes with every task that is made or executed."""
+        """Return a number that changes with every task that is made or executed."""
         return self._run.progress.unfinished, sum(w.tasks for w in self._run.workers)
 
     def deadlock(self, passed: bool = False) -> DeadlockError:
-        """What is wrong with a run in which nothing changes any more, or tasks are but ``passed`` on by thieves."""
+        """Return the error of a run in which nothing changes, or in which thieves only pass tasks on (``passed``)."""
         return DeadlockError(self._run.plan, self._run.progress.unfinished, self._run.clock.now, passed)
 
     def _is_at_work(self, w: Worker) -> bool:
-        """Whether the worker's pending event belongs to a task; one that waits has none."""
+        """Tell whether the worker's pending event belongs to a task; a waiting worker has no event."""
         return w.rank < LOOK and not w.waiting
 
     def _can_find(self, w: Worker) -> bool:
-        """Whether some round of the worker can bring it a task while no queue changes."""
+        """Tell whether some round of the worker can bring it a task while no queue changes."""
         run = self._run
         if w.waiting:
             return False
@@ -69,13 +69,13 @@ class Liveness:
         )
 
     def _has_own_task(self, w: Worker) -> bool:
-        """Whether the own queue holds a task that the worker takes at the end of its next round."""
+        """Tell whether the own queue holds a task that the worker takes at the end of its next round."""
         run, q = self._run, w.own
         if q is None or not run.queues.length[q]:
             return False
         return self._may_take(w, q, run.tables.own_end[q])
 
     def _may_take(self, w: Worker, q: int, end: int) -> bool:
-        """Whether the worker may take the entry at that end of a queue, or drop it."""
+        """Tell whether the worker may take the entry at that end of a queue, or drop it."""
         run = self._run
         return not run.joins.strict or run.queues.is_claimed(q, end) or run.joins.may_run(w, q, end)

@@ -1,7 +1,7 @@
 """Making the items of implicit ranges: by an extra producer, or by worker 0 before it works (model 3.5, A-1).
 
-The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. A queue that
-is full is passed over; when all are full the producer waits for the next pop.
+The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. A full queue
+is passed over; if all queues are full, the producer waits for the next pop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PRODUCTION = -1  # on a worker's stack: it creates the items of an implicit rang
 
 
 class Producers:
-    """Producers beside the workers, and production as a worker's own work."""
+    """The producers beside the workers, and production as worker 0's own work."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Producers:
         self._left_for_master = range(0)
 
     def start(self, items: range) -> None:
-        """An extra producer makes ``items``, or worker 0 as its first work (A-1)."""
+        """Let an extra producer make ``items``, or worker 0 as its first work (A-1)."""
         if self._by_master:
             self._workers[0].stack.append(PRODUCTION)
             self._left_for_master = items
@@ -59,7 +59,7 @@ class Producers:
     # ---- worker 0 --------------------------------------------------------------------------------------------------
 
     def produce(self, w: Worker) -> None:
-        """Worker 0 creates the next item: into a queue, or executed at once where its own is full."""
+        """Let worker 0 make the next item: into a queue, or executed at once if worker 0's own queue is full."""
         if not self._left_for_master:
             w.stack.pop()
             return
@@ -73,7 +73,7 @@ class Producers:
     # ---- extra producers -------------------------------------------------------------------------------------------
 
     def _making_ps(self, p: Producer) -> int:
-        """How long the next item takes, and the decision where the last one went."""
+        """Return the time to make the next item, and to decide where the last item goes."""
         return self._tables.push_ps + (self._locate_ps if p.looked else 0)
 
     def _make_next(self, p: Producer) -> None:
@@ -82,7 +82,7 @@ class Producers:
         self._clock.schedule_actor(p, Rank.PUT, p.id, self._clock.now + step, self._on_made)
 
     def _made(self, p: Producer) -> None:
-        """The producer's next item becomes visible in a queue, or the producer waits for its lock, or for room."""
+        """Put the producer's next item into a queue, or let the producer wait for the queue's lock or for room."""
         if self._recorder.watch:
             self._recorder.watch.report(Watched.OVERHEAD, p.id, p.due - self._making_ps(p), p.due)
         q = self._dispatcher.place(p.id, p.items[0])
@@ -94,7 +94,7 @@ class Producers:
             self._sync.request(lock, p.id, lambda _: self._put_locked(p, q, lock))
 
     def _put_locked(self, p: Producer, q: int, lock: int) -> None:
-        """The lock of a queue is the producer's: put the item there, unless it has become full meanwhile."""
+        """The producer has the queue's lock: put the item there, unless the queue has become full meanwhile."""
         self._sync.release(lock, p.id)
         self._put(p, q if self._queues.length[q] < self._queues.capacity[q] else NO_ROOM)
 
@@ -113,7 +113,7 @@ class Producers:
                 self._producer_waits(p)
 
     def room_made(self) -> None:
-        """A task has left a queue; a producer may wait for that."""
+        """A task has left a queue: let a producer go on that waits for room."""
         for p in self._producers:
             if p.waiting:
                 p.waiting = False

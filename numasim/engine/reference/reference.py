@@ -1,9 +1,9 @@
-"""The reference engine: the components of a run put together, and its result collected (model 1, 3 and 4).
+"""The reference engine: makes the components of a run, and collects the result (model 1, 3 and 4).
 
 Readings of the model that are decided here:
 
-- A run that may skip ahead is gone through event by event all the same, but its event hash is withheld: no engine that
-  skips knows it, and what a result says must not depend on the engine.
+- A run that may skip ahead is simulated event by event all the same, but its event hash is withheld: an engine that
+  skips does not know the event hash, and a result must not depend on the engine.
 """
 
 from __future__ import annotations
@@ -15,33 +15,27 @@ import numpy.typing as npt
 
 from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
-from numasim.engine.observe.task_measures import TaskMeasures
 from numasim.engine.observe.trace_hash import Listener, Trace
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.actors import Producer, Worker, make_worker
 from numasim.engine.reference.backoff import waits_of
 from numasim.engine.reference.clock import Clock
-from numasim.engine.reference.control.live_subtrees import LiveSubtrees
-from numasim.engine.reference.control.spawn_order import SpawnOrder
-from numasim.engine.reference.control.task_controls import TaskControls
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
 from numasim.engine.reference.join_rules import JoinRules
-from numasim.engine.reference.ledger import Executed, Held, Ledger
+from numasim.engine.reference.ledger import Executed, Held, Ledger, Recorder, TaskMeasures
 from numasim.engine.reference.liveness import Liveness
 from numasim.engine.reference.memory.memory_system import MemorySystem
-from numasim.engine.reference.phase_progress import PhaseProgress
+from numasim.engine.reference.polling import ALL_SHORTCUTS, Polling, Shortcut
 from numasim.engine.reference.producers import Producers
-from numasim.engine.reference.recorder import Recorder
-from numasim.engine.reference.run_state import RunState
-from numasim.engine.reference.shortcuts.polling import Polling
-from numasim.engine.reference.shortcuts.shortcut import ALL_SHORTCUTS, Shortcut
-from numasim.engine.reference.shortcuts.steady import SteadyProduction
-from numasim.engine.reference.shortcuts.stretch import Stretches, may_stretch
+from numasim.engine.reference.run_state import PhaseProgress, RunState
+from numasim.engine.reference.steady import SteadyProduction
+from numasim.engine.reference.stretch import Stretches, may_stretch
 from numasim.engine.reference.sync.attempts import Transactions
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.reference.sync.cache_lines import SyncCounts
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.tables import Tables
+from numasim.engine.reference.task_controls import LiveSubtrees, SpawnOrder, TaskControls
 from numasim.engine.reference.task_programs import Program
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thief import Thief
@@ -50,14 +44,16 @@ from numasim.engine.result import COUNTS, TIME, Result
 from numasim.errors import InputError
 from numasim.plan.plan import Run
 from numasim.strategy.probe import Prober
+from numasim.workload import span
+from numasim.workload.graph import I64
 
-PIECE_ITEMS = 32  # of a range, that become single entries of a queue together
+PIECE_ITEMS = 32  # items at the end of a range that become single entries of a queue together
 
 
 class ReferenceEngine:
     """One run of one plan; call `run` once and read the components afterwards.
 
-    ``shortcuts`` are those that it may take where the plan allows any.
+    ``shortcuts`` are the shortcuts that the run may take if the plan allows them.
     """
 
     def __init__(
@@ -108,7 +104,7 @@ class ReferenceEngine:
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
-        """Make the components, each from those below it; ``proceed`` and the end of a phase alone lead back up."""
+        """Make the components, each from those below it; only ``proceed`` and the end of a phase lead back up."""
 
         def proceed(w: Worker) -> None:
             self.executor.proceed(w)
@@ -149,7 +145,7 @@ class ReferenceEngine:
             raise self.liveness.deadlock()
 
     def flush(self) -> None:
-        """Hash and fold what has gathered; called now and then between two events."""
+        """Hash the gathered records and add up the gathered bytes; called now and then between two events."""
         self.recorder.trace.flush_full()
         self.memory.work.fold()
 
@@ -166,15 +162,20 @@ def execute(
     return collect(run, finished(engine), makespan_ps), engine.ledger.log
 
 
+def longest_chains_ps(run: Run, segment_ps: I64) -> list[int]:
+    """Return [phases] the longest chain of work of a pass if segments take these times."""
+    return span.longest_chains_ps(run.plan.workload, segment_ps)
+
+
 def makespan_ps(run: Run) -> int:
-    """How long ``run`` takes."""
+    """Return how long ``run`` takes."""
     engine = ReferenceEngine(run, Trace())
     engine.run()
     return engine.clock.now
 
 
 def _written_out(run: Run) -> Run:
-    """The run of the plan with a row for every task, which this engine needs."""
+    """Return the run of the plan with a row for every task, which this engine needs."""
     try:
         return run.unfolded()
     except InputError as error:
@@ -183,7 +184,7 @@ def _written_out(run: Run) -> Run:
 
 
 def finished(engine: ReferenceEngine) -> Finished:
-    """What a run that has ended has counted."""
+    """Return the counts of a run that has ended."""
     ledger = engine.ledger
 
     def columns(actors: Sequence[Worker | Producer], names: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:

@@ -1,32 +1,78 @@
-"""What the components of a run share: plan, seed, what follows from them, clock, recorder, and state without rules."""
+"""Parts of a run that its components share: plan, seed, tables, clock, recorder, and state without rules."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from numasim.engine.iteration_control import IterationControl
-from numasim.engine.observe.task_measures import TaskMeasures
 from numasim.engine.reference.actors import Producer, Worker
 from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.clock import Clock
-from numasim.engine.reference.control.live_subtrees import LiveSubtrees
-from numasim.engine.reference.control.spawn_order import SpawnOrder
-from numasim.engine.reference.control.task_controls import TaskControls
 from numasim.engine.reference.join_rules import JoinRules
-from numasim.engine.reference.phase_progress import PhaseProgress
-from numasim.engine.reference.recorder import Recorder
+from numasim.engine.reference.ledger import Recorder, TaskMeasures
 from numasim.engine.reference.tables import Tables
+from numasim.engine.reference.task_controls import LiveSubtrees, SpawnOrder, TaskControls
 from numasim.engine.reference.task_programs import Program
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.probe import Prober
 
+# ---- What a phase has still to do, and how long its longest chain of work is (model 1.1 and 6) ----------------------
+
+
+class PhaseProgress:
+    """Counts the tasks of the present phase. ``begins`` is true until all workers know the tasks that they are given;
+    ``team`` are the workers that take part.
+    """
+
+    __slots__ = ("_phase_over", "begins", "span_ps", "team", "unfinished")
+
+    def __init__(self, phase_over: Callable[[], None]) -> None:
+        """``phase_over`` is called when the last task of a phase has finished."""
+        self._phase_over = phase_over
+        self.unfinished = 0  # tasks that have not finished
+        self.span_ps = 0  # the longest chain of work of this phase
+        self.begins = False
+        self.team: Sequence[Worker] = ()
+
+    def begin(self, tasks: int, team: Sequence[Worker]) -> None:
+        """Begin a phase of ``tasks`` tasks, before any of the tasks spawns others."""
+        self.unfinished = tasks
+        self.span_ps = 0
+        self.team = team
+        self.begins = True
+        if not tasks:
+            self._phase_over()
+
+    def spawn(self) -> None:
+        """Count one more task."""
+        self.unfinished += 1
+
+    def finish(self, tasks: int) -> None:
+        """Count so many more finished tasks."""
+        self.unfinished -= tasks
+        if not self.unfinished:
+            self._phase_over()
+
+    def pass_over(self, tasks: int) -> None:
+        """Count so many more tasks, finished in closed form."""
+        self.unfinished -= tasks
+
+    def lengthen(self, chain_ps: int) -> None:
+        """Note a chain of work of that length."""
+        if chain_ps > self.span_ps:
+            self.span_ps = chain_ps
+
+
+# ---- The state of a run ---------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """One run; each component takes from it what it uses. ``producers`` are those of all phases so far; ``control`` and
-    ``measures`` are None where the plan has no controller.
+    """One run; each component takes what it uses. ``producers`` are the producers of all phases so far; ``control`` and
+    ``measures`` are None if the plan has no controller.
     """
 
     plan: Plan

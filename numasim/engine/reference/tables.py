@@ -1,4 +1,4 @@
-"""What the reference engine looks up at every turn: plain lists made once from the Plan (model 4.1 and 4.4)."""
+"""Lists that the reference engine looks up all the time, made once from the Plan (model 4.1 and 4.4)."""
 
 from __future__ import annotations
 
@@ -56,71 +56,71 @@ class Tables:
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
 
     def _sees_marks_only(self, plan: Plan, watched: bool) -> bool:
-        """Whether idle workers can find tasks in queues that a watch has marked, and nowhere else."""
+        """Tell whether idle workers can find tasks only in queues that a watch has marked."""
         return watched and self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
 
     def victim(self, q: int) -> int:
-        """The worker whose own queue ``q`` is, or NOBODY."""
+        """Return the worker whose own queue ``q`` is, or NOBODY."""
         owner: int = self.owner[q]
         return owner if self.own[owner] == q else NOBODY
 
     def home(self, q: int, node: int) -> int:
-        """The node of queue ``q``; a queue of the whole machine is at home on the asking ``node``."""
+        """Return the node of queue ``q``; a queue of the whole machine is at home on the asking ``node``."""
         home: int = self._home[q]
         return node if home < 0 else home
 
     def item(self, task: int) -> tuple[int, int]:
-        """(family, item) of the range-item id ``task``."""
+        """Return (family, item) of the range-item id ``task``."""
         if len(self.range_base) == 2:
             return 0, task - self.range_base[0]
         family = bisect_right(self.range_base, task) - 1
         return family, task - self.range_base[family]
 
     def item_and_count(self, task: int) -> tuple[int, int]:
-        """(number of the range item ``task`` in its range, items of the range)."""
+        """Return (number of the range item ``task`` in its range, items of the range)."""
         family, item = self.item(task)
         return item, self.range_base[family + 1] - self.range_base[family]
 
     @cached_property
     def _line_ps(self) -> IntArray:
-        """[workers, workers] by the worker that asks, in columns: computed where a line moves."""
+        """Return [workers, workers] the `line_ps` of each asking worker, in columns; computed if a line moves."""
         return line_transfer_ps(self._plan.machine, self._plan.workers)
 
     def line_ps(self, worker: int) -> list[int]:
-        """[workers] time to move a cache line from the core of each worker to that of ``worker``."""
+        """Return [workers] the time to move a cache line from the core of each worker to the core of ``worker``."""
         times: list[int] = self._line_ps[:, worker].tolist()
         return times
 
     def probe_locks(self, level: int, q: int) -> tuple[int, ...]:
-        """The locks under which a probe of queue ``q`` by ``level`` looks: that of the level, that of the queue."""
+        """Return the locks that a probe of queue ``q`` by ``level`` takes: of the level, and of the queue."""
         words = self._plan.words
         of_level = words.level_lock[level, q] if len(words.level_lock) else NO_LOCK
         of_queue = NO_LOCK if words.looks_first else self.queue_lock[q]
         return tuple(int(lock) for lock in (of_level, of_queue) if lock != NO_LOCK)
 
     def take_lock(self, q: int) -> int:
-        """The lock that a probe takes which has seen a task in queue ``q``, to look again; or `NO_LOCK`."""
+        """Return the lock that a probe takes to look again after it has seen a task in queue ``q``; or `NO_LOCK`."""
         return self.queue_lock[q] if self._plan.words.looks_first else NO_LOCK
 
     @property
     def line_matrix_ps(self) -> npt.NDArray[np.int64]:
-        """[workers, workers] time to move a cache line to the core of each worker from that of each."""
+        """Return [workers, workers] the time to move a cache line to the core of each worker from the core of each."""
         return np.ascontiguousarray(self._line_ps.T, np.int64)
 
     @property
     def probe_costs_ps(self) -> tuple[int, int]:
-        """What a probe of a queue at home and of one elsewhere takes, line transfers not included."""
+        """Return the times of a probe of a queue at home and of a queue elsewhere, line transfers not included."""
         costs = self._plan.costs
         return self._plan.machine.probe_ps or (costs.probe_ps, costs.probe_remote_ps)
 
     def probe_ps(self, worker: int) -> list[int]:
-        """[queues] time from sending a probe of each queue to its taking effect."""
+        """Return [queues] the time from sending a probe of each queue to the effect of the probe."""
         near, far = self.probe_costs_ps
         base = [far if self._is_remote(worker, q) else near for q in range(len(self._home))]
         return [max(MIN_STEP_PS, step) for step in self._with_line(worker, base)]
 
     def take_ps(self, worker: int) -> list[int]:
-        """[queues] overhead of taking the first task of each queue."""
+        """Return [queues] the overhead of taking the first task of each queue."""
         return self._with_line(worker, [self._plan.costs.take_ps] * len(self._home))
 
     def _with_line(self, worker: int, base: list[int]) -> list[int]:

@@ -1,11 +1,14 @@
-"""The task graph as plain lists, and how far each task has come: what the reference engine executes."""
+"""The task graph as plain lists, and the progress of each task: what the reference engine executes."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from numasim.engine.reference.tables import Tables
+from numasim.plan.plan import Plan
 from numasim.workload.algorithms.groups import Groups
-from numasim.workload.graph import Op, Workload
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import Kind, Op, Phase, Workload
 
 END = max(Op) + 1  # behind the last op of every task
 
@@ -13,13 +16,13 @@ END = max(Op) + 1  # behind the last op of every task
 class Program:
     """Immutable lists of one workload beside the progress of its tasks in the current phase.
 
-    ``at[task]`` is the index of the next op, ``pending`` the children that have not finished, ``waiting`` marks tasks
-    that left their worker's stack at a WAIT, ``path_ps`` is the longest chain of work up to the current op and
-    ``joined_ps`` that of finished children; ``held`` counts unfinished predecessors. ``spawned`` marks the tasks that
-    only wait for these: spawned ones, and roots.
+    ``at[task]`` is the index of the next op, ``pending`` the number of children that have not finished. ``waiting``
+    marks tasks that left their worker's stack at a WAIT. ``path_ps`` is the longest chain of work up to the current op,
+    ``joined_ps`` the longest chain of finished children. ``held`` counts unfinished predecessors; ``spawned`` marks the
+    tasks that wait for nothing but their predecessors: spawned tasks, and roots.
 
-    ``group`` is that of each task (model 3.1); of groups, ``members`` counts the tasks that have not finished,
-    ``gathering`` marks those whose owner has left its worker's stack at the END_GROUP, and ``gathered_ps`` is the
+    ``group`` is the group of each task (model 3.1). For groups, ``members`` counts the tasks that have not finished,
+    ``gathering`` marks groups whose owner has left its worker's stack at the END_GROUP, and ``gathered_ps`` is the
     longest chain of work of finished tasks.
     """
 
@@ -76,7 +79,7 @@ class Program:
         self.joined_ps = [0] * rows
 
     def reset(self, root: int) -> None:
-        """Bring the tasks below ``root`` to their beginning, and the root to where its predecessors let it begin."""
+        """Bring the tasks below ``root`` to their beginning, and the root as far as its predecessors let it go."""
         end = self.subtree_end[root]
         size = end - root
         self.at[root:end] = self.start[root:end]
@@ -86,14 +89,50 @@ class Program:
         self.spawned[root] = 1
 
     def awaited(self, task: int) -> int:
-        """How many tasks that have not finished the task waits for at the op that it has come to."""
+        """Return the number of unfinished tasks that the task waits for at its present op."""
         at = self.at[task]
         return self.members[self.operand[at]] if self.code[at] == Op.END_GROUP else self.pending[task]
 
 
 def _successors(work: Workload) -> dict[int, list[int]]:
-    """The tasks that wait for each task which any waits for."""
+    """Return, for each task that others wait for, these others."""
     pointer = work.successor_ptr
     return {
         int(t): work.successor[pointer[t] : pointer[t + 1]].tolist() for t in np.flatnonzero(np.diff(pointer)).tolist()
     }
+
+
+# ---- Which task of how many a new task is, for the dispatch picks `cyclic` and `block` (model 4.13) -----------------
+
+
+class TaskNumbers:
+    """Numbers the tasks of the present phase: root by root, in program order below each root.
+
+    Calls and implicit bodies have no number of their own. The items of a range are numbered apart. If no rule of the
+    strategy asks for numbers, no numbers are kept.
+    """
+
+    def __init__(self, plan: Plan, tables: Tables) -> None:
+        self._tables = tables
+        self._asked = plan.steal.numbers_tasks
+        if self._asked:
+            self._before = offsets(plan.workload.kind == Kind.TASK)  # [rows + 1] tasks in front of each row
+            self._end = plan.workload.subtree_end()
+        self._number = np.zeros(plan.workload.rows, np.int64)
+        self._count = 1
+
+    def start_phase(self, phase: Phase) -> None:
+        """Number the tasks of ``phase``."""
+        if not self._asked:
+            return
+        self._count = 0
+        for root in phase.roots:
+            tasks = self._before[root : self._end[root] + 1] - self._before[root]
+            self._number[root : self._end[root]] = self._count + tasks[:-1]
+            self._count += int(tasks[-1])
+
+    def index_and_count(self, task: int) -> tuple[int, int]:
+        """Return (number of ``task``, tasks of its phase); for an item (its number, items of its range)."""
+        if task < len(self._number):
+            return int(self._number[task]), self._count
+        return self._tables.item_and_count(task)

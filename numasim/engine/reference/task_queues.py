@@ -1,9 +1,9 @@
-"""The task queues of a run: their contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
+"""The task queues of a run: contents, lengths, watch bits and thresholds (model 4.2 and 4.3).
 
 An entry is a task id, a `Shared` task, or a Python ``range`` of range-item ids that stands for as many tasks. The
-length is always the number of tasks, copies among them. Watch bits follow strategy.md: set at length >= at, cleared
-at length <= until, so that `announced` is latched; or the worker whose queue it is alone writes them, at steps of its
-own (A-42). Thresholds S and s of a queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
+length is always the number of tasks, copies included. Watch bits follow strategy.md: a bit is set at length >= at and
+cleared at length <= until, so `announced` is latched; or only the owner of the queue writes its bits, at its own steps
+(A-42). Thresholds S and s of a queue follow the (s, S) inventory model of the thesis (eq. 3.3 and 3.4).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANNOUNCED_BY_OWNERS = (OWNER_MARK, OWNER_EXACT_MARK)
 
 
 class Shared:
-    """A task with entries in several queues; whoever takes one of them first has ``claimed`` it."""
+    """A task with entries in several queues; the first worker that takes an entry has ``claimed`` the task."""
 
     __slots__ = ("claimed", "task")
 
@@ -72,7 +72,7 @@ class TaskQueues:
         self.total = 0
         self.iteration = 0
         self.switches = 0
-        self.live: Sequence[int] = ()  # of whoever counts them
+        self.live: Sequence[int] = ()  # subtrees by unit, written by `LiveSubtrees`
         self.awaited: Sequence[int] = ()  # likewise
         self.piece = piece
         self.pushes = [0] * count
@@ -129,8 +129,8 @@ class TaskQueues:
         return task
 
     def sift(self, q: int, back: int, most: int) -> int:
-        """Drop the entries of tasks that others have claimed among the ``most`` entries at one end of queue ``q``; how
-        many are left of these.
+        """Drop the entries of tasks that others have claimed, among the ``most`` entries at one end of queue ``q``;
+        return how many of these entries are left.
         """
         if not self._copies:
             return min(most, self.length[q])
@@ -158,12 +158,12 @@ class TaskQueues:
                 self.sift(q, 0, length)
 
     def is_claimed(self, q: int, back: int) -> bool:
-        """Whether the entry at one end of queue ``q``, which is not empty, is of a task that others have claimed."""
+        """Tell whether the entry at one end of queue ``q``, not empty, is of a task that others have claimed."""
         entry = self.entries[q][-1 if back else 0]
         return type(entry) is Shared and entry.claimed
 
     def _open(self, entries: deque[int | range | Shared], items: range, back: int) -> int:
-        """Put the range back but for a few items at its end, which become entries of their own; the first is taken."""
+        """Put the range back except for a few items at its end, which become entries; take the first of these."""
         count = min(self.piece, len(items))
         rest, few = (items[:-count], items[-count:]) if back else (items[count:], items[:count])
         if rest:
@@ -186,7 +186,7 @@ class TaskQueues:
         self.total -= count
 
     def peek(self, q: int, back: int) -> int:
-        """The task that `pop` would take."""
+        """Return the task that `pop` would take."""
         entry = self.entries[q][-1 if back else 0]
         if isinstance(entry, Shared):
             return entry.task
@@ -202,26 +202,27 @@ class TaskQueues:
                 bits[q] = 0
 
     def owner_takes(self, q: int) -> None:
-        """The worker whose queue this is comes to take a task from it: it announces the queue that has S tasks."""
+        """The owner is about to take a task from the queue: announce the queue if it has S tasks."""
         for bits, exact in self._by_owner:
             if self.length[q] == self.high[q] or (not exact and self.length[q] > self.high[q]):
                 bits[q] = 1
 
     def owner_executed(self, q: int) -> None:
-        """The worker whose queue this is has executed a task: it takes back its announcement where it has s left."""
+        """The owner has executed a task: take back the announcement if the queue has s tasks left."""
         for bits, exact in self._by_owner:
             if self.length[q] == self.low[q] or (not exact and self.length[q] < self.low[q]):
                 bits[q] = 0
 
     def owner_searches(self, q: int) -> None:
-        """The worker whose queue this is begins to search: it is a thief, and no victim."""
+        """The owner begins to search: the owner is a thief now, and no victim."""
         for bits, _ in self._by_owner:
             bits[q] = 0
 
     def room_to_announce(self, q: int) -> int | None:
-        """With how much room its owner announces queue ``q`` as it comes to take a task; None: it never does.
+        """Return the room with which the owner announces queue ``q`` as it takes a task; None: the owner never
+        announces it.
 
-        It is the least room with which it does, as long as it comes with more and more.
+        The value is the least such room, for an owner that takes with more and more room.
         """
         room = self.capacity[q] - self.high[q]
         if not self._by_owner or room < 0:
@@ -229,7 +230,7 @@ class TaskQueues:
         return room if self._by_owner[0][1] else 0
 
     def announce(self, q: int) -> None:
-        """Its owner has announced queue ``q``."""
+        """Announce queue ``q``, by its owner."""
         for bits, _ in self._by_owner:
             bits[q] = 1
 

@@ -2,9 +2,9 @@
 
 Readings of the model that are decided here:
 
-- A round of stealing in which no queue was probed still reads the announcements of others: the next one starts one
-  local probe later at the earliest.
-- A worker that waits in a nested join looks whether it may go on after every fruitless probe and at every poll.
+- A round in which no queue was probed still reads the announcements of others: the next round starts one local probe
+  later at the earliest.
+- A worker that waits in a nested join checks whether it may go on after every fruitless probe and at every poll.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ PATIENCE_PASSES = 65_536  # steals into queues after which is asked whether any 
 
 
 class LazyQueues(Protocol):
-    """Who keeps queues that are brought up to date only when somebody looks at them."""
+    """Keeps queues that are brought up to date only when another worker looks at them."""
 
     def observe(self, q: int) -> None:
-        """Somebody other than the owner is about to look at queue ``q``."""
+        """Another worker is about to look at queue ``q``."""
 
     def stolen_from(self, q: int) -> None:
-        """Tasks have been taken from queue ``q`` by somebody else."""
+        """Another worker has taken tasks from queue ``q``."""
 
 
 PassOver = Callable[[Worker, int, int], int]
 
 
 class Thief:
-    """How a worker that has nothing to run finds something."""
+    """Finds something to run for a worker that has nothing."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Thief:
         return self._start_round(w)
 
     def _pop_own(self, w: Worker, keep: int | None) -> bool:
-        """Begin the next own task where the queue holds more than ``keep`` (None: its threshold s; A-10)."""
+        """Begin the next own task if the queue holds more than ``keep`` (None: its threshold s; A-10)."""
         q = w.own
         if q is None:
             return False
@@ -143,7 +143,7 @@ class Thief:
         return True
 
     def _sift(self, q: int, end: int, most: int) -> int:
-        """Drop the copies of tasks that others have claimed from one end of a queue; how many of ``most`` are left."""
+        """Drop the copies of claimed tasks from one end of a queue; return how many of ``most`` entries are left."""
         before = self._queues.length[q]
         left = self._queues.sift(q, end, most)
         if self._producers and self._queues.length[q] != before:
@@ -190,7 +190,7 @@ class Thief:
         self._recorder.step(POLL, w.id, w.failed, w.failed_remote)
 
     def _report_idle(self, w: Worker, failed: int, failed_remote: int) -> None:
-        """Report the idle time since the last row; a wait for a lock cuts an episode in pieces."""
+        """Report the idle time since the last row; a wait for a lock cuts an idle episode into pieces."""
         assert self._recorder.watch is not None
         probing_ps = w.idle_steal_ps - w.probing_before_ps
         now = self._clock.now
@@ -198,7 +198,7 @@ class Thief:
         w.probing_before_ps = w.idle_steal_ps
 
     def retire(self, w: Worker) -> None:
-        """Close the books of a worker at the end of a phase: nothing of it is pending any more."""
+        """End the idle time of a worker at the end of a phase: the worker has no pending event any more."""
         if w.idle:
             self._take_back(w, w.due - self._clock.now)
             self.end_idle(w)
@@ -216,7 +216,7 @@ class Thief:
         w.overhead_ps -= left_ps - cut
 
     def compute_thresholds(self, w: Worker) -> None:
-        """S and s of the worker's queue from what it has measured so far."""
+        """Compute S and s of the worker's queue from what the worker has measured so far."""
         now = self._clock.now
         if w.own is None or not now:
             return
@@ -237,7 +237,7 @@ class Thief:
     # ---- rounds ----------------------------------------------------------------------------------------------------
 
     def _start_round(self, w: Worker) -> bool:
-        """Begin a round, or go on with the one that the back-off after a probe has interrupted (A-30)."""
+        """Begin a round, or go on with a round that the back-off after a probe has interrupted (A-30)."""
         if w.round_goes_on:
             w.round_goes_on = False
             return self._next_probe(w)
@@ -250,7 +250,7 @@ class Thief:
         return self._next_probe(w)
 
     def _next_probe(self, w: Worker) -> bool:
-        """Send the next probe of the round; True where the round is over and left something to run."""
+        """Send the next probe of the round; return True if the round is over and left something to run."""
         probe = next(w.probes, None)
         if probe is None:
             return self._end_round(w)
@@ -268,7 +268,7 @@ class Thief:
         self._clock.schedule_idle(w, LOOK, step)
 
     def _end_round(self, w: Worker) -> bool:
-        """Nothing was found: what is left in the own queue, else wait and decide again."""
+        """Nothing was found: take a task that is left in the own queue, else wait and decide again."""
         if w.held:
             self._release_held(w)
         if self._begin_reserved(w) or self._pop_own(w, 0):
@@ -283,7 +283,7 @@ class Thief:
         return self._back_off(w, w.probed)
 
     def _back_off(self, w: Worker, probed: bool) -> bool:
-        """Poll after a wait; where nothing can be found before some time, the polls until then are passed over."""
+        """Poll after a wait; if nothing can be found before some time, the polls until then are passed over."""
         self._waits.count_failure(w, self._prober.victim_stream(w.id))
         wait_ps = self._waits.wait_ps(w.fails, probed)
         w.idle_backoff_ps += wait_ps
@@ -302,8 +302,8 @@ class Thief:
     # ---- steals ----------------------------------------------------------------------------------------------------
 
     def _look(self, w: Worker) -> None:
-        """A probe has come to its queue. If it sees tasks there and the queue has a lock of its own, it takes effect
-        once it has that, too; it is fruitless where somebody else has the lock.
+        """A probe has come to its queue. If the probe sees tasks and the queue has a lock of its own, it takes effect
+        once it has that lock, too; the probe is fruitless if another worker has the lock.
         """
         if self._lazy_queues:
             self._lazy_queues.observe(w.target)
@@ -317,14 +317,14 @@ class Thief:
             self._take_effect(w, 0)
 
     def _look_again(self, w: Worker) -> None:
-        """The worker has the lock of a queue in which it has seen tasks: others may have taken them meanwhile."""
+        """The worker has the lock of a queue in which it has seen tasks: others may have taken the tasks meanwhile."""
         count = self._found(w)
         if not count:
             self._sync.release(w.held.pop(), w.id)
         self._take_effect(w, count)
 
     def _found(self, w: Worker) -> int:
-        """How many tasks the worker's probe takes from the queue as it is now; none if a gate has closed."""
+        """Return how many tasks the worker's probe takes from the queue as it is now; 0 if a gate has closed."""
         q, level = w.target, w.level
         if self._gated and not self._prober.passes_gate(w.id, level, self._queues):
             return 0
@@ -372,7 +372,7 @@ class Thief:
             w.failed_remote += remote
 
     def _take(self, w: Worker, q: int, end: int, count: int) -> None:
-        """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all do)."""
+        """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all go there)."""
         self._recorder.step(LOOK, w.id, q, count)
         w.owed_ps += w.take_ps[q] + (count - 1) * self._plan.costs.move_ps
         taken = [self._queues.pop(q, end) for _ in range(count)]
@@ -394,7 +394,7 @@ class Thief:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """A steal has filled a queue: thieves may pass tasks to and fro for ever, each too few for their new owner."""
+        """Note a steal that has filled a queue: thieves may pass too few tasks to and fro for ever."""
         self._passes += 1
         if self._passes % PATIENCE_PASSES:
             return
@@ -403,7 +403,7 @@ class Thief:
             raise self._liveness.deadlock(passed=True)
 
     def _missed(self, w: Worker) -> bool:
-        """After a fruitless probe: whether the worker has something to run."""
+        """After a fruitless probe, tell whether the worker has something to run."""
         if self._joins.is_over(w) or self._begin_reserved(w):
             return True
         if self._backs_off_after_probes:
@@ -416,11 +416,11 @@ class Thief:
     # ---- units that are taken in advance ---------------------------------------------------------------------------
 
     def _wants_two(self, w: Worker) -> bool:
-        """Whether the worker has a helper and nothing for it."""
+        """Tell whether the worker has a helper and no unit for it."""
         return self._helpers is not None and self._helpers.has(w) and w.reserved < 0
 
     def _exchange(self, w: Worker, taken: list[int]) -> None:
-        """Begin the unit that the worker holds, else the first one taken, and hold the last one."""
+        """Begin the unit that the worker holds, else the first unit taken, and hold the last one."""
         assert self._helpers is not None
         units = [*([w.reserved] if w.reserved >= 0 else []), *taken]
         taken.clear()
@@ -429,7 +429,7 @@ class Thief:
         self._helpers.follow(w)
 
     def _begin_reserved(self, w: Worker) -> bool:
-        """Begin the unit that the worker holds, there being no other in the worklist; it insists on a busy lock."""
+        """Begin the unit that the worker holds because the worklist is empty; a busy lock is waited for."""
         if w.reserved < 0 or (w.probed and self._prober.amount(w.level, self._queues.length[w.target])):
             return False
         assert self._helpers is not None
@@ -441,7 +441,7 @@ class Thief:
     # ---- locks of the search ---------------------------------------------------------------------------------------
 
     def _pass_locks(self, w: Worker) -> None:
-        """Take the locks of the next probe, that of its level first, and send it; let go of those of the last one."""
+        """Take the locks of the next probe, that of its level first, send it, and release the locks of the last."""
         needed = self._tables.probe_locks(w.level, w.target)
         for lock in [lock for lock in w.held if lock not in needed]:
             w.held.remove(lock)
@@ -470,7 +470,7 @@ class Thief:
         w.held.clear()
 
     def _leave_search(self, w: Worker) -> None:
-        """Something was found: pay for it, then let go of the locks."""
+        """Something was found: pay for it, then release the locks."""
         if w.owed_ps:
             self._clock.schedule_overhead(w, PUT, 0)
             self._clock.instead(w, self._on_paid)
@@ -479,14 +479,14 @@ class Thief:
             self._proceed(w)
 
     def _paid(self, w: Worker) -> None:
-        """What a search under locks has found is paid for."""
+        """The worker has paid for what a search under locks has found: go on."""
         if self._recorder.watch:
             self._recorder.watch.overhead(w.id, self._clock.now)
         self._release_held(w)
         self._proceed(w)
 
     def free_locks(self) -> None:
-        """At the end of a phase nobody searches any more, and nobody has a lock of the search."""
+        """At the end of a phase, take all locks of searches back."""
         if self._locks_search:
             for w in self._workers:
                 w.held.clear()

@@ -16,7 +16,7 @@ from numasim.strategy.steal_plan import Thresholds
 
 @dataclass(frozen=True)
 class Measured:
-    """What a worker knows of its queue when it computes the thresholds."""
+    """What a worker has measured of its queue when it computes the thresholds."""
 
     capacity: int
     pushes: int
@@ -28,7 +28,7 @@ class Measured:
 
 
 def first_thresholds(rule: Thresholds, capacity: list[int]) -> tuple[list[int], list[int]]:
-    """(S, s) of every queue before anything is measured: S = C - 1 (at least 1), by rule `avail` s + 1, and s = 1."""
+    """Return (S, s) before anything is measured: S = C - 1 (at least 1), by rule `avail` s + 1, and s = 1."""
     low = [rule.min_tasks if rule.min_tasks is not None else 1] * len(capacity)
     if rule.max_tasks is not None:
         return [rule.max_tasks] * len(capacity), low
@@ -38,7 +38,7 @@ def first_thresholds(rule: Thresholds, capacity: list[int]) -> tuple[list[int], 
 
 
 def computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measured) -> tuple[int, int]:
-    """(S, s) of one queue from what its worker has measured."""
+    """Return (S, s) of one queue from what its worker has measured."""
     low = rule.min_tasks if rule.min_tasks is not None else max(1, _ceil(seen.executed * pop_ps, seen.busy_ps))
     if rule.max_tasks is not None:
         return rule.max_tasks, low
@@ -50,12 +50,12 @@ def _literal(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
 
 
 def _avail(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
-    """A task is available when the queue holds more than its owner keeps."""
+    """Return S such that a task is available if the queue holds more tasks than its owner keeps."""
     return low + 1
 
 
 def _fraction(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
-    """A fraction of the mean over the queues of their longest length."""
+    """Return S as a fraction of the mean over the queues of their longest length."""
     return max(low + 1, seen.peak_sum * rule.fraction_ppm // (seen.queues * MILLION))
 
 

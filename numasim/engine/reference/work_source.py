@@ -1,9 +1,9 @@
-"""What gives work and when it ends: phases, their roots and ranges (model 1.1 and 3.5).
+"""Where work comes from and when it ends: phases, their roots and ranges (model 1.1 and 3.5).
 
 Readings of the model that are decided here:
 
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
-- A root or an item for which no queue has room is begun by the worker that it was dealt to.
+- If no queue has room for a root or an item, the worker to which it was dealt begins it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numasim.workload.phases import Step, steps
 
 
 class WorkSource:
-    """Starts the phases of a plan one after the other, in their loops and repeats, and stops the clock behind them."""
+    """Starts the phases of a plan in order, in their loops and repeats, and stops the clock after the last."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class WorkSource:
         self._live = run.live
         self._measures = run.measures
         self._steps = steps(run.plan.workload.phases, run.plan.workload.loops)
-        self._step = Step(0, 0, 0, False)  # that runs, once the first one does
-        self._ended = 0  # phases, every run of one counted
+        self._step = Step(0, 0, 0, False)  # the present step
+        self._ended = 0  # ended runs of phases
         self._start_ps = 0
         self.span_ps = 0  # of all phases that have ended
         self.rows = PhaseRows()
@@ -103,7 +103,7 @@ class WorkSource:
         self._progress.begins = False
 
     def _give_roots(self, phase: Phase) -> None:
-        """Deal the roots that wait for no other task; the others come when their predecessors have finished."""
+        """Deal the roots that wait for no other task; the other roots come when their predecessors have finished."""
         for root in phase.roots:
             self._program.reset(root)
         free = [root for root in phase.roots if not self._program.held[root]]
@@ -116,7 +116,7 @@ class WorkSource:
                 self._deal(w, root)
 
     def _give_range(self, phase: Phase, family: int) -> int:
-        """Give out a range, or have it produced; the number of its items."""
+        """Give out a range, or have it produced; return the number of its items."""
         first = self._tables.range_base[family]
         count = self._plan.workload.ranges[family].count
         if phase.serial:
@@ -137,8 +137,8 @@ class WorkSource:
         return count
 
     def _deal(self, w: Worker, task: int) -> None:
-        """Put a root or an item that the worker is dealt where its dispatch rules say. The first that would come into
-        its own queue the worker begins instead, before it looks there.
+        """Put a root or an item that the worker is dealt into the queue that the dispatch rules say. The worker begins
+        the first one that would come into its own queue instead, before it looks there.
         """
         q = self._dispatcher.place(w.id, task)
         if q < 0:
@@ -151,7 +151,7 @@ class WorkSource:
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 
     def end_phase_after_instant(self) -> None:
-        """The last task of the phase has finished."""
+        """The last task of the phase has finished: end the phase after this instant."""
         self._clock.at_end_of_instant(0, self._end_phase)
 
     def _end_phase(self) -> None:
@@ -179,7 +179,7 @@ class WorkSource:
         self.start_phase()
 
     def _sums(self) -> tuple[int, ...]:
-        """What has been counted since the begin of the run, in the order of `SUMS`."""
+        """Return the counts since the begin of the run, in the order of `SUMS`."""
         moved = self._memory.work.node_bytes()
         local = int(np.trace(moved))
         steals = (sum(getattr(w, name) for w in self._workers) for name in STEALS)
@@ -187,9 +187,7 @@ class WorkSource:
         return tasks, local, int(moved.sum()) - local, self._memory.traffic.cached_bytes, *steals
 
     def _end_iteration(self) -> None:
-        """An iteration has ended and everything about it has been counted; the next one, if there is one, has not
-        begun.
-        """
+        """End an iteration: everything about it has been counted, and the next iteration has not begun."""
         if self._control and self._measures:
             task_ps, task_bytes = self._measures.take()
             node_bytes = self._memory.work.node_bytes().copy()
@@ -208,7 +206,7 @@ class WorkSource:
             self._live.follow()
 
     def _wait_at_barrier(self, w: Worker) -> None:
-        """The worker has waited for worker 0 throughout the phase."""
+        """Count that the worker has waited for worker 0 throughout the phase."""
         now = self._clock.now
         w.idle_barrier_ps += now - self._start_ps
         if self._recorder.watch:
@@ -216,12 +214,12 @@ class WorkSource:
 
 
 def dealt_to(deal: Deal, index: int, count: int, workers: int) -> int:
-    """The worker that gets root or item ``index`` of ``count``."""
+    """Return the worker that gets root or item ``index`` of ``count``."""
     return {Deal.MASTER: 0, Deal.BLOCK: index * workers // count, Deal.CYCLIC: index % workers}[deal]
 
 
 def dealt_items(deal: Deal, worker: int, workers: int, first: int, count: int) -> range:
-    """The items, of ``count`` from id ``first`` on, that worker ``worker`` gets: the inverse of `dealt_to`."""
+    """Return the items, of ``count`` from id ``first`` on, that worker ``worker`` gets: the inverse of `dealt_to`."""
     if deal == Deal.CYCLIC:
         return range(first + worker, first + count, workers)
     if deal == Deal.BLOCK:

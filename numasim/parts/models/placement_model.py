@@ -90,7 +90,7 @@ MOST_IN_A_ROW = 255  # hinting faults
 class PageRule:
     """What is done with the pages of dynamic regions while the program runs, besides placing them; times in ps.
 
-    Stages of a plan have fields of these names (`numasim.schema.memory_fields`).
+    Stages of a plan have fields of these names (`numasim.schema.plan_fields`).
     """
 
     reads_place: bool = True  # reads place pages as writes do

@@ -1,12 +1,12 @@
-"""What a segment moves, and how long it waits for it: caches, pages and latencies together (model 2.3 to 2.5).
+"""The bytes that a segment moves, and the time that it waits for them: caches, pages and latencies (model 2.3 to 2.5).
 
-The first pass over an access asks the last-level cache chunk by chunk (`caches` in this package); of further passes
-the second-level cache serves all where the whole footprint of the segment fits into it, else the last-level cache its
-share. The rest comes from the homes of the pages, each in proportion to the bytes that it has. What is written is
+The first pass over an access asks the last-level cache chunk by chunk (`caches` in this package). Of further passes the
+second-level cache serves all if the whole footprint of the segment fits into it; else the last-level cache serves its
+share. The rest comes from the homes of the pages, from each in proportion to the bytes that it has. Written bytes are
 fetched for ownership and written back. A miss takes the latency between the nodes, ``mlp / 1000`` of one access at a
-time; a controller that is busy with others' misses may add the mean wait of an M/D/1 queue to it.
+time; if the controller is busy with the misses of others, the mean wait of an M/D/1 queue may be added.
 
-Bytes that the second-level cache serves cost no time of their own: a kernel's compute rate has them in it.
+Bytes that the second-level cache serves cost no time of their own: the compute rate of a kernel includes them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from numasim.workload.graph import Mode
 
 I64 = npt.NDArray[np.int64]
 
-Brought = dict[tuple[int, int], int]  # bytes that a helper has brought in by (op of its task, access)
-MOST_BUSY_PPM = 950_000  # beyond it the wait of an M/D/1 queue is taken as here
+Brought = dict[tuple[int, int], int]  # bytes that a helper has brought in, by (op of the task, access)
+MOST_BUSY_PPM = 950_000  # with a higher load, the wait of an M/D/1 queue is that of this load
 
 
 class AccessPricing:
-    """The caches and pages of a run, and what its segments find there."""
+    """Prices segments, given the caches and pages of a run."""
 
     def __init__(self, plan: Plan, pages: PageMap, resources: Resources, traffic: Traffic) -> None:
         self._plan = plan
@@ -50,14 +50,16 @@ class AccessPricing:
         self._mlp = mlp_of(plan)
         self._latency = plan.machine.latency_ps.tolist()
         self._l2_bytes = plan.machine.caches.l2_bytes if plan.effects.cache != "none" else -1
-        self.queueing_ps = [0] * plan.machine.nodes  # what a miss waits at each controller
+        self.queueing_ps = [0] * plan.machine.nodes  # the wait of a miss at each controller
 
     def price(
         self, segment: int, compute_ps: int, place: Place, *, op: int = 0, brought: Brought | None = None
     ) -> Price:
-        """What a segment costs that starts now at ``place``; caches and pages are as it leaves them.
+        """Return the cost of a segment that starts now at ``place``, and leave caches and pages as the segment leaves
+        them.
 
-        What it finds of what a helper has ``brought`` for it, as op ``op`` of its task, counts as used.
+        Bytes that a helper has ``brought`` for op ``op`` of the segment's task, and that the segment finds, count as
+        used.
         """
         pointer, accesses = self._plan.workload.segment_accesses, self._plan.workload.accesses
         mine = range(int(pointer[segment]), int(pointer[segment + 1]))
@@ -70,7 +72,7 @@ class AccessPricing:
         return price
 
     def price_ahead(self, price: Price, j: int, place: Place) -> tuple[int, int]:
-        """Add to ``price`` what it takes to read an access once; the bytes that were in the own cache, and all."""
+        """Add the cost of reading an access once to ``price``; return the bytes from the own cache, and all bytes."""
         total = int(self._plan.workload.accesses.row_bytes[j]) * int(self._plan.workload.accesses.rows[j])
         by_home = self._homes(price, j, place.node)
         found = self._cache.first_pass(
@@ -85,7 +87,7 @@ class AccessPricing:
         return found.hit, total
 
     def _access(self, price: Price, j: int, place: Place, footprint: int) -> int:
-        """Add to ``price`` what an access takes; the bytes that its first pass finds in the own cache."""
+        """Add to ``price`` the cost of an access; return the bytes that its first pass finds in the own cache."""
         accesses = self._plan.workload.accesses
         total = int(accesses.row_bytes[j]) * int(accesses.rows[j])
         if not total:
@@ -112,7 +114,7 @@ class AccessPricing:
         return found.hit
 
     def _homes(self, price: Price, j: int, node: int) -> list[int]:
-        """[nodes] the bytes of an access by home; what it finds unplaced is placed."""
+        """Return [nodes] the bytes of an access by home; bytes without a home are placed."""
         touch = self._pages.touch(j, node)
         page_bytes = self._plan.machine.page_bytes
         moved = touch.migrated.tolist()
@@ -158,7 +160,7 @@ class AccessPricing:
 
 
 def pieces_of(parts: I64, sizes: I64) -> list[Piece]:
-    """What ``sizes`` [n] bytes of the parts ``parts`` [n] of a region are of its chunks."""
+    """Split ``sizes`` [n] bytes of the parts ``parts`` [n] of a region by the region's chunks."""
     found: dict[int, Piece] = {}
     for part, size in zip(parts.tolist(), sizes.tolist(), strict=True):
         chunk, bit = divmod(part, CHUNK_BYTES // PART_BYTES)

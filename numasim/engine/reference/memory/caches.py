@@ -1,21 +1,21 @@
-"""Last-level caches (model 2.4): what of an access is found in the own domain's cache, in another's, or in memory.
+"""Last-level caches (model 2.4): how much of an access is in the own domain's cache, in another's, or in memory.
 
-Memory is followed in chunks of 64 KiB, which age and leave as a whole. What of a chunk has been brought in is followed
-in parts of 1 KiB, so that neither blocks that share a chunk nor rows of a wide matrix find what nobody has fetched.
-Three models:
+Memory is followed in chunks of 64 KiB. A chunk ages and leaves a cache as a whole. The bytes of a chunk that have been
+brought in are followed in parts of 1 KiB, so that neither blocks that share a chunk nor rows of a wide matrix find
+bytes that nobody has fetched. There are three models:
 
 - ``none``: every pass goes to memory.
-- ``share``: a chunk is in the cache of a domain that has touched it as long as it and what has been brought into that
-  cache since fit into it. One stamp a chunk and domain, and one comparison: no list has to be kept. Of further passes
-  over an access, a worker's fair share serves its part: the cache over the number of workers that have work in its
-  domain.
-- ``lru``: every domain keeps its chunks in order of use and drops the least recently used ones. It says how good
-  ``share`` is.
+- ``share``: a chunk stays in the cache of a domain that has touched it as long as the chunk and the bytes that have
+  been brought into that cache since fit into the cache. The model needs one stamp per chunk and domain, and one
+  comparison, but no list. Of further passes over an access, the fair share of a worker serves its part: the cache over
+  the number of workers of the domain that have work.
+- ``lru``: every domain keeps its chunks in order of use and drops the least recently used chunks. Runs under ``lru``
+  tell how good ``share`` is.
 
-A write takes the chunk from all other domains. Writing fetches what is written first (read for ownership) and writes it
-back some time; both count as traffic where the chunk was not found. A dirty chunk that another domain has comes from
-there and stays dirty in the reader's cache. Where caches forward, clean chunks come from other domains, too: of what is
-missing each has its part, those that follow the reader's own domain first.
+A write takes the chunk from all other domains. A write first fetches the bytes (read for ownership); they are written
+back later; both count as traffic if the chunk was not found. A dirty chunk of another domain comes from there and stays
+dirty in the reader's cache. If caches forward, clean chunks come from other domains, too: each other domain sends its
+part of the missing bytes, the domains after the reader's own first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PART_BYTES = CHUNK_BYTES // 64  # a chunk's parts are the bits of a word
 
 
 class Piece(NamedTuple):
-    """What an access touches of a chunk: so many bytes, in these parts."""
+    """The bytes that an access touches of a chunk: their number, and the parts that they are in."""
 
     chunk: int
     bytes: int
@@ -53,13 +53,13 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """What one pass over an access found: bytes in the own cache, bytes by sending node from others' caches."""
+    """The bytes that one pass over an access found: in the own cache, and, by sending node, in the caches of others."""
 
     hit: int = 0
     moved: dict[int, int] = field(default_factory=dict)
 
     def take(self, piece: Piece, node: int, parts: int, held: int) -> Piece:
-        """Move what another cache has of ``piece``, which ``node`` sends; what is missing still."""
+        """Move the bytes of ``piece`` that another cache has, sent by ``node``; return the piece still missing."""
         here = found_of(piece, parts, held)
         if here:
             self.moved[node] = self.moved.get(node, 0) + here
@@ -73,7 +73,7 @@ class Cache(Protocol):
         """Walk an access once."""
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """The fraction, as (part, whole), of each further pass that the last-level cache serves."""
+        """Return the fraction, as (part, whole), of each further pass that the last-level cache serves."""
 
 
 class NoCache:
@@ -89,13 +89,13 @@ class NoCache:
 
 
 def found_of(piece: Piece, parts: int, held: int) -> int:
-    """The bytes of ``piece`` that a cache has which holds ``held`` bytes of the chunk, in ``parts`` of it."""
+    """Return the bytes of ``piece`` in a cache that holds ``held`` bytes of the chunk, in ``parts`` of it."""
     here = piece.bytes * (piece.parts & parts).bit_count() // piece.parts.bit_count()
     return min(here, held)
 
 
 def missing_of(piece: Piece, parts: int, found: int) -> Piece:
-    """What of ``piece`` a cache has not that holds ``parts`` of the chunk and gave so many bytes."""
+    """Return the piece that a cache misses that holds ``parts`` of the chunk and gave ``found`` bytes."""
     return Piece(piece.chunk, piece.bytes - found, piece.parts & ~parts)
 
 
@@ -111,12 +111,12 @@ class ChunkCache(ABC):
 
     @abstractmethod
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
-        """Look for a piece of ``region`` and add what was found to ``found``."""
+        """Look for a piece of ``region`` and add the bytes that were found to ``found``."""
 
 
 @dataclass(slots=True)
 class Copy:
-    """A chunk in one domain's cache; ``stamp`` is the time of the domain when it was touched last, from ``node``."""
+    """A copy of a chunk in one domain's cache; ``stamp`` is the time of the domain at the last touch, from ``node``."""
 
     stamp: int
     bytes: int
@@ -126,19 +126,19 @@ class Copy:
 
 @dataclass(slots=True)
 class Chunk:
-    """Where a chunk may be: its copies by domain, and the domain whose copy is dirty, or -1."""
+    """The copies of a chunk by domain, and the domain whose copy is dirty, or -1."""
 
     copies: dict[int, Copy] = field(default_factory=dict)
     dirty: int = -1
 
 
 class ShareCache(ChunkCache):
-    """Chunks age with what their domain brings in.
+    """Chunks age with the bytes that their domain brings in.
 
-    A domain's time is in bytes. A chunk is pushed back by all that is brought in after it, and by every older chunk
-    that is touched and so comes to the front: of the chunks in a cache about ``age / size`` are younger than one of
-    that age. So much of what comes to the front counts as brought in; without it a cache whose contents are used often
-    enough would hold more than its size.
+    A domain's time is in bytes. Everything that is brought in after a chunk pushes the chunk back, and so does every
+    older chunk that is touched and comes to the front: about ``age / size`` of the chunks in a cache are younger than a
+    chunk of that age. So that part of the touched bytes counts as brought in; otherwise a cache whose contents are used
+    often enough would hold more than its size.
     """
 
     def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
@@ -168,7 +168,7 @@ class ShareCache(ChunkCache):
         chunk.copies[mine] = Copy(self._time[mine], min(CHUNK_BYTES, kept), parts, place.node)
 
     def _forward(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
-        """Take what other domains have of a piece from there."""
+        """Take the bytes of a piece that other domains have from there."""
         domains = len(self._llc_bytes)
         for step in range(1, domains):
             other = self._present(chunk, (mine + step) % domains) if piece.parts else None
@@ -190,7 +190,7 @@ class ShareCache(ChunkCache):
         return copy if copy is not None and self._age(copy, domain) + copy.bytes <= self._llc_bytes[domain] else None
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """The worker's share of the cache over the footprint of its segment."""
+        """Return the worker's share of the cache over the footprint of its segment."""
         return min(place.share_bytes, footprint), max(1, footprint)
 
 
@@ -234,7 +234,7 @@ class LruCache(ChunkCache):
         self._evict(place.domain)
 
     def _fetch(self, place: Place, key: tuple[int, int], piece: Piece, line: Line, found: Found) -> int:
-        """Take a chunk that is dirty in another domain from there; the bytes that come."""
+        """Take a chunk that is dirty in another domain from there; return the bytes that come."""
         for chunks in self._chunks:
             other = chunks.get(key)
             if other is not None and other is not line and other.dirty:
@@ -246,7 +246,7 @@ class LruCache(ChunkCache):
         return 0
 
     def _forward(self, domain: int, key: tuple[int, int], piece: Piece, found: Found) -> None:
-        """Take what other domains have of a piece from there."""
+        """Take the bytes of a piece that other domains have from there."""
         for step in range(1, len(self._chunks)):
             other = self._chunks[(domain + step) % len(self._chunks)].get(key) if piece.parts else None
             if other is not None:
@@ -265,7 +265,7 @@ class LruCache(ChunkCache):
             self._filled[domain] -= line.bytes
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """What a second walk over the access finds; a third would find the same."""
+        """Return the fraction that a second walk over the access finds; a third walk would find the same."""
         found, whole = Found(), 0
         for piece in pieces:
             whole += piece.bytes
@@ -273,7 +273,9 @@ class LruCache(ChunkCache):
         return found.hit, max(1, whole)
 
 
-CACHES: dict[str, Callable[..., Cache]] = {  # of the sizes of the last-level caches by domain, and whether they forward
+CACHES: dict[
+    str, Callable[..., Cache]
+] = {  # each made from the sizes of the last-level caches by domain, and whether caches forward
     "none": lambda llc_bytes, forwards=False: NoCache(),
     "share": ShareCache,
     "lru": LruCache,
@@ -281,7 +283,7 @@ CACHES: dict[str, Callable[..., Cache]] = {  # of the sizes of the last-level ca
 
 
 def cache_of(plan: Plan) -> Cache:
-    """The last-level caches of the plan's machine; a machine without any finds nothing."""
+    """Return the last-level caches of the plan's machine; a machine without caches finds nothing."""
     machine = plan.machine
     if not machine.caches.llc_bytes:
         return NoCache()

@@ -1,30 +1,32 @@
-"""Work as flows: durations computed at run time by a flow-level model (model 2.5, 2.6, 2.9 and 1.2's hook).
+"""Work as flows: durations computed at run time by a flow-level model (model 2.5, 2.6, 2.9 and the hook of 1.2).
 
-A worker's segment or range item is a flow from its start to its end. What it needs is settled at the end of the instant
-in which it starts, when everything of that instant has happened, so that the order of events within it plays no part:
+A worker's segment or range item is a flow from its start to its end. The needs of a flow are settled at the end of the
+instant in which it starts, when everything of that instant has happened. So the order of events within the instant
+plays no part:
 
 1. Starting flows are priced in ascending worker id: caches, pages and the wait for memory.
 2. Every flow's nominal time follows from its worker's speed.
-3. Shares of controllers, links, caches and the address space are found anew.
+3. Shares of controllers, links, caches and the address space are computed anew.
 4. Flows that started, or whose share or nominal time has changed, get the time at which they end.
 
 Readings of the model that are decided here:
 
-- Overhead that is owed when a flow starts passes first, undisturbed; what the flow asks for counts from its start.
-- Progress is exact: what is left of a flow is counted in 2**-48 of a picosecond, as its share is in 2**-48; its end is
-  rounded up. A nominal time that changes scales what is left in whole picoseconds, rounded up before and after.
+- Overhead that is owed when a flow starts passes first, undisturbed; the demands of the flow count from its start.
+- Progress is exact: the rest of a flow is counted in 2**-48 of a picosecond, as its share is in 2**-48; the end of the
+  flow is rounded up. If the nominal time changes, the rest is scaled in whole picoseconds, rounded up before and after.
 - Page faults and giving back memory are part of the nominal time, and overhead in the split of times.
-- A worker that goes on with an item of the same range in the same instant keeps its flow: what it asks for is the mean
-  of the range's items, so that nothing changes for others, and under contention `snapshot` its share stays.
-- Under contention `snapshot` a flow keeps the share that it would get when it starts if all were shared out anew. (If
-  what others had then were taken as given, who starts last would get nothing for as long as it runs.)
-- The queueing of model 2.5 is that of the controllers' loads when the flow starts, those that start with it left out;
-  it counts as contention. Items of ranges, whose prices are known beforehand, do not queue.
+- A worker that goes on with an item of the same range in the same instant keeps its flow. The demands of the flow are
+  the mean of the range's items, so nothing changes for others; under contention `snapshot` its share stays.
+- Under contention `snapshot` a flow keeps the share that it would get at its start if all were shared out anew. (If the
+  present shares of the others were taken as given, the last flow to start would get nothing for as long as it runs.)
+- The queueing of model 2.5 follows from the controllers' loads when the flow starts, without the flows that start with
+  it; queueing counts as contention. Items of ranges, whose prices are known beforehand, do not queue.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,7 +40,6 @@ from numasim.engine.reference.ledger import Executed
 from numasim.engine.reference.memory.access_prices import MOST_BUSY_PPM, AccessPricing
 from numasim.engine.reference.memory.caches import Place
 from numasim.engine.reference.memory.helper_threads import HelperThreads
-from numasim.engine.reference.memory.max_min_shares import ONE, SHARE_BITS, Demands, max_min_shares
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
 from numasim.engine.reference.run_state import RunState
@@ -50,19 +51,69 @@ from numasim.plan.resources import resources_of
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.one_worker import LINE_BYTES
 
+# ---- How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9) ------------
+#
+# A flow that runs undisturbed demands ``q`` units per second of each resource that it uses. Its share phi, in 2**-48,
+# is the part of every demand that the flow gets. All flows that the same resource holds back get the same share, the
+# *level* of that resource, and no flow's share can be raised without lowering the share of a flow with a share as
+# small. A level is rounded down once; sums of used units are exact.
+
+
+SHARE_BITS = 48
+ONE = 1 << SHARE_BITS  # the share of a flow that no resource holds back
+
+Demands = Sequence[tuple[int, int]]  # (resource, units per second); each resource once
+
+
+def max_min_shares(capacity: Sequence[int], flows: Sequence[Demands]) -> list[int]:
+    """Return [flows] the share of each flow in 2**-48, at least 1; ``capacity`` [resources] is in units per second.
+
+    Each round finds the resource that allows the smallest share (ties: the lowest id), and all flows of that resource
+    get that share.
+    """
+    shares = [ONE] * len(flows)
+    open_flows = list(range(len(flows)))
+    left = [units << SHARE_BITS for units in capacity]
+    asked: dict[int, int] = {}
+    for demands in flows:
+        for r, q in demands:
+            asked[r] = asked.get(r, 0) + q
+    while True:
+        levels = [(level(left[r], total), r) for r, total in sorted(asked.items()) if total]
+        if not levels:
+            return shares
+        share, tight = min(levels)
+        if share >= ONE:
+            return shares
+        for i in [i for i in open_flows if any(r == tight and q for r, q in flows[i])]:
+            open_flows.remove(i)
+            shares[i] = share
+            for r, q in flows[i]:
+                asked[r] -= q
+                left[r] -= q * share
+
+
+def level(left: int, asked: int) -> int:
+    """Return the share of flows that demand ``asked`` units of a resource with ``left`` units in 2**-48 for them."""
+    return max(1, max(0, left) // asked)
+
+
 I64 = npt.NDArray[np.int64]
 
 GRAPH = -1  # the range of a flow that is a segment of the graph
+
+
+# ---- The flows of workers -------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
 class Flow:
     """A worker's stretch of work; times in picoseconds.
 
-    ``nominal_ps`` is what it takes at the worker's present speed if nothing holds it back. When that last changed,
-    ``left_ps`` of it were left and ``done_ps`` done; ``left``, in 2**-48 ps, is left since ``since_ps``.
-    ``undisturbed_ps`` is what it takes at full speed without page faults, ``local_ps`` likewise with all its bytes
-    local, ``queued_ps`` what queueing adds to it. The share of a flow that is ``held`` does not change.
+    ``nominal_ps`` is the time of the flow at the worker's present speed if no resource holds it back. When the nominal
+    time last changed, ``left_ps`` of it were left and ``done_ps`` done; ``left``, in 2**-48 ps, is left since
+    ``since_ps``. ``undisturbed_ps`` is the time at full speed without page faults, ``local_ps`` the same with all bytes
+    local, ``queued_ps`` the part that queueing adds. The share of a flow that is ``held`` does not change.
     """
 
     task: int
@@ -86,18 +137,18 @@ class Flow:
     local_ps: int = 0
 
     def start(self, nominal_ps: int, since_ps: int) -> None:
-        """Do the whole of it from ``since_ps`` on."""
+        """Start the whole flow at ``since_ps``."""
         self.nominal_ps = self.left_ps = nominal_ps
         self.left, self.since_ps, self.done_ps = nominal_ps << SHARE_BITS, since_ps, 0
 
     def progress(self, now_ps: int) -> None:
-        """Take off what has been done by now."""
+        """Subtract the work that has been done by now."""
         if now_ps > self.since_ps:
             self.left = max(0, self.left - (now_ps - self.since_ps) * self.share)
             self.since_ps = now_ps
 
     def scale(self, nominal_ps: int, now_ps: int) -> None:
-        """Let the rest of it take as much longer or shorter as the whole of it does."""
+        """Scale the rest of the flow as the whole of it is scaled."""
         self.progress(now_ps)
         left_ps = -(-self.left >> SHARE_BITS)
         self.done_ps += self.left_ps - left_ps
@@ -105,25 +156,25 @@ class Flow:
         self.left, self.nominal_ps = self.left_ps << SHARE_BITS, nominal_ps
 
     def end_ps(self) -> int:
-        """When it ends if nothing changes."""
+        """Return when the flow ends if nothing changes."""
         return self.since_ps - (-self.left // self.share)
 
     def steady_ps(self) -> int:
-        """What the whole of it takes while nothing changes."""
+        """Return the time of the whole flow while nothing changes."""
         return -((-self.nominal_ps << SHARE_BITS) // self.share)
 
 
 class Flows:
-    """Starts and ends the flows of all workers, prices them and shares out what they use together.
+    """Starts and ends the flows of all workers, prices flows, and shares out the resources that they use together.
 
-    ``unsettled`` while the hook at the end of this instant is on its way.
+    ``unsettled`` is true while the hook at the end of this instant is pending.
     """
 
     def __init__(self, run: RunState, pages: PageMap, traffic: Traffic) -> None:
         plan = run.plan
         self._plan = plan
         self._seed = run.seed
-        self._noise_seed = run.seed  # that of the turn that runs
+        self._noise_seed = run.seed  # the seed of the present turn
         self._tables = run.tables
         self._clock = run.clock
         self._recorder = run.recorder
@@ -146,7 +197,7 @@ class Flows:
         self._ran_priced: dict[PricedItems, list[int]] = {items: [] for each in self._items for items in each}
 
     def _price_items(self, placement: Placement) -> list[list[PricedItems]]:
-        """[workers][families] items with their prices; workers for whom these are the same share them."""
+        """Return [workers][families] items with their prices; workers with the same prices share them."""
         plan = self._plan
         made = {
             seat: [
@@ -195,11 +246,11 @@ class Flows:
         self.activity_changed()
 
     def item_ps(self, w: Worker, family: int) -> int:
-        """What the whole of the item in hand takes while nothing changes."""
+        """Return the time of the whole item in hand while nothing changes."""
         return self._flow_of(w).steady_ps()
 
     def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
-        """End the flow of an item and ``count`` - 1 like it; the next one ends at ``due_ps``, if there was any."""
+        """End the flows of an item and of ``count`` - 1 equal items; a next item ends at ``due_ps``."""
         flow = self._flow_of(w)
         if not count:
             return
@@ -211,7 +262,7 @@ class Flows:
         flow.start(flow.nominal_ps, flow.work_start_ps)
 
     def activity_changed(self) -> None:
-        """Have what is shared settled at the end of this instant."""
+        """Settle the shares at the end of this instant."""
         if not self.unsettled:
             self.unsettled = True
             self._clock.at_end_of_instant(1, self._settle)
@@ -238,7 +289,7 @@ class Flows:
             self._report_loads(self._recorder.watch)
 
     def _report_loads(self, watch: Watch) -> None:
-        """Report what is in use of each resource, where that has changed."""
+        """Report the use of each resource whose use has changed."""
         loads = self._loads()
         for resource in sorted(loads.keys() | self._loads_reported.keys()):
             if loads[resource] != self._loads_reported[resource]:
@@ -246,7 +297,7 @@ class Flows:
         self._loads_reported = loads
 
     def _loads(self) -> Counter[int]:
-        """Units per second of each resource that are in use."""
+        """Return the units per second of each resource that are in use."""
         load = Counter[int]()
         for _, flow in self._running():
             for resource, q in flow.demands:
@@ -254,12 +305,12 @@ class Flows:
         return Counter({resource: used >> SHARE_BITS for resource, used in load.items()})
 
     def _running(self) -> list[tuple[Worker, Flow]]:
-        """The flows that have not ended, in ascending order of their workers."""
+        """Return the flows that have not ended, in ascending order of their workers."""
         flows = zip(self._workers, self._flow, strict=True)
         return [(w, flow) for w, flow in flows if w.works and flow is not None]
 
     def _price(self, starting: list[Worker]) -> None:
-        """Find out what the starting flows need; each leaves caches and pages changed for the next."""
+        """Price the starting flows; each leaves caches and pages changed for the next."""
         if self._plan.effects.queueing != "none":
             self._queue(self._loads())
         sharers = Counter(w.domain for w in self._workers if w.works)
@@ -306,7 +357,7 @@ class Flows:
         return noisy_ps(compute_ps, draw(base(self._noise_seed, DrawClass.DURATION, stream), number), deviation)
 
     def _queue(self, load: Counter[int]) -> None:
-        """The mean wait of an M/D/1 queue at each controller, for the load of what runs already."""
+        """Compute the mean wait of an M/D/1 queue at each controller, from the load of the flows that run already."""
         for node in range(self._plan.machine.nodes):
             capacity = self._resources.capacity[node]
             busy = min(MOST_BUSY_PPM, load[node] * MILLION // capacity)
@@ -326,7 +377,7 @@ class Flows:
         return Activity.POLLS if w.idle or w.spins else Activity.EXECUTES
 
     def _apply_speeds(self) -> set[int]:
-        """Give every flow its worker's speed; the workers whose flows have another nominal time now."""
+        """Give every flow its worker's speed; return the workers whose flows have another nominal time now."""
         changed = set()
         speeds = self._speeds.of_all([self._activity(w) for w in self._workers])
         for w, flow in self._running():
@@ -345,7 +396,7 @@ class Flows:
         return changed
 
     def _apply_shares(self) -> set[int]:
-        """Share out anew what flows use together; the workers whose shares have changed."""
+        """Share out anew the resources that flows use together; return the workers whose shares have changed."""
         if self._plan.effects.contention == "none":
             return set()
         running = self._running()
@@ -360,7 +411,7 @@ class Flows:
         return changed
 
     def _capacity(self) -> list[int]:
-        """The capacity of each resource; the address space manages less the more nodes use it."""
+        """Return the capacity of each resource; the more nodes use the address space, the lower its capacity."""
         capacity, faults = list(self._resources.capacity), self._resources.faults
         if faults >= 0:
             users = {w.node for w, flow in self._running() if dict(flow.demands).get(faults)}
@@ -370,7 +421,7 @@ class Flows:
     # ---- traffic ---------------------------------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase, from which on the noise of its tasks is another."""
+        """Begin a turn of a phase, with other noise for its tasks."""
         self._noise_seed = turn_seed(self._seed, turn)
         for items in (items for families in self._items for items in families):
             items.start_turn(turn)
@@ -383,7 +434,7 @@ class Flows:
                 items.clear()
 
     def node_bytes(self) -> I64:
-        """[accessing node, home node] bytes that have moved from and to memory, up to the last `fold`."""
+        """Return [accessing node, home node] the bytes that have moved from and to memory, up to the last `fold`."""
         return self._traffic.from_memory()
 
 
@@ -397,7 +448,7 @@ def _count_work(w: Worker, flow: Flow, done_ps: int, wall_ps: int, times: int = 
 
 
 def demands_of(price: Price, nominal_ps: int) -> Demands:
-    """Units per second of each resource that is used, in ascending order of resources."""
+    """Return the units per second of each used resource, in ascending order of resources."""
     if not nominal_ps:
         return ()
     return tuple((resource, units * PS_PER_S // nominal_ps) for resource, units in sorted(price.units.items()))

@@ -1,10 +1,13 @@
-"""Helper threads: what of a worker's next unit is in the last-level cache when it begins that (model 4.11).
+"""Helper threads: the part of a worker's next unit that is in the last-level cache when the worker begins it (model
+4.11).
 
 Readings of the model that are decided here:
 
-- A helper runs while its worker executes a segment, and gets as far as it would in the time of that, undisturbed. What
-  it then asks of controllers and links is asked for by the worker's flow, so that both are held back together.
-- An access that it has begun counts as brought in, as that of a segment does; the rest of its time is left over.
+- A helper runs while its worker executes a segment, and gets as far as it would undisturbed in the time of that
+  segment. The helper's demands on controllers and links are added to the worker's flow, so that both are held back
+  together.
+- An access that the helper has begun counts as brought in, as an access of a segment does; the rest of its time remains
+  as a debt.
 """
 
 from __future__ import annotations
@@ -24,9 +27,10 @@ from numasim.workload.graph import Mode, Op
 
 @dataclass(slots=True)
 class Helper:
-    """A worker's helper: what it has ``brought`` for the ``unit`` ahead, and for the one that the worker executes.
+    """A worker's helper: the bytes ``brought`` for the ``unit`` ahead, and for the unit that the worker executes.
 
-    ``steps`` are the accesses of the unit ahead that are left, ``debt_ps`` what the last one takes longer than it had.
+    ``steps`` are the accesses of the unit ahead that are left, ``debt_ps`` the time by which the last access exceeded
+    the helper's time.
     """
 
     unit: int = -1
@@ -39,7 +43,7 @@ class Helper:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An access of a unit: that of its op, and what the helper computes before it."""
+    """An access of a unit: the access of its op, and the helper's computing before it."""
 
     op: int
     access: int
@@ -59,17 +63,17 @@ class HelperThreads:
         self._of = [Helper() if has else None for has in helpers.has]
 
     def has(self, w: Worker) -> bool:
-        """Whether the worker has a helper."""
+        """Tell whether the worker has a helper."""
         return self._of[w.id] is not None
 
     def start_phase(self, w: Worker) -> None:
-        """The worker's helper starts anew, without a unit."""
+        """Give the worker a new helper, without a unit."""
         if self._of[w.id] is not None:
             self._of[w.id] = Helper()
             w.owed_ps += self._helpers.start_ps
 
     def follow(self, w: Worker) -> None:
-        """The worker begins the unit that its helper has run through; the helper turns to the one that it holds."""
+        """Turn the helper to the unit that the worker holds, as the worker begins the unit that was prepared."""
         helper = self._of[w.id]
         assert helper is not None
         helper.begun, helper.brought_before = helper.unit, helper.brought
@@ -77,7 +81,7 @@ class HelperThreads:
         self._begin(helper)
 
     def restart_ps(self, w: Worker) -> int:
-        """The worker's attempt has aborted: its helper begins anew; what that costs the worker."""
+        """The worker's attempt has aborted: begin the helper anew; return the worker's cost of that."""
         helper = self._of[w.id]
         if helper is None:
             return 0
@@ -89,7 +93,7 @@ class HelperThreads:
         helper.steps = self._steps(helper.unit) if helper.unit >= 0 else iter(())
 
     def _steps(self, task: int) -> Iterator[Step]:
-        """The accesses of a unit that read, as far as a helper lives."""
+        """Return the reading accesses of a unit, as far as a helper lives."""
         program, work, left = self._program, self._work, self._helpers.lifespan_bytes
         start = at = program.start[task]
         while program.code[at] < int(max(Op)) + 1:
@@ -110,12 +114,12 @@ class HelperThreads:
             at += 1
 
     def brought_for(self, w: Worker, task: int) -> Brought | None:
-        """What the helper has brought for the unit that the worker executes, if that is ``task``."""
+        """Return the bytes that the helper has brought for the unit that the worker executes, if it is ``task``."""
         helper = self._of[w.id]
         return helper.brought_before if helper is not None and helper.begun == task else None
 
     def run_ahead(self, w: Worker, place: Place, time_ps: int, price: Price) -> None:
-        """Let the worker's helper run for a time; ``price`` uses what it does."""
+        """Let the worker's helper run for a time; add the helper's demands to ``price``."""
         helper = self._of[w.id]
         if helper is None:
             return

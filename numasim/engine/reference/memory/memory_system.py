@@ -1,7 +1,7 @@
-"""What work takes, by where its data is and what others do: the memory of a run (model 2).
+"""The time of work, by where its data is and what other workers do: the memory of a run (model 2).
 
-Where nothing but steals couples the workers, times are known when work starts (`known_times`); else they are computed
-while it runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
+If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
+while work runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
 SEG_END, and count their time and traffic.
 """
 
@@ -14,24 +14,169 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.clock import SEG_END
+from numasim.engine.reference.ledger import Executed
 from numasim.engine.reference.memory.flows import Flows
 from numasim.engine.reference.memory.helper_threads import HelperThreads
-from numasim.engine.reference.memory.known_times import KnownTimes
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.run_state import RunState
 from numasim.plan.price import Traffic
-from numasim.plan.segment_times import RangeTimes
+from numasim.plan.segment_times import AccessTimes, RangeTimes, segment_times
+
+# ---- Work whose time is known when it starts: no effect couples the workers (model 2.3, with contention and cache
+# `none`).
+#
+# The time of a segment on a node, and its bytes, are looked up; accesses that place or move pages are added
+# when the segment starts (model 2.2 and 2.10).
+
 
 I64 = npt.NDArray[np.int64]
 
 
+class KnownTimes:
+    """Starts segments and range items of uncoupled runs; their ends are events of rank SEG_END."""
+
+    unsettled = False  # nothing is ever left to the end of an instant
+
+    def __init__(self, run: RunState, pages: PageMap, ranges: list[RangeTimes]) -> None:
+        times = segment_times(run.plan, run.placement)
+        self._plan = run.plan
+        self._tables = run.tables
+        self._clock = run.clock
+        self._ledger = run.recorder.ledger
+        self._log = run.recorder.log
+        self._measures = run.measures
+        self._path_ps = run.program.path_ps
+        self._progress = run.progress
+        self._pages = pages
+        self._ranges = ranges
+        self._one_family, self._rows = len(ranges) == 1, run.program.rows
+        self._times = times
+        self._access_times = AccessTimes(run.plan)
+        self._open_accesses = times.open_accesses
+        self._total_ps, self._local_ps = _lists(times.total_ps), _lists(times.local_ps)  # [nodes][segments]
+        nodes = range(run.plan.machine.nodes)
+        self._ran: list[list[int]] = [[] for _ in nodes]  # segments executed on each node since `fold`
+        self._ran_items: list[list[list[int]]] = [[[] for _ in nodes] for _ in ranges]
+        self._node_bytes = np.zeros((len(nodes), len(nodes)), np.int64)
+
+    # ---- starts and ends -------------------------------------------------------------------------------------------
+
+    def start_turn(self, turn: int) -> None:
+        """Begin a turn of a phase: times are the same in all turns."""
+
+    def start_segment(self, w: Worker, task: int, segment: int) -> None:
+        """Start a segment, with the overhead that is owed in front of it."""
+        node = w.node
+        total, local = self._total_ps[node][segment], self._local_ps[node][segment]
+        before = self._node_bytes[node].copy() if self._measures else None
+        if segment in self._open_accesses:
+            total = self.touch(w, segment)
+        if self._measures:
+            self._measures.bytes[task] += self._times.traffic[segment] + self._node_bytes[node] - before
+        self._ran[node].append(segment)
+        self._path_ps[task] += local
+        w.segment = segment
+        self._work(w, task, total, local)
+
+    def start_item(self, w: Worker, task: int) -> None:
+        """Start a range item, with the overhead that is owed in front of it."""
+        family, item = (0, task - self._rows) if self._one_family else self._tables.item(task)
+        times = self._ranges[family]
+        total, local = times.item(w.node, item)
+        if times.moves_bytes:
+            self._ran_items[family][w.node].append(item)
+        if local > self._progress.span_ps:
+            self._progress.lengthen(local)
+        w.segment = 0
+        self._work(w, task, total, local)
+
+    def _work(self, w: Worker, task: int, total_ps: int, local_ps: int) -> None:
+        owed = w.owed_ps
+        if owed:
+            w.owed_ps = 0
+            w.overhead_ps += owed
+        w.work_local_ps += local_ps
+        w.inflation_numa_ps += total_ps - local_ps
+        clock = self._clock
+        began = w.began = clock.now + owed
+        if self._log is not None:
+            self._log.append(Executed(task, w.segment, w.id, began, began + total_ps))
+        clock.schedule(w, SEG_END, owed + total_ps)
+
+    def end(self, w: Worker) -> None:
+        """Do nothing: the time of the work has been counted at its start."""
+
+    def touch(self, w: Worker, segment: int) -> int:
+        """Return the time of a segment that places or moves pages; its faults and migrations are owed overhead."""
+        ledger = self._ledger
+        wait = int(self._times.settled_ps[w.node, segment])
+        for access in self._open_accesses[segment]:
+            touch = self._pages.touch(access, w.node)
+            traffic, wait_ps = self._access_times.of(access, w.node, touch.bytes_by_home)
+            wait += wait_ps
+            w.owed_ps += touch.overhead_ps
+            ledger.page_faults += touch.placed
+            ledger.pages_migrated += int(touch.migrated.sum())
+            self._node_bytes[w.node] += traffic + touch.migrated * self._plan.machine.page_bytes
+        return max(int(self._times.compute_ps[segment]), wait)
+
+    def activity_changed(self) -> None:
+        """Do nothing: no worker feels the activity of others."""
+
+    # ---- items that are counted in closed form -----------------------------------------------------------------------
+
+    def item_ps(self, w: Worker, family: int) -> int:
+        """Return the time of an item of a uniform family on the worker."""
+        return self._ranges[family].item(w.node, 0)[0]
+
+    def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
+        """Count ``count`` items of a uniform family that the worker has executed."""
+        total, local = self._ranges[family].item(w.node, 0)
+        w.work_local_ps += count * local
+        w.inflation_numa_ps += count * (total - local)
+        self._node_bytes[w.node] += self._ranges[family].traffic(np.zeros(1, np.int64)) * count
+
+    def add_items(self, w: Worker, family: int, items: I64, total_ps: I64, local_ps: I64) -> None:
+        """Count ``items`` of a family that the worker has executed, and their times."""
+        self._node_bytes[w.node] += self._ranges[family].traffic(items)
+        w.work_local_ps += int(local_ps.sum())
+        w.inflation_numa_ps += int(total_ps.sum() - local_ps.sum())
+        self._progress.lengthen(int(local_ps.max()))
+
+    # ---- traffic ---------------------------------------------------------------------------------------------------
+
+    def fold(self) -> None:
+        """Turn the work since the last call into bytes per node pair."""
+        for node, segments in enumerate(self._ran):
+            if segments:
+                self._node_bytes[node] += self._times.traffic[segments].sum(axis=0)
+                segments.clear()
+        for times, nodes in zip(self._ranges, self._ran_items, strict=True):
+            for node, items in enumerate(nodes):
+                if items:
+                    self._node_bytes[node] += times.traffic(np.array(items))
+                    items.clear()
+
+    def node_bytes(self) -> I64:
+        """Return [accessing node, home node] the bytes that have moved, up to the last `fold`."""
+        return self._node_bytes
+
+
+def _lists(arrays: list[I64]) -> list[list[int]]:
+    """Return [nodes][segments] as lists, which are quicker to look up; nodes that share an array share a list."""
+    once = {id(array): array for array in arrays}
+    made = {key: array.tolist() for key, array in once.items()}
+    return [made[id(array)] for array in arrays]
+
+
 class WorkTimes(Protocol):
-    """How long segments and items take; ``unsettled`` while that waits for the end of this instant."""
+    """The times of segments and items; ``unsettled`` is true while a time waits for the end of this instant."""
 
     unsettled: bool
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase, from zero: a run of it."""
+        """Begin a turn (a run) of a phase, counted from zero."""
 
     def start_segment(self, w: Worker, task: int, segment: int) -> None:
         """Start a segment of a graph task, with the overhead that is owed in front of it."""
@@ -46,21 +191,24 @@ class WorkTimes(Protocol):
         """Some worker has begun or ceased to execute, to poll or to rest."""
 
     def item_ps(self, w: Worker, family: int) -> int:
-        """What an item of a uniform family takes the worker while nothing changes."""
+        """Return the time of an item of a uniform family on the worker while nothing changes."""
 
     def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
-        """Count ``count`` items of a uniform family more; the one in hand then ends at ``due_ps``."""
+        """Count ``count`` more items of a uniform family; the item in hand then ends at ``due_ps``."""
 
     def fold(self) -> None:
-        """Turn what ran since the last call into bytes."""
+        """Turn the work since the last call into bytes."""
 
     def node_bytes(self) -> I64:
-        """[accessing node, home node] bytes that have moved, up to the last `fold`."""
+        """Return [accessing node, home node] the bytes that have moved, up to the last `fold`."""
+
+
+# ---- What both kinds of runs have in common -------------------------------------------------------------------------
 
 
 class MemorySystem:
-    """``work`` starts and ends segments and items; ``pages`` are the homes of memory, ``traffic`` what has moved;
-    ``helpers`` are None where no worker has one.
+    """``work`` starts and ends segments and items; ``pages`` are the homes of memory, ``traffic`` the bytes that have
+    moved; ``helpers`` is None if no worker has a helper.
     """
 
     def __init__(self, run: RunState) -> None:
@@ -75,5 +223,5 @@ class MemorySystem:
         self.work: WorkTimes = self.known or flows  # type: ignore[assignment]
 
     def bytes_by_kind(self) -> Mapping[str, I64]:
-        """Bytes by kind of traffic and node pair, as in `Result`; of coupled runs only."""
+        """Return the bytes by kind of traffic and node pair, as in `Result`; of coupled runs only."""
         return self.traffic.bytes if self.coupled else {}

@@ -1,16 +1,15 @@
-"""The page map of a run: which node is the home of which page, and what an access finds there (model 2.2, 2.10, 2.11,
-4.12).
+"""The page map of a run: the home of each page, and the homes that an access finds (model 2.2, 2.10, 2.11, 4.12).
 
-Accesses to regions whose homes are known before the run are settled: their bytes are a table. In the other regions
-pages are placed and moved while the program runs, some together (`Placement.unit_pages`), by the stage in force:
+Accesses to regions whose homes are known before the run are settled: their bytes are a table. In the other regions,
+pages are placed and moved while the program runs, some pages together (`Placement.unit_pages`), by the present stage:
 
-- an unplaced page that is touched gets the node that the stage wishes for it, or else that of the toucher; reads place
-  as well, unless the stage says otherwise, and then find unplaced bytes at home with the reader;
-- a marked page that is touched migrates to the node of the toucher, unless it lives there already;
-- where memory is scanned, a page that was scanned since it was touched last takes a hinting fault when it is touched,
-  and may migrate to the node of the toucher;
-- where memory is looked at, pages without room go to the next node by distance that has room for all that are placed
-  together, or stay where they are wanted; pages that would migrate to a full node stay. Either way the mark is gone.
+- An unplaced page that is touched gets the node that the stage wishes for it, or else the node of the toucher. Reads
+  place as well, unless the stage says otherwise; reads then count unplaced bytes as at home with the reader.
+- A marked page that is touched migrates to the node of the toucher, unless it lives there already.
+- If memory is scanned, a page that was scanned since its last touch takes a hinting fault at the next touch, and may
+  migrate to the node of the toucher.
+- If nodes can be full, pages without room go to the next node by distance that has room for all pages that are placed
+  together, or stay on the wished node; pages that would migrate to a full node stay. In both cases the mark is removed.
 """
 
 from __future__ import annotations
@@ -26,41 +25,44 @@ from numasim.engine.reference.clock import Clock
 from numasim.parts.models.placement_model import PageRule
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import settled_bytes
+from numasim.plan.task_objects import OPEN, home_of, item_objects, task_objects
 from numasim.strategy.placement.compile_placement import Placement, Stage
+from numasim.strategy.similarity import Objects
 from numasim.workload.graph import Mode
 
 I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
 
 UNPLACED = -1
-NOBODY = -1  # the node of a page's last hinting fault, as long as there was none
+NOBODY = -1  # the node of a page's last hinting fault, before the first hinting fault
 
 
 class Touch(NamedTuple):
-    """What one access finds and does, and what the toucher pays for it."""
+    """The bytes and pages of one access, and the overhead that the toucher pays."""
 
-    bytes_by_home: I64  # [nodes] footprint on each home, once everything is placed; passes and writing do not multiply
+    bytes_by_home: I64  # [nodes] footprint on each home, after placing; bytes count once, however often read or written
     placed: int  # pages
     migrated: I64  # [nodes] pages that moved to the toucher's node from each
-    faults: int  # page faults, hinting faults among them, which use the address space
+    faults: int  # page faults, including hinting faults, which use the address space
     overhead_ps: int  # of the faults and migrations
 
 
 @dataclass
 class Tally:
-    """What has been done with the pages of one access so far."""
+    """Counts of what has been done with the pages of one access so far."""
 
     migrated: I64  # [nodes] pages that moved to the toucher's node from each
     placed: int = 0
-    hinted: int = 0  # that took hinting faults
+    hinted: int = 0  # units that took hinting faults
 
 
 class Scanner:
-    """Automatic NUMA balancing: which touches take hinting faults, and which of those let pages migrate (model 2.11).
+    """Automatic NUMA balancing: the touches that take hinting faults, and the hinting faults that let pages migrate
+    (model 2.11).
 
-    Nothing is done at a scan. How often each page has been scanned follows from the time, and a page that is touched
-    takes a hinting fault where that is more often than when it was touched last. ``begin`` [units] has, for each region
-    that is scanned, the places of its units in the address space, which has ``space_bytes``.
+    Nothing is done at a scan. How often each page has been scanned follows from the time, and a touched page takes a
+    hinting fault if it has been scanned since its last touch. ``begin`` [units] has, for each scanned region, the
+    places of its units in the address space, which has ``space_bytes``.
     """
 
     def __init__(self, rule: PageRule, since_ps: int, begin: dict[int, I64], space_bytes: int) -> None:
@@ -73,7 +75,7 @@ class Scanner:
         self._in_a_row = {region: np.zeros(len(places), np.int64) for region, places in begin.items()}
 
     def touch(self, region: int, units: I64, now_ps: int) -> npt.NDArray[np.bool_]:
-        """[units] whether each has been scanned since it was touched last; it is touched now."""
+        """Return [units] whether each has been scanned since its last touch; the units are touched now."""
         period_ps = self._rule.scan_period_ps
         scans = max(0, now_ps - self._first_ps + period_ps) // period_ps
         times = (scans + self._windows - 1 - self._window[region][units]) // self._windows
@@ -82,7 +84,7 @@ class Scanner:
         return scanned
 
     def hint(self, region: int, unit: int, node: int) -> bool:
-        """Whether a unit whose hinting faults a worker on ``node`` takes is to migrate there."""
+        """Tell whether a unit migrates to ``node`` whose hinting fault a worker on that node takes."""
         if self._node[region][unit] != node:
             self._node[region][unit] = node
             self._in_a_row[region][unit] = 0
@@ -114,17 +116,17 @@ class PageMap:
         self._enter(first)
 
     def start_phase(self, phase: int) -> None:
-        """Go over to the policy that is in force from ``phase`` (its number, repeats not counted) on, which starts."""
+        """Start ``phase`` (its number, repeats not counted), with the policy that is in force from it on."""
         while self._later and self._later[0].phase <= phase:
             self._enter(self._later.pop(0))
 
     def choose(self, policy: int) -> None:
-        """Go over to the policy of that number among those that a controller may choose."""
+        """Go over to the policy of that number among the policies that a controller may choose."""
         self._enter(self._placement.stages[1 + policy])
 
     def touch(self, access: int, node: int) -> Touch:
-        """Walk an access that a worker on ``node`` makes now: what it finds unplaced is placed, what is to migrate goes
-        to ``node``, or where memory lives that is wanted there.
+        """Walk an access of a worker on ``node``: unplaced pages are placed, pages that are to migrate go to ``node``,
+        or to the node that the stage wishes.
         """
         node = self._home_of_node[node]
         region = self._region[access]
@@ -148,7 +150,7 @@ class PageMap:
         return self._touched(self._sum(np.where(found == UNPLACED, node, found), pieces), tally)
 
     def bytes_at(self, access: int) -> I64:
-        """[nodes] the footprint of an access on each home as it is now; unplaced pages are left out."""
+        """Return [nodes] the footprint of an access on each home as it is now; unplaced pages are left out."""
         region = self._region[access]
         if region not in self._homes:
             row: I64 = self._settled[access]
@@ -158,13 +160,13 @@ class PageMap:
         return self._sum(homes[homes != UNPLACED], pieces[homes != UNPLACED])
 
     def page_homes(self, region: int) -> I16:
-        """[pages] the node of every page of ``region`` as it is now, -1 where it has none."""
+        """Return [pages] the node of every page of ``region`` as it is now, -1 for an unplaced page."""
         if region not in self._homes:
             return self._placement.page_homes(region)
         return np.repeat(self._homes[region], self._unit_pages[region])[: self._pages[region]]
 
     def node_pages(self) -> I64:
-        """[nodes] how many pages of the regions that are not settled live on each node."""
+        """Return [nodes] how many pages of the regions that are not settled live on each node."""
         total = np.zeros(self._nodes, np.int64)
         for region in self._homes:
             homes = self.page_homes(region)
@@ -191,7 +193,7 @@ class PageMap:
         return Scanner(rule, self._clock.now, begin, int(before[-1]))
 
     def _scanned(self, region: int, units: I64) -> npt.NDArray[np.bool_]:
-        """[units] whether each has been scanned since it was touched last; it is touched now."""
+        """Return [units] whether each has been scanned since its last touch; the units are touched now."""
         if self._scanner is None:
             return np.zeros(len(units), bool)
         return self._scanner.touch(region, units, self._clock.now)
@@ -231,7 +233,7 @@ class PageMap:
         tally.migrated[home] += pages
 
     def _room(self, wanted: int, pages: int) -> int:
-        """The node that gets ``pages`` pages that are wanted on one."""
+        """Return the node that gets ``pages`` pages that are wanted on one node."""
         if self._free is None:
             return wanted
         assert self._placement.capacity is not None
@@ -273,3 +275,34 @@ def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) 
     low = np.maximum(start[row], unit * unit_bytes)
     high = np.minimum(start[row] + row_bytes, (unit + 1) * unit_bytes)
     return unit, high - low
+
+
+# ---- The objects of every task of a run, with their homes as they are now (thesis sections 5.3 to 5.5; model 4.5).
+
+
+class ObjectMap:
+    """The objects of every task of a run, with their homes as they are now."""
+
+    def __init__(self, plan: Plan, placement: Placement, pages: PageMap) -> None:
+        table = task_objects(plan.workload, placement)
+        self._pages = pages
+        self._ptr = table.ptr.tolist()
+        self._entries = list(
+            zip(table.home.tolist(), table.mode.tolist(), table.count.tolist(), table.bytes.tolist(), strict=True)
+        )
+        self._access = table.access.tolist()
+        self._families = [item_objects(plan, placement, family) for family in plan.workload.ranges]
+
+    def of_task(self, task: int) -> list[Objects]:
+        """Return the objects of a graph task."""
+        return [self._entry(at) for at in range(self._ptr[task], self._ptr[task + 1])]
+
+    def of_item(self, family: int, item: int) -> list[Objects]:
+        """Return the objects of a range item."""
+        return [each.of(item) for each in self._families[family]]
+
+    def _entry(self, at: int) -> Objects:
+        home, mode, count, size = self._entries[at]
+        if home == OPEN:
+            home = home_of(self._pages.bytes_at(self._access[at])[None, :])[0]
+        return Objects(int(home), mode, count, size)

@@ -1,11 +1,11 @@
-"""How fast each worker computes: shared cores, clocks that fall with load, cores of several kinds, workers unlike each
-other (model 2.6).
+"""The speed of each worker: shared cores, clocks that fall with load, cores of several kinds, unlike workers (model
+2.6).
 
-Speeds are in ppm of a worker alone on a core of the fastest kind at the machine's highest clock, to which compute times
-refer. A worker that is slower than others is so in all that it does, since it is the system that takes time from it.
-Else memory is as fast at any clock and for every kind of core; only who shares a core may have to wait longer, if so
-wished. A worker executes while it has work in hand, overheads included; it polls while it searches or backs off, and
-rests while it sleeps in a join or has no part in a serial phase.
+Speeds are in ppm of a worker alone on a core of the fastest kind at the machine's highest clock; compute times refer to
+such a worker. A worker that is slower than others is slower in everything, since the operating system takes time from
+it. Otherwise memory is as fast at any clock and for every kind of core; only workers that share a core may have to wait
+longer for memory, if the specification says so. A worker executes while it has work in hand, overheads included. It
+polls while it searches or backs off. It rests while it sleeps in a join or has no part in a serial phase.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numasim.plan.plan import Plan
 
 
 class Activity(IntEnum):
-    """What a worker does."""
+    """The activity of a worker."""
 
     EXECUTES = 0
     POLLS = 1
@@ -36,7 +36,7 @@ class Speed(NamedTuple):
 
 
 class Speeds:
-    """The speed of every worker, given what all of them do."""
+    """Computes the speed of every worker from the activities of all workers."""
 
     def __init__(self, plan: Plan, seed: int) -> None:
         smt, clock, effects = plan.machine.smt, plan.machine.clock, plan.effects
@@ -63,7 +63,7 @@ class Speeds:
         self._own = [_own_ppm(plan, seed, w) for w in range(len(core))]
 
     def of_all(self, activity: Sequence[Activity]) -> list[Speed]:
-        """[workers] speeds."""
+        """Return [workers] the speeds."""
         clocks = [self._clock_ppm(cores, activity) for cores in self._cores_of]
         return [self._of(w, activity, clocks[self._socket[w]]) for w in range(len(activity))]
 
@@ -76,7 +76,7 @@ class Speeds:
         return Speed(max(1, compute), max(1, memory))
 
     def _clock_ppm(self, cores: Sequence[Sequence[int]], activity: Sequence[Activity]) -> int:
-        """The clock of a socket over the highest one: it falls with the number of cores that do not rest."""
+        """Return the clock of a socket over the highest clock: it falls with the number of cores that do not rest."""
         if not self._steps:
             return MILLION
         active = sum(any(activity[v] != Activity.RESTS for v in core) for core in cores)
@@ -85,7 +85,7 @@ class Speeds:
 
 
 def _own_ppm(plan: Plan, seed: int, worker: int) -> int:
-    """The speed of a worker among its like."""
+    """Return the speed of a worker among workers of several speeds."""
     if not plan.effects.worker_spread_ppm:
         return MILLION
     number = draw(base(seed, DrawClass.WORKER_SPEED, worker), 0)

@@ -1,28 +1,76 @@
-"""Transactions: attempts that open objects as they go, commit, or abort and begin again (model 4.11).
+"""Transactions: attempts that open objects, commit, or abort and begin again (model 4.11).
 
-Between BEGIN and COMMIT a worker does nothing but execute segments and open objects. So an attempt is known by what the
-worker had counted when it began, and an abort takes the worker back to the op behind BEGIN.
+Between BEGIN and COMMIT a worker does nothing but execute segments and open objects. So an attempt is known by the
+worker's counters at its begin, and an abort takes the worker back to the op behind BEGIN.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from numasim.draws import DrawClass, base, draw, turn_seed
+from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import ABORT, PUT
 from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import RunState
-from numasim.engine.reference.sync.object_owners import ObjectOwners
-from numasim.plan.plan import MIN_STEP_PS
+from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.schema.counter_names import TIMES
 from numasim.workload.graph import Op
+from numasim.workload.sync_parameters import Role
+
+# ---- Who writes which objects of the memories of transactions, and how often each has been written (model 4.11) -----
+#
+# Objects are numbered consecutively over all memories, in the order of the memories.
+
+
+@dataclass(slots=True)
+class Object:
+    """``writer`` is the worker that has opened the object to write it. ``version`` is the number of ended transactions
+    that wrote the object, ``last`` the worker of the last of them. ``conflicts`` counts the attempts that aborted at
+    the object.
+    """
+
+    writer: int | None = None
+    last: int | None = None
+    version: int = 0
+    conflicts: int = 0
+
+
+class ObjectOwners:
+    """The ``objects`` of all memories."""
+
+    def __init__(self, plan: Plan) -> None:
+        words = plan.words
+        self._count = [
+            parties if role == Role.OBJECTS else 0
+            for role, parties in zip(words.role.tolist(), words.parties.tolist(), strict=True)
+        ]
+        self._first = [sum(self._count[:word]) for word in range(len(words))]
+        self._weights = [weights.tolist() for weights in words.weights]
+        self.objects = [Object() for _ in range(sum(self._count))]
+
+    def drawn(self, memory: int, number: int) -> int:
+        """Return the object of ``memory`` that a draw stands for."""
+        sums = self._weights[memory]
+        place = bisect_right(sums, below(number, sums[-1])) if sums else below(number, self._count[memory])
+        return self._first[memory] + place
+
+    def other_writer(self, number: int, worker: int) -> int | None:
+        """Return the other worker that writes an object."""
+        writer = self.objects[number].writer
+        return None if writer == worker else writer
+
+    def overwriter(self, number: int, worker: int, version: int) -> int | None:
+        """Return the other worker that writes an object that ``worker`` has read, or has written it since."""
+        one = self.objects[number]
+        return one.last if one.version != version else self.other_writer(number, worker)
 
 
 @dataclass(slots=True)
 class Read:
-    """An object that an attempt has read, the version that it had then, and when that was."""
+    """An object that an attempt has read, the version of the object then, and the time."""
 
     number: int
     version: int
@@ -37,13 +85,13 @@ class Attempt:
     path_ps: int
     number: int = 0
     began_ps: int = 0
-    times_ps: tuple[int, ...] = ()  # what the worker had counted when it began
+    times_ps: tuple[int, ...] = ()  # the worker's counters when the attempt began
     reads: list[Read] = field(default_factory=list)
-    writes: dict[int, int] = field(default_factory=dict)  # objects, and when they were opened
+    writes: dict[int, int] = field(default_factory=dict)  # by object, the time at which it was opened
 
 
 class Transactions:
-    """Begins, commits and aborts attempts; ``operations`` are the ops of transactions, as those of `SyncObjects`."""
+    """Begins, commits and aborts attempts; ``operations`` are the ops of transactions, in the form of `SyncObjects`."""
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         self._plan = run.plan
@@ -58,11 +106,11 @@ class Transactions:
         self.operations = {Op.BEGIN: self._begin, Op.LOAD: self._load, Op.STORE: self._store, Op.COMMIT: self._commit}
 
     def object_conflicts(self) -> list[int]:
-        """How often an attempt aborted at each object."""
+        """Return how often an attempt aborted at each object."""
         return [each.conflicts for each in self._owners.objects]
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase, from zero, whose objects are drawn anew."""
+        """Begin a turn of a phase, counted from zero, whose objects are drawn anew."""
         self._turn_seed = turn_seed(self._seed, turn)
 
     # ---- ops: False where the attempt aborts -----------------------------------------------------------------------
@@ -108,7 +156,7 @@ class Transactions:
         return True
 
     def _drawn(self, w: Worker, attempt: Attempt, memory: int) -> int:
-        """The object that the op which has just been passed opens."""
+        """Return the object that the op just passed opens."""
         task = w.stack[-1]
         op = self._program.at[task] - 1 - self._program.start[task]
         stream = base(self._turn_seed, DrawClass.CONFLICT, task)
@@ -134,7 +182,7 @@ class Transactions:
             held += [Held(words + number, w.id, since_ps, now) for number, since_ps in attempt.writes.items()]
 
     def _abort(self, w: Worker, memory: int, number: int, other: int) -> bool:
-        """Waste the attempt, which has met worker ``other`` at an object, pay for that, and begin the next one."""
+        """Abort the attempt that has met worker ``other`` at an object, pay for the abort, and begin the next one."""
         attempt, task = self._attempts[w.id], w.stack[-1]
         self._recorder.detail(ABORT, w.id, task, number)
         self._owners.objects[number].conflicts += 1

@@ -1,15 +1,15 @@
 """When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4).
 
-- `central`: everybody counts on one line; the last one opens, and the others read the line one after the other.
-- `flag`: everybody sets a flag of its own; the first party scans the flags in order, then opens a word that the others
-  read one after the other (OMPi).
+- `central`: all parties count on one line; the last party opens, and the others read the line one after the other.
+- `flag`: every party sets a flag of its own; the first party scans the flags in order, then opens a word that the
+  others read one after the other (OMPi).
 - `tree`: a party goes up when its two children have come, and down when its parent has; the parent of party i is party
   (i - 1) div 2.
-- `per-domain`: `central` within each node, then among the last of each node; those open their nodes (thesis section
-  6.3.1).
+- `per-domain`: `central` within each node, then among the last party of each node; these last parties open their nodes
+  (thesis section 6.3.1).
 
-Parties are in ascending order of their workers. Times of lines are those of `cache_lines` in this package; a line
-that is written again comes from whoever has read it last. Reads of one line are served one after the other.
+Parties are in ascending order of their workers. Times of lines are those of `cache_lines` in this package; a line that
+is written again comes from its last reader. Reads of one line are served one after the other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numasim.engine.reference.sync.cache_lines import Line, LineTimes
 
 
 class Arrival(NamedTuple):
-    """A worker has come to a barrier."""
+    """The arrival of a worker at a barrier."""
 
     time_ps: int
     worker: int
@@ -38,25 +38,25 @@ class Opening(NamedTuple):
 
 @dataclass(slots=True)
 class BarrierState:
-    """Who has come to a barrier; ``lines`` are those that it is made of, by the worker or node that each is for."""
+    """The parties that have come to a barrier; ``lines`` are the barrier's lines, by worker or node."""
 
     id: int
     home: int
-    homes: Sequence[int]  # [workers] where a word that is kept for each lives
+    homes: Sequence[int]  # [workers] the node of a word that is kept for each worker
     parties: int
     arrivals: list[Arrival] = field(default_factory=list)
     lines: dict[int, Line] = field(default_factory=dict)
     episode: int = 0
 
     def line(self, of: int, worker: int) -> Line:
-        """The line number ``of``, kept for ``worker``."""
+        """Return the line number ``of``, kept for ``worker``."""
         if of not in self.lines:
             self.lines[of] = Line(self.homes[worker])
         return self.lines[of]
 
     @property
     def shared(self) -> Line:
-        """The line of all parties."""
+        """Return the line of all parties."""
         if SHARED not in self.lines:
             self.lines[SHARED] = Line(self.home)
         return self.lines[SHARED]
@@ -66,7 +66,7 @@ SHARED = -1
 
 
 def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple[int, int]:
-    """(time, last worker) when all have counted on one line in the order of their arrival."""
+    """Return (time, last worker) when all have counted on one line in the order of their arrival."""
     now = 0
     for arrival in arrivals:
         now = max(now, arrival.time_ps) + times.move(line, arrival.worker)
@@ -74,7 +74,7 @@ def count_in(times: LineTimes, line: Line, arrivals: Sequence[Arrival]) -> tuple
 
 
 def read_out(times: LineTimes, line: Line, time_ps: int, readers: Sequence[int]) -> dict[int, int]:
-    """When each of ``readers`` has read the line that its owner wrote at ``time_ps``; the last one keeps it."""
+    """Return when each of ``readers`` has read the line written at ``time_ps``; the last reader keeps the line."""
     writer, leave = line.owner, {}
     for reader in readers:
         line.owner = writer

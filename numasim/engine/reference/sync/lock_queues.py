@@ -1,24 +1,24 @@
-"""Who gets a lock next, and how long that takes, for every kind of lock (model 5.2 and 5.3).
+"""Which waiter gets a lock next, and how long the handover takes, for every kind of lock (model 5.2 and 5.3).
 
-A free lock goes to whoever asks first and is granted when its line has come. A lock that is released while others wait
-goes, after the transfer of the line and what the kind adds, to
+A free lock goes to the first actor that asks, and is granted when its line has come. A lock that is released while
+others wait goes, after the transfer of the line and the time that the kind adds, to
 
 - `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first (A-28). The
-  tries of the other `tas` waiters are on the line as well: each takes its transfer once every transfer, or pause if
-  that is longer, so that the release finds transfer**2 / max(transfer, pause) of its time in front of it; the winner
-  tries again after half a pause on average.
+  tries of the other `tas` waiters are on the line as well: each try takes its transfer once every transfer, or pause if
+  that is longer. So the release finds transfer**2 / max(transfer, pause) of their time in front of it; the winner tries
+  again after half a pause on average.
 - `ticket`: the first; the others read the word again, half of them before it.
 - `mcs`: the first, which spins on a line of its own.
-- `mutex`: the first; if it has spun for longer than it spins, it is parked and has to be woken, over the distance from
-  the lock's home.
+- `mutex`: the first; if it has waited for longer than the spin time, it is parked and has to be woken, over the
+  distance from the lock's home.
 - `cohort`: the first of the releasing node up to ``batch`` times in a row, then the first of another node.
-- `clh`: the first, which spins on the place of the one before it. Whoever finds the lock free fetches two lines one
-  after the other: the tail, which says which place is the last, and that place, to see that it was left (Craig 1993;
-  Magnusson, Landin and Hagersten 1994).
-- a word of atomic operations: the first, and it is done when it has the line.
+- `clh`: the first, which spins on the place of the one before it. An actor that finds the lock free fetches two lines
+  one after the other: the tail, which says which place is the last, and that place, to see that it was left (Craig
+  1993; Magnusson, Landin and Hagersten 1994).
+- a word of atomic operations: the first; the operation is done when the actor has the line.
 
-Waiters are in the order of their arrival, those that arrive at one instant in the order of their ids; a lock that is
-free goes to the first whose event comes.
+Waiters are in the order of their arrival, waiters that arrive at one instant in the order of their ids. A free lock
+goes to the first whose event comes.
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ from typing import NamedTuple
 
 from numasim.engine.reference.actors import ActorEvent
 from numasim.engine.reference.ledger import Held
-from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
-from numasim.engine.reference.sync.sync_counts import SyncCounts
+from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes, SyncCounts
 from numasim.plan.plan import Plan
 from numasim.workload.sync_parameters import Role
 
 
 class Waiter(NamedTuple):
-    """An actor that waits for a lock, and what it goes on with."""
+    """An actor that waits for a lock, and the call with which it goes on."""
 
     since_ps: int
     actor: int
@@ -45,10 +44,10 @@ class Waiter(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Server:
-    """The state of one lock, and what it has counted.
+    """The state and counters of one lock.
 
-    ``busy`` is true from the moment when it is promised until it is released without a waiter; ``next`` gets it at
-    ``due``; ``run`` counts grants in a row within one node.
+    ``busy`` is true from the moment when the lock is promised until it is released without a waiter; ``next`` gets the
+    lock at ``due``; ``run`` counts grants in a row within one node.
     """
 
     id: int
@@ -67,14 +66,14 @@ class Server:
     hold_ps: int = 0
 
     def enqueue(self, waiter: Waiter) -> None:
-        """Let the waiter in behind all that came before it."""
+        """Insert the waiter behind all waiters that came before it."""
         at = len(self.waiters)
         while at and self.waiters[at - 1][:2] > waiter[:2]:
             at -= 1
         self.waiters.insert(at, waiter)
 
     def grant(self, times: LineTimes, waiter: Waiter, now: int) -> None:
-        """The lock is the waiter's."""
+        """Give the lock to the waiter."""
         self.next = None
         self.holder, self.granted_ps = waiter.actor, now
         self.acquisitions += 1
@@ -82,7 +81,7 @@ class Server:
         times.move(self.line, waiter.actor)
 
     def release(self, now: int) -> Held:
-        """Nobody has the lock; who had it, and how long."""
+        """Take the lock from its holder; return the holder, and how long it held the lock."""
         held = Held(self.id, self.holder, self.granted_ps, now)
         self.hold_ps += now - self.granted_ps
         self.holder = NOBODY
@@ -90,19 +89,19 @@ class Server:
 
     @property
     def counts(self) -> SyncCounts:
-        """What it has counted."""
+        """Return the counters."""
         return SyncCounts.of([self.line], self.acquisitions, self.wait_ps, self.hold_ps)
 
 
 class Grant(NamedTuple):
-    """The place of the chosen waiter, and the time until it has the lock."""
+    """The place of the chosen waiter, and the time until the waiter has the lock."""
 
     place: int
     delay_ps: int
 
 
 class LockRules:
-    """What the kinds of locks need to know of a plan."""
+    """Times and rules of the kinds of locks, from a plan."""
 
     def __init__(self, plan: Plan, times: LineTimes) -> None:
         words, costs = plan.words, plan.costs
@@ -111,11 +110,11 @@ class LockRules:
         self.pause_ps, self.futex_ps = costs.pause_ps, costs.futex_ps
 
     def transfers_ps(self, server: Server) -> list[int]:
-        """[waiters] time until each has the line."""
+        """Return [waiters] the time until each has the line."""
         return [self.times.to_ps(server.line, waiter.actor) for waiter in server.waiters]
 
     def winner(self, transfers_ps: list[int]) -> int:
-        """The place of the waiter that wins the race for the line."""
+        """Return the place of the waiter that wins the race for the line."""
         return 0 if self.fair else transfers_ps.index(min(transfers_ps))
 
 
@@ -163,7 +162,7 @@ def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
 
 
 class Kind(NamedTuple):
-    """Who is next, and how many lines whoever finds the lock free fetches, one after the other."""
+    """How a kind of lock chooses the next waiter, and how many lines the finder of a free lock fetches."""
 
     next: Callable[[LockRules, Server, int], Grant]
     lines_when_free: int = 1

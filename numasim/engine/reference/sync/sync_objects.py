@@ -1,19 +1,21 @@
 """Synchronisation objects: waiting for locks, atomic words, conditions and barriers (model 5).
 
-Every lock and every word of atomic operations is a server with one event, GRANT, and every barrier has one, RELEASE; an
-actor that waits for one has none. What an actor does afterwards is given at construction, or with the request.
+Every lock and every word of atomic operations is a server with one event, GRANT, and every barrier has one event,
+RELEASE; an actor that waits for an object has no event. The call with which an actor goes on is given at construction,
+or with the request.
 
 Readings of the model that are decided here:
 
-- Who waits for a lock, an atomic word or at a barrier spins, which is polling to who shares the core; who waits for a
-  condition rests.
-- The wait for a lock is overhead, from asking to the grant, the transfer of the line included. Who waits at a barrier
-  idles there; who waits for a condition is parked.
-- A lock is released by whoever executes UNLOCK, which may be another worker than took it: its line moves there.
-- Signalling takes ``signal`` and the transfer of the line for each waiter that is let pass, one after the other; each
-  then sleeps on for a wake-up time, which is that of the distance between it and the home of the condition
-  (`numasim.engine.reference.sync.cache_lines`). A waiter that need not wait pays the transfer of the line.
-- A release that nobody waits for takes no time of the worker's.
+- An actor that waits for a lock, an atomic word or at a barrier spins; for workers of the same core, spinning is
+  polling. An actor that waits for a condition rests.
+- The wait for a lock is overhead, from asking to the grant, the transfer of the line included. An actor that waits at a
+  barrier is idle; an actor that waits for a condition is parked.
+- The worker that executes UNLOCK releases the lock, even if another worker took it: the line moves to the releasing
+  worker.
+- Signalling takes ``signal`` and the transfer of the line for each waiter that is let pass, one after the other. Each
+  waiter then sleeps on for a wake-up time, which depends on the distance between the waiter and the home of the
+  condition (`numasim.engine.reference.sync.cache_lines`). A waiter that need not wait pays the transfer of the line.
+- A release without waiters takes no time of the worker.
 """
 
 from __future__ import annotations
@@ -29,16 +31,15 @@ from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState, Opening
-from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
+from numasim.engine.reference.sync.cache_lines import NOBODY, Condition, Line, LineTimes, SyncCounts
 from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LockRules, Server, Waiter
-from numasim.engine.reference.sync.sync_counts import Condition, SyncCounts
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 
 
 @dataclass(slots=True, eq=False)
 class Release:
-    """The event at which a barrier opens, and what is known of that when its last party has come."""
+    """The event at which a barrier opens, and its `Opening` once its last party has come."""
 
     barrier: BarrierState
     opening: Opening
@@ -46,7 +47,7 @@ class Release:
     due: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """The event knows whose it is."""
+        """Tell the event whose event it is."""
         self.event.actor = self
 
 
@@ -54,7 +55,7 @@ class SyncObjects:
     """Grants locks, opens barriers, lets waiters of conditions pass.
 
     ``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes nothing
-    and the id of the object, and returns False where the worker has to wait.
+    and the id of the object, and returns False if the worker has to wait.
     """
 
     def __init__(self, run: RunState, memory: MemorySystem, proceed: Callable[[Worker], None]) -> None:
@@ -101,7 +102,7 @@ class SyncObjects:
             server.event = self._clock.new_event(server)
 
     def counts(self) -> list[SyncCounts]:
-        """What each object has counted, in the order of their ids."""
+        """Return the counters of each object, in the order of their ids."""
         counts = {ident: server.counts for ident, server in self._servers.items()}
         counts |= {ident: SyncCounts.of([condition.line]) for ident, condition in self._conditions.items()}
         counts |= {ident: SyncCounts.of([*barrier.lines.values()]) for ident, barrier in self._barriers.items()}
@@ -110,7 +111,7 @@ class SyncObjects:
     # ---- locks -----------------------------------------------------------------------------------------------------
 
     def is_free(self, ident: int) -> bool:
-        """Whether nobody has a lock or waits for it."""
+        """Tell whether no actor has a lock or waits for it."""
         return not self._servers[ident].busy
 
     def request(self, ident: int, actor: int, then: Callable[[int], None]) -> None:
@@ -130,7 +131,7 @@ class SyncObjects:
             self._expect(self._workers[waiter.actor], GRANT, server.due)
 
     def _expect(self, w: Worker, rank: int, due: int) -> None:
-        """A worker that waits, and does not search, will go on at ``due`` through the event of another actor."""
+        """Note that a waiting worker that does not search goes on at ``due`` through the event of another actor."""
         if not w.idle:
             w.waiting = False
             self._clock.expect(w, rank, due)
@@ -144,7 +145,7 @@ class SyncObjects:
         waiter.then(waiter.actor)
 
     def _end_wait(self, waiter: Waiter) -> None:
-        """What an actor has waited for a lock was overhead."""
+        """Count the actor's wait for a lock as overhead."""
         now, watch = self._clock.now, self._recorder.watch
         if waiter.actor >= len(self._workers):
             self._producers[-1].overhead_ps += now - waiter.since_ps
@@ -158,7 +159,7 @@ class SyncObjects:
             watch.overhead(w.id, now)
 
     def release(self, ident: int, actor: int) -> None:
-        """Let go of a lock; it goes to one of those that wait for it, if any."""
+        """Release a lock; it goes to one of its waiters, if it has any."""
         server = self._servers[ident]
         self._log_held(server.release(self._clock.now))
         self._line_times.move(server.line, actor)
@@ -178,7 +179,7 @@ class SyncObjects:
         self._proceed(w)
 
     def _spin(self, w: Worker) -> None:
-        """Wait, and keep the core busy with it."""
+        """Wait, and keep the core busy."""
         w.waiting = w.spins = True
         self._activity_changed()
 
@@ -234,7 +235,7 @@ class SyncObjects:
             self._clock.instead(w, self._on_leave)
 
     def _leave_barrier(self, w: Worker) -> None:
-        """A worker goes on behind a barrier."""
+        """Let a worker go on behind a barrier."""
         self._stop_spinning(w)
         if self._recorder.watch:
             self._recorder.watch.stretch(Watched.BARRIER, w.id, w.began, self._clock.now)
@@ -257,7 +258,7 @@ class SyncObjects:
         return False
 
     def _signal(self, w: Worker, ident: int, permits: int) -> bool:
-        """Let ``permits`` waiters pass: those that sleep, in the order in which they came, then later ones."""
+        """Let ``permits`` waiters pass: sleeping waiters, in the order in which they came, then later waiters."""
         condition = self._conditions[ident]
         spent = 0
         while permits and condition.sleepers:
@@ -274,7 +275,7 @@ class SyncObjects:
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 
     def free_search_locks(self) -> None:
-        """Nobody searches any more: take the locks of the search from whoever has them or waits for them."""
+        """No worker searches any more: take the locks of the search from their holders and waiters."""
         for ident in range(self._plan.words.declared, len(self._plan.words)):
             server = self._servers[ident]
             for waiter in (*server.waiters, *([server.next] if server.next else [])):

@@ -1,8 +1,8 @@
 """Shortcut: items of a range that a worker executes one after the other from its own queue, as one event (model 1.8).
 
-Nothing that happens elsewhere changes how long they take. Thieves shorten the stretch at its far end; whoever looks at
-the queue sees what is left of it at that instant. All counters and the trace hash come out as if every item had been an
-event.
+Nothing that happens elsewhere changes how long the items take. Thieves shorten the stretch at its far end. Other
+workers that look at the queue see what is left of the stretch at that instant. All counters and the trace hash come out
+as if every item had been an event.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from numasim.engine.observe.trace_hash import WORDS
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import SEG_END
 from numasim.engine.reference.ledger import Executed
-from numasim.engine.reference.memory.known_times import KnownTimes
-from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.memory.memory_system import KnownTimes, MemorySystem
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Plan
@@ -31,9 +30,10 @@ MOST_ITEMS = 1 << 14  # bounds the memory of a stretch
 
 @dataclass
 class Stretch:
-    """The item in hand and those after it: item i ends at ``end[i]``, and item i + 1 then leaves the queue.
+    """The item in hand and the items after it: item i ends at ``end[i]``, and item i + 1 then leaves the queue.
 
-    ``planned`` is the index of the last item that is still the worker's, ``taken`` how many have left the queue.
+    ``planned`` is the index of the last item that is still the worker's, ``taken`` the number of items that have left
+    the queue.
     """
 
     family: int
@@ -45,19 +45,19 @@ class Stretch:
     taken: int = 0
 
     def taken_at(self, now: int) -> int:
-        """How many items have left the queue by ``now``; an end at that very instant counts."""
+        """Return how many items have left the queue by ``now``; an end at that very instant counts."""
         return min(self.planned, int(np.searchsorted(self.end, now, side="right")))
 
 
 def next_items(task: int, entry: range, back: bool) -> I64:
-    """``task`` and the items behind it in the order in which the owner takes them from ``entry``."""
+    """Return ``task`` and the items after it, in the order in which the owner takes them from ``entry``."""
     ordered = entry[::-1] if back else entry
     return np.concatenate(([task], np.array(ordered[: MOST_ITEMS - 1], np.int64)))
 
 
 def may_stretch(plan: Plan, tables: Tables) -> bool:
-    """Whether nothing couples the workers, nobody sees a queue's length but whoever probes it, owners take all that is
-    theirs, and thieves take from the other end.
+    """Tell whether nothing couples the workers, only probes see the length of a queue, owners take all tasks of their
+    queues, and thieves take from the other end.
     """
     steal = plan.steal
     if plan.coupled or len(plan.words) or (steal.queues["own_end"] == steal.queues["steal_end"]).any():
@@ -83,7 +83,9 @@ class Stretches:
         self._ranges = memory.ranges
         self._known = known
         self._proceed = proceed
-        self._stretch: list[Stretch | None] = [None] * len(run.workers)  # that the pending event of each worker ends
+        self._stretch: list[Stretch | None] = [None] * len(
+            run.workers
+        )  # the stretch that ends with the pending event of each worker
         self._on_end = run.clock.reaction(self._end)
 
     def start_item(self, w: Worker, task: int) -> None:
@@ -95,7 +97,7 @@ class Stretches:
             self._start(w, task, entry)
 
     def _own_range(self, w: Worker) -> range | None:
-        """The range from which the worker takes its next items."""
+        """Return the range from which the worker takes its next items."""
         assert w.own is not None
         entries = self._queues.entries[w.own]
         entry = entries[-1 if self._tables.own_end[w.own] else 0] if entries else None
@@ -115,7 +117,7 @@ class Stretches:
         self._clock.instead(w, self._on_end)
 
     def observe(self, q: int) -> None:
-        """Somebody other than the owner is about to look at queue ``q``: what has been taken by now leaves it."""
+        """Another worker is about to look at queue ``q``: remove the items that have been taken by now."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is not None and w.own == q:
@@ -128,7 +130,7 @@ class Stretches:
             stretch.taken = taken
 
     def stolen_from(self, q: int) -> None:
-        """A thief may have taken items off the far end of the owner's stretch."""
+        """Note that a thief may have taken items off the far end of the owner's stretch."""
         w = self._workers[self._tables.owner[q]]
         stretch = self._stretch[w.id]
         if stretch is None or w.own != q:

@@ -19,9 +19,7 @@ from numasim.schema.field_kinds import (
     Part,
     Records,
     Structure,
-    Text,
     Value,
-    Word,
 )
 
 Given = Mapping[str, Any]
@@ -92,10 +90,8 @@ _CHECKS: dict[type[Field], Callable[[Any, Any], bool]] = {
     Records: lambda field, value: _is_array(value, "uint8") and len(value) % field.of.bytes == 0,
     Flag: lambda _, value: isinstance(value, bool),
     Integer: _is_integer,
-    Word: _is_integer,
     Value: _is_integer,
     Choice: lambda field, value: value in get_args(field.of),
-    Text: lambda _, value: isinstance(value, str),
 }
 
 

@@ -1,13 +1,15 @@
 """Shortcut: passing over polls that cannot succeed (model 1.5).
 
-While every queue is empty and nothing but polls happens before some time, the rounds of an idle worker all fail; their
-draws and durations are known in advance. Counters, draws and times come out as if every probe had been an event.
+While every queue is empty and nothing but polls happens before some time, all rounds of an idle worker fail; the draws
+and durations of the rounds are known in advance. Counters, draws and times come out as if every probe had been an
+event.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +22,36 @@ from numasim.engine.reference.run_state import RunState
 from numasim.strategy.probe import QuietRound
 from numasim.strategy.streams import Stream
 
+# ---- The shortcuts of the reference engine, by name: each counts in closed form what could be simulated event by
+# event.
+#
+# A plan that may not skip takes none. Whichever shortcuts are switched off, all counters and the trace hash stay
+# the same; only the number of events, the event hash and the mode of a run tell which shortcuts were taken.
+
+
+class Shortcut(Enum):
+    """A shortcut that an engine may take."""
+
+    POLLING = "polling"  # no events of probes that cannot succeed
+    STRETCHES = "stretches"  # one event for many items that a worker takes from its own range
+    STEADY = "steady production"  # no events of equal items that a producer refills
+
+
+ALL_SHORTCUTS = frozenset(Shortcut)
+
+
 I64 = npt.NDArray[np.int64]
 
 CHUNK_ROUNDS = 8192
-FEWEST_ROUNDS = 16  # below, going through the events is as quick
+FEWEST_ROUNDS = 16  # with fewer rounds, an event for each probe is as quick
+
+
+# ---- Passing over polls ---------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Passed:
-    """What the rounds that were passed over add up to; ``poll_ps`` is the time of the poll that follows them."""
+    """Sums over the rounds that were passed over; ``poll_ps`` is the time of the poll after these rounds."""
 
     poll_ps: int
     rounds: int = 0
@@ -40,7 +63,7 @@ class Passed:
     waiting_ps: int = 0
 
     def add_times(self, times: int, other: Passed) -> None:
-        """Count what ``other`` has counted so many times more; draws are left as they are."""
+        """Count what ``other`` has counted, so many times more; draws stay as they are."""
         self.add(times * other.rounds, times * other.probing_ps, 0)
         self.waiting_ps += times * other.waiting_ps
         self.poll_ps += times * other.waiting_ps
@@ -70,12 +93,13 @@ class QuietRounds:
 
     @property
     def probes(self) -> bool:
-        """Whether a round probes any queue."""
+        """Tell whether a round probes any queue."""
         return bool(self._candidates)
 
     def advance(self, passed: Passed, stream: Stream, wait_ps: int, until_ps: int, most: int) -> None:
         """Add the complete rounds (at most ``most``) whose every event comes before ``until_ps``, each followed by the
-        same wait. ``stream`` is the worker's, with the counter that it had before the rounds in ``passed``.
+        same wait. ``stream`` is the worker's stream of draws, with the counter that it had before the rounds in
+        ``passed``.
         """
         possible = max(0, until_ps - passed.poll_ps) // (self.shortest_ps + wait_ps) + 1
         if not self._candidates:
@@ -98,7 +122,7 @@ class QuietRounds:
         passed.add(rounds, int(step[:rounds].sum()), wait_ps)
 
     def _picked(self, base: int, drawn: int, rounds: int) -> I64:
-        """[rounds, picks] the queues that the next rounds pick."""
+        """Return [rounds, picks] the queues that the next rounds pick."""
         picks = len(self._candidates)
         counter = np.arange(drawn + 1, drawn + 1 + rounds * picks, dtype=np.uint64)
         numbers = mix_array(np.uint64(base) + counter * np.uint64(GAMMA)).reshape(rounds, picks)
@@ -107,7 +131,7 @@ class QuietRounds:
 
 
 class Polling:
-    """Counts the fruitless rounds of idle workers up to the next change instead of going through their probes."""
+    """Counts the fruitless rounds of idle workers up to the next change, instead of making an event of every probe."""
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         self._tables = run.tables
@@ -120,10 +144,12 @@ class Polling:
         self._counts_empty_rounds = backoff.empty == "count"
         self._goes_round_by_round = not run.plan.words.locks_probes and backoff.after != "probe"
         self._quiet: dict[int, QuietRounds | None] = {}  # by worker
-        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # the last one of each worker, and what it is of
+        self._laps: dict[
+            int, tuple[tuple[int, int], Passed]
+        ] = {}  # the last lap of each worker, with what the lap depends on
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
-        """Count the rounds from ``poll_ps`` on that end before ``until_ps``; the time that they take."""
+        """Count the rounds from ``poll_ps`` on that end before ``until_ps``; return the time of these rounds."""
         if self._work.unsettled:  # flows may end earlier than is known yet
             return 0
         quiet = self._quiet_rounds(w)
@@ -146,7 +172,7 @@ class Polling:
         return passed.poll_ps - poll_ps
 
     def _lap(self, w: Worker, quiet: QuietRounds, stream: Stream, wait_ps: int) -> Passed:
-        """All rounds of a lap of the worker, as if it began at time 0, with the same wait behind each."""
+        """Return all rounds of a lap of the worker, as if it began at time 0, with the same wait after each round."""
         key = w.lap_begin, wait_ps
         if w.id not in self._laps or self._laps[w.id][0] != key:
             lap = Passed(0, draws=w.lap_begin - stream.drawn)
@@ -156,7 +182,7 @@ class Polling:
         return self._laps[w.id][1]
 
     def _quiet_rounds(self, w: Worker) -> QuietRounds | None:
-        """The fruitless rounds of the worker, or None where they have to be gone through probe by probe."""
+        """Return the fruitless rounds of the worker, or None if each probe has to be an event."""
         if not self._goes_round_by_round or not self._joins.may_probe(w):
             return None
         if w.id not in self._quiet or not self._tables.fixed_rounds:

@@ -1,10 +1,10 @@
-"""Shortcut: production in steady state, like items taken and refilled without a single other event (model 1.8).
+"""Shortcut: production in steady state: equal items are taken and refilled without any other event (model 1.8).
 
 While every worker has work and all items of a worker take equally long, worker w takes an item at ``end[w] + k *
-period[w]`` and the producer refills one queue per item taken, in the order of its round-robin cursor. `follow` goes
-through the takes alone, which costs a small part of simulating the items, up to the last moment before the items run
-out at which every queue is full again and the producer waits. All counters and the trace hash come out as if every item
-had been an event; the event hash is then not known.
+period[w]``, and the producer refills one queue per item taken, in the order of its round-robin cursor. `follow`
+computes the takes alone, at a small part of the cost of simulating the items, up to the last moment before the items
+run out at which every queue is full again and the producer waits. All counters and the trace hash come out as if every
+item had been an event; the event hash is then not known.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LEFT_PER_WORKER = 4  # items per worker that are left for the event-by-event run
 class Steady:
     """The state in which every queue is full and the producer waits; times in picoseconds.
 
-    ``end[w]`` is when worker w takes its next item, ``period[w]`` how long each takes; queue w feeds worker w and may
-    fall by ``spare[w]`` tasks before anything but the producer cares. A worker that takes an item while its queue has
-    room for ``announces[w]`` tasks announces it as a victim (A-42; None: it never does).
+    Worker w takes its next item at ``end[w]`` and needs ``period[w]`` for each; queue w feeds worker w and may fall by
+    ``spare[w]`` tasks before the fall matters to anybody but the producer. A worker that takes an item while its queue
+    has room for ``announces[w]`` tasks announces itself as a victim (A-42; None: the worker never does).
     """
 
     waiting_since: int
@@ -42,9 +42,9 @@ class Steady:
 
 @dataclass(frozen=True)
 class Moment:
-    """All takes before ``time_ps`` are refilled: the producer waits since ``waiting_since``.
+    """A moment at which all takes before ``time_ps`` are refilled: the producer waits since ``waiting_since``.
 
-    ``announced`` are the workers that have announced their queues by then, and perhaps before.
+    ``announced`` are the workers that have announced their queues by then; some may have announced them before.
     """
 
     time_ps: int
@@ -54,15 +54,15 @@ class Moment:
 
 
 def taken_before(steady: Steady, time_ps: int) -> list[int]:
-    """[workers] items taken at times below ``time_ps``."""
+    """Return [workers] the items taken at times below ``time_ps``."""
     pairs = zip(steady.end, steady.period, strict=True)
     return [max(0, -(-(time_ps - end) // period)) for end, period in pairs]
 
 
 def follow(steady: Steady) -> Moment | None:
-    """The last moment that can be reached in steady state, or None where there is none worth reaching.
+    """Return the last moment that can be reached in steady state, or None if no moment is worth reaching.
 
-    A worker whose items take no time is in no steady state: it takes all that there are at once.
+    A worker whose items take no time is in no steady state: the worker takes all items at once.
     """
     if not all(steady.period):
         return None
@@ -102,7 +102,7 @@ def follow(steady: Steady) -> Moment | None:
 
 
 class SteadyProduction:
-    """Makes no event of steady production."""
+    """Counts steady production in closed form instead of making events."""
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
         self._run = run
@@ -116,7 +116,7 @@ class SteadyProduction:
         )
 
     def producer_waits(self, p: Producer) -> None:
-        """Pass over as many items as possible, if nothing but the taking and the making of like items goes on."""
+        """Pass over as many items as possible, if nothing happens but the taking and the making of equal items."""
         prober = self._run.prober
         rule = prober.dealing_rule(p.id)
         if rule is not None and len(p.items) < p.try_below and self._is_steady():
@@ -129,7 +129,7 @@ class SteadyProduction:
                 self._move_on(p, family, moment, taken_before(steady, moment.time_ps))
 
     def _is_steady(self) -> bool:
-        """Whether nothing but the taking and the making of like items goes on."""
+        """Tell whether nothing happens but the taking and the making of equal items."""
         run = self._run
         return (
             self._may_be_steady
@@ -164,7 +164,7 @@ class SteadyProduction:
         )
 
     def _move_on(self, p: Producer, family: int, moment: Moment, taken: list[int]) -> None:
-        """Take the state of ``moment``, when worker w has taken ``taken[w]`` items more."""
+        """Go over to the state of ``moment``, when worker w has taken ``taken[w]`` items more."""
         run, made = self._run, sum(taken)
         for w, count in zip(run.workers, taken, strict=True):
             self._pass_items(w, family, count)
@@ -180,7 +180,7 @@ class SteadyProduction:
         run.recorder.trace.forgo_details()
 
     def _pass_items(self, w: Worker, family: int, taken: int) -> None:
-        """Count ``taken`` items for a worker and move the end of the one it has in hand."""
+        """Count ``taken`` items for a worker and move the end of the item in hand."""
         tables, clock = self._run.tables, self._run.clock
         w.tasks += taken
         w.overhead_ps += taken * tables.pop_ps
@@ -191,7 +191,7 @@ class SteadyProduction:
         clock.reschedule(w, SEG_END, due)
 
     def _renumber(self, made: int) -> None:
-        """The items in hand and in the queues are those that come ``made`` items later."""
+        """Replace the items in hand and in the queues by the items that come ``made`` items later."""
         for w in self._run.workers:
             w.stack[0] += made
         for entries in self._run.queues.entries:

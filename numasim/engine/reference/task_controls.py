@@ -1,0 +1,187 @@
+"""The tiers and labels of tasks that are in force: decisions of a strategy for all tasks (model 4.14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.tables import Tables
+from numasim.engine.reference.task_programs import Program
+from numasim.engine.reference.task_queues import TaskQueues
+from numasim.plan.plan import Plan
+from numasim.schema.enumerations import Tier
+from numasim.strategy.control.controller import I32, U8
+from numasim.strategy.control.task_control import TaskControl
+from numasim.strategy.picking import UNKNOWN
+from numasim.strategy.probe import Prober
+from numasim.strategy.steal_plan import Adaptive
+
+LOCAL = int(Tier.LOCAL)
+
+
+class TaskControls:
+    """The run's own copy of the tiers, labels and switches; they stay the same while a phase runs."""
+
+    def __init__(self, control: TaskControl, tables: Tables, program: Program, queues: TaskQueues) -> None:
+        """Take ``control`` over; ``queues`` shows the switches to the components that decide."""
+        self._tables = tables
+        self._program = program
+        self._queues = queues
+        self._item_units = control.item_units
+        self._item_labels: list[int] = control.item_labels.tolist()
+        self.tiers: list[int] = control.tiers.tolist() or [LOCAL] * program.rows
+        self._labels: list[int] = control.labels.tolist() or [UNKNOWN] * program.rows
+        queues.switches = control.switches
+
+    def follow(self, tiers: U8 | None, labels: I32 | None, switches: int | None) -> None:
+        """Put the given values into force, between two iterations; None leaves a value as it is."""
+        if tiers is not None:
+            self.tiers = tiers.tolist()
+        if labels is not None:
+            self._labels = labels.tolist()
+        if switches is not None:
+            self._queues.switches = switches
+
+    def asked_tier(self, task: int) -> int:
+        """Return the tier that dispatch rules see as they place a task: the task's own tier, or, if the task is the
+        rest of a parent that goes on behind the spawn of a child begun first, the tier of the child.
+        """
+        program = self._program
+        if task >= program.rows:
+            return LOCAL
+        at = program.at[task]
+        return self.tiers[task if at == program.start[task] else program.operand[at - 1]]
+
+    def label(self, task: int) -> int:
+        """Return the unit that a task is meant for, or UNKNOWN."""
+        if task < self._program.rows:
+            return self._labels[task]
+        if self._item_labels:
+            return self._item_labels[task - self._program.rows]
+        if not self._item_units:
+            return UNKNOWN
+        item, count = self._tables.item_and_count(task)
+        return item * self._item_units // count
+
+
+# ---- How many subtrees of tier root are live in each unit, and how many it still awaits (model 4.14) ----------------
+#
+# A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and all
+# its descendants have finished. It counts for the unit of the worker that began the root, wherever its tasks run. Until
+# it begins, the unit that the root is labelled for awaits it.
+
+
+NONE = -1
+
+
+class LiveSubtrees:
+    """Counts subtrees as their tasks begin, are spawned and finish; used only if the strategy gates a level."""
+
+    def __init__(self, plan: Plan, controls: TaskControls, queues: TaskQueues) -> None:
+        """``controls`` says which subtrees there are; ``queues`` shows the counts to the components that decide."""
+        self.count = plan.steal.counts_live
+        self._gate: list[int] = plan.steal.gate.tolist()
+        self._live = [0] * plan.steal.workers
+        self._awaited = [0] * plan.steal.workers
+        self._controls = controls
+        if self.count:
+            self._parent: list[int] = plan.workload.parent.tolist()
+            self._end: list[int] = plan.workload.subtree_end().tolist()
+        queues.live, queues.awaited = self._live, self._awaited
+        self.follow()
+
+    def follow(self) -> None:
+        """Take over the tiers that are in force, while nothing is live."""
+        if not self.count:
+            return
+        tiers = self._controls.tiers
+        self._root: list[int] = []  # [tasks] the root of the subtree that each task is in
+        for task, tier in enumerate(tiers):  # parents come before their children
+            above = self._root[self._parent[task]] if self._parent[task] >= 0 else NONE
+            self._root.append(task if above == NONE and tier == Tier.ROOT else above)
+        self._unit = [NONE] * len(tiers)  # [tasks] where the subtree of each root is live
+        self._left = [0] * len(tiers)  # [tasks] unfinished tasks in the subtree of each root, among those that exist
+
+    def start_phase(self, roots: Sequence[int]) -> None:
+        """Begin a phase with these roots: all its subtrees are to come."""
+        if not self.count:
+            return
+        self._awaited[:] = [0] * len(self._awaited)
+        for first in roots:
+            for task in range(first, self._end[first]):
+                if self._root[task] == task and self._controls.label(task) != NONE:
+                    self._awaited[self._controls.label(task)] += 1
+
+    def begin(self, w: Worker, task: int) -> None:
+        """Note that the worker begins a task, or goes on with one."""
+        if self._root[task] == task and self._unit[task] == NONE:
+            self._unit[task] = unit = self._gate[w.id]
+            self._live[unit] += 1
+            self._left[task] = 1
+            if self._controls.label(task) != NONE:
+                self._awaited[self._controls.label(task)] -= 1
+
+    def create(self, task: int) -> None:
+        """Note that a task has been spawned or called."""
+        root = self._root[task]
+        if root not in (NONE, task):
+            self._left[root] += 1
+
+    def finish(self, task: int) -> None:
+        """Note that a task has finished."""
+        root = self._root[task]
+        if root == NONE:
+            return
+        self._left[root] -= 1
+        if not self._left[root]:
+            self._live[self._unit[root]] -= 1
+            self._unit[root] = NONE
+
+
+# ---- Whether a worker that spawns goes on with the child, where that adapts to its thieves and its stack (A-50) -----
+
+
+class SpawnOrder:
+    """The present order of every worker, and the depth of each task on the stack of calls of its worker.
+
+    A child that is begun at its spawn stands above its parent. A task from a queue stands at the bottom, unless it is
+    the rest of a parent that the worker has put there itself.
+    """
+
+    def __init__(self, rule: Adaptive, rows: int, workers: int, prober: Prober) -> None:
+        self._rule = rule
+        self._prober = prober
+        self._depth = [0] * rows
+        self._left_by = [0] * rows  # the worker that last put the rest of a parent into a queue
+        self._work_first = [rule.work_first] * workers
+        self._spawns = [0] * workers  # since the order was last decided
+        self._robbed = [0] * workers  # tasks that others had taken then
+
+    def goes_first(self, w: Worker, parent: int, child: int) -> bool:
+        """Tell whether the worker begins the child that it spawns now, and puts the rest of the parent into a queue."""
+        self._decide(w.id)
+        first = self._work_first[w.id] and len(w.stack) - 1 + self._depth[parent] < self._rule.stack
+        if first:
+            self._depth[child] = self._depth[parent] + 1
+            self._left_by[parent] = w.id
+        return first
+
+    def _decide(self, worker: int) -> None:
+        self._spawns[worker] += 1
+        if self._spawns[worker] == self._rule.every:
+            robbed = self._prober.robbed(worker)
+            self._work_first[worker] = robbed - self._robbed[worker] < self._rule.steals
+            self._spawns[worker], self._robbed[worker] = 0, robbed
+
+    def begun(self, w: Worker, task: int, started: bool) -> None:
+        """Note that the worker has taken a task from a queue, or goes on with a task that it has ``started``."""
+        if not started or self._left_by[task] != w.id:
+            self._depth[task] = 0
+
+    def at_bottom(self, task: int) -> None:
+        """Note that the task has nothing below it: it is new, or goes on behind a join at which it was left."""
+        self._depth[task] = 0
+
+    def called(self, caller: int, callee: int) -> None:
+        """Put a called task at the depth of its caller."""
+        self._depth[callee] = self._depth[caller]
