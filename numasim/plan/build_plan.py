@@ -25,8 +25,7 @@ from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
 from numasim.plan.tuning import tuning_of
 from numasim.spec.check_parts import check_built
-from numasim.spec.run_spec import RunSpec
-from numasim.spec.shared_contents import workload_json
+from numasim.spec.run_spec import RunSpec, workload_json
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
 from numasim.strategy.distribution.dealing import deal_items

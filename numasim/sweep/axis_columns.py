@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from numasim.parts.base import canonical_json
 from numasim.parts.yaml.nodes import Held
-from numasim.spec.shared_contents import recording_of
+from numasim.spec.run_spec import recording_of
 from numasim.sweep.planned_runs import PlannedRow
 
 
