@@ -11,7 +11,7 @@ from task_graphs import Use, body, graph, phase
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import ENGINES, simulate
-from numasim.parts.models.locks_model import BarrierName
+from numasim.parts.models.strategy_terms import BarrierName
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
 

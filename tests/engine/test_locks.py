@@ -14,7 +14,7 @@ from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.parts.models.locks_model import LockName
+from numasim.parts.models.strategy_terms import LockName
 from numasim.spec.run_spec import resolve
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.sync_parameters import Role, SyncObject

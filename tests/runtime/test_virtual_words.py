@@ -22,7 +22,7 @@ from numasim.plan.run import Run
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.parts.models.locks_model import KINDS_OF_KEY, BarrierName, LockName
+from numasim.parts.models.strategy_terms import KINDS_OF_KEY, BarrierName, LockName
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Op
 from numasim.workload.sync_parameters import Role, SyncObject

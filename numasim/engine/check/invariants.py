@@ -15,7 +15,7 @@ from numasim.parts.unit_factors import MILLION
 from numasim.plan.node_bytes import PlacedAccess, placed_accesses
 from numasim.plan.plan import Plan
 from numasim.plan.segment_times import traffic_factor
-from numasim.strategy.steal_plan import AmountKind
+from numasim.schema.enumerations import AmountKind
 from numasim.workload.amounts import Amounts, exact_sum
 from numasim.workload.graph import Op, RangeFamily, Workload
 from numasim.workload.one_worker import by_task
