@@ -1,4 +1,4 @@
-"""The errors that numasim raises: one sentence each, which names the place, the value and the remedy."""
+"""The errors that numasim raises: each is one sentence that names the place, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 MOST_TOLD = 20  # mistakes of one message
 MOST_ALIKE = 5  # names that may be as similar as the best one
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
@@ -21,17 +24,17 @@ class CheckError(NumasimError):
 
 
 class Interrupted(NumasimError):  # noqa: N818  # nothing went wrong
-    """The user ended a command: the text says what is kept."""
+    """The user interrupted a command: the text says which results are kept."""
 
     def __init__(self, interrupt: KeyboardInterrupt) -> None:
-        """Say what is kept in the words of the innermost `when_interrupted` that ``interrupt`` went through."""
+        """Take the sentence of the innermost `when_interrupted` block that ``interrupt`` left."""
         notes: list[str] = getattr(interrupt, "__notes__", [])
         super().__init__(f"interrupted: {notes[0] if notes else 'the same command begins anew'}")
 
 
 @contextmanager
 def when_interrupted(kept: Callable[[], str]) -> Iterator[None]:
-    """Let an interrupt carry the sentence of ``kept``: what is kept, and how to go on."""
+    """On an interrupt inside the block, add what ``kept`` returns: a sentence on the results that are kept."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -45,6 +48,8 @@ class InputError(NumasimError):
     ``path`` locates the field inside the document (keys and indices); ``place`` is ``file:line:column`` once known.
     """
 
+    cut = False  # whether there are more mistakes, of which the number is not known
+
     def __init__(
         self,
         problem: str,
@@ -55,7 +60,7 @@ class InputError(NumasimError):
         value: object = None,
         known: Iterable[str] = (),
     ) -> None:
-        """Keep the parts; ``known`` are the valid names, from which the nearest to ``value`` is proposed."""
+        """Keep the parts; of ``known``, the valid names, the name nearest to ``value`` is proposed."""
         self.problem = problem
         self.path = path
         self.place = place
@@ -65,15 +70,11 @@ class InputError(NumasimError):
 
     @property
     def each(self) -> tuple[InputError, ...]:
-        """The mistakes that are reported together: this one, unless it is an `JointInputError`."""
+        """The mistakes that are reported together: this error alone, unless it is a `JointInputError`."""
         return (self,)
 
-    def changed(self, change: Callable[[InputError], InputError]) -> InputError:
-        """The same with every single mistake as ``change`` makes it."""
-        return change(self)
-
     def __repr__(self) -> str:
-        """The parts that are known: the problem, the field, the place, and what would be right."""
+        """The parts of the error that are known: problem, field, place, valid values."""
         parts = {"path": dotted(self.path), "place": self.place, "expected": self.expected, "nearest": self.nearest}
         known = [f"{name}={part!r}" for name, part in parts.items() if part]
         return f"{type(self).__name__}({', '.join([repr(self.problem), *known])})"
@@ -90,13 +91,13 @@ class InputError(NumasimError):
 
 
 class JointInputError(InputError):
-    """Several mistakes that do not depend on each other: a line each, those of a file in its order.
+    """Several mistakes that do not depend on each other: a line for each, the mistakes of a file in the file's order.
 
-    Its own parts, such as ``problem``, are those of the first.
+    The parts of the joint error, such as ``problem``, are the parts of the first mistake.
     """
 
     def __init__(self, errors: Sequence[InputError], cut: bool = False) -> None:
-        """Keep ``errors``, at least one, in this order; ``cut``: there are more, of which nobody knows how many."""
+        """Keep ``errors``, at least one, in this order; ``cut``: there are more, and their number is not known."""
         first = errors[0]
         super().__init__(first.problem, path=first.path, place=first.place, expected=first.expected)
         self.nearest = first.nearest
@@ -105,15 +106,11 @@ class JointInputError(InputError):
 
     @property
     def each(self) -> tuple[InputError, ...]:
-        """All mistakes, also those that the text leaves out."""
+        """All mistakes, including the mistakes that the text leaves out."""
         return self._each
 
-    def changed(self, change: Callable[[InputError], InputError]) -> InputError:
-        """The same with every single mistake as ``change`` makes it."""
-        return JointInputError([change(single) for single in self._each], self.cut)
-
     def __str__(self) -> str:
-        """One line a mistake, and how many there are beside the first twenty."""
+        """One line for each of the first twenty mistakes, and the number of further mistakes."""
         lines = [str(each) for each in self._each[:MOST_TOLD]]
         more = len(self._each) - MOST_TOLD
         if more > 0 or self.cut:
@@ -122,9 +119,9 @@ class JointInputError(InputError):
 
 
 def together(errors: Iterable[InputError], cut: bool = False) -> InputError:
-    """All of ``errors``, at least one, as one error: each once, those of a file in its order."""
+    """One error that reports all of ``errors``, at least one: equal ones once, those of a file in the file's order."""
     errors = list(errors)
-    cut = cut or any(error.cut for error in errors if isinstance(error, JointInputError))
+    cut = cut or any(error.cut for error in errors)
     each = list({str(single): single for error in errors for single in error.each}.values())
     files = list(dict.fromkeys(_position(single)[0] for single in each))
     each.sort(key=lambda single: (files.index(_position(single)[0]), *_position(single)[1:]))
@@ -136,25 +133,17 @@ def _position(error: InputError) -> tuple[str, int, int]:
     return (found[1], int(found[2]), int(found[3])) if found else (error.place or "", 0, 0)
 
 
-class Mistakes:
-    """Errors of checks that do not depend on each other, to be reported together."""
-
-    def __init__(self) -> None:
-        """Begin without any."""
-        self.found: list[InputError] = []
-
-    @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Keep the error of what is done inside, and go on after it."""
+def for_each(items: Iterable[Item], make: Callable[[Item], Made]) -> list[Made]:
+    """Return the result of ``make`` for each of ``items``; InputError with the mistakes of all items together."""
+    made, mistakes = [], []
+    for item in items:
         try:
-            yield
+            made.append(make(item))
         except InputError as error:
-            self.found.append(error)
-
-    def report(self) -> None:
-        """Raise all that were kept as one `InputError`, if there are any."""
-        if self.found:
-            raise together(self.found) from None
+            mistakes.append(error)
+    if mistakes:
+        raise together(mistakes) from None
+    return made
 
 
 def dotted(path: tuple[str | int, ...]) -> str:
@@ -166,8 +155,9 @@ def dotted(path: tuple[str | int, ...]) -> str:
 
 
 def nearest_name(value: object, known: Iterable[str]) -> str | None:
-    """The valid name most similar to ``value``, of several alike that with the longest beginning in common; None when
-    none is close.
+    """Return the valid name that is most similar to ``value``, or None if no name is similar.
+
+    Of several names of about the same similarity, the one that shares the longest beginning with ``value`` is returned.
     """
     if not isinstance(value, str):
         return None

@@ -104,7 +104,7 @@ def _machine(name: str) -> str:
 
 
 def _workload(name: str) -> str:
-    from numasim.spec.describe.describe_sweep import describe_family
+    from numasim.spec.descriptions import describe_family
 
     return describe_family(name)
 
@@ -116,16 +116,16 @@ def _strategy(name: str) -> str:
 
 
 def _runtime(name: str) -> str:
-    from numasim.spec.describe.describe_runtime import describe
+    from numasim.spec.descriptions import describe_runtime
     from numasim.spec.single_part import read_runtime
 
-    return describe(read_runtime(name))
+    return describe_runtime(read_runtime(name))
 
 
 def _sweep(name: str) -> str:
-    from numasim.spec.describe.describe_sweep import describe
+    from numasim.spec.descriptions import describe_sweep
 
-    return describe(name)
+    return describe_sweep(name)
 
 
 def _study(name: str) -> str:

@@ -100,7 +100,7 @@ def _announce_cell(one: "OneRun") -> None:
     """Say which cell of a sweep is run, and how to run another."""
     if one.cells == 1:
         return
-    from numasim.spec.describe.describe_sweep import flow
+    from numasim.spec.descriptions import flow
 
     values = ", ".join(f"{axis} = {flow(value)}" for axis, value in one.axes.items())
     another = f"; another: --set {one.other[0]}={one.other[1]}" if one.other else ""

@@ -92,7 +92,7 @@ def _some(error: ValidationError) -> list[Any]:
 def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
     """Return the same error with the place of the field that it names relative to ``node``."""
     if len(error.each) > 1:
-        return error.changed(lambda each: placed(each, node, path))
+        return together([placed(each, node, path) for each in error.each], error.cut)
     found, used = _descend(node, error.path)
     place = error.place or str(_key_place(node, used) or found.place) or None
     again = InputError(error.problem, path=path + error.path, place=place, expected=error.expected)

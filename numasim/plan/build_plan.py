@@ -25,11 +25,10 @@ from numasim.plan.plan import Costs, Plan
 from numasim.plan.skippable import skippable
 from numasim.plan.tuning import tuning_of
 from numasim.spec.check_parts import check_built
-from numasim.spec.run_spec import RunSpec
-from numasim.spec.shared_contents import workload_json
+from numasim.spec.run_spec import RunSpec, workload_json
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
-from numasim.strategy.distribution.dealing import deal_items
+from numasim.strategy.dealing import deal_items
 from numasim.strategy.helpers import helpers_of
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words

@@ -9,7 +9,7 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.plan.tuning import Tuning
 from numasim.strategy.control.task_control import NO_CONTROL, TaskControl
-from numasim.strategy.distribution.dealing import undealt
+from numasim.strategy.dealing import undealt
 from numasim.strategy.helpers import Helpers
 from numasim.strategy.placement.compile_placement import Placement, PlacementRules
 from numasim.strategy.steal_plan import StealPlan

@@ -21,7 +21,7 @@ from numasim.plan.effects import Effects
 from numasim.plan.plan import Costs, Plan, Run, Shared
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.control.task_control import NO_LABELS
-from numasim.strategy.distribution.dealing import undealt
+from numasim.strategy.dealing import undealt
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.forest_arrays import offsets

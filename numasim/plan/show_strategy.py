@@ -9,8 +9,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.describe.plan_description import describe_plan, lock_lines
-from numasim.strategy.describe.sentences import place_line, setting_lines
+from numasim.strategy.plan_description import describe_plan, lock_lines, place_line, setting_lines
 
 
 def show(name: str, machine_name: str, workers: int | None, worker: int, runtime_name: str) -> str:

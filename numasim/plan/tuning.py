@@ -16,8 +16,8 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.tune_model import TuneSpec
 from numasim.strategy.control.built_in import BUILT_IN
 from numasim.strategy.control.controller import Controller, Program
-from numasim.strategy.control.known_program import known_program, label_unit
 from numasim.strategy.control.loaded_controller import PATH, check_unchanged, loaded_controller
+from numasim.strategy.control.task_control import known_program, label_unit
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.one_worker import LINE_BYTES
 

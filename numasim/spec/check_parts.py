@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from numasim.errors import InputError
-from numasim.parts.base import as_list, bytes_per_s
+from numasim.machine.build_machine import build
+from numasim.parts.base import as_list, bytes_per_s, ppm
+from numasim.parts.unit_factors import MILLION
 from numasim.parts.validation import placed
 from numasim.parts.yaml.nodes import FieldPath, Node
-from numasim.workload.parameters import TeamParameters
-
-if TYPE_CHECKING:
-    from numasim.parts.models.effects_model import BackgroundSpec
-    from numasim.parts.models.machine_model import MachineSpec
-    from numasim.parts.models.strategy_model import StrategySpec
-    from numasim.workload.parameters import AnyWorkload
-
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from numasim.machine.build_machine import build
-from numasim.parts.base import ppm
-from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import MOST_COST_PS
+from numasim.workload.parameters import TeamParameters
 from numasim.workload.size.counting import totals_of
 from numasim.workload.size.limits import refusal
 from numasim.workload.size.totals import MOST_PS, THOUSAND, Totals, excess
 
 if TYPE_CHECKING:
     from numasim.machine.topology import Machine
-    from numasim.parts.models.effects_model import ModelSpec
+    from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
     from numasim.parts.models.machine_model import MachineSpec
+    from numasim.parts.models.strategy_model import StrategySpec
     from numasim.workload.graph import Workload
-    from numasim.workload.parameters import WorkloadParameters
+    from numasim.workload.parameters import AnyWorkload, WorkloadParameters
 
 
 def check_workers(machine: MachineSpec, workers: int, document: Node) -> None:

@@ -11,10 +11,9 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from numasim.parts.base import canonical_json
-from numasim.spec.shared_contents import workload_json, workload_name
+from numasim.spec.run_spec import RunSpec, workload_json, workload_name
 
 if TYPE_CHECKING:
-    from numasim.spec.run_spec import RunSpec
     from numasim.spec.sweep_spec import SweepSpec
 
 MODEL_VERSION = 13  # incremented whenever the same specification gives other counters

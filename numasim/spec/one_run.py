@@ -12,12 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numasim.parts.yaml.nodes import Node
-from numasim.spec.changed_axes import with_axes
 from numasim.spec.overrides import Assignment
 from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
-from numasim.spec.sweep_axes import Point, axis_name, read_axes
-from numasim.spec.sweep_mistakes import axis_values
-from numasim.spec.sweep_points import all_points
+from numasim.spec.sweep_axes import Point, all_points, axis_name, axis_values, read_axes, with_axes
 
 
 @dataclass(frozen=True)

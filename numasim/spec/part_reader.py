@@ -83,6 +83,14 @@ def is_shipped_file(file: Path) -> bool:
     return file.parent in map(catalog.folder, CATALOG.values())
 
 
+def shipped_file(part: str, node: Node) -> Path | None:
+    """Return the shipped file that ``node`` names, or None if ``node`` is no shipped name."""
+    if not isinstance(node.content, str) or catalog.is_path(node.content):
+        return None
+    file = catalog.folder(CATALOG[part]) / f"{node.content}.yaml"
+    return file if file.is_file() else None
+
+
 def _real(file: Path) -> Path:
     """The file that a path leads to, however the path is written."""
     return Path(os.path.realpath(file))

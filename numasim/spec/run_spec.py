@@ -1,21 +1,22 @@
 """One simulation, completely specified: machine, workload, strategy, runtime, workers, model options and seed.
 
-A `Resolver` turns a placed document and changes to it into a `RunSpec`. It validates every distinct part once, so that
-the thousands of cells of a sweep share their machines and strategies.
+A `Resolver` turns a document, whose values know their places, and changes of the document into a `RunSpec`. Every
+distinct part is validated once, so that the thousands of cells of a sweep share their machines and strategies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from numasim.errors import InputError, Mistakes, together
+from numasim.errors import InputError, for_each, together
 from numasim.parts import catalog
-from numasim.parts.base import Model, PositiveCount, Seed
+from numasim.parts.base import Model, PositiveCount, Seed, canonical_json
 from numasim.parts.models.effects_model import ModelSpec
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
@@ -33,9 +34,11 @@ from numasim.spec.check_parts import (
     check_workers,
 )
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
-from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, with_named_functions
-from numasim.workload.graph_forms import require_graph_file
-from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadParameters
+from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, shipped_file, with_named_functions
+from numasim.workload.graph import Workload
+from numasim.workload.graph_forms import digest_of_file, read_graph, require_graph_file
+from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadGraph, WorkloadParameters
+from numasim.workload.recording.recorded import Recorded
 from numasim.workload.registry import PARAMETERS
 
 
@@ -96,102 +99,74 @@ def _a_mapping(document: Node) -> Node:
 
 
 def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> list[Assignment]:
-    """Return the changes from keyword arguments, then those from ``--set``, which win."""
-    made, mistakes = from_mapping(changes or {}), Mistakes()
-    for text in sets:
-        with mistakes.apart():
-            made.append(from_text(text))
-    mistakes.report()
-    return made
+    """Return the changes from keyword arguments, then the changes from ``--set``, which win."""
+    return [*from_mapping(changes or {}), *for_each(sets, from_text)]
 
 
-def refuse_unknown_fields(document: Node) -> None:
-    """InputError for a top-level field that is no field of a run or sweep."""
-    for key, place in document.keys.items():
-        check_field(key, place)
-
-
-def check_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: FieldPath = ()) -> None:
-    """InputError unless ``key``, written at ``place`` in the mapping at ``path``, is one of ``known``."""
-    if key not in known:
-        raise InputError(
-            f"there is no field {str(key)!r} here",
-            path=path,
-            place=str(place) or None,
-            expected=f"one of {', '.join(known)}",
-            value=str(key),
-            known=known,
-        )
+def unknown_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: FieldPath = ()) -> InputError:
+    """Return the error for ``key``, written at ``place`` in the mapping at ``path``, which is none of ``known``."""
+    return InputError(
+        f"there is no field {str(key)!r} here",
+        path=path,
+        place=str(place) or None,
+        expected=f"one of {', '.join(known)}",
+        value=str(key),
+        known=known,
+    )
 
 
 @dataclass
 class Resolver:
-    """Resolves run documents and remembers every part by what it was made of."""
+    """Resolves documents of runs; a part that two runs have in common is validated once."""
 
     reader: PartReader = field(default_factory=PartReader)
     _expanded: dict[tuple[str, Node], Node] = field(default_factory=dict)
-    _made: dict[tuple[Any, ...], tuple[Any, Node]] = field(default_factory=dict)
+    _made: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
-        """Return the run of ``base`` after ``assignments``; those of whole fields come first, whatever their order.
+        """Return the run of ``base`` after ``assignments``; assignments to whole fields are applied first.
 
-        InputError for anything that is wrong: all that is wrong, as far as one mistake does not hide another.
+        InputError with all mistakes of `resolved`.
         """
-        try:
-            return self._run(base, assignments)
-        except InputError as error:
-            raise together(self.mistakes(base, assignments) or [error]) from None
+        values, mistakes = self.resolved(base, assignments)
+        if mistakes:
+            raise together(mistakes)
+        return RunSpec(**values)
 
-    def _run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
-        for each in assignments:
-            check_field(each.path[0], each.place)
-        document, inner = _changed(base, assignments)
-        refuse_unknown_fields(document)
-        settings = self._settings(document, _below(inner, *Settings.model_fields))
-        workload = self.workload(_required(document, "workload"), _below(inner, "workload"))
-        parts = {part: self._part(part, document, _below(inner, part), workload) for part in PARTS}
-        spec = RunSpec(workload=workload, **parts, **dict(settings))
-        placed_model = put_all(document, _below(inner, "model"))
-        for _, check in _CHECKS:
-            check(vars(spec), placed_model)
-        self._check_size(spec, document, _below(inner, "workload"))
-        return spec
+    def resolved(
+        self, base: Node, assignments: Sequence[Assignment], varied: Collection[Key] = ()
+    ) -> tuple[dict[str, Any], list[InputError]]:
+        """Return the validated fields of ``base`` after ``assignments``, by name, and all mistakes.
 
-    def mistakes(self, base: Node, assignments: Sequence[Assignment], varied: Collection[Key] = ()) -> list[InputError]:
-        """Return what is wrong with ``base`` after ``assignments``; nothing is said of the fields ``varied``.
-
-        A part that is wrong hides the checks which need it, and an unknown field the missing one that it may stand for.
+        A wrong field is left out of the result, and so is every check that needs the field. The fields ``varied`` are
+        neither validated nor missed. A field is not reported as missing if it may be an unknown field, misspelt.
         """
-        found = Mistakes()
-        for each in assignments:
-            with found.apart():
-                check_field(each.path[0], each.place)
         document, inner = _changed(base, assignments)
-        for key, place in document.keys.items():
-            with found.apart():
-                check_field(key, place)
-        unknown = {each.nearest for each in found.found}
-        hidden = {name for name in FIELDS if document.child(name) is None and ({name, None} & unknown)} | {*varied}
-        made: dict[str, Any] = {}
-        counted = document if "workers" not in hidden else document.replaced("workers", Node(1, base.place), base.place)
-        with found.apart():
-            made |= dict(self._settings(counted, _below(inner, *Settings.model_fields)))
-        made = {name: value for name, value in made.items() if name not in hidden}
+        written = [*((each.path[0], each.place) for each in assignments), *document.keys.items()]
+        mistakes = [unknown_field(key, place) for key, place in written if key not in FIELDS]
+        misspelt = {each.nearest for each in mistakes}
+        hidden = {*varied, *(name for name in FIELDS if document.child(name) is None and {name, None} & misspelt)}
+        values: dict[str, Any] = {}
+
+        def take(make: Callable[[], Mapping[str, Any] | None]) -> None:
+            try:
+                values.update(make() or {})
+            except InputError as error:
+                mistakes.append(error)
+
+        take(lambda: self._settings(document, _below(inner, *Settings.model_fields), hidden))
         if "workload" not in hidden:
-            with found.apart():
-                made["workload"] = self.workload(_required(document, "workload"), _below(inner, "workload"))
+            take(lambda: {"workload": self.workload(_required(document, "workload"), _below(inner, "workload"))})
         for part in PARTS:
-            if part not in hidden and (document.child(part) or part != "runtime" or "workload" in made):
-                with found.apart():
-                    made[part] = self._part(part, document, _below(inner, part), made.get("workload"))
+            if part not in hidden and (document.child(part) or part != "runtime" or "workload" in values):
+                take(lambda part=part: {part: self._part(part, document, _below(inner, part), values.get("workload"))})
+        whole = put_all(document, _below(inner, "model")) if "model" in values else document
         for needed, check in _CHECKS:
-            if made.keys() >= needed:
-                with found.apart():
-                    check(made, put_all(document, _below(inner, "model")))
-        if not found.found and made.keys() >= RunSpec.__dataclass_fields__.keys():
-            with found.apart():
-                self._check_size(RunSpec(**made), document, _below(inner, "workload"))
-        return found.found
+            if values.keys() >= needed:
+                take(lambda check=check: check(values, whole))
+        if not mistakes and values.keys() >= RunSpec.__dataclass_fields__.keys():
+            take(lambda: self._check_size(RunSpec(**values), document, _below(inner, "workload")))
+        return values, mistakes
 
     def _check_size(self, spec: RunSpec, document: Node, inner: tuple[Assignment, ...]) -> None:
         distances = self._remember(("distances", id(spec.machine)), lambda: Distances.of(spec.machine))
@@ -223,12 +198,15 @@ class Resolver:
             self._made[key] = make()
         return self._made[key]
 
-    def _settings(self, document: Node, inner: tuple[Assignment, ...]) -> Settings:
+    def _settings(self, document: Node, inner: tuple[Assignment, ...], hidden: Collection[Key]) -> Mapping[str, Any]:
+        """Return the fields that are no parts, by name, without the ``hidden`` ones."""
+        if "workers" in hidden:
+            document = document.replaced("workers", Node(1, document.place), document.place)
         given: dict[Key, Node] = {key: node for key, node in document.mapping().items() if key in Settings.model_fields}
         made: Settings = self._remember(
             ("settings", *given, *given.values(), *inner), lambda: _validated_settings(document, given, inner)
         )
-        return made
+        return {name: value for name, value in made if name not in hidden}
 
     def workload(self, node: Node, inner: tuple[Assignment, ...]) -> AnyWorkload:
         """Return the checked workload that ``node`` describes after the assignments ``inner`` to its fields."""
@@ -251,8 +229,18 @@ class Resolver:
         return made
 
     def _validated(self, part: str, node: Node, inner: tuple[Assignment, ...]) -> Model:
+        file = None if inner else shipped_file(part, node)
+        if file is not None:
+            return _shipped_part(part, file, file.stat().st_mtime_ns)
         document = with_named_functions(part, put_all(self.expand(part, node), inner, 1))
         return validate(PARTS[part], document, (part,))
+
+
+@lru_cache(maxsize=64)
+def _shipped_part(part: str, file: Path, _changed_ns: int) -> Model:
+    """Return the part in a shipped file, which all runs of a process share; a changed file is read again."""
+    name = Node(str(file), Place(Source(file.name, file.parent)))
+    return validate(PARTS[part], PartReader().expand(part, name), (part,))
 
 
 _CHECKS: tuple[tuple[set[str], Callable[[Mapping[str, Any], Node], None]], ...] = (
@@ -260,12 +248,14 @@ _CHECKS: tuple[tuple[set[str], Callable[[Mapping[str, Any], Node], None]], ...] 
     ({"workload", "workers"}, lambda of, document: check_team(of["workload"], of["workers"], document)),
     ({"machine", "strategy"}, lambda of, document: check_placement(of["machine"], of["strategy"], document)),
     ({"machine", "model"}, lambda of, document: check_background(of["machine"], of["model"].background, document)),
-)  # what parts each check needs
+)  # the fields that each check needs, and the check
 
 
 def _known_by(each: Any) -> Any:
-    """What says that the same is made of it: of a single value what it is and the file it is from, in whichever line;
-    of anything else that it is the same node.
+    """Return the key under which the part made of ``each`` is remembered.
+
+    The key of a scalar is its type, text and file, so that equal words in different lines share a part. The key of any
+    other node is the node itself.
     """
     if isinstance(each, Assignment):
         return each.path, _known_by(each.value)
@@ -275,7 +265,7 @@ def _known_by(each: Any) -> Any:
 
 
 def _changed(base: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:
-    """The document after the assignments to whole fields, and the assignments to what is inside of fields."""
+    """Return the document after the assignments to whole fields, and the assignments to values inside of fields."""
     whole = [each for each in assignments if len(each.path) == 1]
     return put_all(base, whole), [each for each in assignments if len(each.path) > 1]
 
@@ -303,8 +293,8 @@ def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Ass
 
 
 def workload_mapping(node: Node) -> Node:
-    """Return a workload as a mapping: a bare name is that of a benchmark without parameters, a path with a
-    folder, such as ./graph.npz, that of a graph's file; a graph as it is.
+    """Return a workload as a mapping: a name as ``{name: NAME}``, a path with a folder such as ./graph.npz as
+    ``{file: PATH}``. A mapping and a graph in memory are returned as they are.
     """
     if isinstance(node.content, Held) and node.content.part == "workload":
         return node
@@ -316,8 +306,8 @@ def workload_mapping(node: Node) -> Node:
 
 
 def validated_workload(node: Node) -> AnyWorkload:
-    """Return the checked parameters of the benchmark, or the graph file, that the mapping ``node`` names; or the graph
-    that it is.
+    """Return the checked workload of ``node``: a mapping of a benchmark's parameters or of a graph's file, or a graph
+    in memory.
     """
     if isinstance(node.content, Held):
         graph: AnyWorkload = node.content.specified()
@@ -351,3 +341,33 @@ def _graph_file(node: Node) -> WorkloadFile:
     path = place.source.folder / spec.file
     require_graph_file(path, str(place) or None)
     return spec.model_copy(update={"file": str(path)})
+
+
+# ---- The contents of a workload as text, what it is called in tables, and where it was recorded ----------------------
+
+
+def workload_name(workload: AnyWorkload) -> str:
+    """Return the benchmark's name, or the file that the task graph comes from."""
+    return workload.file if isinstance(workload, WorkloadFile) else workload.name
+
+
+def workload_json(workload: AnyWorkload) -> str:
+    """Return the contents as JSON: a benchmark's name and parameters, or the digest of a graph.
+
+    Path and form of its file do not enter, and a graph in memory is the same as in a file.
+
+    InputError where that file can no longer be read.
+    """
+    if isinstance(workload, WorkloadGraph):
+        return canonical_json({"file": workload.contents})
+    if isinstance(workload, WorkloadFile):
+        return canonical_json({"file": digest_of_file(Path(workload.file))})
+    return workload.whole_json
+
+
+def recording_of(workload: AnyWorkload) -> Recorded | None:
+    """Where the program was recorded; None of one that was not. InputError where its file can no longer be read."""
+    if isinstance(workload, WorkloadGraph):
+        held: Workload = workload.workload
+        return held.recorded
+    return read_graph(Path(workload.file)).recorded if isinstance(workload, WorkloadFile) else None

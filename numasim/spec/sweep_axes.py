@@ -1,22 +1,23 @@
-"""The ``sweep:`` mapping of a document: axes, zipped groups, included and excluded cells."""
+"""The ``sweep:`` mapping of a document: axes, zipped groups, included and excluded cells, and the cells that follow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
+from math import prod
 from typing import Annotated, Any
 
 from pydantic import Field, Strict
 
-from numasim.errors import InputError, Mistakes, dotted
+from numasim.errors import InputError, dotted, for_each
 from numasim.parts.base import Model, canonical_json
 from numasim.parts.validation import validate
-from numasim.parts.yaml.nodes import Key, Node, Place, shown
-from numasim.spec.overrides import Assignment, field_path
-from numasim.spec.run_spec import FIELDS, check_field
+from numasim.parts.yaml.nodes import FieldPath, Key, Node, Place, path_parts, shown
+from numasim.spec.overrides import Assignment, field_path, put_all
+from numasim.spec.run_spec import FIELDS, unknown_field
 
 Number = Annotated[int, Strict()] | Annotated[Decimal, Strict()]
 Point = tuple[Assignment, ...]  # the assignments of one position on a dimension
@@ -65,38 +66,33 @@ def axis_name(assignment: Assignment) -> str:
     return dotted(assignment.path)
 
 
+def axis_values(point: Point) -> dict[str, Any]:
+    """Return the value of each axis at a point, as plain data."""
+    return {axis_name(each): each.value.plain() for each in point}
+
+
 def read_axes(sweep: Node) -> Axes:
     """Return the axes that the value of ``sweep:`` describes; InputError with its place for anything that is wrong."""
     content = sweep.mapping(("sweep",), "a mapping of axes to lists of values")
     if not content:
         raise _error("there is no axis", ("sweep",), sweep.place, "at least one axis, such as workers: [2, 4, 8]")
-    mistakes = Mistakes()
-    dimensions: list[tuple[Point, ...]] = []
-    for key in content:
-        with mistakes.apart():
-            dimensions.extend(_dimensions(sweep, key))
-    include: list[Point] = []
-    with mistakes.apart():
-        for entry in _entries(sweep, "include"):
-            with mistakes.apart():
-                include.append(_point(entry))
-    mistakes.report()
-    points = [dimension[0] for dimension in dimensions]
-    _refuse_twice(points)
-    names = tuple(dict.fromkeys(axis_name(each) for point in (*points, *include) for each in point))
-    exclude: list[Exclusion] = []
-    for entry in _entries(sweep, "exclude"):
-        with mistakes.apart():
-            exclude.append(_exclusion(entry, names))
-    mistakes.report()
-    return Axes(names, tuple(dimensions), tuple(include), tuple(exclude))
+    read = dict(zip(content, for_each(content, lambda key: _positions(sweep, key)), strict=True))
+    include = tuple(point for points in read.pop("include", []) for point in points)
+    dimensions = tuple(dimension for each in read.values() for dimension in each)
+    first = [dimension[0] for dimension in dimensions]
+    _refuse_twice(first)
+    names = tuple(dict.fromkeys(axis_name(each) for point in (*first, *include) for each in point))
+    exclude = for_each(_entries(sweep, "exclude"), lambda entry: _exclusion(entry, names))
+    return Axes(names, dimensions, include, tuple(exclude))
 
 
-def _dimensions(sweep: Node, key: Key) -> Iterator[tuple[Point, ...]]:
+def _positions(sweep: Node, key: Key) -> list[tuple[Point, ...]]:
+    """Return the dimensions of the entry ``key``: of ``exclude`` none, of ``include`` one that has all its cells."""
     if key == "zip":
-        yield from (_group(entry) for entry in _groups(sweep.mapping()[key]))
-    elif key not in SPECIAL:
-        yield tuple((each,) for each in _axis(sweep, key, ("sweep",)))
+        return [_group(entry) for entry in _groups(sweep.mapping()[key])]
+    if key == "include":
+        return [tuple(for_each(_entries(sweep, "include"), _point))]
+    return [] if key == "exclude" else [tuple((each,) for each in _axis(sweep, key, ("sweep",)))]
 
 
 def _groups(node: Node) -> list[Node]:
@@ -130,7 +126,8 @@ def _axis_path(key: Key, place: Place) -> tuple[Key, ...]:
     path = field_path(str(key), place)
     if path[0] in NO_AXES:
         raise _error(f"{path[0]} cannot be an axis", ("sweep",), place, f"one of {', '.join(_axis_fields())}")
-    check_field(path[0], place, (*_axis_fields(), *SPECIAL), ("sweep",))
+    if path[0] not in _axis_fields():
+        raise unknown_field(path[0], place, (*_axis_fields(), *SPECIAL), ("sweep",))
     return path
 
 
@@ -213,3 +210,90 @@ def _exclusion(entry: Node, names: tuple[str, ...]) -> Exclusion:
 
 def _error(problem: str, path: tuple[Key, ...], place: Place, expected: str) -> InputError:
     return InputError(problem, path=path, place=str(place) or None, expected=expected)
+
+
+# ---- The cells in order: the product of the dimensions, then the included cells, without the excluded ones -----------
+
+MOST_CELLS = 1_000_000
+
+
+def all_points(axes: Axes, sweep: Node) -> list[Point]:
+    """Return the cells' assignments; checks their number before it creates them."""
+    count = prod(map(len, axes.dimensions)) + len(axes.include)
+    if count > MOST_CELLS:
+        expected = f"at most {MOST_CELLS:,}"
+        raise InputError(f"the sweep has {count:,} cells", path=("sweep",), place=str(sweep.place), expected=expected)
+    multiplied = (tuple(chain.from_iterable(each)) for each in product(*axes.dimensions)) if axes.dimensions else ()
+    points = list(_kept([*multiplied, *axes.include], axes))
+    if not points:
+        expected = "an exclude that leaves at least one cell"
+        raise InputError("the sweep has no cells", path=("sweep",), place=str(sweep.place), expected=expected)
+    return points
+
+
+def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
+    used: set[int] = set()
+    kept = []
+    for point in points:
+        values = axis_values(point) if axes.exclude else {}
+        matching = {index for index, exclusion in enumerate(axes.exclude) if exclusion.matches(values)}
+        used |= matching
+        if not matching:
+            kept.append(point)
+    for index, exclusion in enumerate(axes.exclude):
+        if index not in used:
+            raise InputError(
+                "no cell has these values",
+                path=("sweep", "exclude", index),
+                place=str(exclusion.place),
+                expected="values of the axes; or remove the entry",
+            )
+    return iter(kept)
+
+
+# ---- Changes of axes: ``sweep.workers=[2, 4]``, also of axes whose names have dots -----------------------------------
+#
+# Behind ``sweep`` follows the name of an axis with all its dots: ``sweep.runtime.backoff.first_ns=[1, 2]``. Behind
+# ``sweep.zip``, ``sweep.include`` and ``sweep.exclude`` the number of an entry may stand before the name, as in
+# ``sweep.zip[0].workers=[2, 4]``.
+
+
+def with_axes(document: Node, assignments: Iterable[Assignment]) -> Node:
+    """Return ``document`` after those of ``assignments`` whose first key is ``sweep``."""
+    for each in assignments:
+        if each.path[0] == "sweep":
+            document = put_all(document, [replace(each, path=("sweep", *_inside(document, each.path[1:])))])
+    return document
+
+
+def _inside(document: Node, path: FieldPath) -> FieldPath:
+    """The keys below ``sweep`` that ``path``, in which names of axes are split at their dots, leads through."""
+    node = document.child("sweep")
+    if not path:
+        return ()
+    if path[0] not in SPECIAL:
+        return _of_axis(node, path)
+    entry = path[1:2] if len(path) > 1 and isinstance(path[1], int) else ()
+    rest = path[1 + len(entry) :]
+    inside = node.follow((path[0], *entry)) if node else None
+    return (path[0], *entry, *(_of_axis(inside, rest) if rest else ()))
+
+
+def _of_axis(axes: Node | None, path: FieldPath) -> FieldPath:
+    """The key of the axis, and what of ``path`` goes on inside of its values."""
+    for key in _keys(axes):
+        name = path_parts(str(key))
+        inner = path[len(name) :]
+        if path[: len(name)] == name and (not inner or _goes_on(axes, key, inner[0])):
+            return (key, *inner)
+    return (dotted(path),)
+
+
+def _keys(axes: Node | None) -> list[Key]:
+    return list(axes.content) if axes is not None and isinstance(axes.content, dict) else []
+
+
+def _goes_on(axes: Node | None, key: Key, part: Key) -> bool:
+    """Whether the values of the axis ``key`` have something at ``part``: an entry of a list, or the end of a range."""
+    values = axes.child(key) if axes else None
+    return values is not None and (isinstance(values.content, dict) or isinstance(part, int))

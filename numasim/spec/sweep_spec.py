@@ -6,22 +6,30 @@ advance together; ``include`` adds single cells; ``exclude`` takes cells away la
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from numasim.errors import InputError, Mistakes, together
+from numasim.errors import InputError, together
 from numasim.files.reader import YAML, read_text
 from numasim.parts import catalog
-from numasim.parts.yaml.nodes import Node
-from numasim.spec.changed_axes import with_axes
-from numasim.spec.overrides import Assignment
-from numasim.spec.run_spec import Described, Resolver, RunSpec, all_assignments, document_of
-from numasim.spec.shared_contents import shared_contents
-from numasim.spec.sweep_axes import Axes, Point, axis_name, read_axes
-from numasim.spec.sweep_mistakes import axis_values, beside_axes, of_cells
-from numasim.spec.sweep_points import all_points
+from numasim.parts.base import canonical_json
+from numasim.parts.yaml.nodes import Key, Node, path_parts, shown
+from numasim.spec.overrides import Assignment, put_all
+from numasim.spec.part_reader import CATALOG
+from numasim.spec.run_spec import (
+    FIELDS,
+    Described,
+    Resolver,
+    RunSpec,
+    all_assignments,
+    document_of,
+    workload_json,
+    workload_mapping,
+)
+from numasim.spec.sweep_axes import SPECIAL, Axes, Point, all_points, axis_name, axis_values, read_axes, with_axes
 from numasim.spec.written_sweep import written
 from numasim.workload.parameters import WorkloadFile
 
@@ -86,20 +94,20 @@ def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
 
 def expand(document: Node, assignments: Sequence[Assignment], text: str, resolver: Resolver | None = None) -> SweepSpec:
     """Return the sweep that ``document`` describes after ``assignments`` to its fields."""
-    sweep, resolver, mistakes = document.child("sweep"), resolver or Resolver(), Mistakes()
-    with mistakes.apart():
+    sweep, resolver = document.child("sweep"), resolver or Resolver()
+    try:
         axes = read_axes(sweep) if sweep else Axes((), ((),), ((),), ())
         _refuse_set_axes(axes, assignments)
         points = all_points(axes, sweep or document)
-    if mistakes.found:
-        raise together([*mistakes.found, *beside_axes(resolver, document, assignments)]) from None
+    except InputError as error:
+        raise together([error, *_beside_axes(resolver, document, assignments)]) from None
     cells = tuple(_cells(resolver, document, assignments, points))
     return SweepSpec(
         axes.names,
         cells,
         cells[0].spec.seed,
         cells[0].spec.repeat,
-        shared_contents(resolver, document, assignments),
+        _shared_contents(resolver, document, assignments),
         text,
     )
 
@@ -133,7 +141,123 @@ def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], point
         try:
             spec = resolver.run(document, (*base, *point))
         except InputError:
-            raise of_cells(resolver, document, base, points, index) from None
+            raise _of_cells(resolver, document, base, points, index) from None
         if index == 0:
             _check_runs(len(points), spec.repeat, document)
         yield Cell(index, axis_values(point), spec)
+
+
+# ---- The mistakes of a sweep: all of them, as far as one mistake does not hide another -------------------------------
+
+MOST_TRIED, ENOUGH = 300, 100  # cells that are looked at, and mistakes after which no more are
+
+
+def _in_cell(error: InputError, index: int, point: Point) -> InputError:
+    """Return the same error, naming the cell."""
+    values = ", ".join(f"{name} = {_short(value)}" for name, value in axis_values(point).items())
+    problem = f"{error.problem} (in cell {index}: {values})" if point else error.problem
+    again = InputError(problem, path=error.path, place=error.place, expected=error.expected)
+    again.nearest = error.nearest
+    return again
+
+
+def _short(value: Any) -> str:
+    return canonical_json(value).replace('"', "") if isinstance(value, dict) else shown(value)
+
+
+def _of_cells(
+    resolver: Resolver, document: Node, base: Sequence[Assignment], points: Sequence[Point], failed: int
+) -> InputError:
+    """What is wrong with the cell number ``failed`` and with others that show a value of an axis for the first time.
+
+    What is wrong with several of them alike is said of the first.
+    """
+    found: dict[str, InputError] = {}
+    for tried, index in enumerate(_telling(points, failed)):
+        if tried == MOST_TRIED or len(found) >= ENOUGH:
+            break
+        try:
+            resolver.run(document, (*base, *points[index]))
+        except InputError as error:
+            for each in error.each:
+                unknown = not each.path and (each.place or "") in map(str, document.keys.values())
+                found.setdefault(str(each), each if unknown else _in_cell(each, index, points[index]))
+    return together(found.values())
+
+
+def _telling(points: Sequence[Point], failed: int) -> list[int]:
+    """The cells that show a value of an axis for the first time, and the cell ``failed``, in order."""
+    first: dict[int, int] = {}
+    for index, point in enumerate(points):
+        for each in point:
+            first.setdefault(id(each), index)
+    return sorted({failed, *first.values()})
+
+
+def _beside_axes(resolver: Resolver, document: Node, base: Sequence[Assignment]) -> list[InputError]:
+    """What is wrong with the fields that no axis changes, where the axes themselves are wrong."""
+    missing = {name for name in FIELDS if document.child(name) is None}  # may be what a wrong axis stands for
+    return resolver.resolved(document.without("sweep"), base, {*_varied(document.child("sweep")), *missing})[1]
+
+
+def _varied(axes: Node | None) -> Iterator[Key]:
+    """The fields that axes are, or are inside of."""
+    if axes is None or not isinstance(axes.content, dict | list):
+        return
+    if isinstance(axes.content, list):
+        for entry in axes.content:
+            yield from _varied(entry)
+        return
+    for key, inner in axes.content.items():
+        if key in SPECIAL:
+            yield from _varied(inner)
+        else:
+            yield path_parts(str(key))[0]
+
+
+# ---- The contents that all cells share, of which the hash of a sweep is made -----------------------------------------
+#
+# A machine has the same contents whether it is named, written out or an object, and with or without its defaults. A
+# field that is incomplete without the axes counts as it was written.
+
+NAMES = ("name", "sources")  # keys of a part that are not contents
+NO_CONTENTS = ("sweep", "repeat")
+
+
+def _shared_contents(resolver: Resolver, document: Node, assignments: Sequence[Assignment]) -> dict[str, Any]:
+    """Return ``document`` after ``assignments`` as plain data, without axes, repeats and names."""
+    whole = put_all(document, [each for each in assignments if len(each.path) == 1]).without(*NO_CONTENTS)
+    inner = [each for each in assignments if len(each.path) > 1]
+    contents: dict[str, Any] = {}
+    for key in dict.fromkeys([*whole.mapping(), *(each.path[0] for each in inner)]):
+        below = tuple(each for each in inner if each.path[0] == key)
+        node = whole.child(key)
+        contents[str(key)] = (
+            _field_contents(resolver, str(key), node, below)
+            if node
+            else put_all(Node({}, whole.place), below, 1).plain()
+        )
+    return contents
+
+
+def _field_contents(resolver: Resolver, key: str, node: Node, inner: tuple[Assignment, ...]) -> Any:
+    if key in CATALOG:
+        return _part(resolver, key, node, inner)
+    if key == "workload":
+        return _workload(resolver, node, inner)
+    changed = put_all(node, inner, 1)
+    return changed.without("skip").plain() if key == "model" else changed.plain()
+
+
+def _part(resolver: Resolver, part: str, node: Node, inner: tuple[Assignment, ...]) -> Any:
+    try:
+        return json.loads(resolver.part(part, node, inner).contents_json)
+    except InputError:
+        return put_all(resolver.expand(part, node), inner, 1).without(*NAMES).plain()
+
+
+def _workload(resolver: Resolver, node: Node, inner: tuple[Assignment, ...]) -> Any:
+    try:
+        return json.loads(workload_json(resolver.workload(node, inner)))
+    except InputError:
+        return put_all(workload_mapping(node), inner, 1).plain()

@@ -18,17 +18,17 @@ from numasim.files.reader import read_bytes
 from numasim.parts import catalog
 from numasim.parts.python_function import PythonFunction
 from numasim.parts.yaml.document import yaml_text
-from numasim.parts.yaml.nodes import Held, Key, Node, from_python
+from numasim.parts.yaml.nodes import Held, Node, from_python
 from numasim.spec.overrides import Assignment, put_all
 from numasim.spec.part_reader import CATALOG, with_named_functions
 from numasim.spec.run_spec import Resolver, workload_mapping
+from numasim.spec.sweep_axes import SPECIAL
 from numasim.strategy.control.loaded_controller import PATH
 from numasim.workload.graph_forms import kind_of
 
 GRAPHS = "graphs"  # the folder of task graphs beside the text
 CONTROLLERS = "controllers"  # the folder of modules of controllers
 HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FILE -o FOLDER"
-CELLS = ("include", "exclude")
 
 
 @dataclass
@@ -106,26 +106,14 @@ class _Writer:
         return self._workload(node) if name == "workload" else node
 
     def axes(self, sweep: Node) -> Node:
-        """The value of ``sweep:``."""
-        content: dict[Key, Node] = {}
-        for key, node in sweep.mapping().items():
-            if key == "zip":
-                content[key] = self._zipped(node)
-            elif key in CELLS and isinstance(node.content, list):
-                content[key] = Node([self._cell(cell) for cell in node.content], node.place)
-            else:
-                content[key] = self._values(str(key), node)
+        """Return the value of ``sweep:``, or of a group or cell in it, with each axis in a form that can be read."""
+        if isinstance(sweep.content, list):
+            return Node([self.axes(group) for group in sweep.content], sweep.place)
+        content = {
+            key: self.axes(node) if key in SPECIAL else self._values(str(key), node)
+            for key, node in sweep.mapping().items()
+        }
         return Node(content, sweep.place, sweep.keys)
-
-    def _zipped(self, node: Node) -> Node:
-        if isinstance(node.content, list):
-            return Node([self._zipped(group) for group in node.content], node.place)
-        content = {key: self._values(str(key), values) for key, values in node.mapping().items()}
-        return Node(content, node.place, node.keys)
-
-    def _cell(self, cell: Node) -> Node:
-        content = {key: self._values(str(key), value) for key, value in cell.mapping().items()}
-        return Node(content, cell.place, cell.keys)
 
     def _values(self, name: str, node: Node) -> Node:
         if isinstance(node.content, list):

@@ -15,22 +15,10 @@ from numasim.parts.models.runtime_model import BackoffSpec, FractionRule, Runtim
 from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
+from numasim.schema.enumerations import EVERY_TIER, FLAG_COPY, FLAG_SOURCE, NONE8, Anchor, Tier
 from numasim.strategy.levels import LevelTable, Rule
-from numasim.strategy.queue_families import build_families, own_queues, queue_records
-from numasim.strategy.steal_plan import (
-    EVERY_TIER,
-    FLAG_COPY,
-    FLAG_SOURCE,
-    NONE8,
-    Adaptive,
-    Anchor,
-    Backoff,
-    StealPlan,
-    Thresholds,
-    Tier,
-    is_unconditional,
-)
-from numasim.strategy.worker_units import Units
+from numasim.strategy.queue_families import Units, build_families, own_queues, queue_records
+from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, is_unconditional
 
 # ---- The default dispatch rules of a strategy that gives none --------------------------------------------------------
 #

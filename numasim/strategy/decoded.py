@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numasim.strategy.similarity import DataRule
-from numasim.strategy.steal_plan import (
+from numasim.schema.enumerations import (
     ALL32,
     FLAG_ATTEMPT,
     FLAG_COPY,
@@ -20,9 +19,10 @@ from numasim.strategy.steal_plan import (
     AmountKind,
     Anchor,
     Pick,
-    StealPlan,
     Visit,
 )
+from numasim.strategy.similarity import DataRule
+from numasim.strategy.steal_plan import StealPlan
 
 Segment = tuple[int, ...]
 NO_INDEX = -1
@@ -43,37 +43,6 @@ class Level:
     none; ``tiers`` is a mask of those that the rule asks for, 0 where it asks for none. A level with ``heads`` has a
     row for each worker in front, empty where the worker leaves the level out.
     """
-
-    __slots__ = (
-        "_plan",
-        "_row",
-        "_rows",
-        "_segments",
-        "amount",
-        "amount_kind",
-        "anchor",
-        "anchors",
-        "attempt",
-        "chance",
-        "copies",
-        "data",
-        "first_iteration",
-        "gated",
-        "heads",
-        "index",
-        "invert",
-        "last_iteration",
-        "leave",
-        "own_first",
-        "pick",
-        "sample",
-        "switch",
-        "switched_off",
-        "tiers",
-        "tries",
-        "visit",
-        "watch",
-    )
 
     def __init__(self, plan: StealPlan, index: int) -> None:
         """Decode record ``index``; its rows are decoded when they are first needed."""

@@ -11,9 +11,34 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from numasim.draws import GAMMA, MASK, DrawClass, base
+from numasim.schema.enumerations import ALL16, Pick, Tier
 from numasim.strategy.decoded import Level, Segment
-from numasim.strategy.steal_plan import ALL16, Pick, Tier
-from numasim.strategy.streams import Stream
+
+# ---- A stream of draws, for choices made one by one ------------------------------------------------------------------
+
+_A = 0xBF58476D1CE4E5B9
+_B = 0x94D049BB133111EB
+
+
+class Stream:
+    """The draws of one (class, id); ``drawn`` counts them. Equal to `numasim.draws.draw`, with the mixer inlined."""
+
+    __slots__ = ("base", "drawn")
+
+    def __init__(self, seed: int, kind: DrawClass, ident: int) -> None:
+        """Start before draw 0."""
+        self.base = base(seed, kind, ident)
+        self.drawn = 0
+
+    def below(self, n: int) -> int:
+        """Take one draw and map it to [0, n)."""
+        self.drawn = k = self.drawn + 1
+        z = (self.base + k * GAMMA) & MASK
+        z = (z ^ z >> 30) * _A & MASK
+        z = (z ^ z >> 27) * _B & MASK
+        return (z ^ z >> 31) * n >> 64
+
 
 UNKNOWN = -1
 
@@ -48,22 +73,6 @@ class View(Protocol):
 
 class WorkerState:
     """The interpreter's memory of one position; a queue or worker is UNKNOWN until there is one."""
-
-    __slots__ = (
-        "chance_ppm",
-        "cursor",
-        "dispatch",
-        "last",
-        "leapfrogs",
-        "leaps",
-        "own",
-        "parent",
-        "position",
-        "robbed",
-        "taker",
-        "thief",
-        "victims",
-    )
 
     def __init__(self, position: int, own: int, levels: int, victims: Stream, dispatch: Stream) -> None:
         """Start with no memory; ``own`` is the position's own queue."""

@@ -19,11 +19,21 @@ import numpy.typing as npt
 
 from numasim.draws import DrawClass
 from numasim.parts.unit_factors import MILLION
+from numasim.schema.enumerations import AmountKind, Anchor, Pick, Tier, Visit
 from numasim.strategy.decoded import NO_ROW, Level, Row, Segment, decode_levels
-from numasim.strategy.picking import PICKERS, UNKNOWN, Turn, View, WorkerState, candidates, in_force, within_reach
+from numasim.strategy.picking import (
+    PICKERS,
+    UNKNOWN,
+    Stream,
+    Turn,
+    View,
+    WorkerState,
+    candidates,
+    in_force,
+    within_reach,
+)
 from numasim.strategy.similarity import Objects, Similarity
-from numasim.strategy.steal_plan import AmountKind, Anchor, Pick, StealPlan, Tier, Visit
-from numasim.strategy.streams import Stream
+from numasim.strategy.steal_plan import StealPlan
 
 NO_ROOM = -1
 Choice = tuple[int, Segment, int]  # level, candidates, watch or NO_INDEX

@@ -12,16 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from numasim.parts.unit_factors import MILLION
-from numasim.strategy.steal_plan import (
-    FLAG_HERE,
-    FLAG_LOOKS,
-    FLAG_SOURCE,
-    FLAG_UNEVEN,
-    Counted,
-    NodeRank,
-    StealPlan,
-    Weigh,
-)
+from numasim.schema.enumerations import FLAG_HERE, FLAG_LOOKS, FLAG_SOURCE, FLAG_UNEVEN, Counted, NodeRank, Weigh
+from numasim.strategy.steal_plan import StealPlan
 
 UNBOUND = -1  # home of an object without placed pages
 

@@ -28,7 +28,7 @@ from numasim.plan.tuning import tuning_of
 from numasim.spec.run_spec import resolve
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.control.task_control import compile_control
-from numasim.strategy.distribution.dealing import deal_items
+from numasim.strategy.dealing import deal_items
 from numasim.strategy.helpers import helpers_of
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words

@@ -12,16 +12,15 @@ from engine_setup import SEED, shipped_strategy
 from random_graphs import Document
 from random_recipes import RandomRun
 
-from numasim.parts.models.locks_model import BarrierName, LockName
 from numasim.parts.models.placement_model import DistributionName, PageRule
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.parts.models.strategy_terms import UnitName
+from numasim.parts.models.strategy_terms import BarrierName, LockName, UnitName
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import holds_lock
-from numasim.strategy.control.known_program import label_unit
+from numasim.schema.enumerations import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Tier
+from numasim.strategy.control.task_control import label_unit
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.strategy.steal_plan import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Tier
 from numasim.workload.graph import Op, RangeFamily
 from numasim.workload.sync_parameters import Role
 

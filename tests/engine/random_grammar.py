@@ -23,7 +23,6 @@ from random_graphs import (
     some,
 )
 
-from numasim.parts.models import locks_model as locks
 from numasim.parts.models import placement_model as placement
 from numasim.parts.models import runtime_model as runtime
 from numasim.parts.models import strategy_terms as terms
@@ -172,13 +171,13 @@ LEARNING: Options = {
     **dict.fromkeys(("hit", "miss", "elsewhere-hit", "elsewhere-miss"), (60, SIGNED)),
 }
 LOCKS: Options = {
-    "kind": (100, get_args(locks.LockName)),
+    "kind": (100, get_args(terms.LockName)),
     "batch": (60, (1, 2, 5)),
     "fairness": (60, ("near", "fair")),
     "spin_ns": (60, NANOSECONDS),
     "home": (60, ("owner", "master")),
     "words": (30, ("cached", "memory")),
-    "barrier": (80, get_args(locks.BarrierName)),
+    "barrier": (80, get_args(terms.BarrierName)),
     "probe": (40, ("look-first", "lock-first")),
 }
 
@@ -186,7 +185,7 @@ LOCKS: Options = {
 def locks_document(chance: Random) -> Document:
     """Locks and barriers of some kind, with the keys that go with it."""
     given = some(chance, LOCKS)
-    kinds = locks.KINDS_OF_KEY
+    kinds = terms.KINDS_OF_KEY
     return {key: value for key, value in given.items() if key not in kinds or given["kind"] in kinds[key]}
 
 

@@ -14,7 +14,7 @@ from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.parts.models.locks_model import BarrierName, LockName
+from numasim.parts.models.strategy_terms import BarrierName, LockName
 from numasim.spec.run_spec import resolve
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Deal, Op, Workload

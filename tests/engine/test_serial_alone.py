@@ -15,7 +15,7 @@ from numasim.plan.effects import Effects, noisy_ps
 from numasim.plan.item_prices import ItemPrices, PricedItems, Seat
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
-from numasim.strategy.distribution.dealing import PHASE
+from numasim.strategy.dealing import PHASE
 from numasim.workload.graph import Deal, Mode, Region, Workload
 from numasim.workload.one_worker import access_ps, segment_ps
 from numasim.workload.one_worker import serial_ps as declared_serial_ps

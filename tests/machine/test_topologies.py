@@ -9,7 +9,7 @@ import pytest
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.parts.models import topologies
+from numasim.parts.models import interconnect as topologies
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import parse

@@ -21,8 +21,9 @@ import numpy as np
 import pytest
 from compiling import compile_library, core_sources
 
+from numasim.schema.enumerations import Tier
 from numasim.strategy.similarity import Objects
-from numasim.strategy.steal_plan import StealPlan, Tier
+from numasim.strategy.steal_plan import StealPlan
 
 MOST_QUIET_PROBES = 5000
 Visit = ctypes.CFUNCTYPE(c_bool, c_void_p, c_uint32, c_uint32)

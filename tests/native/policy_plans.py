@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from numasim.strategy.similarity import Objects
-from numasim.strategy.steal_plan import (
+from numasim.schema.enumerations import (
     ALL16,
     ALL32,
-    CHANCE,
-    DATA,
     FLAG_ATTEMPT,
     FLAG_GATED,
     FLAG_HEADS,
@@ -24,22 +21,19 @@ from numasim.strategy.steal_plan import (
     FLAG_SOURCE,
     FLAG_UNEVEN,
     FLAG_UNLESS,
-    LEVEL,
     NO_QUEUE,
     NONE8,
-    QUEUE,
     TIER_SHIFT,
     AmountKind,
     Anchor,
-    Backoff,
     Counted,
     NodeRank,
     Pick,
-    StealPlan,
-    Thresholds,
     Visit,
     Weigh,
 )
+from numasim.strategy.similarity import Objects
+from numasim.strategy.steal_plan import CHANCE, DATA, LEVEL, QUEUE, Backoff, StealPlan, Thresholds
 
 STEAL_ANCHORS = (Anchor.ME, Anchor.PARENT, Anchor.THIEF, Anchor.LAST)
 RULE_ANCHORS = (Anchor.ME, Anchor.ALL, Anchor.LIGHTEST, Anchor.DATA, Anchor.LABEL)

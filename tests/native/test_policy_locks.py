@@ -17,7 +17,7 @@ from policy_library import library
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState
 from numasim.engine.reference.sync.cache_lines import NOBODY, Line, LineTimes
 from numasim.engine.reference.sync.lock_queues import KINDS, LockRules, Server, Waiter
-from numasim.parts.models.locks_model import BarrierName, LockName
+from numasim.parts.models.strategy_terms import BarrierName, LockName
 from numasim.workload.sync_parameters import Role
 
 GREATEST = 2**63 - 1

@@ -32,7 +32,8 @@ from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.task_queues import TaskQueues
 from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
 from numasim.engine.reference.work_source import dealt_items, dealt_to
-from numasim.strategy.steal_plan import OWNER_EXACT_MARK, OWNER_MARK, Full, Thresholds
+from numasim.schema.enumerations import OWNER_EXACT_MARK, OWNER_MARK, Full
+from numasim.strategy.steal_plan import Thresholds
 from numasim.workload.graph import Deal
 
 GREATEST = 2**63 - 1

@@ -24,8 +24,9 @@ from policy_plans import (
 )
 from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 
+from numasim.schema.enumerations import Pick, Visit
 from numasim.strategy.probe import Prober
-from numasim.strategy.steal_plan import Pick, StealPlan, Visit
+from numasim.strategy.steal_plan import StealPlan
 
 seeds = st.integers(0, 2**64 - 1)
 Round = tuple[Iterator[tuple[int, int]], Iterator[tuple[int, int]]]

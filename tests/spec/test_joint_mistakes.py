@@ -9,7 +9,7 @@ import pytest
 from spec_texts import MACHINE, RUN
 
 from numasim.cli import BAD_INPUT, main
-from numasim.errors import MOST_TOLD, InputError, JointInputError, Mistakes, together
+from numasim.errors import MOST_TOLD, InputError, JointInputError, for_each, together
 from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 
@@ -141,11 +141,10 @@ def test_no_more_than_some_twenty_are_told() -> None:
     assert len(together([error, error]).each) == 30  # each once
 
 
-def test_collected_mistakes_are_raised_at_the_end() -> None:
-    collected = Mistakes()
-    for line in (2, 1):
-        with collected.apart():
-            raise InputError("is wrong", place=f"a.yaml:{line}:1")
+def test_the_mistakes_of_all_items_are_raised_at_the_end() -> None:
+    def fail(line: int) -> None:
+        raise InputError("is wrong", place=f"a.yaml:{line}:1")
+
     with pytest.raises(InputError, match=r"a.yaml:1:1: is wrong\na.yaml:2:1: is wrong"):
-        collected.report()
-    Mistakes().report()  # of none nothing
+        for_each((2, 1), fail)
+    assert for_each((2, 1), str) == ["2", "1"]

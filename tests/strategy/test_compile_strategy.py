@@ -15,11 +15,7 @@ from numasim.machine.topology import Machine
 from numasim.parts.catalog import find
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.decoded import decode_levels
-from numasim.strategy.levels import vicinities
-from numasim.strategy.queue_families import build_families
-from numasim.strategy.steal_plan import (
+from numasim.schema.enumerations import (
     BELOW_MAX_MARK,
     MAX_MARK,
     MIN_MARK,
@@ -27,13 +23,14 @@ from numasim.strategy.steal_plan import (
     OWNER_EXACT_MARK,
     OWNER_MARK,
     Anchor,
-    Backoff,
     End,
     Full,
-    StealPlan,
-    Thresholds,
 )
-from numasim.strategy.worker_units import Units
+from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
+from numasim.strategy.decoded import decode_levels
+from numasim.strategy.levels import vicinities
+from numasim.strategy.queue_families import Units, build_families
+from numasim.strategy.steal_plan import Backoff, StealPlan, Thresholds
 
 TWO_NODES = [0, 1, 0, 1, 0, 1]
 

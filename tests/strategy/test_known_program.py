@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from strategy_setup import on_nodes, stealing, strategy, toy_machine
 
-from numasim.strategy.control.known_program import LabelUnits, known_program, label_unit
+from numasim.strategy.control.task_control import LabelUnits, known_program, label_unit
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.graph import Op, Workload
 

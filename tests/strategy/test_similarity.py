@@ -13,10 +13,11 @@ from strategy_setup import Snapshot, on_nodes, stealing, strategy, toy_machine
 
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
+from numasim.schema.enumerations import BELOW_MAX_MARK, BELOW_MIN_MARK, MAX_MARK, MIN_MARK
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 from numasim.strategy.similarity import UNBOUND, Objects
-from numasim.strategy.steal_plan import BELOW_MAX_MARK, BELOW_MIN_MARK, MAX_MARK, MIN_MARK, StealPlan
+from numasim.strategy.steal_plan import StealPlan
 
 READ, WRITE, BOTH = 1, 2, 3
 HIGH, LOW = 6, 2  # S and s of every queue

@@ -8,8 +8,7 @@ from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.compile_strategy import effective_runtime
-from numasim.strategy.describe.plan_description import describe_plan
-from numasim.strategy.describe.sentences import listed
+from numasim.strategy.plan_description import describe_plan, listed
 
 TWO_NODES = [0, 1, 0, 1]
 

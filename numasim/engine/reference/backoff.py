@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Run
-from numasim.strategy.streams import Stream
+from numasim.strategy.picking import Stream
 
 LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of such waits fit 63 bits
 LAP_ROUNDS = 65_536  # fruitless rounds in a row after which the picks of victims repeat

@@ -19,8 +19,8 @@ from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.backoff import LAP_ROUNDS, rounds_to_lap
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import RunState
+from numasim.strategy.picking import Stream
 from numasim.strategy.probe import QuietRound
-from numasim.strategy.streams import Stream
 
 # ---- The shortcuts of the reference engine, by name: each counts in closed form what could be simulated event by
 # event.

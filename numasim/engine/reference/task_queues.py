@@ -12,14 +12,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from numasim.engine.reference.thresholds import first_thresholds
-from numasim.strategy.steal_plan import (
-    BELOW_MAX_MARK,
-    BELOW_MIN_MARK,
-    MIN_MARK,
-    OWNER_EXACT_MARK,
-    OWNER_MARK,
-    StealPlan,
-)
+from numasim.schema.enumerations import BELOW_MAX_MARK, BELOW_MIN_MARK, MIN_MARK, OWNER_EXACT_MARK, OWNER_MARK
+from numasim.strategy.steal_plan import StealPlan
 
 UNBOUNDED_TASKS = 2**62
 ANNOUNCED_BY_OWNERS = (OWNER_MARK, OWNER_EXACT_MARK)

@@ -68,16 +68,7 @@ class BackgroundSpec(CheckedModel):
 
 
 class ModelSpec(CheckedModel):
-    """The effects of one run; each can be switched off, so that its share in a result can be told.
-
-    ``local_share`` of each memory controller is kept for the flows of its own node (Majo and Gross, ISMM 2011);
-    ``queueing: md1`` lengthens the latency of a controller that is busy but not saturated; ``smt`` says whether a
-    hardware thread that shares its core is slower in computing alone or in waiting for memory as well; ``overlap`` is
-    the share of the shorter of computing and waiting that hides behind the longer (1: roofline, 0: one after the
-    other); ``mlp`` multiplies the number of misses that are under way at once; ``task_noise`` and ``worker_spread`` are
-    relative standard deviations of the compute times of segments and of the speeds of workers, in computing and waiting
-    for memory alike; ``background`` is what programs beside the simulated one take from controllers and links.
-    """
+    """The effects of the machine that a run simulates; each can be switched off, to see its share in a result."""
 
     cache: Annotated[CacheModel, Choices(CACHE_MEANINGS)] = Field(
         "share", description="How last-level caches are simulated (model 2.4)."

@@ -3,24 +3,80 @@
 Errors carry the path of the field inside the machine's document, from which the reader of the file finds the line.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, Tag, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import CheckedModel, Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
-from numasim.parts.models import meanings, topologies
+from numasim.parts.models.meanings import LINKS_TOPOLOGY
 from numasim.parts.models.nodes_model import by_form
 from numasim.parts.unit_factors import GIGA
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
+# ---- The topologies that have a name: which nodes are linked, as pairs that stand for both directions ----------------
+#
+# ring            node i with node i + 1, the last one with the first
+# fully-connected every node with every other
+# twisted-ladder  two rails of nodes, 0, 2, 4, .. and 1, 3, 5, .., joined by rungs; in the middle the rails cross in
+#                 the place of two rungs: eight Opteron processors of three links (`opteron-875-8s`)
+# mesh            node row * columns + column with its up to four neighbours in a grid
+
+Pairs = Iterator[tuple[int, int]]
+LADDER_STEP = 4  # a ladder has an even number of columns of two nodes
+LEAST_LADDER = 8
+
+
+def ring(nodes: int) -> Pairs:
+    """Yield the links of a ring; of two nodes there is one, of one none."""
+    yield from ((node, node + 1) for node in range(nodes - 1))
+    if nodes > 2:
+        yield 0, nodes - 1
+
+
+def fully_connected(nodes: int) -> Pairs:
+    """Yield a link for every pair of nodes."""
+    yield from combinations(range(nodes), 2)
+
+
+def twisted_ladder(nodes: int) -> Pairs:
+    """Yield the links of a twisted ladder in ascending order; ``nodes`` is as `fits_ladder` wants it."""
+    middle = nodes // 2
+    across = {middle - 2: (middle + 1,), middle - 1: (middle,)}  # where the rails cross
+    rungs = {node for node in range(0, nodes, 2) if node not in (middle - 2, middle)}
+    for node in range(nodes):
+        beside = (node + 1,) if node in rungs else ()
+        further = (node + 2,) if node + 2 < nodes else ()
+        yield from ((node, other) for other in sorted((*beside, *further, *across.get(node, ()))))
+
+
+def fits_ladder(nodes: int) -> bool:
+    """Whether a twisted ladder can have so many nodes: 8, 12, 16, .."""
+    return nodes >= LEAST_LADDER and nodes % LADDER_STEP == 0
+
+
+def mesh(rows: int, columns: int) -> Pairs:
+    """Yield the links of a grid, in ascending order."""
+    for node in range(rows * columns):
+        if (node + 1) % columns:
+            yield node, node + 1
+        if node + columns < rows * columns:
+            yield node, node + columns
+
+
+BY_NODES: dict[str, Callable[[int], Pairs]] = {
+    "ring": ring,
+    "fully-connected": fully_connected,
+    "twisted-ladder": twisted_ladder,
+}
+
 Path = tuple[str | int, ...]
 TopologyWord = Literal["ring", "fully-connected", "twisted-ladder", "mesh"]
-TopologyName = Annotated[TopologyWord, meanings.LINKS_TOPOLOGY]
+TopologyName = Annotated[TopologyWord, LINKS_TOPOLOGY]
 
 
 class LinkSpec(Model):
@@ -85,11 +141,11 @@ class MeshSpec(Model):
 
     def pairs(self) -> list[tuple[int, int]]:
         """The directed links of the mesh as (from, to) node pairs, in ascending order."""
-        return sorted(_both_ways(topologies.mesh(self.rows, self.columns)))
+        return sorted(_both_ways(mesh(self.rows, self.columns)))
 
 
 class TopologySpec(CheckedModel):
-    """All links of a machine by the name of their topology; they are alike (`numasim.parts.models.topologies`)."""
+    """All links of a machine by the name of their topology; they are alike (`numasim.parts.models.interconnect`)."""
 
     kind_key: ClassVar[str | None] = "topology"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"rows": ("mesh",), "columns": ("mesh",)}
@@ -125,8 +181,8 @@ class TopologySpec(CheckedModel):
     def pairs(self, nodes: int) -> list[tuple[int, int]]:
         """The directed links among ``nodes`` nodes as (from, to) pairs, those of one pair of nodes together."""
         if self.rows is not None and self.columns is not None:
-            return sorted(_both_ways(topologies.mesh(self.rows, self.columns)))
-        return list(_both_ways(topologies.BY_NODES[self.topology](nodes)))
+            return sorted(_both_ways(mesh(self.rows, self.columns)))
+        return list(_both_ways(BY_NODES[self.topology](nodes)))
 
 
 def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -191,7 +247,7 @@ def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None
         return
     if links.topology == "mesh":
         _check_grid(links.rows or 0, links.columns or 0, nodes, ("links",))
-    elif links.topology == "twisted-ladder" and not topologies.fits_ladder(nodes):
+    elif links.topology == "twisted-ladder" and not fits_ladder(nodes):
         raise InputError(
             f"a twisted ladder cannot have {nodes} nodes", path=("links",), expected="8, 12, 16 or so on by fours"
         )

@@ -196,16 +196,27 @@ LEVEL_VISIT = Choices(
         "number of queues.",
     }
 )
+_PICKS = {
+    "random": "By a draw among the candidates.",
+    "in-order": "In the order of their ids, from the first.",
+    "after-me": "In the order of their ids, from behind the worker's own.",
+    "rotate": "In the order of their ids, from a drawn one on.",
+    "round-robin": "In the order of their ids, from behind the last pick of this worker here.",
+}
 LEVEL_PICK = Choices(
     {
-        "random": "By a draw among the candidates.",
-        "in-order": "In the order of their ids, from the first.",
-        "after-me": "In the order of their ids, from behind the worker's own.",
-        "rotate": "In the order of their ids, from a drawn one on.",
-        "round-robin": "In the order of their ids, from behind the last pick of this worker here.",
+        **_PICKS,
         "after-last": "In the order of their ids, from the victim of the worker's last successful steal on.",
         "longest": "The longest queue first.",
         "shortest": "The shortest queue first.",
+    }
+)
+DISPATCH_PICK = Choices(
+    {
+        **_PICKS,
+        "shortest": "The shortest queue first.",
+        "cyclic": "Task i of its phase goes to queue i mod n of n.",
+        "block": "Task i of the N of its phase goes to queue i * n div N of n.",
     }
 )
 LEVEL_TRIES = Choices({"all": "All of them, until a probe finds a task."})
@@ -245,18 +256,6 @@ DISPATCH_TARGET = Choices(
         "own-llc": "The queues of the cores that share its last-level cache.",
         "own-node": "The queues of its NUMA node.",
         "own-socket": "The queues of its socket.",
-    }
-)
-DISPATCH_PICK = Choices(
-    {
-        "random": "By a draw among the candidates.",
-        "in-order": "In the order of their ids, from the first.",
-        "after-me": "In the order of their ids, from behind the worker's own.",
-        "rotate": "In the order of their ids, from a drawn one on.",
-        "round-robin": "In the order of their ids, from behind the last pick of this worker here.",
-        "shortest": "The shortest queue first.",
-        "cyclic": "Task i of its phase goes to queue i mod n of n.",
-        "block": "Task i of the N of its phase goes to queue i * n div N of n.",
     }
 )
 DISPATCH_RANK = Choices(
@@ -317,12 +316,6 @@ THRESHOLD_ANNOUNCE = Choices(
     }
 )
 SPAWN_ORDER = Choices(
-    {
-        "help-first": "With the parent: the child goes into a queue.",
-        "work-first": "With the child: the rest of the parent goes into a queue.",
-    }
-)
-SPAWN_FIRST = Choices(
     {
         "help-first": "With the parent: the child goes into a queue.",
         "work-first": "With the child: the rest of the parent goes into a queue.",

@@ -108,12 +108,7 @@ class PageRule:
 
 
 class ScanSpec(Model):
-    """How numa-balancing scans memory and what follows from its hinting faults; numbers are those of Linux.
-
-    The first scan happens ``delay_ns`` after the policy comes into force, the others every ``period_ns`` from then on;
-    each scans the next ``size`` bytes. The next access to one of their pages takes a hinting fault of ``fault_ns``
-    (default: what any page fault takes). After ``migrate_after`` of them in a row from one node a page migrates to it.
-    """
+    """How numa-balancing scans memory, and when a hinting fault moves a page; the defaults are those of Linux."""
 
     delay_ns: Nanoseconds = Field(
         Decimal(1_000_000_000),
@@ -149,13 +144,7 @@ class ScanSpec(Model):
 
 
 class PolicySpec(CheckedModel):
-    """A page placement policy.
-
-    ``nodes`` are those of interleave, by-region, random and hash-home (default: all), ``node`` is that of bind,
-    ``tasks`` the number of equal tasks with which first-touch-init initialises memory, ``grain`` the bytes that
-    interleave (default: a page) and hash-home (default: 64, a line) keep together, ``scan`` how numa-balancing finds
-    out who accesses which page.
-    """
+    """A page placement policy with its options."""
 
     kind_key: ClassVar[str | None] = "policy"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = TAKES
@@ -233,12 +222,7 @@ Granule = Annotated[
 
 
 class PlacementSpec(PolicySpec):
-    """The page placement of a run.
-
-    ``granule`` is how much is placed together while the program runs, at least a page; ``touch_on_read: no`` lets reads
-    of unplaced pages place nothing; ``overflow: next`` respects the memory of nodes: a page for which its node has no
-    room goes to the nearest node that has; if none has, it keeps its node.
-    """
+    """The page placement of a run."""
 
     granule: Granule = Field(
         "64KiB",

@@ -28,7 +28,6 @@ from numasim.parts.models.strategy_terms import (
     Condition,
     DispatchPick,
     FamilyNames,
-    Grammar,
     InsideName,
     Sometimes,
     Source,
@@ -134,15 +133,11 @@ class LevelSpec(Sometimes, CheckedModel):
         yield from self.never()
 
 
-class DispatchSpec(Sometimes, Grammar, CheckedModel):
+class DispatchSpec(Sometimes, CheckedModel):
     """One dispatch rule: the queue that a new task is put into, if the rule finds one with room.
 
-    ``to: data`` is the node with the greatest similarity to the task (thesis eq. 5.2), the one from which its objects
-    are ``cheapest`` to reach, or ``any`` home of one of them. The keys from ``rank`` on select and weigh the objects
-    that count; those from ``bytes`` on are guards, which apply to any target: ``bytes`` is the least size of the
-    objects that count, ``share`` the least part of them on the chosen node, ``uneven`` that the similarity differs
-    between nodes, ``here`` that the spawner is on the chosen node, ``source`` that the task has no predecessor,
-    ``tier`` which tiers it may have.
+    The keys from ``rank`` on select and weigh the objects that count. The keys from ``bytes`` on are guards, which hold
+    for any target.
     """
 
     target: Annotated[TargetName, DISPATCH_TARGET] = Field(

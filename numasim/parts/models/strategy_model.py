@@ -21,7 +21,6 @@ from pydantic import (
 
 from numasim.errors import nearest_name
 from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, Nanoseconds
-from numasim.parts.models.locks_model import LockSpec
 from numasim.parts.models.meanings import (
     END,
     STRATEGY_LABELS,
@@ -48,8 +47,8 @@ from numasim.parts.models.strategy_terms import (
     Amount,
     AmountSpec,
     Announcement,
-    Grammar,
     LiveSpec,
+    LockSpec,
     MappingName,
     SpawnOrder,
     SpawnSpec,
@@ -87,7 +86,7 @@ End = Annotated[Literal["lifo", "fifo"], END]
 LEFT_OUT = ("tune", "helpers")  # of the contents of a strategy without them
 
 
-class QueueSpec(Grammar):
+class QueueSpec(Model):
     """A family of queues, one a unit; a missing capacity is the runtime's for worker queues, none for others."""
 
     per: Unit = Field(description="There is one queue of the family for each such unit that has a worker.")
@@ -118,12 +117,7 @@ class QueueSpec(Grammar):
 
 
 class ThresholdSpec(Model):
-    """The thresholds S (max) and s (min) of every queue: auto is thesis eq. 3.3 and 3.4 (A-6, A-7).
-
-    ``announce`` says who announces a queue as a victim: ``always`` whoever changes it, at every change; ``owner`` the
-    worker whose queue it is, where it takes a task and where it has executed one; ``owner-exact`` the same, by equality
-    of lengths (A-42).
-    """
+    """The thresholds S (max) and s (min) of every queue."""
 
     max: Annotated[
         Annotated[Literal["auto"], Tag("text"), THRESHOLD_MAX] | Annotated[Tasks, Tag("number")],
@@ -159,7 +153,7 @@ def _own_deques() -> dict[str, QueueSpec]:
     return {"deque": QueueSpec.model_construct(per="worker")}
 
 
-class StrategySpec(Grammar, CheckedModel):
+class StrategySpec(CheckedModel):
     """A whole strategy, its ``like`` chain already merged."""
 
     name: Label = Field(

@@ -6,20 +6,26 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, Tag, model_validator
 
-from numasim.parts.base import CheckedModel, Count, Fraction, Label, Model, PositiveCount, SignedFraction
+from numasim.parts.base import CheckedModel, Count, Fraction, Label, Model, Nanoseconds, PositiveCount, SignedFraction
+from numasim.parts.choices import Choices
 from numasim.parts.models.meanings import (
     AMOUNT,
     AMOUNT_SHARE,
     BOUND,
     CONDITION,
     LEVEL_ITERATIONS,
+    LOCK_BARRIER,
+    LOCK_FAIRNESS,
+    LOCK_HOME,
+    LOCK_PROBE,
+    LOCK_WORDS,
     SOURCE,
-    SPAWN_FIRST,
     SPAWN_ORDER,
     TIER,
     UNIT,
 )
 from numasim.parts.models.runtime_model import Tasks, by_shape
+from numasim.schema.enumerations import LOCK_MEANINGS, BarrierName, LockName
 
 UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]
 InsideName = Literal["own-core", "own-llc", "own-node", "own-socket"]
@@ -37,20 +43,6 @@ Unit = Annotated[UnitName, UNIT]
 COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
 LAST_ITERATION = 2**32 - 1
 Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
-
-
-class Grammar(Model):
-    """A part of the grammar; ``later`` are keys of the full grammar that this version refuses by name."""
-
-    later: ClassVar[Mapping[str, str]] = {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_later(cls, value: Any) -> Any:
-        for key in value if isinstance(value, Mapping) else ():
-            if key in cls.later:
-                raise ValueError(f"this version does not know {key!r} ({cls.later[key]})")
-        return value
 
 
 class Sometimes(Model):
@@ -211,7 +203,7 @@ class AdaptiveSpec(Model):
         description="It is help-first then if at least so many tasks were stolen from it since the last time, else "
         "work-first.",
     )
-    first: Annotated[Literal["help-first", "work-first"], SPAWN_FIRST] = Field(
+    first: Annotated[Literal["help-first", "work-first"], SPAWN_ORDER] = Field(
         "help-first", description="The order before it has decided for the first time."
     )
 
@@ -288,3 +280,60 @@ def is_symbolic(condition: Condition | None) -> bool:
     if isinstance(condition, LengthCondition):
         return bool({condition.length, condition.below} & {"min", "max"})
     return condition == "announced"
+
+
+# ---- Of which kind locks and barriers are, and where their words live (model 5; thesis chapter 6) --------------------
+#
+# The words of a lock, a condition or a barrier are cache lines. ``home: master`` is a runtime that allocates all lines
+# in its first thread; ``home: owner`` puts each line on the node of the worker for which the line is kept (thesis
+# section 6.3). With ``words: memory`` every read comes from the memory of the home, as in eq. 6.2 and 6.3; with
+# ``cached`` the line comes from the core that had it last. A worker that sleeps on a condition or a mutex is woken in
+# ``wake_ns`` if the word lives on the worker's node, else in ``wake_remote_ns`` (thesis section 6.3.1).
+
+KINDS_OF_KEY = {"batch": ("cohort",), "fairness": ("tas", "ttas"), "spin_ns": ("mutex",)}
+
+
+class LockSpec(CheckedModel):
+    """The locks and barriers of a run, all of one kind."""
+
+    kind_key: ClassVar[str | None] = "kind"
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
+
+    kind: Annotated[LockName, Choices(LOCK_MEANINGS)] = Field(
+        "mutex", description="Kind of all locks of the run (model 5.2)."
+    )
+    batch: Annotated[PositiveCount, Field(le=2**30)] = Field(
+        64,
+        description="Kind cohort: how many times in a row a lock is granted within one node while another node waits "
+        "(Dice, Marathe and Shavit 2012).",
+    )
+    fairness: Annotated[Literal["near", "fair"], LOCK_FAIRNESS] = Field(
+        "near",
+        description="Kinds tas and ttas: who wins the race for a lock that is released (A-28).",
+    )
+    spin_ns: Nanoseconds = Field(
+        Decimal(5000),
+        description="Kind mutex: how long a waiter spins before it sleeps. The default is assumed: as long as waking "
+        "it takes.",
+    )
+    home: Annotated[Literal["owner", "master"], LOCK_HOME] = Field(
+        "master",
+        description="On which node the lines of locks, atomic words, conditions and barriers live (thesis, section "
+        "6.3).",
+    )
+    words: Annotated[Literal["cached", "memory"], LOCK_WORDS] = Field(
+        "cached",
+        description="Where a line comes from when another worker needs it (model 5.1).",
+    )
+    barrier: Annotated[BarrierName, LOCK_BARRIER] = Field(
+        "flag",
+        description="Kind of all barriers of the run (model 5.4). The default is what OMPi does.",
+    )
+    probe: Annotated[Literal["look-first", "lock-first"], LOCK_PROBE] = Field(
+        "look-first",
+        description="Whether a probe takes the lock of a queue before it looks at the length (A-41); it matters "
+        "where queues have locks.",
+    )
+
+    def _problems(self) -> Iterator[str]:
+        yield from self._of_another_kind()

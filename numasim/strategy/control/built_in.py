@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.parts.models.strategy_terms import TierDepth
-from numasim.parts.models.tune_model import TuneSpec
+from numasim.parts.models.tune_model import CpuBoundSpec, TuneSpec
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import Tier
 from numasim.strategy.control.controller import I64, Controller, Controls, Measures, Program
@@ -31,44 +30,36 @@ from numasim.strategy.control.packing import (
 # ---- Which programs compute rather than wait for memory, by the cache misses of their tasks (model 4.8) --------------
 
 
-@dataclass(frozen=True)
-class CpuBound:
-    """When a task computes rather than waits for memory (Chen and Guo 2015, section 6.6).
+#
+# Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions: the time that a task's own
+# segments compute stands for them, at ``instructions_per_us`` instructions a microsecond. A task with fewer than
+# ``misses_per_million`` misses in a million instructions is bound by the processor; the paper prints no threshold.
+# Tasks that only create others may outnumber the tasks that do the work, so a task weighs as much as its instructions.
 
-    The paper counts retired instructions. A model without instructions has the time that a task's own segments compute,
-    at ``instructions_per_us`` instructions a microsecond; the default is one a cycle at 2.5 GHz. A task with fewer than
-    ``misses_per_million`` misses in a million instructions is bound by the processor. The paper prints no threshold.
 
-    A program is bound by the processor if most of its tasks are. Tasks that only create others, or only copy a little,
-    may outnumber those that do the work; so a task weighs as much as it has instructions.
-    """
+def bound_instructions(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> tuple[int, int]:
+    """Return the instructions of the tasks that are bound by the processor, and the instructions of all tasks."""
+    whole, rest = np.divmod(compute_ps, MILLION)
+    instructions = whole * rule.instructions_per_us + rest * rule.instructions_per_us // MILLION
+    bound = misses * MILLION < instructions * rule.misses_per_million
+    return int(instructions[bound].sum()), int(instructions.sum())
 
-    misses_per_million: int = 1000
-    instructions_per_us: int = 2500
 
-    def instructions(self, misses: I64, compute_ps: I64) -> tuple[int, int]:
-        """(those of tasks bound by the processor, all) of the tasks with these misses and compute times."""
-        whole, rest = np.divmod(compute_ps, MILLION)
-        instructions = whole * self.instructions_per_us + rest * self.instructions_per_us // MILLION
-        bound = misses * MILLION < instructions * self.misses_per_million
-        return int(instructions[bound].sum()), int(instructions.sum())
-
-    def program(self, misses: I64, compute_ps: I64) -> bool:
-        """Whether the tasks that are bound by the processor execute more than half of all instructions."""
-        bound, counted = self.instructions(misses, compute_ps)
-        return 2 * bound > counted
+def is_cpu_bound(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> bool:
+    """Return whether the tasks that are bound by the processor execute more than half of all instructions."""
+    bound, counted = bound_instructions(rule, misses, compute_ps)
+    return 2 * bound > counted
 
 
 # ---- The controller ``fastest``: tries sets of switches, an iteration each, and keeps the one that was fastest -------
 #
-# The first iteration, in which pages are placed and caches are cold, counts for no set; it has the first one switched
-# on.
+# In the first iteration pages are placed and caches are cold, so its time counts for no set; the first set is on.
 
 Times = tuple[int, ...]  # of the iterations so far
 
 
 def fastest(tune: TuneSpec) -> Controller:
-    """The controller that tries the sets of ``tune.of``; its state is the times of the iterations that count."""
+    """Return the controller that tries the sets of ``tune.of``; its state is the times of the iterations that count."""
     sets = [frozenset(names) for names in tune.of or ()]
 
     def choose(program: Program, state: Times | None, measures: Measures | None) -> tuple[Times | None, Controls]:
@@ -87,17 +78,17 @@ def fastest(tune: TuneSpec) -> Controller:
 
 
 def below(own: I64, subtree_end: I64) -> I64:
-    """[tasks] the sums of ``own`` over the subtree of each task, itself included."""
+    """[tasks] the sum of ``own`` over the subtree of each task, with the task."""
     before = np.zeros(len(own) + 1, np.int64)
     np.cumsum(own, out=before[1:])
     return before[subtree_end] - before[:-1]
 
 
 def shared_cache_bytes(misses: I64, line_bytes: int, subtree_end: I64) -> I64:
-    """[tasks] the size of the shared cache used by the tasks of each subtree, SOSC (Chen and Guo 2015, equation 2).
+    """[tasks] the bytes of shared cache that the tasks of each subtree use, SOSC (Chen and Guo 2015, equation 2).
 
-    A line that a core's last private cache does not have takes a line of the shared cache: ``S_a = M_a + sum of S_i``
-    over the children of task a, where ``M_a`` are the misses of its own segments times the size of a line.
+    Each miss of a core's last private cache takes a line of the shared cache: ``S_a = M_a + sum of S_i`` over the
+    children of task a, where ``M_a`` is the number of misses of the task's own segments times the size of a line.
     """
     return below(misses * line_bytes, subtree_end)
 
@@ -122,10 +113,10 @@ KEEPS_EQUAL = "parents"  # the move after which an iteration that takes just as 
 class Search:
     """How far the search for a packing has come: Algorithm 1 between two iterations.
 
-    ``tried`` are the roots under which the next iteration runs, ``kept`` the fastest ones so far, which took
-    ``kept_ps``, None until the ``initial`` ones have run. ``moves`` are those left, the first of which is being tried;
-    none: the search has ended. ``labels`` are those within which subtrees stay, if they do. What takes at least
-    ``gain_per_mille`` thousandths less than what was kept before is kept; 0: whatever takes any less.
+    The next iteration runs under the roots ``tried``. The fastest roots so far are ``kept``; their iteration took
+    ``kept_ps``, None until the ``initial`` roots have run. ``moves`` are the moves left, of which the first is being
+    tried; the search has ended if none is left. If ``labels`` are given, a subtree stays within one label. A packing is
+    kept if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; 0: any less.
     """
 
     initial: I64
@@ -137,19 +128,20 @@ class Search:
     kept_ps: int | None = None
 
     @classmethod
-    def begin(cls, program: Program, roots: I64, tuner: PackingTuner) -> Search:
-        """Before the iteration with the initial packing."""
-        labels = slices(program, program.units) if tuner.within == "slice" else None
+    def begin(cls, program: Program, roots: I64, tune: TuneSpec) -> Search:
+        """Return the search before the iteration with the initial packing."""
+        labels = slices(program, program.units) if tune.within == "slice" else None
         initial = roots if labels is None else packing_within(program, roots, labels)
-        return cls(initial, tuner.moves, labels, tuner.gain_per_mille, tried=initial, kept=initial)
+        gain_per_mille = 0 if tune.keep == "faster" else tune.keep.faster_by_per_mille
+        return cls(initial, tune.moves, labels, gain_per_mille, tried=initial, kept=initial)
 
     @property
     def ended(self) -> bool:
-        """Whether the packing stays as it is from now on."""
+        """Whether the packing stays as it is until the loop ends."""
         return not self.moves and self.kept_ps is not None
 
     def measured(self, program: Program, time_ps: int) -> Search:
-        """After an iteration under ``tried`` took ``time_ps``: what is tried next, or ``kept`` for good."""
+        """Return the search after the iteration under ``tried`` took ``time_ps``."""
         if self.kept_ps is None:
             return replace(self, kept_ps=time_ps)._go_on(program)
         if self.ended:
@@ -159,13 +151,13 @@ class Search:
         return self._turn(program)
 
     def _is_gain(self, time_ps: int, kept_ps: int) -> bool:
-        """Whether what takes ``time_ps`` is to be kept rather than what takes ``kept_ps``."""
+        """Whether a packing whose iteration took ``time_ps`` replaces the packing that took ``kept_ps``."""
         if self.gain_per_mille:
             return time_ps * 1000 <= kept_ps * (1000 - self.gain_per_mille)
         return time_ps < kept_ps or (time_ps == kept_ps and self.moves[0] == KEEPS_EQUAL)
 
     def _go_on(self, program: Program) -> Search:
-        """Move the kept roots further."""
+        """Return the search that tries the first of ``moves`` on the kept roots."""
         if not self.moves:
             return replace(self, tried=self.kept)
         tried = MOVES[self.moves[0]](program, self.kept)
@@ -174,14 +166,17 @@ class Search:
         return self._turn(program) if np.array_equal(tried, self.kept) else replace(self, tried=tried)
 
     def _turn(self, program: Program) -> Search:
-        """The first of the moves leads no further: try the next one, unless that one was a gain."""
+        """Return the search without its first move, and without any move if the first one was a gain."""
         gained = not np.array_equal(self.kept, self.initial)
         return replace(self, moves=() if gained else self.moves[1:])._go_on(program)
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The state of the controller: the search in the loop whose first phase is ``phase``, where tasks are packed."""
+    """The state of the packing controller: the search in the loop whose first phase is ``phase``.
+
+    The search is None while no tasks are packed.
+    """
 
     phase: int = -1
     search: Search | None = None
@@ -191,21 +186,13 @@ class Tuned:
 class PackingTuner:
     """The controller ``tune: {what: packing}``.
 
-    ``start`` is the initial packing: by use of the shared cache (``sosc``), the topmost tasks with a label
-    (``slices``), or the tasks at a depth. ``moves`` are tried in this order; none: the initial packing stays, as in
-    CATS (Chen, Guo and Huang 2012). ``within``: a subtree may be as large as a whole ``tree``, or has to lie within the
-    ``slice`` of the data that one unit has (A-54). ``gain_per_mille``: how much faster another packing has to be.
-    ``cpu_bound``: which programs are not packed; None: all are.
+    Without moves the initial packing stays, as in CATS (Chen, Guo and Huang 2012).
     """
 
-    start: Literal["sosc", "slices"] | int = "sosc"
-    moves: tuple[str, ...] = ("children", "parents")
-    within: Literal["tree", "slice"] = "tree"
-    gain_per_mille: int = 0
-    cpu_bound: CpuBound | None = None
+    tune: TuneSpec
 
     def __call__(self, program: Program, state: Tuned | None, measures: Measures | None, /) -> tuple[Tuned, Controls]:
-        """All tasks free before the first iteration of a loop, then packings; see the head of this module."""
+        """Return the new state and controls: all tasks free before the first iteration of a loop, packings after it."""
         if state is None or measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
             return Tuned(), _all_free(program) if max(program.iterations, default=1) > 1 else _plain(program)
         if measures.iteration == 0:
@@ -216,19 +203,20 @@ class PackingTuner:
         return Tuned(state.phase, search), Controls(tiers=tiers_of_packing(program, search.tried))
 
     def _profiled(self, program: Program, measures: Measures) -> tuple[Tuned, Controls]:
-        """After the first iteration of a loop."""
+        """Return the state and controls after the first iteration of a loop."""
         ran = tasks_of_loop(program, measures.phase)
-        if self.cpu_bound and self.cpu_bound.program(measures.misses[ran], program.compute_ps[ran]):
+        rule = self.tune.cpu_bound
+        if rule != "none" and is_cpu_bound(rule, measures.misses[ran], program.compute_ps[ran]):
             return Tuned(measures.phase), _plain(program)
         roots = self._initial(program, measures)
-        search = Search.begin(program, roots[ran[roots]], self)
+        search = Search.begin(program, roots[ran[roots]], self.tune)
         tiers = tiers_of_packing(program, search.tried)
         return Tuned(measures.phase, search), Controls(tiers=tiers, switches=frozenset())
 
     def _initial(self, program: Program, measures: Measures) -> I64:
-        if isinstance(self.start, int):
-            return packing_at_depth(program, self.start)
-        if self.start == "slices":
+        if isinstance(self.tune.start, TierDepth):
+            return packing_at_depth(program, self.tune.start.depth)
+        if self.tune.start == "slices":
             return packing_of_labels(program, slices(program, program.units))
         used = shared_cache_bytes(measures.misses, program.line_bytes, program.subtree_end)
         return initial_packing(program, used, program.unit_llc_bytes)
@@ -239,25 +227,13 @@ def _all_free(program: Program) -> Controls:
 
 
 def _plain(program: Program) -> Controls:
-    """All tasks are local, and the switch is on where some level or rule depends on it."""
+    """Return controls by which all tasks are local, and `PLAIN` is on if a level or rule depends on the switch."""
     switches = frozenset({PLAIN}.intersection(program.switches))
     return Controls(tiers=np.full(program.tasks, Tier.LOCAL, np.uint8), switches=switches)
 
 
-def packing_tuner(tune: TuneSpec) -> PackingTuner:
-    """The controller with the fields of ``tune``."""
-    bound = tune.cpu_bound
-    return PackingTuner(
-        start=tune.start.depth if isinstance(tune.start, TierDepth) else tune.start,
-        moves=tune.moves,
-        within=tune.within,
-        gain_per_mille=0 if tune.keep == "faster" else tune.keep.faster_by_per_mille,
-        cpu_bound=CpuBound(bound.misses_per_million, bound.instructions_per_us) if bound != "none" else None,
-    )
-
-
 def tasks_of_loop(program: Program, phase: int) -> npt.NDArray[np.bool_]:
-    """[tasks] whether each is of the outermost loop whose first phase is ``phase``, which may be a phase alone."""
+    """[tasks] whether each task is of the outermost loop (or the phase alone) whose first phase is ``phase``."""
     end = max((loop.end for loop in program.loops if loop.first == phase), default=phase + 1)
     change = np.zeros(program.tasks + 1, np.int64)
     roots = np.unique(np.array([root for roots in program.roots[phase:end] for root in roots], np.int64))
@@ -266,4 +242,4 @@ def tasks_of_loop(program: Program, phase: int) -> npt.NDArray[np.bool_]:
     return np.cumsum(change[:-1]) > 0
 
 
-BUILT_IN: Mapping[str, Callable[[TuneSpec], Controller]] = {"fastest": fastest, "packing": packing_tuner}
+BUILT_IN: Mapping[str, Callable[[TuneSpec], Controller]] = {"fastest": fastest, "packing": PackingTuner}

@@ -27,7 +27,6 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine, WorkerMap
-from numasim.parts.base import as_list
 from numasim.parts.models.placement_model import (
     ChangeSpec,
     PageRule,
@@ -35,8 +34,7 @@ from numasim.parts.models.placement_model import (
     PolicySpec,
     TunedPlacementSpec,
 )
-from numasim.strategy.placement.byte_spans import Spans
-from numasim.strategy.placement.homes import NO_HOME, Homes, TabulatedHomes, on_one, require_tabulated
+from numasim.strategy.placement.homes import NO_HOME, Homes, Spans, TabulatedHomes, on_one, require_tabulated
 from numasim.strategy.placement.policies import POLICIES, Ground
 from numasim.workload.graph import Op, Phase, Region, Workload
 
@@ -269,19 +267,6 @@ def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workl
 
 def _check(spec: PlacementSpec, machine: Machine, work: Workload) -> None:
     """Raise InputError for what does not fit together, whatever homes are drawn."""
-    for node in (node for policy in spec.policies for node in policy.named_nodes):
-        if node >= machine.nodes:
-            raise InputError(
-                f"machine {machine.name!r} has no node {node}",
-                path=("placement",),
-                expected=f"a node from 0 to {machine.nodes - 1}",
-            )
-        if not machine.memory_bytes[node]:
-            raise InputError(
-                f"node {node} of machine {machine.name!r} has no memory",
-                path=("placement",),
-                expected=f"one of nodes {as_list(np.flatnonzero(machine.memory_bytes).tolist())}",
-            )
     if _moving(spec):
         _refuse_ranges(work, _moving(spec)[0])
     later = [work.regions[r] for r in np.flatnonzero(_dynamic(spec, work))]

@@ -25,7 +25,7 @@ from numasim.engine.assumed_values import COLUMN as ASSUMED
 from numasim.engine.result import COLUMNS, column_place
 from numasim.parts.base import canonical_json
 from numasim.parts.yaml.nodes import Held
-from numasim.spec.shared_contents import recording_of
+from numasim.spec.run_spec import recording_of
 from numasim.sweep.planned_runs import PlannedRow
 from numasim.sweep.store.parquet import ITERATIONS_TABLE, RUN, column_type, read_shards, table_bytes
 from numasim.sweep.store.results_store import ITERATIONS, NODE_PAIRS, RESULTS, TIMING, WORKERS, Store

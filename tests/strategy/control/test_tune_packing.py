@@ -10,9 +10,9 @@ import pytest
 from control_programs import LEAF, program_of, regular
 from pydantic import ValidationError
 
-from numasim.parts.models.tune_model import TuneSpec
+from numasim.parts.models.tune_model import CpuBoundSpec, TuneSpec
 from numasim.schema.enumerations import Tier
-from numasim.strategy.control.built_in import PLAIN, CpuBound, PackingTuner, packing_tuner, tasks_of_loop
+from numasim.strategy.control.built_in import PLAIN, PackingTuner, bound_instructions, is_cpu_bound, tasks_of_loop
 from numasim.strategy.control.controller import I64, Controls, Measures, Program
 from numasim.workload.phases import Loop
 
@@ -65,79 +65,50 @@ class Run:
         return found
 
 
-def tried(time_of: dict[int, int], iterations: int = 8, **tuner: object) -> list[int]:
-    return Run(BINARY, PackingTuner(**tuner), LEAF_MISSES).iterate(time_of, iterations)  # type: ignore[arg-type]
+def packing(**fields: object) -> PackingTuner:
+    return PackingTuner(TuneSpec.model_validate({"what": "packing", **fields}))
 
 
-def test_smaller_subtrees_while_they_are_faster() -> None:
-    """The leaves are best: nothing is left to try, and larger subtrees are not tried."""
-    assert tried({2: 100, 3: 90, 4: 80}) == [2, 3, 4, 4, 4, 4, 4, 4]
+A_HUNDREDTH_LESS = {"keep": {"faster_by_per_mille": 10}}  # 990 of 1,000 are enough, 991 are not
 
 
-def test_smaller_subtrees_until_they_are_slower() -> None:
-    assert tried({2: 100, 3: 90, 4: 95}) == [2, 3, 4, 3, 3, 3, 3, 3]
-
-
-def test_equal_times_end_the_search_among_smaller_subtrees() -> None:
-    assert tried({2: 100, 3: 90, 4: 90}) == [2, 3, 4, 3, 3, 3, 3, 3]
-
-
-def test_larger_subtrees_if_the_first_smaller_ones_are_slower() -> None:
-    """From the initial packing on; the whole tree is slower than its halves, which are kept."""
-    assert tried({0: 95, 1: 90, 2: 100, 3: 110}) == [2, 3, 1, 0, 1, 1, 1, 1]
-
-
-def test_larger_subtrees_if_the_first_smaller_ones_are_not_faster() -> None:
-    assert tried({0: 95, 1: 90, 2: 100, 3: 100}) == [2, 3, 1, 0, 1, 1, 1, 1]
-
-
-def test_equal_times_do_not_end_the_search_among_larger_subtrees() -> None:
-    """The printed listing stops only where the new time is longer, and saves what takes just as long."""
-    assert tried({0: 80, 1: 100, 2: 100, 3: 110}) == [2, 3, 1, 0, 0, 0, 0, 0]
-    assert tried({0: 101, 1: 100, 2: 100, 3: 110}) == [2, 3, 1, 0, 1, 1, 1, 1]
-
-
-def test_the_initial_packing_stays_where_both_ways_are_slower() -> None:
-    assert tried({1: 101, 2: 100, 3: 101}) == [2, 3, 1, 2, 2, 2, 2, 2]
-
-
-def test_leaves_cannot_get_smaller() -> None:
-    """Roots that are leaves have no children: larger subtrees are tried at once."""
-    assert tried({1: 97, 2: 96, 3: 98, 4: 99}, start=4) == [4, 3, 2, 1, 2, 2, 2, 2]
-
-
-def test_a_whole_tree_cannot_get_larger() -> None:
-    assert tried({0: 100, 1: 101}, start=0) == [0, 1, 0, 0, 0, 0, 0, 0]
-
-
-def test_without_moves_the_initial_packing_stays() -> None:
-    assert tried({2: 100}, moves=()) == [2] * 8
-
-
-def test_one_move_alone() -> None:
-    assert tried({2: 100, 3: 110}, moves=("children",)) == [2, 3, 2, 2, 2, 2, 2, 2]
-    assert tried({1: 100, 2: 100, 0: 120}, moves=("parents",)) == [2, 1, 0, 1, 1, 1, 1, 1]
-
-
-def test_a_packing_within_slices_gets_no_larger_than_a_slice() -> None:
-    """Two sockets have a half of the tree each."""
-    assert tried({1: 90, 2: 100, 3: 110}, within="slice") == [2, 3, 1, 1, 1, 1, 1, 1]
-    assert tried({1: 90, 2: 100}, start=0, within="slice") == [1, 2, 1, 1, 1, 1, 1, 1]
-    assert tried({1: 90, 2: 100}, start="slices", within="slice") == [1, 2, 1, 1, 1, 1, 1, 1]
-
-
-def test_packings_that_are_only_faster_by_chance_are_not_kept() -> None:
-    """A hundredth less is asked for: 990 of 1,000 are enough, 991 are not, nor is what takes just as long."""
-    asked = {"gain_per_mille": 10}
-    assert tried({2: 1000, 3: 990, 4: 981}, **asked) == [2, 3, 4, 3, 3, 3, 3, 3]
-    assert tried({2: 1000, 3: 991, 1: 1000}, **asked) == [2, 3, 1, 2, 2, 2, 2, 2]
-    assert tried({2: 1000, 3: 991, 1: 990, 0: 981}, **asked) == [2, 3, 1, 0, 1, 1, 1, 1]
-    assert tried({2: 1000, 3: 991, 1: 990, 0: 980}, **asked) == [2, 3, 1, 0, 0, 0, 0, 0]
-
-
-def test_how_much_faster_a_packing_has_to_be_is_said_by_the_strategy() -> None:
-    for keep, gain in (("faster", 0), ({"faster_by_per_mille": 5}, 5)):
-        assert packing_tuner(TuneSpec.model_validate({"what": "packing", "keep": keep})).gain_per_mille == gain
+@pytest.mark.parametrize(
+    ("time_of", "fields", "depths"),
+    [
+        # smaller subtrees for as long as an iteration gets faster; an equal time ends that
+        ({2: 100, 3: 90, 4: 80}, {}, [2, 3, 4, 4, 4, 4, 4, 4]),
+        ({2: 100, 3: 90, 4: 95}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
+        ({2: 100, 3: 90, 4: 90}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
+        # larger subtrees from the initial packing on, if the first smaller ones are slower or not faster
+        ({0: 95, 1: 90, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
+        ({0: 95, 1: 90, 2: 100, 3: 100}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
+        # an equal time does not end these: the printed listing stops only where the new time is longer
+        ({0: 80, 1: 100, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 0, 0, 0, 0]),
+        ({0: 101, 1: 100, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
+        # the initial packing stays if both ways are slower
+        ({1: 101, 2: 100, 3: 101}, {}, [2, 3, 1, 2, 2, 2, 2, 2]),
+        # leaves cannot get smaller, a whole tree cannot get larger
+        ({1: 97, 2: 96, 3: 98, 4: 99}, {"start": {"depth": 4}}, [4, 3, 2, 1, 2, 2, 2, 2]),
+        ({0: 100, 1: 101}, {"start": {"depth": 0}}, [0, 1, 0, 0, 0, 0, 0, 0]),
+        # without moves, and with one move alone
+        ({2: 100}, {"moves": []}, [2, 2, 2, 2, 2, 2, 2, 2]),
+        ({2: 100, 3: 110}, {"moves": ["children"]}, [2, 3, 2, 2, 2, 2, 2, 2]),
+        ({1: 100, 2: 100, 0: 120}, {"moves": ["parents"]}, [2, 1, 0, 1, 1, 1, 1, 1]),
+        # within slices a subtree gets no larger than a slice: two sockets have a half of the tree each
+        ({1: 90, 2: 100, 3: 110}, {"within": "slice"}, [2, 3, 1, 1, 1, 1, 1, 1]),
+        ({1: 90, 2: 100}, {"within": "slice", "start": {"depth": 0}}, [1, 2, 1, 1, 1, 1, 1, 1]),
+        ({1: 90, 2: 100}, {"within": "slice", "start": "slices"}, [1, 2, 1, 1, 1, 1, 1, 1]),
+        # a packing that is faster by chance alone is not kept, nor is a packing that takes just as long
+        ({2: 1000, 3: 990, 4: 981}, A_HUNDREDTH_LESS, [2, 3, 4, 3, 3, 3, 3, 3]),
+        ({2: 1000, 3: 991, 1: 1000}, A_HUNDREDTH_LESS, [2, 3, 1, 2, 2, 2, 2, 2]),
+        ({2: 1000, 3: 991, 1: 990, 0: 981}, A_HUNDREDTH_LESS, [2, 3, 1, 0, 1, 1, 1, 1]),
+        ({2: 1000, 3: 991, 1: 990, 0: 980}, A_HUNDREDTH_LESS, [2, 3, 1, 0, 0, 0, 0, 0]),
+    ],
+)
+def test_depths_of_the_packings_that_are_tried(
+    time_of: dict[int, int], fields: dict[str, object], depths: list[int]
+) -> None:
+    assert Run(BINARY, packing(**fields), LEAF_MISSES).iterate(time_of, len(depths)) == depths
 
 
 @pytest.mark.parametrize("keep", ["fastest", {"faster_by_per_mille": 0}, {"faster_by_per_mille": 1000}, {}])
@@ -150,7 +121,7 @@ def test_roots_at_different_depths() -> None:
     """A root that is a leaf stays where it is while the others move down (A-16); on the way up, the outer one stays."""
     tree = [[LEAF, LEAF], LEAF]  # 0: whole; 1 with leaves 2 and 3; leaf 4
     program = program_of([[tree]])
-    tuner = PackingTuner(start=1)
+    tuner = packing(start={"depth": 1})
     state, _ = tuner(program, None, None)
     roots = []
     for iteration, time_ps in enumerate([0, 100, 90, 0, 0]):
@@ -165,7 +136,7 @@ def test_every_loop_is_profiled_and_searched_anew() -> None:
     assert tasks_of_loop(program, 0).tolist() == [True] * 3 + [False] * 10
     assert tasks_of_loop(program, 1).tolist() == [False] * 3 + [True] * 10
     misses = np.array([0, 200, 10, 0, 0, 60, 60, 0, 60, 60, 0, 0, 0])
-    tuner = PackingTuner()
+    tuner = packing()
     state, _ = tuner(program, None, None)
     state, controls = tuner(program, state, measures(program, 0, 5, misses, phase=0))
     assert roots_of(controls) == [2]  # 200 lines of 64 bytes are more than 6,400
@@ -184,7 +155,7 @@ def roots_of(controls: Controls) -> list[int]:
 
 def test_programs_bound_by_the_processor_are_not_packed() -> None:
     program = program_of([[regular(2, 3)]], compute_ps=10**9)  # a millisecond: 2.5 million instructions
-    tuner = PackingTuner(cpu_bound=CpuBound())
+    tuner = packing(cpu_bound={})
     few = np.where(program.depth == 2, 2499, 0)
     state, _ = tuner(program, None, None)
     later, controls = tuner(program, state, measures(program, 0, 5, few))
@@ -196,13 +167,13 @@ def test_programs_bound_by_the_processor_are_not_packed() -> None:
     many = np.full(program.tasks, 2500)
     _, controls = tuner(program, state, measures(program, 0, 5, many))
     assert controls.switches == frozenset()
-    assert PackingTuner()(program, state, measures(program, 0, 5, few))[1].switches == frozenset()
+    assert packing()(program, state, measures(program, 0, 5, few))[1].switches == frozenset()
 
 
 @pytest.mark.parametrize("phases", [[[regular(2, 3)]], [[regular(2, 3)], [regular(2, 3)]]])
 def test_programs_without_a_loop_are_not_packed(phases: list[Any]) -> None:
     """What is learned in their only iteration would be of no use, and in the first one no socket helps another."""
-    tuner, program = PackingTuner(), program_of(phases, repeat=1)
+    tuner, program = packing(), program_of(phases, repeat=1)
     state, controls = tuner(program, None, None)
     for phase in range(len(phases)):
         assert controls.switches == {PLAIN}
@@ -217,7 +188,7 @@ def test_a_switch_on_which_nothing_depends_stays_off() -> None:
     few = np.zeros(15, np.int64)
     for repeat, iterations in ((1, 0), (9, 1)):
         program = program_of([[regular(2, 4)]], compute_ps=10**9, repeat=repeat, switches=())
-        tuner = PackingTuner(cpu_bound=CpuBound())
+        tuner = packing(cpu_bound={})
         state, controls = tuner(program, None, None)
         for iteration in range(iterations):
             state, controls = tuner(program, state, measures(program, iteration, 5, few))
@@ -229,7 +200,7 @@ def test_a_switch_on_which_nothing_depends_stays_off() -> None:
 def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
     """All tasks are free until the loop has been profiled, and again behind it."""
     program = program_of([[regular(2, 2)], [regular(2, 2)], [regular(2, 2)]], loops=(Loop(1, 2, 3),), repeat=1)
-    tuner = PackingTuner()
+    tuner = packing()
     state, controls = tuner(program, None, None)
     for phase, iteration in ((0, 0), (1, 0), (1, 1), (1, 2)):
         is_free = controls.tiers is not None and set(controls.tiers.tolist()) == {FREE}
@@ -252,12 +223,12 @@ def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
 def test_instructions_of_tasks_bound_by_the_processor(
     misses: list[int], compute_us: list[int], bound: int, counted: int
 ) -> None:
-    assert CpuBound().instructions(np.array(misses), np.array(compute_us) * 10**6) == (bound, counted)
+    assert bound_instructions(CpuBoundSpec(), np.array(misses), np.array(compute_us) * 10**6) == (bound, counted)
 
 
 def test_most_instructions_decide() -> None:
     """Half of them are not most; many small tasks do not outweigh a large one."""
-    assert CpuBound().program(np.array([0, *[99] * 9]), np.array([10**9, *[10**6] * 9]))
-    assert not CpuBound().program(np.array([0, 9999]), np.array([10**9, 10**9]))
-    assert CpuBound().program(np.array([0, 0, 9999]), np.array([10**9] * 3))
-    assert not CpuBound().program(np.array([0]), np.array([0]))
+    assert is_cpu_bound(CpuBoundSpec(), np.array([0, *[99] * 9]), np.array([10**9, *[10**6] * 9]))
+    assert not is_cpu_bound(CpuBoundSpec(), np.array([0, 9999]), np.array([10**9, 10**9]))
+    assert is_cpu_bound(CpuBoundSpec(), np.array([0, 0, 9999]), np.array([10**9] * 3))
+    assert not is_cpu_bound(CpuBoundSpec(), np.array([0]), np.array([0]))

@@ -22,7 +22,7 @@ from numasim.parts.models.placement_model import DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.control.controller import I32
-from numasim.strategy.control.known_program import label_unit
+from numasim.strategy.control.task_control import label_unit
 from numasim.workload.algorithms.serial_parts import with_serial_parts
 from numasim.workload.builder import frozen
 from numasim.workload.graph import I64, Mode, RangeFamily, Workload

@@ -1,18 +1,22 @@
-"""A sweep for people: what it asks, what its cells have in common, and its axes."""
+"""Sweeps, families of workloads and runtimes that are shipped, each in lines of text for people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
+
+from pydantic import BaseModel
 
 from numasim.parts import catalog
 from numasim.parts.base import canonical_json
+from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.spec.run_spec import read_spec
 from numasim.spec.sweep_spec import SweepSpec, load_sweep
 from numasim.workload.registry import PARAMETERS, described
 
 
-def describe(name: str) -> str:
+def describe_sweep(name: str) -> str:
     """Lines of text about the shipped sweep ``name``: its description, number of runs, fields and axes."""
     loaded = load_sweep(name)
     rows = [*_common(name, loaded), *_axes(loaded)]
@@ -56,3 +60,32 @@ def _parameters(name: str) -> Iterator[tuple[str, str, str]]:
         if key != "name":
             default = "needed" if field.is_required() else "may be left out" if field.default is None else field.default
             yield field.alias or key, str(default), field.description or ""
+
+
+# ---- A runtime for people: every field with its value and its meaning ------------------------------------------------
+
+UNSAID = ("name", "sources")
+
+
+def describe_runtime(runtime: RuntimeSpec) -> str:
+    """The name, then a line for each field that has a value: its dotted name, the value and its meaning."""
+    rows = list(_fields(runtime, ""))
+    names, values = (max(len(row[at]) for row in rows) for at in (0, 1))
+    lines = (f"  {name:<{names}}  {value:<{values}}  {meaning}".rstrip() for name, value, meaning in rows)
+    return "\n".join([f"runtime {runtime.name}", *lines])
+
+
+def _fields(model: BaseModel, above: str) -> Iterator[tuple[str, str, str]]:
+    for name, field in type(model).model_fields.items():
+        value = getattr(model, name)
+        path = f"{above}{field.alias or name}"
+        if isinstance(value, BaseModel):
+            yield from _fields(value, f"{path}.")
+        elif value is not None and path not in UNSAID:
+            yield path, _shown(value), field.description or ""
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)

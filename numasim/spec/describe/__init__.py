@@ -1,1 +1,0 @@
-"""What ships, for people: families of workloads, runtimes and sweeps in lines of text."""

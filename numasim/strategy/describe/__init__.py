@@ -1,1 +1,0 @@
-"""A compiled strategy in plain English."""
