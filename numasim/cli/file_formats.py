@@ -8,7 +8,7 @@ from typing import Any
 
 from numasim.engine.columns import DESCRIBED, Kind
 from numasim.errors import InputError
-from numasim.reproduce.calibration.record import Calibration
+from numasim.reproduce.calibration_file import Calibration
 from numasim.spec.json_schema import Schema, json_schema, model_schema, with_title
 from numasim.validate.part_files import PartFile
 

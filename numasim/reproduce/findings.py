@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numasim
-from numasim.reproduce.calibration.record import Calibration
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.metrics import METRICS
 from numasim.reproduce.printed_twice import printed_twice
 from numasim.reproduce.reproduce import Reproduction, comparable

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import from_python, scalar
-from numasim.reproduce.calibration.record import FittedParameter, Value
+from numasim.reproduce.calibration_file import FittedParameter, Value
 from numasim.reproduce.names import check_known
 from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted
 from numasim.spec.overrides import Assignment, from_mapping

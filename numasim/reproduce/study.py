@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from numasim.files.standard_streams import legible_text
 from numasim.parts.yaml.document import load
-from numasim.reproduce.calibration.record import Calibration, FittedParameter, RefusedParameter, read_calibration
+from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter, read_calibration
 from numasim.reproduce.metrics import METRICS, QUESTIONS
 from numasim.reproduce.names import check_known, unknown_name
 from numasim.reproduce.programs import Fields, Names, Program, Question, listed, question
