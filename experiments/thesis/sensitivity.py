@@ -36,8 +36,7 @@ from numasim.report.figures.style import line_colour, styled
 from numasim.reproduce.figures.score_figure import BOUND_COLOUR
 from numasim.reproduce.findings import plain
 from numasim.reproduce.metrics import METRICS
-from numasim.reproduce.names import check_known
-from numasim.reproduce.programs import Change, Fields, Scope, listed
+from numasim.reproduce.programs import Change, Fields, Scope, check_known, listed
 from numasim.reproduce.reproduce import simulate
 from numasim.reproduce.scores import class_scores
 from numasim.reproduce.setting import SIDES, Setting, Side, parameter_sides, reading_sides

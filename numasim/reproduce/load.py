@@ -13,7 +13,7 @@ from types import ModuleType
 from numasim.errors import InputError
 from numasim.files.reader import is_file
 from numasim.parts.yaml.document import load
-from numasim.reproduce.names import check_known
+from numasim.reproduce.programs import check_known
 from numasim.reproduce.study import Study, imported
 
 STUDY = "study.py"

@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter
-from numasim.reproduce.names import unknown_name
+from numasim.reproduce.programs import unknown_name
 from numasim.reproduce.study import Study
 
 Point = tuple[int, ...]  # a number for each axis

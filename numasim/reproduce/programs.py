@@ -7,18 +7,39 @@ changes a field inside it. A relative path in them starts at the working directo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from numasim.errors import InputError
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Node, Place, Source, from_python
 from numasim.reproduce.table_cells import ReadingRole
 from numasim.spec.overrides import Assignment, from_mapping
 
 Names = tuple[str, ...]
+Known = TypeVar("Known")
+
+
+def unknown_name(problem: str, name: str, known: Collection[str]) -> InputError:
+    """Return an error with ``problem`` that lists the ``known`` names and proposes the one nearest to ``name``."""
+    expected = f"one of {', '.join(known)}" if known else None
+    return InputError(problem, expected=expected, value=name, known=known)
+
+
+def looked_up(what: str, name: str, known: Mapping[str, Known]) -> Known:
+    """The value of ``name``. Raises `InputError` where it is not one of ``known``."""
+    check_known(what, (name,), known)
+    return known[name]
+
+
+def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise `InputError` for the first of ``names`` that is not one of ``known``."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(f"there is no {what} {name!r}", name, known)
 
 
 class Fields(dict[str, Any]):

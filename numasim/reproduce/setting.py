@@ -18,8 +18,7 @@ from typing import Any, Protocol
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import from_python, scalar
 from numasim.reproduce.calibration_file import FittedParameter, Value
-from numasim.reproduce.names import check_known
-from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted
+from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted, check_known
 from numasim.spec.overrides import Assignment, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
 from numasim.spec.single_part import read_machine

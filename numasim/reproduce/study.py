@@ -24,8 +24,7 @@ from numasim.files.standard_streams import legible_text
 from numasim.parts.yaml.document import load
 from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter, read_calibration
 from numasim.reproduce.metrics import METRICS, QUESTIONS
-from numasim.reproduce.names import check_known, unknown_name
-from numasim.reproduce.programs import Fields, Names, Program, Question, listed, question
+from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, listed, question, unknown_name
 from numasim.reproduce.setting import FittedRange
 from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Ceiling, Table

@@ -13,8 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from numasim.reproduce.names import check_known, looked_up
-from numasim.reproduce.programs import Names, Program, Wanted, listed
+from numasim.reproduce.programs import Names, Program, Wanted, check_known, listed, looked_up
 from numasim.reproduce.published import PublishedTable, read_published
 from numasim.reproduce.quantities import QUANTITIES, Outcome, task_us
 from numasim.reproduce.setting import NotSimulatedError, Setting, assigned
