@@ -5,9 +5,19 @@ from typing import Annotated
 
 import typer
 
-from numasim.cli.completion import YAML, parts_of_validation, shipped, studies
 from numasim.cli.examples import examples
-from numasim.cli.shared import EngineName, Jobs, Json, Results, chosen_engine, say
+from numasim.cli.shared import (
+    YAML,
+    EngineName,
+    Jobs,
+    Json,
+    Results,
+    chosen_engine,
+    parts_of_validation,
+    say,
+    shipped,
+    studies,
+)
 
 ALL = "all"  # studies
 

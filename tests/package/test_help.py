@@ -57,7 +57,7 @@ def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         "numasim.runtime.record.openmp_costs.measured", lambda library: dict.fromkeys(MEASURED, Decimal(50))
     )
-    monkeypatch.setattr("numasim.cli.graphs.record_command._record", lambda order, file: None)  # of a user's program
+    monkeypatch.setattr("numasim.cli.record_and_ask._record", lambda order, file: None)  # of a user's program
     monkeypatch.setattr("webbrowser.open", lambda page: page.endswith("/index.html"))
     every = [line for command in COMMANDS.values() for line in examples_of(command.epilog)]
     for line in dict.fromkeys(every):

@@ -19,7 +19,7 @@ MODULES = {
     "tomllib.load",
 }
 OTHERS = {
-    ("cli/plotting.py", "open"): "a browser, not a file",
+    ("cli/results.py", "open"): "a browser, not a file",
     ("runtime/record/recorded_data.py", "read_bytes"): "the program that is recorded, which is run as well",
     (
         "runtime/record/event_files.py",
