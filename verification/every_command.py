@@ -41,8 +41,8 @@ from typing import Any
 
 import numasim
 from numasim.files.owned_folder import owned_folder
-from numasim.reproduce.folder import STUDIES
 from numasim.reproduce.load import study_names
+from numasim.reproduce.reproduce import STUDIES
 
 sys.path.insert(0, str(Path(__file__).parent))
 

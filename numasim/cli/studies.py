@@ -47,9 +47,9 @@ def reproduce(
 
     Without a study all that are shipped are reproduced, each in a folder of its own, with a page that leads to them.
     """
-    from numasim.reproduce.command import report, report_all
     from numasim.reproduce.load import read_study
     from numasim.reproduce.reproduce import reproduce
+    from numasim.reproduce.terminal import report, report_all
 
     if study == ALL:
         _refuse_for_all(table=table, machine=machine, without=without)

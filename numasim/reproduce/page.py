@@ -23,11 +23,9 @@ from numasim.html import page_environment
 from numasim.report.figures.embedded import embedded, svg_text
 from numasim.reproduce import text
 from numasim.reproduce.csv_files import scores_csv, table_csv
-from numasim.reproduce.figures.chain_figure import chain_figure, chains
-from numasim.reproduce.figures.score_figure import ablation_figure, score_figure
-from numasim.reproduce.figures.table_figure import shown_groups, table_figure
 from numasim.reproduce.findings import Findings
-from numasim.reproduce.folder import (
+from numasim.reproduce.metrics import METRICS, QUESTIONS
+from numasim.reproduce.reproduce import (
     ABLATIONS,
     LEAD,
     MARKDOWN,
@@ -39,8 +37,9 @@ from numasim.reproduce.folder import (
     file_stem,
     table_file,
 )
-from numasim.reproduce.metrics import METRICS, QUESTIONS
+from numasim.reproduce.score_figures import ablation_figure, chain_figure, chains, score_figure
 from numasim.reproduce.table_cells import READING_ROLES, Role, Score
+from numasim.reproduce.table_figure import shown_groups, table_figure
 from numasim.reproduce.text import bound_sentence, filled, markdown_text, role_counts
 
 if TYPE_CHECKING:

@@ -242,11 +242,6 @@ def tried_number(found: Findings, tried: Tried, value: float) -> str:
     return f"{value:.1%}" if METRICS[found.metrics[tried.score]].percent else f"{value:.3g}"
 
 
-def same_score(score: Score, others: Sequence[Score]) -> Score | None:
-    """Return the score of the same class among others."""
-    return named(score.name, others)
-
-
 def named(name: str, scores: Sequence[Score]) -> Score | None:
     """Return the score of that name, None where there is none."""
     return next((score for score in scores if score.name == name), None)

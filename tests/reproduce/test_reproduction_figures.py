@@ -13,19 +13,19 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from numasim.reproduce.figures.chain_figure import chain_figure
-from numasim.reproduce.figures.score_figure import (
+from numasim.reproduce.findings import Ablation
+from numasim.reproduce.load import read_study
+from numasim.reproduce.score_figures import (
     BETTER_COLOUR,
     FULL_COLOUR,
     MISSED_COLOUR,
     WORSE_COLOUR,
     ablation_figure,
+    chain_figure,
     score_figure,
 )
-from numasim.reproduce.figures.table_figure import HATCHES, table_figure
-from numasim.reproduce.findings import Ablation
-from numasim.reproduce.load import read_study
 from numasim.reproduce.table_cells import Interval, Role, Score, Table
+from numasim.reproduce.table_figure import HATCHES, table_figure
 
 
 def drawn(what: Table) -> Figure:
