@@ -17,8 +17,7 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.files.bounded_xml import PlacedElement as Element
 from numasim.files.bounded_xml import read_xml
-from numasim.files.reader import HWLOC
-from numasim.files.whole_numbers import whole_number
+from numasim.files.reader import HWLOC, whole_number
 from numasim.machine.inventory import Cache, Clock, Inventory, Thread
 from numasim.machine.memory_attributes import read_memory_attributes
 from numasim.parts.base import MOST_PROCESSORS, as_list

@@ -35,7 +35,7 @@ STRIP_INCHES = 0.62
 
 @styled
 def score_figure(scores: Sequence[Score]) -> Figure:
-    """Draw one strip for each score, each on the scale of its own metric, the better side shaded."""
+    """Draw a strip for each score on the scale of its metric, with the better side of the bound shaded."""
     figure = Figure(figsize=(WIDTH_INCHES, STRIP_INCHES * len(scores) + 0.6), layout="constrained")
     strips = figure.subplots(len(scores), 1, squeeze=False)
     for axes, score in zip(strips.flat, scores, strict=True):
@@ -84,7 +84,7 @@ def _points(axes: Axes, score: Score) -> None:
 
 
 def _limits(score: Score) -> tuple[float, float]:
-    """From perfect to the worst value shown, with a margin, within the range of the metric."""
+    """Return the ends of the axis: the perfect value and the worst shown value, with margins."""
     perfect = METRICS[score.metric].best
     ends = [end for each in (score.seeds, score.rows) if each for end in (each.low, each.high)]
     known = [value for value in (score.value, *ends, score.null, score.bound) if value is not None]
@@ -103,7 +103,7 @@ BETTER_COLOUR, WORSE_COLOUR = line_colour(2), line_colour(1)
 
 @styled
 def ablation_figure(scores: Sequence[Score], ablations: Sequence[Ablation]) -> Figure:
-    """Draw for each class of ``scores`` the score under each ablation, the first with all mechanisms, and the bound."""
+    """Draw a panel for each score: its value under each ablation, the first with all mechanisms, and the bound."""
     rows = -(-len(scores) // PANEL_COLUMNS)
     height = rows * (BAR_INCHES * len(ablations) + 0.75) + 0.5
     figure = Figure(figsize=(WIDTH_INCHES, height), layout="constrained")
@@ -163,9 +163,9 @@ HEADROOM = 1.08  # over the largest value, and below the smallest if it is negat
 
 
 def chains(tables: Sequence[Table], score: str) -> dict[str, list[Cell]]:
-    """The cells of a class, row by row in the order of tables, each row from the baseline of its first cell on.
+    """Return row -> cells of a class in the order of tables, beginning with the baseline of the first cell.
 
-    Rows of a single cell are left out.
+    Rows with a single cell are left out.
     """
     found: dict[str, list[Cell]] = {}
     for table in tables:
@@ -179,7 +179,7 @@ def chains(tables: Sequence[Table], score: str) -> dict[str, list[Cell]]:
 
 @styled
 def chain_figure(rows: Mapping[str, Sequence[Cell]], score: Score) -> Figure:
-    """Draw the `chains` of a class over the variants of its cells, at least one."""
+    """Draw the `chains` of a class, at least one, over the variants of the cells."""
     unit = next(iter(rows.values()))[0].unit
     titles = [(row, "") for row in rows]
     figure, panels = panel_grid(

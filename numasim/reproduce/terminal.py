@@ -1,4 +1,5 @@
 """What `numasim reproduce` prints and writes: tables and scores, the report of a study, and the page of all."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -40,11 +41,11 @@ from numasim.sweep.progress import progress_bar
 STYLES = {Role.INPUT: "dim", Role.FITTED: "yellow", Role.PREDICTED: "bold"}
 ANSWER_STYLES = {True: "green", False: "red", None: "dim"}
 WIDTH = 120
-MARGIN = 4  # around the keys of the rows
+MARGIN = 4  # columns around the names of the rows
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Print one table; columns that do not fit the width are printed below."""
+    """Print one table; columns that do not fit the width are printed below the others."""
     groups = column_groups(table)
     console.print(Text(f"{table.id}  {table.title}", style="bold"))
     keys = max(map(len, (_key_label(table), *row_keys(table))))
@@ -94,7 +95,7 @@ def _key_label(table: Table) -> str:
 
 
 def _lines(groups: Sequence[Group], width: int) -> Iterable[list[Group]]:
-    """Split the columns into lines that fit ``width``, at least one on each."""
+    """Split the columns into lines that fit ``width``, with at least one column on each line."""
     line: list[Group] = []
     for group in groups:
         if line and sum(map(_needed, [*line, group])) > width:
@@ -110,7 +111,7 @@ def _needed(group: Group) -> int:
 
 
 def _widths(group: Group) -> list[int]:
-    """The widths of published values, simulated values and errors; a heading may break between words only."""
+    """Return the widths of published values, simulated values and errors; headings break only between words."""
     texts = zip(*map(_cell_texts, group.cells.values()), strict=True)
     headings = (max(column_label(group.first).split(), key=len), "simulated", "error")
     return [max(map(len, (heading, *column))) for heading, column in zip(headings, texts, strict=True)]
@@ -139,7 +140,7 @@ def _answer(answer: bool | None) -> Text:
 
 
 def report(found: Reproduction, directory: Path) -> None:
-    """Print tables and scores, write the pages to ``directory``, and print their paths."""
+    """Print tables and scores, write the report to ``directory``, and print its path."""
     findings, console = findings_of(found), _console()
     for table in findings.tables:
         print_table(table, console)
@@ -149,9 +150,9 @@ def report(found: Reproduction, directory: Path) -> None:
 
 
 def report_all(directory: Path, *, quick: bool, jobs: int | None, engine: str) -> None:
-    """Reproduce each shipped study in a folder of its name, and write the page that leads to them.
+    """Reproduce each shipped study in a folder of its name, and write a page of all studies.
 
-    The page is there when the first study is finished, and has one more after each other.
+    The page is written again after each study.
     """
     studies, console = [read_study(name) for name in study_names()], _console()
     reported: list[Reported] = []

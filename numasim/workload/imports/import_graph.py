@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from numasim.errors import InputError
-from numasim.files.csv_cells import csv_text
+from numasim.files.writer import csv_text
 from numasim.workload.graph import I64, Workload
 from numasim.workload.imports.formats_by_content import read_any
 from numasim.workload.imports.grain_workload import grain_workload
