@@ -36,8 +36,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from numasim.engine.simulate import simulate_spec
-from numasim.reproduce.calibration.readings import Readings
 from numasim.reproduce.load import read_study
+from numasim.reproduce.parameter_search import Readings
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
 from numasim.spec.overrides import from_mapping

@@ -23,9 +23,9 @@
 from rich.console import Console
 
 import numasim as ns
-from numasim.reproduce.figures.table_figure import table_figure
 from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.table_figure import table_figure
 from numasim.reproduce.terminal import print_table
 
 study = read_study("thesis", ["5.3"])

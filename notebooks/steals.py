@@ -24,10 +24,10 @@
 # %%
 from rich.console import Console
 
-from numasim.reproduce.figures.table_figure import table_figure
 from numasim.reproduce.findings import findings_of
 from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.table_figure import table_figure
 from numasim.reproduce.terminal import print_scores, print_table
 
 # %% tags=["parameters"]

@@ -14,14 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from model_links import register, with_links
-from reference_columns import columns
 from reference_commands import commands
-from reference_formats import arrays, formats, tables, write_schemas
-from reference_headers import headers
-from reference_models import models
-from reference_python import python
-from reference_runs import axes, ranges, run
-from reference_workloads import workloads
+from reference_formats import arrays, columns, formats, tables, write_schemas
+from reference_models import axes, models, ranges, run, workloads
+from reference_python import headers, python
 from sphinx.application import Sphinx
 
 REFERENCES: dict[str, Callable[..., str]] = {

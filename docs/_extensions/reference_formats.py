@@ -1,15 +1,16 @@
-"""The formats of files as Markdown, and their JSON Schemas as files of the site."""
+"""The formats of files and the columns of results as Markdown; JSON Schemas as files of the site."""
 
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from pathlib import Path
 
+from file_tables import FILE_TABLES, FileTable
 from markdown_text import code, prose, table
 
-from numasim.cli.file_formats import FILE_FORMATS
-from numasim.cli.file_tables import FILE_TABLES, FileTable
-from numasim.engine.columns import Column
+from numasim.cli.formats import FILE_FORMATS
+from numasim.engine.columns import DESCRIBED, Column
 from numasim.workload.binary_form.array_table import FIELDS, ArrayField
 
 SCHEMAS = "schemas"  # the folder of the site
@@ -68,3 +69,9 @@ def _array_row(described: ArrayField) -> tuple[str, ...]:
         "" if described.default is None else code((described.codes or {0: "0", 1: "1"})[described.default]),
         prose(described.meaning),
     )
+
+
+def columns() -> str:
+    """Return a section for each group of columns of a results table."""
+    groups = groupby(DESCRIBED.values(), key=lambda column: column.group)
+    return "\n".join(f"## {group.capitalize()}\n\n{columns_table(list(described))}" for group, described in groups)

@@ -1,4 +1,4 @@
-"""Specification models as Markdown: a section for each, with a table of its fields, nested ones behind it."""
+"""Models, runs, sweeps and workloads as Markdown: tables of fields, those of nested models behind them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from pydantic.fields import FieldInfo
 
 from numasim.parts.base import Model
 from numasim.parts.choices import choices_of
-from numasim.spec.json_schema import model_schema
+from numasim.spec.json_schema import PARTS_OF_RUN, SPECIAL_AXES, model_schema
+from numasim.spec.run_spec import FIELDS, Settings
+from numasim.spec.sweep_axes import RangeSpec
+from numasim.workload.registry import PARAMETERS
 
 HEAD = ("field", "type", "default", "unit", "meaning")
 UNITS = {
@@ -214,3 +217,34 @@ def _models_in(annotation: Any) -> Iterator[type[Model]]:
         yield from _models_in(inner)
     if hasattr(annotation, "__metadata__"):
         yield from _models_in(annotation.__origin__)
+
+
+def workloads() -> str:
+    """A section for each family of workloads, by name."""
+    return "\n".join(f"## `{name}`\n{section(model, '').partition(chr(10))[2]}" for name, model in PARAMETERS.items())
+
+
+TYPES_OF_PARTS = {  # type and default of the parts of a run
+    "machine": ("name, path or [mapping](machine.md)", "needed"),
+    "workload": ("name, [mapping](workloads.md) or [task graph](graph.md)", "needed"),
+    "strategy": ("name, path or [mapping](strategy.md)", "needed"),
+    "runtime": ("name, path or [mapping](runtime.md)", ""),
+    "sweep": ("[mapping](#sweeps)", ""),
+}
+
+
+def run() -> str:
+    """All fields of a run or sweep, in their order."""
+    settings = {row[0]: row for row in rows_of(Settings)}
+    parts = {code(name): (code(name), *TYPES_OF_PARTS[name], "", prose(text)) for name, text in PARTS_OF_RUN.items()}
+    return table(HEAD, [{**parts, **settings}[code(name)] for name in FIELDS])
+
+
+def axes() -> str:
+    """The keys of a sweep that are no axes."""
+    return table(("key", "meaning"), [(code(name), prose(text)) for name, text in SPECIAL_AXES.items()])
+
+
+def ranges() -> str:
+    """The fields of a range of values."""
+    return table(HEAD, rows_of(RangeSpec))

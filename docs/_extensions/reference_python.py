@@ -1,9 +1,10 @@
-"""The Python interface as Markdown: every public name of the package, from its docstring."""
+"""The interfaces of Python and of C as Markdown: public names from their docstrings, public headers as they are."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from inspect import isclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,8 @@ RETURNED = (  # what the functions return, beside what is public by name
     "numasim.report.answers.question.Comparison",
     "numasim.errors.InputError",
 )
+INCLUDE = Path(numasim.__file__).parent / "runtime" / "include"
+LANGUAGES = {".h": "c", ".hpp": "cpp"}
 APART = frozenset({"__version__"})
 
 
@@ -54,3 +57,14 @@ def _documented(path: str, value: Any) -> str:
 def _directive(first: str, *options: str) -> str:
     lines = "".join(f"\n   {option}" for option in options)
     return f"```{{eval-rst}}\n.. {first}{lines}\n```"
+
+
+def headers() -> str:
+    """A section for each header, as it is."""
+    paths = sorted(path for path in INCLUDE.rglob("*") if path.suffix in LANGUAGES)
+    return "\n".join(_header(path) for path in paths)
+
+
+def _header(path: Path) -> str:
+    name = path.relative_to(INCLUDE).as_posix()
+    return f"## `{name}`\n\n```{LANGUAGES[path.suffix]}\n{path.read_text('utf-8').strip()}\n```\n"

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration.record import Calibration, calibration_yaml
-from numasim.reproduce.calibration.search import Axis, Searched, Source, calibration_of_root, identified_root
+from numasim.reproduce.calibration_file import Calibration, calibration_yaml
 from numasim.reproduce.load import read_study
+from numasim.reproduce.parameter_search import Axis, Source, identified_root
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.quantities import Outcome, task_us
 from numasim.reproduce.setting import Setting
@@ -28,7 +28,7 @@ OUTPUT = HERE / "calibrated.yaml"
 COMMENT = """Written by calibrate.py; do not edit. The value that was fitted, on what, and how well.
 The error is that of the time of a homed task over that of a hashed one, of which 1 less 43 % is published."""
 PROGRAM, TABLE, COLUMN = "home-test", "figure-1-gain", "home_access_gain_percent"
-HITS = Searched(Axis("share of hits", 900, 0, 999, 100, 1), "workload.hit_share", Decimal("0.001"), "1")
+HITS = Axis("share of hits", 900, 0, 999, 100, 1, "workload.hit_share", Decimal("0.001"))
 HALF_A_POINT = 0.005 / math.sqrt(3)  # standard deviation of what was rounded to a whole per cent
 
 
@@ -50,10 +50,9 @@ def calibrate(study: Study) -> Calibration:
     gain = study.published(TABLE, COLUMN)[PROGRAM]
     published = 1 - gain / 100
     root = identified_root(
-        lambda hits: time_ratio(study, hits) / published - 1, HITS.axis, HALF_A_POINT / published, tolerance=1e-3
+        lambda hits: time_ratio(study, hits) / published - 1, HITS, HALF_A_POINT / published, tolerance=1e-3
     )
-    source = Source(2, (PROGRAM,), TABLE, (COLUMN,), (PROGRAM,))
-    return calibration_of_root(HITS, root, source)
+    return root.calibration(Source(2, (PROGRAM,), TABLE, (COLUMN,), (PROGRAM,)))
 
 
 if __name__ == "__main__":

@@ -24,19 +24,9 @@ from statistics import fmean, stdev
 from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration.readings import Readings
-from numasim.reproduce.calibration.record import Calibration, calibration_yaml
-from numasim.reproduce.calibration.search import (
-    TWO_SIDED,
-    Axis,
-    Root,
-    Searched,
-    Source,
-    Verdict,
-    calibration_of_root,
-    identified_root,
-)
+from numasim.reproduce.calibration_file import Calibration, calibration_yaml
 from numasim.reproduce.load import read_study
+from numasim.reproduce.parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, identified_root
 from numasim.reproduce.programs import Change, Fields, Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
@@ -95,21 +85,19 @@ def fit(study: Study, readings: Readings, machine: Machine, seeds: int, say: Cal
     def error(number: int) -> float:
         return (printed - fmean(savings(number))) / printed
 
-    axis = Axis(machine.name, 1000, LEAST // GRAIN, MOST // GRAIN, 100, 1)
+    unit = "ps per 1000 operations"
+    axis = Axis(machine.name, 1000, LEAST // GRAIN, MOST // GRAIN, 100, 1, FIELD, Decimal(GRAIN), unit)
     coarse = [axis.clipped(10 * 2**power) for power in range(2, 9)]
     start = min(coarse, key=lambda number: abs(error(number)))
     axis = replace(axis, start=start)
-    searched = Searched(axis, FIELD, Decimal(GRAIN), "ps per 1000 operations")
     source = Source(1, machine.programs, machine.table, (COLUMN,), (machine.row,))
     noise = max(rounding, stdev(savings(start)) / math.sqrt(seeds) / printed)
     if min(map(error, coarse)) > TWO_SIDED * noise:
-        refused = Root(Verdict(axis, start, axis.low, axis.high, abs(error(start))), error(start))
-        (parameter,) = calibration_of_root(searched, refused, source).refused
+        (parameter,) = Verdict(axis, start, axis.low, axis.high, abs(error(start))).calibration(source).refused
         most = max(fmean(savings(number)) for number in coarse)
         reason = f"No value in the range saves {printed} %; the most that any saves is {most:.0f} %."
         return Calibration(refused=(parameter.model_copy(update={"reason": reason}),))
-    root = identified_root(error, axis, noise, tolerance=noise)
-    return calibration_of_root(searched, root, source)
+    return identified_root(error, axis, noise, tolerance=noise).calibration(source)
 
 
 def calibrate(study: Study, seeds: int, say: Callable[[str], None]) -> Calibration:

@@ -21,7 +21,6 @@ it (paper.yaml, "memory of entries"), and writes nothing.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -29,23 +28,18 @@ from pathlib import Path
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.reproduce.calibration.readings import Readings
-from numasim.reproduce.calibration.record import Calibration, calibration_yaml, rms
-from numasim.reproduce.calibration.search import (
+from numasim.reproduce.calibration_file import Calibration, calibration_yaml, rms
+from numasim.reproduce.load import read_study
+from numasim.reproduce.parameter_search import (
     Axis,
     Evidence,
     Point,
-    Searched,
+    Readings,
     Source,
-    calibration_of,
-    calibration_of_root,
     fit,
     identified_root,
-    judge,
-    reporter,
     values_at,
 )
-from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
@@ -60,12 +54,12 @@ PARADE = ("parade", "parallax", "policies", "rise")
 PARAGON = ("paragon", "growth")
 NOISE = 0.02  # standard deviation of a mean of two or three runs, relative: what neighbouring counts scatter by
 
-VALUE = Searched(Axis("value", 16, 0, 80, 4, 1), "workload.emit_ns", Decimal(500), "ns")
-PARAGON_KEY = Searched(Axis("key on paragon", 76, 10, 200, 4, 1), "workload.key_ns", Decimal(1000), "ns")
-PARADE_KEY = Searched(Axis("key on parade", 40, 4, 120, 4, 1), "workload.key_ns", Decimal(500), "ns")
-UNMAP = Searched(Axis("page given back", 20, 0, 80, 4, 1), "runtime.costs.unmap_ns", Decimal(10), "ns")
-FLUSH = Searched(Axis("flush", 5, 0, 40, 4, 1), "runtime.costs.shootdown_ns", Decimal(50), "ns a thread")
-HEAVY = Searched(Axis("heavy share", 80, 30, 100, 10, 1), "workload.heavy_share", Decimal("0.01"), "1")
+VALUE = Axis("value", 16, 0, 80, 4, 1, "workload.emit_ns", Decimal(500), "ns")
+PARAGON_KEY = Axis("key on paragon", 76, 10, 200, 4, 1, "workload.key_ns", Decimal(1000), "ns")
+PARADE_KEY = Axis("key on parade", 40, 4, 120, 4, 1, "workload.key_ns", Decimal(500), "ns")
+UNMAP = Axis("page given back", 20, 0, 80, 4, 1, "runtime.costs.unmap_ns", Decimal(10), "ns")
+FLUSH = Axis("flush", 5, 0, 40, 4, 1, "runtime.costs.shootdown_ns", Decimal(50), "ns a thread")
+HEAVY = Axis("heavy share", 80, 30, 100, 10, 1, "workload.heavy_share", Decimal("0.01"))
 
 
 class Column:
@@ -88,20 +82,16 @@ class Column:
         return float(simulate_spec(spec, spec.seed).counters["makespan_ps"]) / PS_PER_S
 
 
-def searched(column: Column, axes: Sequence[Searched], base: Mapping[str, object], source: Source) -> Calibration:
-    """The values at which the root mean square of the errors is least."""
+def searched(column: Column, axes: Sequence[Axis], base: Mapping[str, object], source: Source) -> Calibration:
+    """Return the parameters with which the root mean square of the errors is least."""
 
     def costs(points: Sequence[Point]) -> list[float]:
         return [rms(column.errors({**base, **values_at(axes, point)})) for point in points]
 
-    found = fit(
-        [each.axis for each in axes],
-        costs,
-        Evidence(len(column.counts), noise=NOISE),
-        reporter(say, axes),
-        judge(say, axes),
-    )
-    return calibration_of(axes, found, source)
+    found = Calibration()
+    for verdict in fit(axes, costs, Evidence(len(column.counts), noise=NOISE), say):
+        found = found.joined(verdict.calibration(source))
+    return found
 
 
 def set_by(found: Calibration, program: str) -> dict[str, object]:
@@ -134,8 +124,8 @@ def calibrate(study: Study) -> Calibration:
     def error(number: int) -> float:
         return column.errors({**base, HEAVY.sets: HEAVY.value(number)})[0]
 
-    root = identified_root(error, HEAVY.axis, NOISE / math.sqrt(1), tolerance=NOISE / 10)
-    return found.joined(calibration_of_root(HEAVY, root, Source(3, PARADE, table, (COLUMN,), column.counts)))
+    root = identified_root(error, HEAVY, NOISE, tolerance=NOISE / 10)
+    return found.joined(root.calibration(Source(3, PARADE, table, (COLUMN,), column.counts)))
 
 
 def for_all_machines(found: Calibration) -> Calibration:

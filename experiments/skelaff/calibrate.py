@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration.record import Calibration, calibration_yaml
-from numasim.reproduce.calibration.search import Axis, Root, Searched, Source, Verdict, calibration_of_root
+from numasim.reproduce.calibration_file import Calibration, calibration_yaml
 from numasim.reproduce.load import read_study
+from numasim.reproduce.parameter_search import Axis, Source, Verdict
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
@@ -35,7 +34,7 @@ PROGRAM, TABLE, COLUMN, BASELINE = "stamp", "2", "scalable_up_to_cores", "numa32
 WORKERS = (1, 2, 4, 8, 16, 32)
 HIGH = ("intruder", "kmeans", "yada")  # Table 2: "Transaction Abort Ratio"; that of Vacation is low
 TRIED = (1, *(round(2 ** (half / 2)) for half in range(2, 21)))  # to 1024
-OBJECTS = Searched(Axis("objects", TRIED[0], 0, TRIED[-1], 1, 1), "workload.objects", Decimal(1), "1")
+OBJECTS = Axis("objects", TRIED[0], 0, TRIED[-1], 1, 1, "workload.objects")
 
 
 def fastest_at(study: Study, row: str, objects: int) -> int:
@@ -48,12 +47,12 @@ def fastest_at(study: Study, row: str, objects: int) -> int:
     return min(times, key=times.__getitem__)
 
 
-def fitted(doublings: Callable[[int], float]) -> Root:
-    """The largest number of objects of those with the least error; refused where they reach an end of the range."""
+def fitted(doublings: Callable[[int], float]) -> Verdict:
+    """Return the largest number of objects with the least error, refused if it is an end of the range."""
     errors = {objects: doublings(objects) for objects in TRIED}
     least = min(map(abs, errors.values()))
     best = [objects for objects in TRIED if abs(errors[objects]) == least]
-    return Root(Verdict(OBJECTS.axis, best[-1], best[0], best[-1], least), errors[best[-1]])
+    return Verdict(OBJECTS, best[-1], best[0], best[-1], least)
 
 
 def calibrate(study: Study) -> Calibration:
@@ -64,8 +63,8 @@ def calibrate(study: Study) -> Calibration:
         printed = published[row]
         root = fitted(lambda objects, row=row, printed=printed: math.log2(fastest_at(study, row, objects) / printed))
         source = Source(2, (PROGRAM,), TABLE, (COLUMN,), (row,))
-        found = found.joined(calibration_of_root(OBJECTS, root, source, rows=(row,)))
-        print(f"{row}: {root.verdict}", flush=True)
+        found = found.joined(root.calibration(source, rows=(row,)))
+        print(f"{row}: {root.text}", flush=True)
     return found
 
 

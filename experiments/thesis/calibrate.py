@@ -27,59 +27,41 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, TypeVar
 
+from numasim.engine.simulate import simulate, simulate_spec
 from numasim.files.writer import write_text
-from numasim.parts.unit_factors import PS_PER_S
-from numasim.reproduce.calibration.calibration_runs import (
-    Bench,
-    SharedRate,
-    at_rate,
-    counters,
-    mean_error,
-    mean_task_ns,
-    rate_now,
-    serial_ps,
-    serial_rate,
-    serial_seconds,
-    told,
-)
-from numasim.reproduce.calibration.readings import Readings
-from numasim.reproduce.calibration.record import (
-    Calibration,
-    Errors,
-    StepScore,
-    calibration_yaml,
-    errors_of,
-    read_calibration,
-    rms,
-    score,
-    with_residual,
-)
-from numasim.reproduce.calibration.search import (
+from numasim.parts.unit_factors import PS_PER_NS, PS_PER_S
+from numasim.plan.build_plan import build_plan
+from numasim.plan.serial_time import alone
+from numasim.reproduce.calibration_file import Calibration, StepScore, calibration_yaml, read_calibration, rms
+from numasim.reproduce.load import read_study
+from numasim.reproduce.parameter_search import (
     Axis,
     Evidence,
     Point,
-    Root,
-    Searched,
+    Readings,
     Source,
-    calibration_of,
-    calibration_of_root,
+    Verdict,
     fit,
     identified_root,
-    judge,
-    reporter,
+    rising_root,
     root_at,
     values_at,
 )
-from numasim.reproduce.load import read_study
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.quantities import QUANTITIES, Outcome
+from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
+from numasim.spec.overrides import from_mapping
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import LocalWorkers
+from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -91,6 +73,10 @@ FALSE, SUCCESS = "false_steal_count", "success_steal_count"
 ATTEMPTS, OBLIVIOUS = "steal_attempt_count", "numa_oblivious_overhead_ms"  # microseconds, whatever the heading says
 OVERHEAD = "overhead_us"
 POLLED = "Strassen-4096"
+RATE_DIGITS = 4
+RATE_TOLERANCE = 5e-4  # mean relative error of serial times
+Errors = dict[str, float]  # of published values, by "row, column"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -146,6 +132,122 @@ def read_data(readings: Readings) -> Data:
     )
 
 
+# The runs of a calibration: the study's own programs, with the parameters that earlier steps found
+
+
+def counters(run: PlannedRun) -> dict[str, Any]:
+    """The counters of one run."""
+    return simulate_spec(run.spec, run.seed).counters
+
+
+def serial_ps(run: PlannedRun) -> int:
+    """Time of a task program on one worker alone, equal to ``serial_ps`` of its parallel runs."""
+    return int(simulate(alone(build_plan(run.spec)), run.seed).counters["makespan_ps"])
+
+
+def mean_task_ns(run: PlannedRun) -> int:
+    """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` uses it."""
+    plan = build_plan(run.spec)
+    node = plan.workers.node[0]
+    total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[node, node]), run.seed)
+    return total_ps // plan.workload.tasks // PS_PER_NS
+
+
+def told(run: PlannedRun, quantity: str) -> float:
+    """The value of a published quantity in one run, in its unit."""
+    return QUANTITIES[quantity].of(Outcome(run.spec, counters(run)))
+
+
+def at_rate(run: PlannedRun, name: str, value: Any) -> PlannedRun:
+    """The same run with another value of one parameter of its workload."""
+    return replace(run, spec=replace(run.spec, workload=run.spec.workload.model_copy(update={name: value})))
+
+
+@dataclass(frozen=True)
+class SharedRate:
+    """Programs whose kernels share one rate: the parameter of their workloads; by row, repeats and serial seconds."""
+
+    rate: str
+    runs: Mapping[str, Sequence[PlannedRun]]
+    serial_s: Mapping[str, float]
+
+
+def rate_now(group: SharedRate) -> int:
+    """The rate that the runs are specified with."""
+    return int(getattr(next(iter(group.runs.values()))[0].spec.workload, group.rate))
+
+
+def serial_rate(group: SharedRate, start: int) -> int:
+    """The rate at which the relative errors of the serial times add up to zero, searched from ``start``."""
+    rate = rising_root(lambda rate: mean_error(group, rate), start, tolerance=RATE_TOLERANCE)
+    unit: int = 10 ** max(0, len(str(rate)) - RATE_DIGITS)
+    return (rate + unit // 2) // unit * unit
+
+
+def mean_error(group: SharedRate, rate: int) -> float:
+    """Mean relative error of the serial times at a rate."""
+    seconds = serial_seconds(group, rate)
+    return sum(each / group.serial_s[row] - 1 for row, each in seconds.items()) / len(seconds)
+
+
+def serial_seconds(group: SharedRate, rate: int) -> dict[str, float]:
+    """Serial times by row, at a rate."""
+    return {row: serial_ps(at_rate(runs[0], group.rate, rate)) / PS_PER_S for row, runs in group.runs.items()}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A study, the parameters found so far, the worker processes for runs, and a callback for progress."""
+
+    study: Study
+    found: Calibration
+    executor: Executor
+    say: Callable[[str], None]
+
+    def runs(
+        self, program: str, variant: str, changes: Mapping[str, Any], row: str = "", repeat: int = 1
+    ) -> list[PlannedRun]:
+        """The runs of a row of ``program``, one for each repeat; ``changes`` override all other fields."""
+        setting = Setting(replace(self.study, calibration=self.found))
+        wanted = Wanted(self.study.programs[program], row, variant, tuple(from_mapping(dict(changes))), repeat)
+        return list(setting.runs(wanted))
+
+    def map(self, job: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
+        """The results of independent jobs, which may run in parallel, in the order of the jobs."""
+        return list(self.executor.map(job, *arguments))
+
+    def only(self, found: Calibration) -> Bench:
+        """The same with other parameters."""
+        return replace(self, found=found)
+
+    def also(self, found: Calibration) -> Bench:
+        """The same with what one more step found."""
+        return self.only(self.found.joined(found))
+
+
+# Errors and scores
+
+
+def errors_of(column: str, simulated: Mapping[str, float], published: Mapping[str, float]) -> Errors:
+    """Return relative errors by "row, column", of the simulated rows."""
+    return {f"{row}, {column}": value / published[row] - 1 for row, value in simulated.items()}
+
+
+def score(step: int, errors: Errors) -> StepScore:
+    """Return the score of a step, rounded."""
+    short = {name: round(error, 4) for name, error in errors.items()}
+    return StepScore(step=step, rms=round(rms(errors.values()), 4), errors=short)
+
+
+def with_residual(found: Calibration, scored: StepScore) -> Calibration:
+    """Return what a step found, with its score, whose rms is the residual of all parameters of the step."""
+    parameters = (
+        each.model_copy(update={"residual": scored.rms}) if each.step == scored.step else each
+        for each in found.parameters
+    )
+    return found.model_copy(update={"parameters": tuple(parameters)}).joined(Calibration(scores=(scored,)))
+
+
 # Step 1: serial times of the BOTS programs
 
 
@@ -174,17 +276,17 @@ def rates_on(bench: Bench, data: Data) -> Calibration:
     """The rates on a machine, each an identified root of the mean error of its family."""
     groups = [shared_rate_of(bench, data, family, {}) for family in FAMILIES]
     roots = bench.map(rate_root, FAMILIES, groups, [data.serial_rounding] * len(groups))
-    seconds = bench.map(serial_seconds, groups, [root.verdict.found for root in roots])
+    seconds = bench.map(serial_seconds, groups, [root.found for root in roots])
     errors = [errors_of(SERIAL, each, data.serial_s) for each in seconds]
     found = Calibration(scores=(score(1, {name: error for each in errors for name, error in each.items()}),))
     for family, root, each in zip(FAMILIES.values(), roots, errors, strict=True):
-        searched = Searched(root.verdict.axis, family.field, Decimal(1), family.unit)
+        verdict = replace(root, axis=replace(root.axis, sets=family.field, unit=family.unit))
         source = Source(1, ("bots",), "3.4", (SERIAL,), family.rows)
-        found = found.joined(calibration_of_root(searched, root, source, family.rows, rms(each.values())))
+        found = found.joined(verdict.calibration(source, family.rows, rms(each.values())))
     return found
 
 
-def rate_root(family: str, group: SharedRate, rounding: Mapping[str, float]) -> Root:
+def rate_root(family: str, group: SharedRate, rounding: Mapping[str, float]) -> Verdict:
     """The rate at which the errors of the serial times add up to zero; their scatter is the noise of the mean."""
     start = rate_now(group)
     found = serial_rate(group, start)
@@ -203,9 +305,7 @@ def score_serial(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
 
 # Step 2: how memory is waited for
 
-STREAMING = (
-    Searched(Axis("misses under way of a single thread", 100, 20, 300, 40, 10), "model.mlp", Decimal("0.01"), "1"),
-)
+STREAMING = (Axis("misses under way of a single thread", 100, 20, 300, 40, 10, "model.mlp", Decimal("0.01")),)
 
 
 def fit_streaming(bench: Bench, data: Data) -> Calibration:
@@ -232,25 +332,26 @@ def with_rates(bench: Bench, data: Data, found: Calibration) -> Calibration:
 
 def search(
     bench: Bench,
-    searched: Sequence[Searched],
+    axes: Sequence[Axis],
     costs: Callable[[Sequence[Point]], list[float]],
     evidence: Evidence,
     source: Source,
 ) -> Calibration:
-    """The parameters that the data identify, and those that they do not."""
+    """Return the parameters that the data identify, and the refused ones."""
     bench.say(f"step {source.step}")
-    axes = [each.axis for each in searched]
-    found = fit(axes, costs, evidence, reporter(bench.say, searched), judge(bench.say, searched))
-    return calibration_of(searched, found, source)
+    found = Calibration()
+    for verdict in fit(axes, costs, evidence, bench.say):
+        found = found.joined(verdict.calibration(source))
+    return found
 
 
 # Step 3: steals of MATMUL
 
 STEALS = (
-    Searched(Axis("queue capacity", 500, 100, 1000, 200, 25), "runtime.capacity", Decimal(1), "tasks"),
-    Searched(Axis("worker spread", 0, 0, 300, 40, 5), "model.worker_spread", Decimal("0.001"), "1"),
+    Axis("queue capacity", 500, 100, 1000, 200, 25, "runtime.capacity", unit="tasks"),
+    Axis("worker spread", 0, 0, 300, 40, 5, "model.worker_spread", Decimal("0.001")),
     # Looked for in hundredths of the mean time of a task.
-    Searched(Axis("first back-off", 100, 25, 400, 100, 25), "runtime.backoff.first_ns", Decimal(1), "ns"),
+    Axis("first back-off", 100, 25, 400, 100, 25, "runtime.backoff.first_ns", unit="ns"),
 )
 SIZE = 8192  # of the matrices whose steals Table 3.1 counts; the score is that of this size
 # Searched with, as it takes a fortieth of the time. The end of a run decides how often anybody steals, so that counts
@@ -273,7 +374,7 @@ def fit_steals(bench: Bench, data: Data) -> Calibration:
     return with_residual(found, score_steals(bench.also(found), data, SIZE)) if found.parameters else found
 
 
-def steals_at(task_ns: int) -> tuple[Searched, ...]:
+def steals_at(task_ns: int) -> tuple[Axis, ...]:
     """What is searched, of matrices with tasks of that mean time: the first back-off is a multiple of it."""
     *others, backoff = STEALS
     return (*others, replace(backoff, grain=Decimal(task_ns) / 100))
@@ -306,7 +407,7 @@ def chunks(found: Sequence[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
 
 # Step 4: how often idle workers of OMPi look
 
-POLLS = Searched(Axis("poll interval", 270, 1, 100_000, 100, 1), "runtime.poll_ns", Decimal(1), "ns")
+POLLS = Axis("poll interval", 270, 1, 100_000, 100, 1, "runtime.poll_ns", unit="ns")
 
 
 def fit_polls(bench: Bench, data: Data) -> Calibration:
@@ -318,8 +419,8 @@ def fit_polls(bench: Bench, data: Data) -> Calibration:
         return data.attempts[POLLED] / attempts - 1
 
     noise = max(data.attempts_rounding[POLLED], scatter_of_mean(attempts_of(bench, {})))
-    root = identified_root(error, POLLS.axis, noise, tolerance=5e-3)
-    found = calibration_of_root(POLLS, root, Source(4, ("bots",), "3.6", (ATTEMPTS,), (POLLED,)))
+    root = identified_root(error, POLLS, noise, tolerance=5e-3)
+    found = root.calibration(Source(4, ("bots",), "3.6", (ATTEMPTS,), (POLLED,)))
     return with_residual(found, score_polls(bench.also(found), data)) if found.parameters else found
 
 
@@ -376,12 +477,12 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
         def error(amount: int, run: PlannedRun = run, own: OwnPart = own, published_us: float = published_us) -> float:
             return told(at_rate(run, own.parameter, own.number(amount)), OVERHEAD) / published_us - 1
 
-        axis = Axis(f"{own.name}, {row}", own.start, 0, own.most, own.coarse, 1)
+        name, field = f"{own.name}, {row}", f"workload.{own.parameter}"
+        axis = Axis(name, own.start, 0, own.most, own.coarse, 1, field, unit=own.unit)
         root = identified_root(error, axis, data.overheads_rounding[row], tolerance=1e-3)
-        bench.say(f"step 5: {row} {root.verdict.found} {own.unit}, error {root.error:.4f}")
-        searched = Searched(axis, f"workload.{own.parameter}", Decimal(1), own.unit)
+        bench.say(f"step 5: {row} {root.found} {own.unit}, error {root.residual:.4f}")
         source = Source(5, ("syncbench",), "6.4", (OBLIVIOUS,), (row,))
-        found = found.joined(calibration_of_root(searched, root, source, (row,)))
+        found = found.joined(root.calibration(source, (row,)))
     return found.joined(Calibration(scores=(score_constructs(bench.also(found), data),)))
 
 
@@ -414,7 +515,7 @@ def calibrate(
             done = STEPS[step](bench, data)
             found = found.of(set(STEPS) - {step} - {each.step for each in done.parameters}).joined(done)
             for each in done.scores:
-                say(f"step {each.step}: rms {each.rms}; {each.errors} {each.held_out or ''}")
+                say(f"step {each.step}: rms {each.rms}; {each.errors}")
             yield found
 
 

@@ -24,9 +24,8 @@ from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spe
 from numasim.report.answers.statistics import Estimate, mean_interval
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import styled
-from numasim.reproduce.folder import RUNS
-from numasim.reproduce.names import check_known
-from numasim.reproduce.programs import Fields, Wanted
+from numasim.reproduce.programs import Fields, Wanted, check_known
+from numasim.reproduce.reproduce import RUNS
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Table

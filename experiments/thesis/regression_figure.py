@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 
 from numasim.report.figures.grid import legend_below
 from numasim.report.figures.style import line_colour, styled
-from numasim.reproduce.figures.table_figure import PUBLISHED_LINE
 from numasim.reproduce.quantities import QUANTITIES
 from numasim.reproduce.table_cells import Table
+from numasim.reproduce.table_figure import PUBLISHED_LINE
 from numasim.reproduce.text import UNIT_WORDS, number_text
 
 

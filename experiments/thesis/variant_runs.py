@@ -11,8 +11,7 @@ from numasim.engine.result import Result, node_pairs
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate_spec
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
-from numasim.reproduce.names import check_known
-from numasim.reproduce.programs import Wanted
+from numasim.reproduce.programs import Wanted, check_known
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
 from numasim.spec.identity import identity

@@ -11,20 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from numasim.cli import (
-    compare,
     formats,
     listing,
     machines,
     measurements,
-    plotting,
+    record_and_ask,
+    results,
     runs,
-    runtimes,
     strategies,
     studies,
     workloads,
 )
 from numasim.cli.examples import Commands, ExampleGroup, examples_of
-from numasim.cli.graphs import ask_command, record_command
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
 
@@ -68,14 +66,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "show": listing.show,
     "run": runs.run,
     "sweep": runs.sweep,
-    "compare": compare.compare,
+    "compare": results.compare,
     "reproduce": studies.reproduce,
     "validate": studies.validate,
-    "plot": plotting.plot,
-    "view": plotting.view,
+    "plot": results.plot,
+    "view": results.view,
     "calibrate": measurements.calibrate,
-    "record": record_command.record,
-    "ask": ask_command.ask,
+    "record": record_and_ask.record,
+    "ask": record_and_ask.ask,
     "schema": formats.schema,
     "bench": measurements.bench,
 }
@@ -83,7 +81,7 @@ GROUPS = {
     "machine": machines.app,
     "workload": workloads.app,
     "strategy": strategies.app,
-    "runtime": runtimes.app,
+    "runtime": strategies.runtimes,
 }
 
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.completion import shipped_names, words
 from numasim.cli.examples import examples
-from numasim.cli.shared import AsYaml, Json, print_columns, print_file, say
+from numasim.cli.shared import AsYaml, Json, print_columns, print_file, say, shipped_names, words
 from numasim.errors import InputError
 
 if TYPE_CHECKING:

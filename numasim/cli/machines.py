@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import Commands, examples
 from numasim.cli.listing import print_shipped
-from numasim.cli.shared import AsYaml, Json, print_file, say
+from numasim.cli.shared import YAML, AsYaml, Json, files, print_file, say, shipped
 
 app = Commands("Machines: list, show, import, check.", ["numasim machine list", "numasim machine show tilepro64"])
 Name = Annotated[

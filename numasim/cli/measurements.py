@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.completion import YAML, files
 from numasim.cli.examples import examples
-from numasim.cli.shared import Json, say
+from numasim.cli.shared import YAML, Json, files, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,14 +1,13 @@
-"""`numasim strategy`: list, show and compile strategies."""
+"""`numasim strategy` and `numasim runtime`: list, show and compile strategies; list and show runtimes."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from numasim.cli.completion import YAML, files, shipped
 from numasim.cli.examples import Commands, examples
 from numasim.cli.listing import print_shipped
-from numasim.cli.shared import AsYaml, Json, print_file, say
+from numasim.cli.shared import YAML, AsYaml, Json, files, print_file, say, shipped
 
 app = Commands("Strategies: list, show, compile.", ["numasim strategy list", "numasim strategy show steal-half"])
 Name = Annotated[
@@ -76,3 +75,31 @@ def strategy_compile(
     path = output or Path(f"{Path(name).stem}.plan")
     write_plan(compile_plan(name, machine, workers, runtime, graph), seed, path)
     say(path)
+
+
+runtimes = Commands("Runtimes: list, show.", ["numasim runtime list", "numasim runtime show ompi"])
+
+
+@runtimes.command("list")
+@examples("numasim runtime list", "numasim runtime list --json")
+def runtime_list(as_json: Json = False) -> None:
+    """Print the shipped runtimes, a line each."""
+    print_shipped(["runtimes"], as_json)
+
+
+@runtimes.command("show")
+@examples("numasim runtime show ompi", "numasim runtime show own --yaml")
+def runtime_show(
+    name: Annotated[
+        str, typer.Argument(help="a shipped runtime or a YAML file", autocompletion=shipped("runtimes", *YAML))
+    ],
+    as_yaml: AsYaml = False,
+) -> None:
+    """Print every cost and rule of a runtime."""
+    if as_yaml:
+        print_file("runtimes", name)
+        return
+    from numasim.spec.describe.describe_runtime import describe
+    from numasim.spec.single_part import read_runtime
+
+    say(describe(read_runtime(name)))

@@ -5,9 +5,19 @@ from typing import Annotated
 
 import typer
 
-from numasim.cli.completion import YAML, parts_of_validation, shipped, studies
 from numasim.cli.examples import examples
-from numasim.cli.shared import EngineName, Jobs, Json, Results, chosen_engine, say
+from numasim.cli.shared import (
+    YAML,
+    EngineName,
+    Jobs,
+    Json,
+    Results,
+    chosen_engine,
+    parts_of_validation,
+    say,
+    shipped,
+    studies,
+)
 
 ALL = "all"  # studies
 
@@ -37,9 +47,9 @@ def reproduce(
 
     Without a study all that are shipped are reproduced, each in a folder of its own, with a page that leads to them.
     """
-    from numasim.reproduce.command import report, report_all
     from numasim.reproduce.load import read_study
     from numasim.reproduce.reproduce import reproduce
+    from numasim.reproduce.terminal import report, report_all
 
     if study == ALL:
         _refuse_for_all(table=table, machine=machine, without=without)

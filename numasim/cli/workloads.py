@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.completion import workloads
 from numasim.cli.examples import Commands, examples
-from numasim.cli.graphs.import_command import export_to, words_and_file, workload_import
 from numasim.cli.listing import print_shipped
-from numasim.cli.shared import Json, say
+from numasim.cli.shared import YAML, Json, files, say, shipped, workloads
+from numasim.errors import InputError
 
 if TYPE_CHECKING:
     from numasim.workload.graph import Workload
@@ -29,6 +28,65 @@ Exported = Annotated[
         help="a name and parameters, or a graph such as ./graph.json; and the file, without -o",
         metavar="NAME [PARAMETER=VALUE]... [FILE]",
         autocompletion=workloads,
+    ),
+]
+
+# ---- Options that say what an imported graph means ----
+
+GRAPHS = (".json", ".npz", ".xml", ".dax", ".dot", ".gv", ".graphml", ".stg", ".rec", ".csv", ".merged", ".gz")
+GraphToImport = Annotated[
+    Path,
+    typer.Argument(
+        help="a task graph: JSON, npz, WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU's tasks.rec, or a table of "
+        "grain graphs; packed, where its name ends in .gz",
+        autocompletion=files(*GRAPHS),
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", help="write the graph: npz by that ending, else JSON", autocompletion=files(".json", ".npz")
+    ),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        "--unit", help="what the file's unit of time is, such as 1us, or 0.5ns for cycles of 2 GHz", metavar="TIME"
+    ),
+]
+Usual = Annotated[
+    str | None, typer.Option("--usual", help="the time of tasks for which the file has none", metavar="TIME")
+]
+Times = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--time",
+        help="the time of the tasks of a name, label or kernel, such as potrf=1us; again for another",
+        metavar="NAME=TIME",
+    ),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option("--cost", help="DOT, GraphML: the attribute of nodes that is the time of a task", metavar="NAME"),
+]
+Bytes = Annotated[
+    str | None,
+    typer.Option("--bytes", help="DOT, GraphML: the attribute of edges that is a number of bytes", metavar="NAME"),
+]
+Memory = Annotated[
+    bool, typer.Option("--memory/--no-memory", help="whether files that tasks share are memory that they access")
+]
+Names = Annotated[
+    Path | None, typer.Option("--names", help="write the names of the tasks, a line each", autocompletion=files())
+]
+
+RecordedOn = Annotated[
+    str | None,
+    typer.Option(
+        "--recorded-on",
+        help="the machine whose cores took these times: a file with core_steps_per_s, as numasim calibrate writes it",
+        metavar="MACHINE",
+        autocompletion=shipped("machines", *YAML),
     ),
 ]
 
@@ -75,12 +133,82 @@ def workload_export(
     export_to(_workload(workload_words), file)
 
 
-app.command("import")(workload_import)
-
-
 def _workload(words: list[str]) -> "Workload":
     from numasim.spec.single_part import read_workload
     from numasim.workload.generate import generate
 
     named = "=" not in words[0] or words[0].lstrip().startswith("{")
     return generate(read_workload(*((words[0], words[1:]) if named else ("", words))))
+
+
+@app.command("import")
+@examples(
+    "numasim workload import fib.json",
+    "numasim workload import fib.json -o fib.npz",
+    "numasim workload import cholesky.graphml --names tasks.csv",
+)
+def workload_import(
+    file: GraphToImport,
+    output: Output = None,
+    unit: Unit = None,
+    usual: Usual = None,
+    times: Times = None,
+    cost: Cost = None,
+    bytes_name: Bytes = None,
+    memory: Memory = True,
+    names: Names = None,
+    recorded_on: RecordedOn = None,
+) -> None:
+    """Read, check and describe a task graph.
+
+    The format is told by the content. Files that one task writes and another reads are dependences, and memory. A unit
+    that the file lacks is asked for: --unit 1us.
+    """
+    from numasim.workload.describe import describe
+    from numasim.workload.imports.import_choices import Choices
+    from numasim.workload.imports.import_graph import imported
+
+    found = imported(file, Choices.of(unit, usual, cost, bytes_name, memory, times or ()))
+    workload = found.workload
+    if recorded_on is not None:
+        from numasim.spec.single_part import read_machine
+        from numasim.workload.recording.core_rates import recorded_on as on_machine
+
+        workload = on_machine(workload, read_machine(recorded_on))
+    if output is not None:
+        from numasim.workload.graph_forms import write_graph
+
+        write_graph(workload, output)
+    if names is not None:
+        from numasim.files.writer import write_text
+
+        write_text(names, found.names_as_csv())
+    if found.foreign:
+        say(f"{found.format}, {workload.tasks:,} tasks, {found.dependences:,} dependences")
+    for remark in found.remarks:
+        say(f"numasim: {remark}", err=True)
+    say(describe(workload))
+
+
+EXPECTED = "a file: numasim workload export fib n=8 -o fib.json"
+
+
+def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Path]:
+    """The words of a workload and the file, which is the last word where no option names it."""
+    if output is not None:
+        return words, output
+    file = Path(words[-1])
+    if "=" in file.name and not file.exists():
+        raise InputError("the file is missing", expected=f"it behind the parameters: {' '.join(words)} graph.json")
+    if len(words) == 1:
+        raise InputError("the file is missing", expected=EXPECTED)
+    return words[:-1], file
+
+
+def export_to(workload: "Workload", file: Path) -> None:
+    """Write the graph, and say where it is and what the form leaves out."""
+    from numasim.workload.graph_forms import export
+
+    for sentence in export(workload, file):
+        say(f"numasim: {sentence}", err=True)
+    say(file)

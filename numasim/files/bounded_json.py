@@ -16,23 +16,23 @@ from numasim.files.reader import MIB, FileKind, read_text
 DEEPEST = 100  # levels of nesting
 _NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 NEWLINE = "\n"
-_STEPS = [0] * 256  # how much deeper a byte leads
+_STEPS = [0] * 256  # the change of the depth by a byte
 for _opening, _closing in ("[]", "{}"):
     _STEPS[ord(_opening)], _STEPS[ord(_closing)] = 1, -1
-SHORT = 2**16  # characters, of which the decoder finds in no time that they end too early
+SHORT = 2**16  # characters; the decoder quickly finds the early end of so short a text
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_json(path: Path, kind: FileKind, place: str | None = None) -> Any:
-    """The value in the file ``path``; InputError as for `read_text` and `parse_json`."""
+    """Return the value in the file ``path``; InputError as for `read_text` and `parse_json`."""
     return parse_json(read_text(path, kind, place), str(path), kind.name)
 
 
 def parse_json(text: str, name: str, expected: str, *, decimal: Callable[[str], Any] | None = None) -> Any:
-    """The value of ``text``, the file ``name``; ``decimal`` makes numbers with a point or exponent.
+    """Return the value of ``text`` of the file ``name``; ``decimal`` converts numbers with a point or exponent.
 
-    InputError for a text that is not JSON, and for nesting deeper than `DEEPEST`, a key that stands twice in one
-    object, a number that is not finite or has thousands of digits, and half a surrogate pair.
+    InputError for a text that is no JSON, nesting deeper than `DEEPEST`, a repeated key in one object, a number that is
+    not finite or has thousands of digits, and half a surrogate pair.
     """
     with json_errors(text, name, expected):
         found = _decoder(decimal or finite_number).decode(text)
@@ -42,18 +42,18 @@ def parse_json(text: str, name: str, expected: str, *, decimal: Callable[[str], 
 
 
 def may_have_halves(text: str) -> bool:
-    """Whether a character of ``text`` is written as the half, or both halves, of a surrogate pair."""
+    """Whether ``text`` has an escape of one or both halves of a surrogate pair."""
     return "\\" in text and bool(_HALF_A_CHARACTER.search(text))
 
 
 def refuse_halves(value: Any) -> None:
-    """UnicodeEncodeError for half a surrogate pair in ``value``."""
+    """Raise UnicodeEncodeError for half a surrogate pair in ``value``."""
     json.dumps(value, ensure_ascii=False, default=str).encode()
 
 
 @contextmanager
 def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
-    """Refuse ``text`` for its nesting, and let what is raised inside for its contents be an InputError with a place."""
+    """Refuse too deep nesting of ``text``, and turn errors of decoding in the block into InputErrors with a place."""
     _refuse_depth(text, name)
     try:
         yield
@@ -63,7 +63,7 @@ def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
     except UnicodeEncodeError:
         problem, remedy = "a text has half a surrogate pair", "both halves, or the character itself"
         raise InputError(problem, place=name, expected=remedy) from None
-    except ValueError:  # int() refuses thousands of digits, which take long
+    except ValueError:  # int() refuses thousands of digits, since they take long
         raise InputError("a whole number has thousands of digits", place=name, expected="at most 4,300") from None
     except InputError as error:
         error.place = error.place or name
@@ -75,33 +75,33 @@ def _refuse_depth(text: str, name: str) -> None:
     if deepest > DEEPEST:
         problem = f"values are nested deeper than {DEEPEST} levels"
         raise InputError(problem, place=name, expected="a flatter document")
-    if left_open and len(text) > SHORT:  # the decoder would find that out at the end of everything
+    if left_open and len(text) > SHORT:  # the decoder would fail only at the end of the whole text
         place = f"{name}:{text.count(NEWLINE) + 1}:{len(text) - text.rfind(NEWLINE)}"
         problem = f"this is not JSON: the text ends and {left_open} of its brackets are open"
         raise InputError(problem, place=place, expected="the whole file")
 
 
 def depths(text: str) -> tuple[int, int]:
-    """The deepest nesting in ``text``, and how many brackets are open at its end."""
+    """Return the deepest nesting in ``text``, and the number of open brackets at its end."""
     import numpy as np
 
     marks = text.encode(errors="replace")
-    if b"\\" in marks:  # without pairs of backslashes, those that are left before a quote make it part of a text
+    if b"\\" in marks:  # after pairs of backslashes are removed, a backslash before a quote escapes the quote
         marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = marks.translate(None, _NO_MARKS)
-    marks = marks.replace(b'""', b"")  # between two quotes that follow each other nothing opens or closes
+    marks = marks.replace(b'""', b"")  # adjacent quotes have no bracket between them
     steps_of = np.array(_STEPS, np.int8)
     deepest = depth = quotes = 0
     for begin in range(0, len(marks), MIB):
         part = np.frombuffer(marks, np.uint8, min(MIB, len(marks) - begin), begin)
-        before = quotes + np.cumsum(part == ord('"'), dtype=np.uint8)  # modulo 256: whether it is odd is enough
+        before = quotes + np.cumsum(part == ord('"'), dtype=np.uint8)  # modulo 256: only the parity counts
         found = depth + np.cumsum(steps_of[part] * (1 - (before & 1)).view(np.int8), dtype=np.int32)
         deepest, depth, quotes = max(deepest, int(found.max())), int(found[-1]), int(before[-1]) & 1
     return deepest, depth
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of ``pairs``; InputError for a key that stands there twice."""
+    """Return the object of ``pairs``; InputError for a repeated key."""
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
@@ -111,12 +111,12 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(text: str) -> NoReturn:
-    """InputError for NaN and Infinity, which Python would accept."""
+    """Raise InputError for NaN and Infinity, which Python would accept."""
     raise InputError(f"{text} is not allowed in JSON", expected="a finite number")
 
 
 def finite_number(text: str) -> float:
-    """The number of ``text``; InputError where it is beyond what 64 bits hold."""
+    """Return the number of ``text``; InputError for a number beyond the range of 64-bit floating point."""
     value = float(text)
     if not math.isfinite(value):
         raise InputError(f"the number {text[:20]} is out of range", expected="a finite number of moderate size")
@@ -127,4 +127,4 @@ def _decoder(decimal: Callable[[str], Any]) -> json.JSONDecoder:
     return json.JSONDecoder(object_pairs_hook=distinct_keys, parse_constant=refuse_constant, parse_float=decimal)
 
 
-DECODER: Any = _decoder(finite_number)  # its `scan_once`, too, is used
+DECODER: Any = _decoder(finite_number)  # of type Any, since typeshed lacks `scan_once`

@@ -1,4 +1,4 @@
-"""XML as a tree of elements that know their line; no entities, bounded nesting and number of elements."""
+"""XML as a tree of elements with line numbers, without entities, with bounded nesting and number of elements."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ MOST_ELEMENTS = 100_000
 
 
 class PlacedElement(Element):
-    """An element with the ``line`` of the file on which it begins."""
+    """An element with the ``line`` of its beginning in the file."""
 
     line = 0
 
     def children(self, tag: str) -> list[PlacedElement]:
-        """The elements of that tag right inside this one."""
+        """Return the direct children with that tag."""
         return self.findall(tag)  # type: ignore[return-value]  # the reader makes no others
 
 
 def read_xml(path: Path, kind: FileKind) -> PlacedElement:
-    """The root of the document in ``path``; InputError as for `read_text`, and for what is no XML within the limits."""
+    """Return the root of the document in ``path``; InputError as for `read_text` and `parse_xml`."""
     return parse_xml(read_text(path, kind), str(path), kind.name)
 
 
 def parse_xml(text: str, name: str, expected: str, most_elements: int = MOST_ELEMENTS) -> PlacedElement:
-    """The root of the document ``text`` of the file ``name``; InputError for what is no XML within the limits."""
+    """Return the root of the document ``text`` of the file ``name``; InputError for a text that is no bounded XML."""
     reader = _Reader(name, expected, most_elements)
     try:
         reader.parser.Parse(text, True)
@@ -42,7 +42,7 @@ def parse_xml(text: str, name: str, expected: str, most_elements: int = MOST_ELE
 
 
 class _Reader:
-    """Takes the events of one parse."""
+    """The handlers of the events of one parse."""
 
     def __init__(self, name: str, expected: str, most_elements: int) -> None:
         self.tree: Any = TreeBuilder(element_factory=PlacedElement)

@@ -1,4 +1,4 @@
-"""The hash of a file's contents, computed again only where the file may have changed since."""
+"""The hash of a file's contents, computed again only if the file may have changed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 from numasim.files.reader import FileKind, read_bytes
 
-RESTING_S = 2.0  # a file that was changed later than that before it is read may change again and show the same times
+RESTING_S = 2.0  # a file that changed more recently may change again without a change of its times
 
 
 @dataclass(frozen=True)
 class _State:
-    """Which file is at a path, and when it was changed."""
+    """The identity of the file at a path, and the times of its changes."""
 
     device: int
     inode: int
@@ -26,7 +26,7 @@ class _State:
 
 
 def hash_of_file(path: Path, kind: FileKind) -> str:
-    """A 128-bit BLAKE2b hash of the contents of ``path``, 32 hex digits; InputError as for `read_bytes`."""
+    """Return the 128-bit BLAKE2b hash of the contents of ``path``, 32 hex digits; InputError as for `read_bytes`."""
     before = _state_of(path)
     if before is None or time.time() - max(before.written_ns, before.changed_ns) / 1e9 < RESTING_S:
         return _read_hash(path, kind)
@@ -43,7 +43,7 @@ def _read_hash(path: Path, kind: FileKind) -> str:
 
 
 def _state_of(path: Path) -> _State | None:
-    """None where there is nothing that can be asked, as reading will say."""
+    """Return the state of the file, None if the system cannot tell; reading then raises the error."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

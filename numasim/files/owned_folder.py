@@ -1,13 +1,14 @@
-"""The folders that commands write: which are theirs, and which of the files in them.
+"""Folders that commands write: which folders belong to a command, and which files in them.
 
-A command writes to a folder that is new or empty, or that it wrote before; every other folder is refused and stays as
-it is. The manifest in a folder decides: it names the command and, for each file, the hashes of what the command wrote.
-A file is the command's if its contents have one of these hashes. All others are the user's, and are neither replaced
-nor removed; nor is what a symbolic link leads to.
+A command writes to a folder that is new, empty, or was written by the same command. Every other folder is refused and
+stays unchanged. The manifest in a folder names the command and, for each file of the command, the hashes of the
+contents that the command wrote. A file whose contents have one of these hashes belongs to the command. All other files
+belong to the user: the command neither replaces nor removes them, nor the target of a symbolic link.
 
-A file is entered in the manifest before it is written, and what it held before is struck out after: a kill at any
-moment leaves a folder that is recognised, and no file of the user's in the manifest. State, such as the shards of a
-sweep, is not in it: those files say themselves what they are, and are read and checked before they are replaced.
+Before a file is written, the hash of its new contents is entered in the manifest; afterwards the hash of its old
+contents is deleted. A kill at any moment therefore leaves a folder that is recognised, and a manifest without files of
+the user. State, such as the shards of a sweep, is not in the manifest: state files identify themselves, and are checked
+before they are replaced.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ LOCK = ".numasim.lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock ``folder``. The system releases the lock when the process ends, so a kill leaves no stale lock."""
+    """Lock ``folder`` for one writer. The system releases the lock when the process ends, so no kill leaves a lock."""
     path = folder / LOCK
     with output_errors(folder, FOLDER):
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
@@ -47,17 +48,17 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):  # the next command locks it all the same
+            with suppress(OSError):  # the next command can lock a file that stays
                 path.unlink()
     finally:
-        with suppress(OSError):  # it is closed even so
+        with suppress(OSError):  # a descriptor is closed even if closing fails
             os.close(lock)
 
 
 def _lock(lock: int, path: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # The last holder may have removed the file between our opening and locking it: then the lock has no effect.
+        # A lock has no effect if its last holder removed the file after this process had opened the file.
         if os.fstat(lock).st_ino == os.stat(path).st_ino:
             return
     except (BlockingIOError, FileNotFoundError):
@@ -68,18 +69,18 @@ def _lock(lock: int, path: Path) -> None:
 
 MANIFEST = ".numasim.json"
 FORMAT = "numasim folder 1"
-EARLIER_LOCK = ".lock"  # what versions without manifests left behind when they were killed
+EARLIER_LOCK = ".lock"  # the lock of versions without manifests, which a kill left behind
 
-Hashes = dict[str, list[str]]  # of the contents that a file may have, by its path in the folder
+Hashes = dict[str, list[str]]  # path in the folder -> hashes of the possible contents
 
 
 @dataclass(frozen=True)
 class FolderKind:
-    """What a command writes to its folders.
+    """A command, and the files that it writes to its folders.
 
-    ``state`` has the names of state files by the sub-folder that they are in, "." for the folder itself. ``earlier``
-    is given a folder without a manifest and returns the files that a version without manifests wrote there, or None
-    if none did.
+    ``state`` has the pattern of the names of state files for each sub-folder, "." for the folder itself. ``earlier``
+    takes a folder without a manifest, and returns the files that a version without manifests wrote there, or None for a
+    folder of the user.
     """
 
     command: str
@@ -89,11 +90,11 @@ class FolderKind:
 
 @contextmanager
 def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ()) -> Iterator[OwnedFolder]:
-    """Make or reopen ``directory`` for the command of that kind, alone until the block ends.
+    """Make or reopen ``directory`` for the command of ``kind``, and lock it until the block ends.
 
-    Raises `InputError` for a folder that is not the command's, has a file of the user's at one of ``names``, is in use
-    or cannot be written; it stays as it is. After an error in the block a folder without a manifest, in which nothing
-    has come about, is as it was; a new one is gone again.
+    InputError for a folder that does not belong to the command, has a file of the user at one of ``names``, is in use
+    or cannot be written; such a folder stays unchanged. After an error in the block, an empty new folder is removed,
+    and a folder that had no manifest is unchanged if the block wrote nothing.
     """
     require_free(directory, kind, names)
     with _made(directory), locked(directory):
@@ -108,29 +109,29 @@ def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ())
                 folder.give_up(before)
             raise
         finally:
-            folder.remove_unfinished()  # of a writer that was interrupted at its end
+            folder.remove_unfinished()  # files of a writer that was interrupted
 
 
 def require_free(directory: Path, kind: FolderKind, names: Iterable[str]) -> None:
-    """Raise `InputError` if ``directory`` is not the command's, or has a file of the user's at one of ``names``."""
+    """Raise InputError if ``directory`` is not the command's, or has a file of the user at one of ``names``."""
     OwnedFolder(directory, kind, require_own(directory, kind)).require_free(names)
 
 
 def owns(directory: Path, kind: FolderKind, name: str) -> bool:
-    """Whether a file of ``directory`` has contents that the command of ``kind`` wrote, or is not there."""
+    """Whether a file of ``directory`` belongs to the command of ``kind``, or does not exist."""
     folder = OwnedFolder(directory, kind, require_own(directory, kind))
     return not folder.has(name) or folder.owns(name)
 
 
 def make_folder(folder: Path) -> Path:
-    """Make ``folder`` and its parents where they are missing. Raises `InputError` where that cannot be done."""
+    """Make ``folder`` and its missing parents. InputError if a folder cannot be made."""
     with output_errors(folder, FOLDER):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 class OwnedFolder:
-    """A folder that the command of its kind may write to: files have their paths in it, such as ``tables/a.csv``."""
+    """A folder that a command may write to. Files are named by their paths in the folder, such as ``tables/a.csv``."""
 
     def __init__(self, directory: Path, kind: FolderKind, files: Hashes) -> None:
         self.directory = directory
@@ -141,7 +142,7 @@ class OwnedFolder:
     def write(self, files: Mapping[str, bytes]) -> list[Path]:
         """Write ``files`` in their order, each whole or not at all, and return their paths.
 
-        Raises `InputError` before anything is written if the user has a file of such a name here.
+        InputError before the first file is written if the user has a file of one of the names.
         """
         hashes = {name: _hash(content) for name, content in files.items()}
         present = {name: _hash_of(self.directory / name) for name in files}
@@ -155,14 +156,14 @@ class OwnedFolder:
         return [self.directory / name for name in files]
 
     def write_only(self, files: Mapping[str, bytes]) -> list[Path]:
-        """`write` them, and remove the command's other files; those that the user changed are kept and named."""
+        """Write ``files`` and remove all other files of the command; files that the user changed are kept and named."""
         paths = self.write(files)
         for path in self.remove_others(files):
             print(f"numasim: {path}: was changed after `{self._command}` wrote it, and is kept", file=sys.stderr)
         return paths
 
     def require_free(self, names: Iterable[str]) -> None:
-        """Raise `InputError` if there is a file of the user's at one of ``names``."""
+        """Raise InputError if the user has a file at one of ``names``."""
         for name in names:
             for path in reversed(self._below(name)):
                 with reading_errors(path):
@@ -175,7 +176,7 @@ class OwnedFolder:
                 raise self._in_the_way(self.directory / name, f"was {how} {written}, which would replace it")
 
     def remove_others(self, names: Collection[str]) -> tuple[Path, ...]:
-        """Remove the command's files other than ``names``, and return those that stay because the user changed them."""
+        """Remove the command's files but ``names``. Returns the files that stay, since the user changed them."""
         others = [name for name in self._files if name not in names]
         kept = [name for name in others if self.has(name) and not self._remove(name)]
         if others:
@@ -184,33 +185,33 @@ class OwnedFolder:
         return tuple(self.directory / name for name in kept)
 
     def claim(self) -> None:
-        """Leave the manifest, and remove what killed writers left."""
+        """Write the manifest, and remove unfinished files of killed writers."""
         if not self.has(MANIFEST):
             self._save()
         self.remove_unfinished()
 
     def remove_unfinished(self) -> None:
-        """Remove what writers of the command's files left that did not come to their end."""
+        """Remove unfinished files of killed writers of the command."""
         for folder in {".", *self._state, *(str(PurePosixPath(name).parent) for name in self._files)}:
             self._remove_unfinished(folder)
 
     def give_up(self, before: frozenset[str]) -> None:
-        """Remove the manifest where there is nothing but it and what was there ``before``."""
+        """Remove the manifest if the folder has no other new file; ``before`` are the earlier names."""
         with suppress(OSError, InputError):
             if _names(self.directory) <= before | {MANIFEST}:
                 (self.directory / MANIFEST).unlink()
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of that name."""
+        """Whether a file of that name exists."""
         with reading_errors(self.directory / name):
             return is_there(self.directory / name)
 
     def owns(self, name: str) -> bool:
-        """Whether the contents of a file are what the command wrote."""
+        """Whether the command wrote the contents of a file."""
         return _hash_of(self.directory / name) in self._files.get(name, ())
 
     def _remove(self, name: str) -> bool:
-        """Remove a file of the command's; false for a file of the user's and for one behind a link."""
+        """Remove a file of the command. Returns false for a file of the user, and for a file behind a link."""
         path = self.directory / name
         with output_errors(path, FOLDER):
             if any(folder.is_symlink() for folder in self._below(name)) or not self.owns(name):
@@ -219,7 +220,7 @@ class OwnedFolder:
         return True
 
     def _below(self, name: str) -> list[Path]:
-        """The sub-folders that a file is in, the innermost first."""
+        """Return the sub-folders around a file, the innermost first."""
         return [self.directory / parent for parent in PurePosixPath(name).parents if parent.name]
 
     @staticmethod
@@ -227,7 +228,7 @@ class OwnedFolder:
         return InputError(problem, place=str(path), expected="it moved elsewhere, or deleted")
 
     def _remove_unfinished(self, folder: str) -> None:
-        """Remove the unfinished contents of the command's files in a sub-folder."""
+        """Remove the unfinished files of the command in a sub-folder."""
         place = self.directory / folder
         with output_errors(place, FOLDER):
             if place.is_symlink() or not is_folder(place):
@@ -238,7 +239,7 @@ class OwnedFolder:
                     os.unlink(entry)
 
     def _writes(self, folder: str, name: str) -> bool:
-        """Whether the command writes files of that name to that sub-folder."""
+        """Whether the command writes files of that name to the sub-folder ``folder``."""
         pattern = self._state.get(folder)
         return str(PurePosixPath(folder, name)) in {MANIFEST, *self._files} or bool(pattern and pattern.fullmatch(name))
 
@@ -257,7 +258,7 @@ class OwnedFolder:
 
 
 def require_own(directory: Path, kind: FolderKind) -> Hashes:
-    """The hashes of the command's files in ``directory``, which is its own or nobody's; `InputError` for others."""
+    """Return the hashes of the command's files in ``directory``. InputError for a folder of the user or of others."""
     place, expected = str(directory), f"a new or empty folder, or one that `{kind.command}` wrote"
     with output_errors(directory, FOLDER):
         if not directory.is_dir():
@@ -284,14 +285,14 @@ def _names(directory: Path) -> frozenset[str]:
 
 
 def _is_left_over(path: Path) -> bool:
-    """Whether the path is one of what a command leaves in a folder that it was killed in before it wrote anything."""
+    """Whether a command that was killed before its first file leaves this path in a folder."""
     if path.name == EARLIER_LOCK:
         return path.is_file() and not path.stat().st_size
     return path.name == LOCK or unfinished(path.name) is not None
 
 
 def _manifest(path: Path) -> tuple[str, Hashes]:
-    """The command that wrote a folder, and its files."""
+    """Return the command that wrote a folder, and the hashes of its files."""
     found = read_json(path, MANIFEST_KIND)
     try:
         files = {str(name): [str(each) for each in hashes] for name, hashes in found["files"].items()}
@@ -309,7 +310,7 @@ def _is_inside(name: str) -> bool:
 
 @contextmanager
 def _made(directory: Path) -> Iterator[None]:
-    """Make ``directory`` and its parents; after an error those that are empty are gone again."""
+    """Make ``directory`` and its parents; after an error remove the new folders that are empty."""
     with output_errors(directory, FOLDER):
         missing = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
@@ -330,9 +331,7 @@ def _hash(content: bytes) -> str:
 
 
 def _hash_of(path: Path) -> str | None:
-    """The hash of a file's contents; None for what is not there, or is no regular file. InputError where that cannot
-    be read: whose it is must not be guessed.
-    """
+    """Return the hash of a file's contents, None if there is no regular file. InputError for an unreadable file."""
     with reading_errors(path):
         try:
             return _hash(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None

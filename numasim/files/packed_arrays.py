@@ -1,8 +1,8 @@
-"""Files of numpy arrays in a zip archive (npz): whole numbers of one dimension, checked before they take memory.
+"""Files of numpy arrays in a zip archive (npz): whole numbers of one dimension, checked before memory is allocated.
 
-What is declared is held against the size of the file first, so that a small file cannot unpack to a large one, and
-nothing in it is evaluated: an element is a whole number of 1 to 8 bytes, and the head of an array is matched by
-expressions, not parsed as Python. The format is that of ``numpy.savez`` and ``numpy.savez_compressed``.
+The declared sizes are compared with the size of the file first, so that a small file cannot unpack to a large one.
+Nothing in the file is evaluated: an element is a whole number of 1 to 8 bytes, and the head of an array is matched by
+regular expressions. The format is that of ``numpy.savez`` and ``numpy.savez_compressed``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BROKEN = (BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, 
 
 
 def write_arrays(file: BinaryIO, arrays: Mapping[str, Array]) -> None:
-    """Write ``arrays`` by their names, not compressed; equal arrays give equal bytes."""
+    """Write ``arrays`` by name, uncompressed; equal arrays give equal bytes."""
     with ZipFile(file, "w", ZIP_STORED) as archive:
         for name, array in arrays.items():
             with archive.open(ZipInfo(name + SUFFIX), "w", force_zip64=True) as member:
@@ -48,9 +48,9 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, Array]) -> None:
 
 
 def read_arrays(data: bytes, place: str) -> dict[str, Array]:
-    """The arrays in ``data``, the contents of the file ``place``, by their names.
+    """Return the arrays in ``data``, the contents of the file ``place``, by name.
 
-    InputError for what is no archive of arrays of whole numbers in one dimension, or too large.
+    InputError unless the file is an archive of one-dimensional arrays of whole numbers within the limits.
     """
     _check_directory(data, place)
     try:
@@ -63,7 +63,7 @@ def read_arrays(data: bytes, place: str) -> dict[str, Array]:
 
 
 def _check_directory(data: bytes, place: str) -> None:
-    """Refuse an archive whose list of members is missing or long, before it is read."""
+    """Refuse an archive whose list of members is missing or too long, before the list is read."""
     end = data[-_END_BYTES:]
     if len(end) < _END_BYTES or not end.startswith(_END) or end[-2:] != b"\0\0":
         raise InputError("the archive has no end: the file may be cut off", place=place, expected=EXPECTED)
@@ -100,7 +100,7 @@ def _name(member: ZipInfo) -> str:
 
 
 def _array(archive: ZipFile, member: ZipInfo, place: str) -> Array:
-    """The array of a member, which is read up to the size that it declares."""
+    """Return the array of a member, which is read up to its declared size."""
     with archive.open(member) as file:
         kind, count, head_bytes = _head(file, member, place)
         declared = head_bytes + count * kind.itemsize
@@ -114,7 +114,7 @@ def _array(archive: ZipFile, member: ZipInfo, place: str) -> Array:
 
 
 def _head(file: Any, member: ZipInfo, place: str) -> tuple[np.dtype[Any], int, int]:
-    """(type of the elements, their number, bytes of the head)."""
+    """Return (type of the elements, number of elements, bytes of the head)."""
 
     def refusal(problem: str, expected: str = ARRAY) -> InputError:
         return InputError(problem, place=place, path=(_name(member),), expected=expected)

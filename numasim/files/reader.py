@@ -1,7 +1,7 @@
-"""How files are read: regular ones, up to the size of their kind, as bytes or as text; and whether a file is there.
+"""Reading of files: regular files up to the largest size of their kind, as bytes or as text; whether a file exists.
 
-A device, a named pipe or a socket has no end, or none that can be waited for: it is refused before anything is read,
-and without waiting for another process to open it.
+A device, a named pipe or a socket may have no end. Such a file is refused before anything is read, and without waiting
+for another process to open the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numasim.errors import InputError
 
 # ---- The kinds of files that are read, with the largest size of each -------------------------------------------------
 #
-# The sizes are far above what numasim writes or people write by hand, and low enough that a file at the limit is
+# The sizes are far above those of files that numasim or people write, and low enough that a file of the largest size is
 # refused in seconds and without exhausting memory.
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -30,7 +30,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 @dataclass(frozen=True)
 class FileKind:
-    """``name`` completes the sentence "expected ..."."""
+    """A kind of files: ``name`` completes the sentence "expected ...", ``most_bytes`` is the largest size."""
 
     name: str
     most_bytes: int
@@ -65,13 +65,13 @@ _NO_FILES = {
 
 
 class UnreadableError(InputError):
-    """There is no such file, or the system does not let it be read."""
+    """A file does not exist, or the system refuses to read it."""
 
 
 def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
-    """The contents of the file ``path``; ``place`` is where a document names it, if one does.
+    """Return the contents of the file ``path``; ``place`` is the place of a document that names the file, if any.
 
-    InputError where there is no such file, it cannot be read, is no regular file, or is larger than its kind may be.
+    InputError for a file that does not exist, cannot be read, is not regular, or is too large for its kind.
     """
     try:
         with open_regular(path, kind, place) as file:
@@ -83,13 +83,8 @@ def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
     return data
 
 
-def require_file(path: Path, kind: FileKind, place: str | None = None) -> None:
-    """InputError unless ``path`` is a regular file that can be opened."""
-    open_regular(path, kind, place).close()
-
-
 def open_regular(path: Path, kind: FileKind, place: str | None = None) -> BufferedReader:
-    """The file ``path``, opened; InputError as for `read_bytes`, with the size that it has now."""
+    """Open the file ``path``; InputError as for `read_bytes`."""
     try:
         handle = os.open(path, _FLAGS)
     except FileNotFoundError:
@@ -103,7 +98,7 @@ def open_regular(path: Path, kind: FileKind, place: str | None = None) -> Buffer
 
 
 def _file_of(handle: int, path: Path, kind: FileKind, place: str | None) -> BufferedReader:
-    """The regular file that was opened as ``handle``, which is closed where it is none, or too large."""
+    """Return the regular file of the descriptor ``handle``; close the descriptor of any other file."""
     with ExitStack() as closing:
         closing.callback(os.close, handle)
         status = os.fstat(handle)
@@ -116,12 +111,12 @@ def _file_of(handle: int, path: Path, kind: FileKind, place: str | None) -> Buff
 
 
 def is_file(path: Path) -> bool:
-    """Whether ``path`` is a regular file; no, where that cannot be found out, for instance for too long a name."""
+    """Whether ``path`` is a regular file; false if the system cannot tell, for instance for too long a name."""
     return os.path.isfile(path)
 
 
 def _pieces(file: BufferedReader, most_bytes: int) -> Iterator[bytes]:
-    """The contents, as a rule in one piece; no more than one byte above ``most_bytes``."""
+    """Yield the contents up to one byte above ``most_bytes``, usually in one piece."""
     left = most_bytes + 1
     size = os.fstat(file.fileno()).st_size + 1  # 1 for files of /proc and some of /sys, which do not know their size
     while left > 0 and (piece := file.read(min(left, max(size, 64 * KIB)))):
@@ -174,14 +169,12 @@ def _too_large(path: Path, kind: FileKind, place: str | None) -> InputError:
 
 
 def read_text(path: Path, kind: FileKind, place: str | None = None) -> str:
-    """The text in the file ``path``; InputError as for `read_bytes`, and with the place of the first byte that is not
-    text.
-    """
+    """Return the text of the file ``path``; InputError as for `read_bytes`, and for a byte that is no text."""
     return text_of(read_bytes(path, kind, place), str(path), kind.name)
 
 
 def text_of(data: bytes, name: str, expected: str) -> str:
-    """``data`` as text; errors call it ``name``."""
+    """Return ``data`` as text; errors name the file ``name``."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -207,9 +200,9 @@ _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?(iso-?8859-?1|latin-
 
 
 def read_foreign_text(path: Path, kind: FileKind) -> str:
-    """The text in the file ``path``: UTF-8, or Latin-1 where XML or DOT declares that.
+    """Return the text of the file ``path``: UTF-8, or Latin-1 if the XML or DOT declares it.
 
-    InputError as for `read_text`, for a packed file that is damaged, and for one that is larger than its kind unpacked.
+    InputError as for `read_text`, for a damaged packed file, and for a file that is too large unpacked.
     """
     data = read_bytes(path, kind)
     if path.suffix == ".gz":
@@ -239,27 +232,40 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
+# ---- Numbers in the text of a file that is not YAML or JSON ----------------------------------------------------------
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+
+
+def whole_number(text: str) -> int:
+    """Return the number of ASCII digits in ``text``; ValueError for other texts and for more than 64 bits."""
+    value = int(text) if _WHOLE.fullmatch(text) else 2**63
+    if not -(2**63) <= value < 2**63:
+        raise ValueError("no whole number of 64 bits")
+    return value
+
+
 # ----------------------------------------------------------------------------------------------------------------------
-# What is at a path. Where that cannot be found out, it is an error and no absence: what is there must not be lost.
+# What exists at a path. If the system cannot tell, OSError is raised: a file that may exist must not be lost.
 
 
 def is_there(path: Path | str) -> bool:
-    """Whether anything has that name, a link that leads nowhere included. Raises OSError where it cannot be said."""
+    """Whether anything has that name, even a link that leads nowhere. OSError if the system cannot tell."""
     return _mode(path, follow=False) is not None
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether ``path`` leads to a folder. Raises OSError where it cannot be said."""
+    """Whether ``path`` leads to a folder. OSError if the system cannot tell."""
     return stat.S_ISDIR(_mode(path) or 0)
 
 
 def is_regular(path: Path | str) -> bool:
-    """Whether ``path`` leads to a regular file. Raises OSError where it cannot be said."""
+    """Whether ``path`` leads to a regular file. OSError if the system cannot tell."""
     return stat.S_ISREG(_mode(path) or 0)
 
 
 def _mode(path: Path | str, follow: bool = True) -> int | None:
-    """The mode of what ``path`` leads to, None where there is nothing."""
+    """Return the mode of the file at ``path``, None if there is no file."""
     try:
         return os.stat(path, follow_symlinks=follow).st_mode
     except (FileNotFoundError, NotADirectoryError):

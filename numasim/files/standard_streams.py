@@ -1,7 +1,7 @@
-"""Standard output and standard error of a command: where they take nothing more, it ends quietly or in one sentence,
-and where their encoding lacks a character, what people read as it stands there.
+"""Standard output and standard error of a command.
 
-`lib/runtime/driver/standard_streams.c` is the same rule in C.
+If standard output cannot be written, the command ends quietly or with one sentence. A character that the encoding of a
+stream lacks is replaced by legible ASCII. `lib/runtime/driver/standard_streams.c` is the same rule in C.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, TextIO
 
 from numasim.errors import InputError
 
-# ---- What stands on a terminal for a character that its encoding has not, such as one of ASCII alone -----------------
+# ---- Legible ASCII for characters that the encoding of a terminal lacks ----------------------------------------------
 
-LEGIBLE = "numasim-legible"  # the name of the rule, as `errors` of a stream
+LEGIBLE = "numasim-legible"  # the name of the error handler, for `errors` of a stream
 _WORDS = {
     "\u00d7": "x",  # times
     "µ": "u",
@@ -48,7 +48,7 @@ _FIRST_BYTE, _LAST_BYTE = 0xDC80, 0xDCFF  # bytes of a path that are not UTF-8, 
 
 
 def legible(character: str) -> str:
-    r"""ASCII that people read as ``character``; bytes of a path that are not UTF-8 become ``\xff``."""
+    r"""Return ASCII that people read as ``character``; bytes of a path that are not UTF-8 become ``\xff``."""
     if _FIRST_BYTE <= ord(character) <= _LAST_BYTE:
         return f"\\x{ord(character) - 0xDC00:02x}"
     if _FIRST_LINE <= character <= _LAST_LINE:
@@ -58,7 +58,7 @@ def legible(character: str) -> str:
 
 
 def legible_text(text: str) -> str:
-    """``text`` with what UTF-8 cannot hold, such as the bytes of a path, in legible characters."""
+    """Return ``text`` with legible characters for what UTF-8 cannot encode, such as bytes of a path."""
     return text.encode(errors=LEGIBLE).decode()
 
 
@@ -77,11 +77,11 @@ WRITABLE = "a terminal, a pipe, a file on a disk with free space, or /dev/null"
 
 
 def guard_standard_streams() -> None:
-    """Let writing to standard output raise `InputError` where it cannot be written, and `SystemExit` with
-    `PIPE_CLOSED` where nobody reads it any more; nothing that is written to standard error fails, and no character.
+    """Guard the standard streams of the process.
 
-    Streams that are not those of the process, as in tests and notebooks, stay as they are. Raises `InputError` where
-    standard output is closed.
+    Writing to standard output then raises InputError if the output cannot be written, and SystemExit with `PIPE_CLOSED`
+    if nobody reads the pipe. Writing to standard error never fails. Other streams, as in tests and notebooks, stay
+    unchanged. InputError if standard output is closed.
     """
     closed = sys.stdout is None
     _fill_descriptors()
@@ -94,18 +94,19 @@ def guard_standard_streams() -> None:
 
 
 def _fill_descriptors() -> None:
-    """Open what is closed of the three standard descriptors: else the next file would get its number, and with it what
-    is meant for the stream.
+    """Open the closed ones of the three standard descriptors.
+
+    Otherwise the next opened file would get the number of a closed stream, and the output that is meant for the stream.
     """
     for number in range(ERRORS + 1):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+            os.open(os.devnull, os.O_RDWR)  # the system assigns the lowest free number
 
 
 class _Stream(io.FileIO):
-    """One of the standard descriptors; after the first error all that is written is dropped."""
+    """A standard descriptor. After the first error all further output is dropped."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor, "wb", closefd=False)
@@ -121,11 +122,11 @@ class _Stream(io.FileIO):
         return memoryview(data).nbytes
 
     def fail(self, error: OSError) -> None:
-        """Tell of the first error."""
+        """Report the first error."""
 
 
 class _Errors(_Stream):
-    """Standard error: nobody can be told."""
+    """Standard error: an error cannot be reported."""
 
 
 class _Output(_Stream):
@@ -138,7 +139,7 @@ class _Output(_Stream):
 
 
 def _guarded(stream: TextIO, own: TextIO | None, raw: _Stream) -> TextIO:
-    """``stream`` by way of ``raw`` where it is the process's ``own``."""
+    """Return a stream that writes to ``raw`` if ``stream`` is the process's ``own``, otherwise ``stream``."""
     if stream is not own:
         return stream
     line_buffering = getattr(stream, "line_buffering", False)

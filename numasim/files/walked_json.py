@@ -1,5 +1,6 @@
-"""JSON whose values are taken one after the other, in the order of the text, so that the first wrong one ends the
-reading and no more of the document than one value is held beside its text.
+"""JSON whose values are read one after the other, in the order of the text.
+
+The first wrong value ends the reading. Beside the text only one value is in memory.
 """
 
 from __future__ import annotations
@@ -21,22 +22,23 @@ from numasim.files.bounded_json import (
 )
 from numasim.files.reader import MIB
 
-WINDOW = MIB // 16  # characters that are cut out of the text at once: few, so that their values stay in a cache
-LONGEST = 8 * MIB  # characters of one value: as Python objects they take up to 25 times as many bytes
+WINDOW = MIB // 16  # characters that are cut out of the text at once, so few that their values stay in a cache
+LONGEST = 8 * MIB  # characters of one value, whose Python objects take up to 25 times as many bytes
 _SPACE = re.compile(r"[ \t\n\r]*")
-_ENDS = {"{": ("]},", "},"), "[": ("],",)}  # where an element may end that begins so
+_ENDS = {"{": ("]},", "},"), "[": ("],",)}  # first character of an element -> possible ends of an element
 _PLAIN: Any = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite_number)
-_NEAR_THE_END = 16  # characters within which a value that is cut off may look wrong, or like a shorter number
+_NEAR_THE_END = 16  # characters; a value that is cut off so near the end may look like an error or a shorter number
 
 
 class LongValueError(InputError):
-    """A value is longer than it may be to be composed as a whole."""
+    """A value is too long to be composed as a whole."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Elements of a list that follow each other: their values, of an object the last of each key, and their text, which
-    ends at ``end``.
+    """Consecutive elements of a list: their values and their text, which ends at ``end``.
+
+    The value of an object has the last value of a repeated key.
     """
 
     values: list[Any]
@@ -44,7 +46,7 @@ class Batch:
     end: int
 
     def has_distinct_keys(self, keys: int) -> bool:
-        """Whether no object has a key twice; ``keys`` is how many all objects have together, each of them once."""
+        """Whether no object has a repeated key; ``keys`` is the number of distinct keys of all objects together."""
         if self.text.count(":") == keys:
             return True
         try:
@@ -63,9 +65,9 @@ class Batch:
 
 
 class JsonWalk:
-    """A walk through the JSON ``text``, at a value when it begins.
+    """A position in the JSON ``text``, at first at its value.
 
-    What it raises for a text that is not JSON becomes an `InputError` by `numasim.files.bounded_json.json_errors`.
+    Callers turn the errors for a text that is no JSON into InputErrors by `numasim.files.bounded_json.json_errors`.
     """
 
     def __init__(self, text: str) -> None:
@@ -77,14 +79,13 @@ class JsonWalk:
         self._skip()
 
     def begins(self, character: str) -> bool:
-        """Whether the value at which the walk is begins so."""
+        """Whether the value at the position begins with ``character``."""
         return self._text.startswith(character, self._at)
 
     def value(self, longest: int | None = None) -> Any:
-        """Compose the value at which the walk is, and pass it.
+        """Return the value at the position, and move behind the value.
 
-        Raises `LongValueError`, and stays where it is, if that is longer than ``longest`` characters, by default
-        `LONGEST`.
+        `LongValueError` for a value longer than ``longest`` characters, by default `LONGEST`; the position then stays.
         """
         try:
             found, end = DECODER.scan_once(self._window, self._at - self._begin)
@@ -99,7 +100,7 @@ class JsonWalk:
         return found
 
     def members(self) -> Iterator[str]:
-        """The keys of the object at which the walk is; at each the walk is at its value, which the caller passes."""
+        """Yield the keys of the object at the position. At each key the caller reads the value."""
         seen: set[str] = set()
         for _ in self._parts("{", "}"):
             if not self.begins('"'):
@@ -113,14 +114,14 @@ class JsonWalk:
             yield key
 
     def elements(self, take: Callable[[Batch], bool] | None = None) -> Iterator[int]:
-        """The numbers of the elements of the list at which the walk is; at each the caller passes the element.
+        """Yield the indices of the elements of the list at the position. At each index the caller reads the element.
 
-        Elements are offered to ``take`` first, many at once; those that it takes are passed.
+        Batches of elements are offered to ``take`` first. A batch that ``take`` accepts is skipped.
         """
         return self._parts("[", "]", take)
 
     def end(self) -> None:
-        """Refuse what follows after the value that was passed."""
+        """Refuse text behind the value."""
         self._skip()
         if self._at < len(self._text):
             raise self._wrong("Extra data")
@@ -157,7 +158,7 @@ class JsonWalk:
         return json.JSONDecodeError(problem, self._text, self._at if at is None else at)
 
     def _batch(self) -> Batch | None:
-        """The elements that follow and are whole in the window, if there are any, and nothing is wrong with them."""
+        """Return the next elements that are whole in the window, None if there are none or one is wrong."""
         if 2 * (self._at - self._begin) > len(self._window) and not self._is_last():
             self._begin, self._window = self._at, self._text[self._at : self._at + WINDOW]
         begin = self._at - self._begin
@@ -166,7 +167,7 @@ class JsonWalk:
         return batch if values and not (self._halves and batch.has_halves()) else None
 
     def _at_once(self, begin: int) -> tuple[list[Any], int] | None:
-        """The elements up to a place where one seems to end; None where it does not."""
+        """Return the elements up to a likely end of an element, None if no element ends there."""
         for mark in _ENDS.get(self._window[begin : begin + 1], (",",)):
             cut = self._window.rfind(mark, begin + 1, len(self._window) - 1)
             if cut > (begin + len(self._window)) // 2:
@@ -176,12 +177,12 @@ class JsonWalk:
                     values, passed = _PLAIN.scan_once(elements, 0)
                 except (StopIteration, ValueError, InputError):
                     continue
-                if passed == len(elements):  # else the list itself ends before
+                if passed == len(elements):  # otherwise the list itself ends before
                     return values, end
         return None
 
     def _one_by_one(self, begin: int) -> tuple[list[Any], int]:
-        """The elements up to the first that is not whole or not right."""
+        """Return the elements before the first one that is cut off or wrong."""
         values: list[Any] = []
         at = end = begin
         try:
@@ -204,14 +205,14 @@ class JsonWalk:
         return found.end()
 
     def _is_whole(self, end: int) -> bool:
-        """Whether a value that ends there in the window does so in the text, too."""
+        """Whether a value that ends at ``end`` in the window also ends there in the text."""
         return end + _NEAR_THE_END < len(self._window) or self._is_last()
 
     def _is_last(self) -> bool:
         return self._begin + len(self._window) == len(self._text)
 
     def _in_a_larger_window(self, longest: int) -> tuple[Any, int]:
-        """The value at which the walk is, and where it ends in a window that begins with it."""
+        """Return the value at the position, and its end in a window that begins at the position."""
         for size in sorted({WINDOW, longest}):
             self._begin, self._window = self._at, self._text[self._at : self._at + size]
             try:

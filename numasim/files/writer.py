@@ -1,22 +1,24 @@
-"""The one way in which numasim writes a file.
+"""Writing of files.
 
-A regular file is written under a temporary name in its own folder, flushed to the disk and renamed: it is whole or as
-it was, however the process ends. It keeps its mode and, where the system permits, its owner; a new file has the mode
-that the umask leaves. Symbolic links are followed: the file at their end is written, the links stay. Devices, pipes and
-open descriptors (/dev/null, a FIFO, /dev/stdout, /dev/fd/3) are written to and never replaced.
+A regular file is written under a temporary name in its own folder, flushed to the disk and renamed. However the process
+ends, the file has either its old or its whole new contents. A replaced file keeps its mode and, if the system permits,
+its owner; a new file has the mode that the umask leaves. Symbolic links are followed and stay: the file at their end is
+written. Devices, pipes and open descriptors (/dev/null, a FIFO, /dev/stdout, /dev/fd/3) are written to and never
+replaced.
 
-`lib/runtime/source/record/output_file.c` is the same rule in C; `tests/files/test_one_rule.py` ties the two.
+`lib/runtime/source/record/output_file.c` writes by the same rule; `tests/files/test_one_rule.py` compares the two.
 """
 
 from __future__ import annotations
 
+import csv
 import errno
 import io
 import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -33,9 +35,9 @@ _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]+-(.+)")
 
 
 def write_bytes(path: Path, content: bytes) -> Path:
-    """Make the file at ``path`` hold ``content``, or leave it as it was, and return its path.
+    """Write ``content`` to the file at ``path``, or leave the file unchanged, and return the path.
 
-    Raises `InputError` where it cannot be written.
+    InputError if the file cannot be written.
     """
     with writing(path) as file:
         file.write(content)
@@ -43,14 +45,14 @@ def write_bytes(path: Path, content: bytes) -> Path:
 
 
 def write_text(path: Path, text: str) -> Path:
-    """`write_bytes` of ``text`` in UTF-8."""
+    """Write ``text`` in UTF-8 as `write_bytes` does."""
     return write_bytes(path, text.encode())
 
 
 def store_bytes(path: Path, content: bytes) -> Path:
-    """`write_bytes` for what later runs build on: the new name is flushed to the disk, too."""
+    """Write ``content`` as `write_bytes` does, and flush the new name to the disk too."""
     write_bytes(path, content)
-    with output_errors(path, FILE), suppress(PermissionError):  # a folder that may be written, but not read
+    with output_errors(path, FILE), suppress(PermissionError):  # a folder may be writable and not readable
         handle = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -61,10 +63,10 @@ def store_bytes(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file whose contents ``path`` has once the block ends; after an error in it, ``path`` is as it was.
+    """Yield a file whose contents replace those of ``path`` when the block ends without an error.
 
-    What goes to a device, a pipe or a descriptor arrives there at once. Raises `InputError` where ``path`` cannot be
-    written, now or when the disk is full.
+    A device, a pipe or a descriptor gets the contents at once. InputError if ``path`` cannot be written, or if the disk
+    is full.
     """
     with output_errors(path, FILE):
         end = end_of_links(path)
@@ -93,7 +95,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 
 def require_writable(path: Path) -> None:
-    """Raise `InputError` where it is known before writing that ``path`` cannot be written; change nothing."""
+    """Raise InputError if ``path`` certainly cannot be written; change nothing."""
     with output_errors(path, FILE):
         end = end_of_links(path)
         known = _status(end)
@@ -103,7 +105,7 @@ def require_writable(path: Path) -> None:
 
 @contextmanager
 def reading_errors(place: Path, expected: str = READABLE) -> Iterator[None]:
-    """Turn every `OSError` inside, of what is read before it is written, into an `InputError` that names ``place``."""
+    """Turn every OSError of reading in the block into an InputError that names ``place``."""
     try:
         yield
     except OSError as error:
@@ -111,14 +113,14 @@ def reading_errors(place: Path, expected: str = READABLE) -> Iterator[None]:
 
 
 def cannot_be_read(place: Path, error: OSError, expected: str = READABLE) -> InputError:
-    """The error for what is at ``place``, in the system's words."""
+    """Return the InputError for an unreadable ``place``, with the reason in the system's words."""
     reason = error.strerror or str(error)
     return InputError(f"cannot be read ({reason})", place=str(place), expected=expected)
 
 
 @contextmanager
 def output_errors(place: Path, expected: str) -> Iterator[None]:
-    """Turn every `OSError` inside into an `InputError` that names ``place`` and what is ``expected`` there."""
+    """Turn every OSError of writing in the block into an InputError that names ``place`` and what is ``expected``."""
     try:
         yield
     except OSError as error:
@@ -127,20 +129,20 @@ def output_errors(place: Path, expected: str) -> Iterator[None]:
 
 
 def temporary_name(name: str) -> str:
-    """A new name for the unfinished contents of the file ``name``."""
+    """Return a new temporary name for the unfinished contents of the file ``name``."""
     return os.fsdecode(os.fsencode(f".tmp-{os.urandom(8).hex()}-{name}")[:LONGEST_NAME])
 
 
 def unfinished(name: str) -> str | None:
-    """The name of the file whose unfinished contents have the name ``name``; None for other names."""
+    """Return the name of the file to which the temporary name ``name`` belongs, None for other names."""
     found = _TEMPORARY.fullmatch(name)
     return found[1] if found else None
 
 
 def end_of_links(path: Path | str) -> str | int:
-    """Where the symbolic links from ``path`` lead: a path, or the number of a descriptor of this process.
+    """Return the end of the symbolic links from ``path``: a path, or the number of a descriptor of this process.
 
-    A path at the end of links is that of a file, which need not exist. Raises OSError for links in a circle.
+    The file at the end need not exist. OSError for links in a circle.
     """
     end = os.fspath(path)
     for _ in range(MOST_LINKS):
@@ -149,13 +151,13 @@ def end_of_links(path: Path | str) -> str | int:
             return int(name)
         try:
             end = os.path.join(folder, os.readlink(end))
-        except OSError:  # it is no link, or is not there
+        except OSError:  # no link, or no such file
             return end
     raise _error(errno.ELOOP)
 
 
 def _status(end: str | int) -> os.stat_result | None:
-    """What is at ``end``, or None for a file that is to be made. Raises OSError for what cannot be written."""
+    """Return the status of the file at ``end``, None for a new file. OSError for a file that cannot be written."""
     try:
         known = os.stat(end)
     except FileNotFoundError:
@@ -194,7 +196,7 @@ def _opened(path: Path, end: str | int, creating: int = 0) -> BinaryIO:
     with output_errors(path, FILE):
         if isinstance(end, int):
             for stream in filter(None, (sys.stdout, sys.stderr)):
-                stream.flush()  # what was printed before comes before
+                stream.flush()  # earlier output of the process precedes the file
             handle = os.dup(end)
         else:
             handle = os.open(end, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC | creating, 0o666)
@@ -202,9 +204,34 @@ def _opened(path: Path, end: str | int, creating: int = 0) -> BinaryIO:
 
 
 def _make_like(handle: int, known: os.stat_result | None) -> None:
-    """Give an empty file the owner and the mode of the one that it will replace."""
+    """Give an empty file the owner and the mode of the file that it will replace."""
     if known is None:
         return
     with suppress(PermissionError):
         os.fchown(handle, known.st_uid, known.st_gid)
     os.fchmod(handle, stat.S_IMODE(known.st_mode))
+
+
+# ---- CSV that a spreadsheet reads as text and numbers, never as formulas ---------------------------------------------
+#
+# A spreadsheet computes a cell that begins with ``=``, ``+``, ``-`` or ``@``, such as the name of a strategy. Such a
+# text gets an apostrophe in front. A text that begins with an apostrophe gets a second apostrophe, so that the
+# original text can be restored. Numbers stay unchanged.
+
+APOSTROPHE = "'"
+_FORMULA = re.compile(r"[=+\-@\t\r']")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return ``rows`` as CSV below the names of the columns; cells with text are `quoted`."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([quoted(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
+def quoted(text: str) -> str:
+    """Return ``text``, with an apostrophe in front if a spreadsheet might compute the text."""
+    return APOSTROPHE + text if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

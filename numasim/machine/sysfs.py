@@ -15,8 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from numasim.errors import InputError
-from numasim.files.reader import CPU_INFO, SYSFS, UnreadableError, read_bytes, text_of
-from numasim.files.whole_numbers import whole_number
+from numasim.files.reader import CPU_INFO, SYSFS, UnreadableError, read_bytes, text_of, whole_number
 from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
 from numasim.parts.base import MOST_PROCESSORS, as_list, number_list
 from numasim.parts.yaml.nodes import shown

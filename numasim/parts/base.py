@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from numasim.files.whole_numbers import whole_number
+from numasim.files.reader import whole_number
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 from numasim.parts.yaml.nodes import Held
 from numasim.schema.enumerations import MOST_BYTES

@@ -1,4 +1,4 @@
-"""Scores and tables as CSV, for programs: one row per score or cell, numbers in full precision."""
+"""Scores and tables as CSV for programs: one row per score or cell, numbers in full precision."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from numasim.files.csv_cells import csv_text
+from numasim.files.writer import csv_text
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.scores import ALL_TABLES
 from numasim.reproduce.table_cells import Interval, Score, Table
@@ -66,7 +66,7 @@ def scores_csv(findings: Findings) -> str:
 
 
 def table_csv(table: Table) -> str:
-    """Return the cells of a table, row by row; the estimate is mean and 95 % interval over the seeds."""
+    """Return the cells of a table, row by row, with mean and 95 % interval over the seeds."""
     rows = []
     for cell in table.cells:
         found = simulated_estimate(cell)
@@ -88,7 +88,7 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 
 def plain_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows below the names of their columns; unknown values are empty, truth values are yes and no."""
+    """Return rows below the names of the columns; unknown values are empty, truth values are yes or no."""
     return csv_text(columns, ([_plain(value) for value in row] for row in rows))
 
 

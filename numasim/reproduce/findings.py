@@ -1,4 +1,4 @@
-"""The findings of a reproduction with scores: the contents of pages, text tables and CSV files."""
+"""The findings of a reproduction: tables and scores, as pages, terminal and CSV files show them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numasim
-from numasim.reproduce.calibration.record import Calibration
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.metrics import METRICS
 from numasim.reproduce.printed_twice import printed_twice
 from numasim.reproduce.reproduce import Reproduction, comparable
@@ -19,35 +19,35 @@ from numasim.reproduce.table_cells import Ceiling, Interval, Score, Table
 
 @dataclass(frozen=True)
 class Ablation:
-    """The scores with one mechanism switched off; the first of several has all mechanisms."""
+    """The scores with one mechanism switched off. The first of several ablations has all mechanisms."""
 
     mechanism: str
-    fields: str  # the fields that were set, as in a specification
+    fields: str  # that switch the mechanism off, as in a specification
     scores: tuple[Score, ...]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A study, how it was run, and its results."""
+    """A study, the way that it was run, and its results."""
 
     paper: Paper
     machine: str
-    published_machine: str  # the study's own; where it differs, nothing published is comparable
+    published_machine: str  # the study's own; with another machine no published value is comparable
     quick: bool
-    without: tuple[str, ...]  # mechanisms that were switched off throughout
+    without: tuple[str, ...]  # mechanisms that are switched off in all runs
     runs: int
     tables: tuple[Table, ...]
     rules: tuple[ScoreRule, ...]
     scores: tuple[Score, ...]
     columns: tuple[TableScore, ...]  # of every column of every table
     ablations: tuple[Ablation, ...]
-    command: str  # that reproduces it
+    command: str  # that makes the same report
     version: str  # of numasim
     others: Mapping[tuple[str, str], tuple[Score, ...]] = field(default_factory=dict)  # by reading and choice
     calibration: Calibration = field(default_factory=Calibration)
-    only_rates: tuple[Score, ...] = ()  # of the machine with nothing fitted but the rates of serial runs
+    only_rates: tuple[Score, ...] = ()  # with nothing fitted but the rates of serial runs
     ceilings: tuple[Ceiling, ...] = ()
-    lead: str = ""  # the score whose cells are drawn first
+    lead: str = ""  # the score whose cells the page draws first
 
     @property
     def elsewhere(self) -> bool:
@@ -61,7 +61,7 @@ class Findings:
 
 
 def findings_of(found: Reproduction) -> Findings:
-    """Score a reproduction. On another machine than the study's there are no scores, as nothing was published."""
+    """Return the scored findings. A machine other than the study's has no scores, since nothing was published of it."""
     study, setting, rules = found.study, found.setting, found.study.score_rules
     published = comparable(setting)
     ceilings = (study.ceilings or printed_twice)(study, found.tables, rules) if published else ()
@@ -103,10 +103,10 @@ def findings_of(found: Reproduction) -> Findings:
 
 
 def _worst(score: Score, ceilings: Iterable[Ceiling]) -> float | None:
-    """The best value that all ceilings leave to a score.
+    """Return the best value of a score that all ceilings allow, None without a ceiling.
 
-    That is the largest of the least errors, or the smallest of what a metric that rises can reach; ceilings do not add
-    up, as one prediction may pay for several.
+    The best value is the largest of the least errors, or the smallest of the largest values if more is better.
+    Ceilings do not add up, since one error may be due to several of them.
     """
     values = [bound.value for each in ceilings for bound in each.bounds if bound.score == score.name]
     worst = min if METRICS[score.metric].rising else max
@@ -114,7 +114,7 @@ def _worst(score: Score, ceilings: Iterable[Ceiling]) -> float | None:
 
 
 def _range(score: Score, others: Iterable[Sequence[Score]]) -> Interval | None:
-    """From the least to the largest value of a score, NaN left out; None where it has no other."""
+    """Return the least and the largest value of a score here and in ``others``, NaN left out; None without others."""
     values = [each.value for scores in others for each in scores if each.name == score.name]
     known = [value for value in values if not math.isnan(value)]
     if not known or math.isnan(score.value):
@@ -123,12 +123,12 @@ def _range(score: Score, others: Iterable[Sequence[Score]]) -> Interval | None:
 
 
 def fields_text(changes: Mapping[str, Any]) -> str:
-    """Fields of runs as one line of YAML."""
+    """Return fields of runs as one line of YAML."""
     return ", ".join(f"{name}: {plain(value)}" for name, value in changes.items())
 
 
 def plain(value: object) -> str:
-    """Write a value of a specification as one line of YAML."""
+    """Return a value of a specification as one line of YAML."""
     if isinstance(value, Mapping):
         return "{" + fields_text(value) + "}"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Studies by name: those that ship, and a folder with a ``study.py``, whose code is executed."""
+"""Studies by name: shipped studies, and folders with a ``study.py``, whose code is executed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import ModuleType
 from numasim.errors import InputError
 from numasim.files.reader import is_file
 from numasim.parts.yaml.document import load
-from numasim.reproduce.names import check_known
+from numasim.reproduce.programs import check_known
 from numasim.reproduce.study import Study, imported
 
 STUDY = "study.py"
@@ -22,20 +22,20 @@ _numbers = itertools.count()
 
 
 def study_names() -> tuple[str, ...]:
-    """The names of the shipped studies."""
+    """Return the names of the shipped studies."""
     return tuple(sorted(path.parent.name for path in _shipped().glob(f"*/{STUDY}")))
 
 
 def study_titles() -> dict[str, str]:
-    """The title of each shipped study by its name."""
+    """Return the title of each shipped study by its name."""
     return {name: str(load(_shipped() / name / "paper.yaml").plain()["title"]) for name in study_names()}
 
 
 def read_study(name: str, tables: Collection[str] = (), begin: Callable[[Path], None] = lambda file: None) -> Study:
-    """Make the shipped study ``name``, or that in the folder ``name`` if it is a path; ``tables``: those to reproduce.
+    """Return the shipped study ``name``, or the study in the folder ``name``, with only ``tables`` to be reproduced.
 
-    The code of the study is executed. ``begin`` is called before with the file, unless the study ships. Raises
-    `InputError` for an unknown study or table, and for an error of the code with its place.
+    The code of the study is executed. Unless the study ships, ``begin`` is called with its file beforehand. InputError
+    for an unknown study or table, and for an error of the code, with its place.
     """
     folder = _folder(name)
     if not is_file(folder / STUDY):
@@ -52,7 +52,7 @@ def read_study(name: str, tables: Collection[str] = (), begin: Callable[[Path], 
 
 
 def describe(study: Study) -> str:
-    """Lines of text: title, source, and each table with its id, which ``--table`` takes."""
+    """Return title, source, and each table with its id, the value of ``--table``, as lines of text."""
     width = max(len(table) for table in study.tables)
     tables = (f"  {each.id:<{width}}  {each.title}" for each in study.tables.values())
     return "\n".join([study.paper.title, study.paper.source, "tables", *tables])
@@ -73,7 +73,7 @@ def _folder(name: str) -> Path:
 
 
 def _executed(folder: Path) -> ModuleType:
-    """The module of a study, in a package of its own, so that it may import what is beside it."""
+    """Execute the module of a study in a package of its own, so that the module may import modules beside it."""
     folder = folder.resolve()
     package = f"numasim_study_{next(_numbers)}"
     parent = ModuleType(package)

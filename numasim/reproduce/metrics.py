@@ -1,21 +1,22 @@
-"""Metrics of the error of predictions, one number for many cells, and what is asked of predictions (model 7.2).
+"""Metrics of the error of predictions, one number for many cells, and the questions to predictions (model 7.2).
 
-A metric takes the cells as arrays and a prediction of them, which is the mean over seeds, one resample of the seeds
-per line, or the null model. Its name is the same in studies, in CSV columns and on the pages.
+A metric takes the cells as arrays, and a prediction of the cells: the mean over seeds, one resample of the seeds per
+line, or the null model. A metric has the same name in studies, in CSV columns and on pages.
 
-Each question rests on other knowledge, and its null model has the same, so that a score tells what the simulation adds:
+The null model of each question has the same knowledge as the prediction, so that a score tells what the simulation
+adds:
 
-- ``absolute``: the simulated values as they are. The null model has one published column, or what was published before
-  each change.
-- ``one-step``: the published value before a change times the simulated ratio of after to before. The null model says
-  that the change does nothing.
-- ``interaction``: how a change acts on one row more than on another. A single row says how strong the change is: its
-  published ratio over its simulated one is a factor for the simulated ratios of all other rows. Each row is that one in
-  turn. The null model, which is told the same row, says that the others change like it.
+- ``absolute``: the prediction is the simulated value. The null model has one published column, or the published value
+  before each change.
+- ``one-step``: the prediction is the published value before a change times the simulated ratio of after to before. The
+  null model predicts no change.
+- ``interaction``: how a change acts on one row more than on another. A single row tells the strength of the change: its
+  published ratio over its simulated ratio is a factor for the simulated ratios of all other rows. Each row is the
+  telling row in turn. The null model, which is told the same row, predicts that the other rows change like it.
 - ``departure``: whether a row gains more or less from a change than the rows do on average (geometric mean); for signs.
 
-The arrays of a question have a place for each value that it predicts, which `interaction` has for each ordered pair of
-rows of a column.
+The arrays of a question have an element for each predicted value. The question ``interaction`` has an element for each
+ordered pair of rows of a column.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Observations:
-    """The published values of some cells, and what a metric needs to know of them; all arrays are [cells]."""
+    """Published values of some cells, with all that a metric needs; all arrays are [cells]."""
 
     published: FloatArray
-    baseline: FloatArray  # published value of the cell whose change is judged; NaN where there is none
+    baseline: FloatArray  # the published value before the change; NaN without one
     part: npt.NDArray[np.bool_]  # whether the cell belongs to the part of a pooled share
     row: npt.NDArray[np.int64]  # cells of one row have one number
     column: npt.NDArray[np.int64]  # cells of one column of one table have one number
 
     def at(self, cells: npt.NDArray[np.int64]) -> Observations:
-        """The observations of these cells, of which one may occur twice."""
+        """Return the observations of ``cells``; a cell may occur twice."""
         return Observations(
             self.published[cells], self.baseline[cells], self.part[cells], self.row[cells], self.column[cells]
         )
@@ -56,7 +57,7 @@ class Observations:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction of the same cells; both arrays are [..., cells], a line for each resample."""
+    """A prediction of cells; both arrays are [..., cells], with a line for each resample."""
 
     values: FloatArray
     baseline: FloatArray
@@ -66,15 +67,15 @@ class Prediction:
 class Metric:
     """A metric, and how it is printed."""
 
-    measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN where the cells do not determine it
+    measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN for too few cells
     label: str  # for people
     meaning: str
     rising: bool = False  # whether more is better
     percent: bool = False  # whether it is printed in percent
-    each_cell: bool = False  # whether it is computed cell by cell, so that any subset of cells has it
+    each_cell: bool = False  # whether any subset of cells has the metric
     best: float = 0.0
-    needs_baseline: bool = False  # whether it judges changes
-    chance: Callable[[Observations], float] | None = None  # what a guess at random scores on average
+    needs_baseline: bool = False  # whether the metric judges changes
+    chance: Callable[[Observations], float] | None = None  # the mean score of a random guess
 
     def meets(self, value: float, bound: float) -> bool:
         """Whether ``value`` meets ``bound``, up to the rounding of sums."""
@@ -96,24 +97,8 @@ def _median_factor(seen: Observations, said: Prediction) -> FloatArray:
     return np.asarray(np.exp(np.median(logarithms, axis=-1))) if seen.published.size else _nothing(said)
 
 
-def _mean_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
-    return _mean(np.abs(said.values - seen.published))
-
-
-def _claims_held(seen: Observations, said: Prediction) -> FloatArray:
-    return 1 - _mean(np.abs(said.values - seen.published))
-
-
-def _mean_log_error(seen: Observations, said: Prediction) -> FloatArray:
-    return _mean(np.abs(np.log(said.values / seen.published)))
-
-
-def _largest_relative_error(seen: Observations, said: Prediction) -> FloatArray:
-    return _largest(np.abs(said.values / seen.published - 1))
-
-
-def _largest_absolute_error(seen: Observations, said: Prediction) -> FloatArray:
-    return _largest(np.abs(said.values - seen.published))
+def _absolute_errors(seen: Observations, said: Prediction) -> FloatArray:
+    return np.asarray(np.abs(said.values - seen.published))
 
 
 def _pooled_share(seen: Observations, said: Prediction) -> FloatArray:
@@ -150,7 +135,7 @@ def _ranked_rows(seen: Observations) -> list[npt.NDArray[np.bool_]]:
 
 
 def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Rank correlation along the last axis, ties sharing their mean rank; 0 where all values of one side are equal."""
+    """Return the rank correlation along the last axis, 0 if all values of one side are equal; ties have a mean rank."""
     first, second = _centred_ranks(left), _centred_ranks(right)
     scale = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
     return np.asarray((first * second).sum(axis=-1) / np.where(scale == 0, 1, scale))
@@ -162,7 +147,7 @@ def _centred_ranks(values: FloatArray) -> FloatArray:
 
 
 def _coin(seen: Observations) -> float:
-    """Two directions, equally likely; a value that does not change is never guessed."""
+    """Return the mean score of guessing two directions, equally likely; no guess is "no change"."""
     return float((seen.published != seen.baseline).mean()) / 2 if seen.published.size else math.nan
 
 
@@ -171,7 +156,7 @@ def _random_order(seen: Observations) -> float:
 
 
 def _least_of_random_orders(seen: Observations) -> float:
-    """The expectation of the least of independent random orders, one for each row, from all orders that there are."""
+    """Return the expectation of the least correlation of independent random orders, one for each row."""
     scores = [_all_orders(seen.published[cells]) for cells in _ranked_rows(seen)]
     if not scores:
         return math.nan
@@ -181,9 +166,7 @@ def _least_of_random_orders(seen: Observations) -> float:
 
 
 def _all_orders(published: FloatArray) -> FloatArray:
-    """The rank correlation of every order with that of ``published``, or of so many random ones where there are
-    more.
-    """
+    """Return the rank correlations of ``published`` with all orders, for many values with random orders."""
     count = len(published)
     if math.factorial(count) <= MOST_ORDERS:
         orders = np.array(list(itertools.permutations(range(count))), np.float64)
@@ -220,13 +203,13 @@ METRICS = {
         best=1.0,
     ),
     "mean-absolute-error": Metric(
-        _mean_absolute_error,
+        lambda seen, said: _mean(_absolute_errors(seen, said)),
         "mean absolute error",
         "mean of |simulated - published|, in the unit of the cells",
         each_cell=True,
     ),
     "claims-held": Metric(
-        _claims_held,
+        lambda seen, said: 1 - _mean(_absolute_errors(seen, said)),
         "claims that hold",
         "share of the source's claims that hold, each counted by the share of the seeds with which it does",
         rising=True,
@@ -235,17 +218,20 @@ METRICS = {
         best=1.0,
     ),
     "mean-log-error": Metric(
-        _mean_log_error, "mean logarithmic error", "mean of |ln (simulated / published)|, of ratios", each_cell=True
+        lambda seen, said: _mean(np.abs(np.log(said.values / seen.published))),
+        "mean logarithmic error",
+        "mean of |ln (simulated / published)|, of ratios",
+        each_cell=True,
     ),
     "largest-relative-error": Metric(
-        _largest_relative_error,
+        lambda seen, said: _largest(np.abs(said.values / seen.published - 1)),
         "largest relative error",
         "the largest |simulated - published| / published",
         percent=True,
         each_cell=True,
     ),
     "largest-absolute-error": Metric(
-        _largest_absolute_error,
+        lambda seen, said: _largest(_absolute_errors(seen, said)),
         "largest absolute error",
         "the largest |simulated - published|, in the unit of the cells",
         each_cell=True,
@@ -289,9 +275,7 @@ ABSOLUTE = "absolute"
 
 @dataclass(frozen=True)
 class Posed:
-    """What a metric compares: observations, a prediction, and the null model's values [cells], NaN where it has
-    none.
-    """
+    """The input of a metric: observations, a prediction, and the null model's values [cells], NaN without a value."""
 
     seen: Observations
     said: Prediction
@@ -300,15 +284,11 @@ class Posed:
 
 @dataclass(frozen=True)
 class Question:
-    """How a question is made of published and simulated values, and what it means."""
+    """A question: the function that makes it of published and simulated values, and its meaning in words."""
 
     pose: Callable[[Posed], Posed]
-    needs_baseline: bool  # whether each cell has to have a published and simulated value before the change
+    needs_baseline: bool  # whether each cell needs a published and a simulated value before the change
     meaning: str
-
-
-def _absolute(posed: Posed) -> Posed:
-    return posed
 
 
 def _one_step(posed: Posed) -> Posed:
@@ -318,7 +298,8 @@ def _one_step(posed: Posed) -> Posed:
 
 
 def _interaction(posed: Posed) -> Posed:
-    seen, ratio, simulated = _ratios(posed)
+    seen = posed.seen
+    ratio, simulated = _ratios(posed)
     target, told = _pairs(seen)
     values = ratio[told] * simulated[..., target] / simulated[..., told]
     observed = replace(seen.at(target), published=ratio[target], baseline=np.ones(len(target)))
@@ -326,7 +307,8 @@ def _interaction(posed: Posed) -> Posed:
 
 
 def _departure(posed: Posed) -> Posed:
-    seen, ratio, simulated = _ratios(posed)
+    seen = posed.seen
+    ratio, simulated = _ratios(posed)
     published, values = (_departures(np.log(each), seen.column) for each in (ratio, simulated))
     return Posed(
         replace(seen, published=published, baseline=np.zeros_like(published)),
@@ -335,20 +317,20 @@ def _departure(posed: Posed) -> Posed:
     )
 
 
-def _ratios(posed: Posed) -> tuple[Observations, FloatArray, FloatArray]:
-    """The observations, and after over before: published [cells] and simulated [..., cells]."""
-    return posed.seen, posed.seen.published / posed.seen.baseline, posed.said.values / posed.said.baseline
+def _ratios(posed: Posed) -> tuple[FloatArray, FloatArray]:
+    """Return after over before: published [cells] and simulated [..., cells]."""
+    return posed.seen.published / posed.seen.baseline, posed.said.values / posed.said.baseline
 
 
 def _pairs(seen: Observations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """All ordered pairs of cells of one column and different rows."""
+    """Return all ordered pairs of cells of one column and different rows."""
     alike = (seen.column[:, None] == seen.column) & (seen.row[:, None] != seen.row)
     first, second = np.nonzero(alike)
     return first.astype(np.int64), second.astype(np.int64)
 
 
 def _departures(logarithms: FloatArray, column: npt.NDArray[np.int64]) -> FloatArray:
-    """Less the mean of their column."""
+    """Return each logarithm less the mean of its column."""
     found = np.array(logarithms)
     for each in np.unique(column):
         cells = column == each
@@ -357,7 +339,7 @@ def _departures(logarithms: FloatArray, column: npt.NDArray[np.int64]) -> FloatA
 
 
 QUESTIONS = {
-    ABSOLUTE: Question(_absolute, needs_baseline=False, meaning="the simulated values as they are"),
+    ABSOLUTE: Question(lambda posed: posed, needs_baseline=False, meaning="the simulated values as they are"),
     "one-step": Question(
         _one_step,
         needs_baseline=True,

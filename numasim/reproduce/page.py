@@ -1,13 +1,13 @@
 """The report of a reproduction as files: a page, Markdown, figures and CSV.
 
 index.html         the whole report in one file
-report.md          the same for a repository, its pictures in figures/
+report.md          the report for a repository, with its pictures in figures/
 scores.csv         every score
 tables/*.csv       the cells of each table
 figures/*.svg
 
-Every file is whole or absent, and the page is written last, so that it always fits the files beside it. What an earlier
-report left of other tables is removed, unless the user has changed it (`numasim.files.owned_folder`).
+Every file is whole or absent. The page is written last, so that the page always fits the other files. Files that an
+earlier report wrote for other tables are removed, unless the user has changed them (`numasim.files.owned_folder`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ from numasim.html import embedded, page_environment
 from numasim.report.figures.plots import svg_text
 from numasim.reproduce import text
 from numasim.reproduce.csv_files import scores_csv, table_csv
-from numasim.reproduce.figures.chain_figure import chain_figure, chains
-from numasim.reproduce.figures.score_figure import ablation_figure, score_figure
-from numasim.reproduce.figures.table_figure import shown_groups, table_figure
 from numasim.reproduce.findings import Findings
-from numasim.reproduce.folder import (
+from numasim.reproduce.metrics import METRICS, QUESTIONS
+from numasim.reproduce.reproduce import (
     ABLATIONS,
     LEAD,
     MARKDOWN,
@@ -39,8 +37,9 @@ from numasim.reproduce.folder import (
     file_stem,
     table_file,
 )
-from numasim.reproduce.metrics import METRICS, QUESTIONS
+from numasim.reproduce.score_figures import ablation_figure, chain_figure, chains, score_figure
 from numasim.reproduce.table_cells import READING_ROLES, Role, Score
+from numasim.reproduce.table_figure import shown_groups, table_figure
 from numasim.reproduce.text import bound_sentence, filled, markdown_text, role_counts
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 def report_environment(*, escaped: bool) -> Environment:
-    """The templates of pages, or of Markdown, which is not escaped."""
+    """Return the environment of the templates of pages, or with ``escaped`` false of Markdown."""
     environment = page_environment(TEMPLATES, escaped=escaped)
     environment.globals |= {
         "texts": text,
@@ -72,9 +71,9 @@ Advance = Callable[[], None]
 
 
 def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: None) -> Path:
-    """Write the report to ``directory``, made if missing, and return the page.
+    """Write the report to ``directory``, which is made if missing, and return the path of the page.
 
-    ``advance`` is called after each of the `figure_count` figures. Raises `InputError` where files cannot be written.
+    ``advance`` is called after each of the `figure_count` figures. InputError if a file cannot be written.
     """
     with owned_folder(directory, REPORT) as folder:
         files = _files(findings, _draw(findings, advance))
@@ -83,14 +82,14 @@ def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: 
 
 
 def _files(findings: Findings, figures: Mapping[str, str]) -> dict[str, str]:
-    """The files of a report in the order of writing; ``figures`` are SVG texts by name."""
+    """Return the files of a report in the order of writing; ``figures`` are SVG texts by name."""
     files = {table_file(file_stem(table.id)): table_csv(table) for table in findings.tables}
     files |= {figure_file(name): picture for name, picture in figures.items()}
     return files | {SCORES: scores_csv(findings), MARKDOWN: markdown(findings, figures), PAGE: page(findings, figures)}
 
 
 def figure_count(findings: Findings) -> int:
-    """Return how many figures are drawn, including those that turn out to be empty."""
+    """Return the number of figures that are drawn, empty figures included."""
     return len(_drawings(findings))
 
 
@@ -100,7 +99,7 @@ def page(findings: Findings, figures: Mapping[str, str]) -> str:
 
 
 def markdown(findings: Findings, figures: Mapping[str, str]) -> str:
-    """Return the report in Markdown, which links its figures."""
+    """Return the report in Markdown, with links to its figures."""
     return _render("report.md.jinja", findings, {name: figure_file(name) for name in figures})
 
 
@@ -140,7 +139,7 @@ def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> s
 
 
 def _lead(findings: Findings) -> Score | None:
-    """The score whose cells are drawn first."""
+    """Return the score whose cells are drawn first."""
     return text.named(findings.lead, findings.scores)
 
 
@@ -151,29 +150,29 @@ def _roles(findings: Findings) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Reported:
-    """A study whose report is in the folder of its name, beside the page."""
+    """A study whose report is in a folder of its name, beside the page of all studies."""
 
     name: str
     findings: Findings
 
     @property
     def page(self) -> str:
-        """Where the report is."""
+        """The path of the report."""
         return f"{self.name}/{PAGE}"
 
     @property
     def learned(self) -> tuple[str, ...]:
-        """What to say first."""
+        """The first sentences."""
         return filled(self.findings.paper.learned, self.findings.scores)
 
     @property
     def picture(self) -> str:
-        """The score sheet."""
+        """The figure of the score sheet, embedded."""
         return embedded(svg_text(score_figure(self.findings.scores)))
 
 
 def studies_page(reported: Sequence[Reported]) -> str:
-    """The page of these studies, in their order."""
+    """Return the page of these studies, in their order."""
     quick = any(each.findings.quick for each in reported)
     page = report_environment(escaped=True).get_template("studies.html.jinja")
     return page.render(reported=reported, quick=quick, version=numasim.__version__)

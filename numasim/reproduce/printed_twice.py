@@ -1,8 +1,8 @@
-"""Ceiling "printed twice": what is printed twice and not alike no model can predict both times (model 7.4).
+"""The ceiling "printed twice": no model predicts two different prints of one value both times (model 7.4).
 
-For the published values b_1 ... b_k of one prediction the least error is min over p of the mean of the errors of p
-against each of them (`least_error`). A score is bounded only where it counts several of the b: one that counts a single
-print can be met.
+For the published values b_1 ... b_k of one prediction, the least error is the minimum over p of the mean error of p
+against the b (`least_error`). The ceiling bounds a score that counts several of the b. A score that counts a single
+print is not bounded.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ HEADINGS = ("printed as", "rows", "not alike", "most apart", "least mean error",
 
 @dataclass(frozen=True)
 class ScoredClass:
-    """A score whose metric is a mean over cells, and the cells that it counts."""
+    """A score whose metric is a mean over cells, and the counted cells."""
 
     name: str
     metric: str
     cells: tuple[Cell, ...]
 
     def bound(self, least: Callable[[Cell], float | None]) -> ScoreBound | None:
-        """The mean over all cells of ``least``, which is the least error of a cell, or None where any is possible.
+        """Return the mean of ``least`` over all cells, None if no cell has a least error.
 
-        None if no cell has a least error.
+        ``least`` returns the least error of a cell, None for a cell without a bound.
         """
         errors = [error for error in map(least, self.cells) if error is not None]
         if not errors:
@@ -44,7 +44,7 @@ class ScoredClass:
 
 
 def scored_classes(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[ScoredClass, ...]:
-    """The classes of ``rules`` whose values are scored by a mean over cells, without those that have no cell."""
+    """Return the classes of ``rules`` that are scored by a mean over cells; classes without a cell are left out."""
     pairs, found = pairs_of(tables), []
     for rule in rules:
         if rule.metric in MEANS and rule.question == ABSOLUTE:
@@ -60,10 +60,10 @@ def printed_twice(
     same: Iterable[Sequence[Elsewhere]] = (),
     because: str = "",
 ) -> tuple[Ceiling, ...]:
-    """What is printed more than once, and what the differences bound; nothing where everything is printed once.
+    """Return the ceiling of the values that are printed more than once; nothing if there are no such values.
 
-    ``same`` has columns that print one quantity, beside those that are one prediction of the study anyway, and
-    ``because`` the place of the source that speaks for it.
+    Columns of the study with the same prediction are found. ``same`` declares further columns that print one quantity,
+    for the reason ``because`` in the paper.
     """
     groups = printed_again(study, same)
     if not groups:
@@ -87,7 +87,7 @@ def printed_twice(
 
 
 def twice_bound(scored: ScoredClass, groups: Iterable[Group]) -> ScoreBound | None:
-    """The least mean error over a class, of which ``groups`` are cells with one prediction; None where it is 0."""
+    """Return the least mean error over a class; each of ``groups`` has one prediction. None if the error is 0."""
     counted = set(map(key_of, scored.cells))
     least: dict[CellKey, float] = {}
     for group in groups:
@@ -99,10 +99,10 @@ def twice_bound(scored: ScoredClass, groups: Iterable[Group]) -> ScoreBound | No
 
 
 def printed_again(study: Study, same: Iterable[Sequence[Elsewhere]]) -> list[Group]:
-    """The cells that are printed more than once, those of one quantity together, in the order of the study.
+    """Return the values that are printed more than once, as groups of cells in the order of the study.
 
-    Cells are one quantity if the study simulates them by the same runs, or if ``same`` says so of their columns, row by
-    row. Columns of quotients, and columns that show one column of one file again, are no second print.
+    Cells are in one group if the study simulates them by the same runs, or if ``same`` declares their columns to be
+    one quantity. Columns of quotients, and columns that show the same column of the same file, are no second print.
     """
     cells = _printed(study)
     groups = {key: {key: cell} for key, cell in cells.items()}
@@ -119,7 +119,7 @@ def printed_again(study: Study, same: Iterable[Sequence[Elsewhere]]) -> list[Gro
 
 
 def _printed(study: Study) -> dict[CellKey, Cell]:
-    """The cells of columns that are printed, each column of each file once."""
+    """Return the cells of printed columns, each column of each file once."""
     shown, found, setting = set(), dict[CellKey, Cell](), Setting(study)
     for table in study.tables.values():
         fresh = set()
@@ -133,10 +133,10 @@ def _printed(study: Study) -> dict[CellKey, Cell]:
 
 
 def _prediction(study: Study, cell: Cell) -> str:
-    """What is simulated for a cell, in a normal form."""
+    """Return a text that is equal for cells with the same prediction."""
     table = study.tables[cell.table]
     read = []
-    if table.program:  # readings that do not hold in all tables; others are those of the program, row and variant
+    if table.program:  # only readings of single tables: all other readings follow from program, row and variant
         wanted = Wanted(study.programs[table.program], "" if table.key else cell.row, cell.variant, table=cell.table)
         of_table = (each for each in study.readings.values() if each.scope.tables and each.scope.concerns(wanted))
         read = [each.answers[each.scored].changes for each in of_table]
@@ -154,12 +154,12 @@ def _declared(same: Iterable[Sequence[Elsewhere]], cells: Mapping[CellKey, Cell]
 
 
 def key_of(cell: Cell) -> CellKey:
-    """The table, the column and the row of a cell."""
+    """Return table, column and row of a cell."""
     return cell.table, cell.column, cell.row
 
 
 def column_words(asked: Elsewhere) -> str:
-    """The name of a column for people, without the unit that it ends with: ``remote (Table 4.4)``."""
+    """Return the name of a column without its unit, for people: ``remote (Table 4.4)``."""
     table = f"Table {asked.table}" if asked.table[:1].isdigit() else asked.table
     ending = next((ending for unit in PRINTED_UNITS if asked.column.endswith(ending := f"_{unit.lower()}")), "")
     return f"{asked.column.removesuffix(ending).replace('_', ' ')} ({table})"
@@ -179,7 +179,7 @@ def _finding(groups: Sequence[Group], apart: Sequence[Group]) -> str:
 
 
 def _by_columns(groups: Sequence[Group]) -> Iterable[tuple[tuple[Elsewhere, ...], list[Group]]]:
-    """The groups of the same columns together."""
+    """Return the groups by their columns."""
     found: dict[tuple[Elsewhere, ...], list[Group]] = {}
     for group in groups:
         found.setdefault(tuple(Elsewhere(cell.table, cell.column) for cell in group), []).append(group)
@@ -205,7 +205,7 @@ def _apart_text(factor: float) -> str:
 
 
 def _error_text(groups: Sequence[Group]) -> str:
-    """The mean over groups, as errors of that unit are written."""
+    """Return the mean least error over groups, as text."""
     metric = usual_metric(groups[0][0])
     mean = math.fsum(least_error(metric, [cell.published for cell in group]) for group in groups) / len(groups)
     return {"mape": f"{100 * mean:.2g}%", "median-factor": f"x{math.exp(mean):.3g}"}.get(metric, f"{mean:.3g}")
@@ -216,7 +216,7 @@ def _differ(group: Group) -> bool:
 
 
 def _factor(group: Group) -> float:
-    """The factor between the largest and the smallest print; of counts and where one is 0, one is added to each."""
+    """Return the factor between the largest and the smallest print; for counts and zeros one is added to both."""
     values = [abs(cell.published) for cell in group]
     if group[0].unit == "count" or not min(values):
         return factor_error(max(values), min(values))

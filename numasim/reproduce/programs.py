@@ -1,24 +1,45 @@
-"""What a study runs: programs with rows and variants, and readings of what its paper leaves open, as plain data.
+"""The programs of a study with their rows and variants, and the readings of its paper, as plain data.
 
-Fields of a run are written as a specification has them: ``workload: {...}`` replaces a field, ``workload.n: 1024``
-changes a field inside it. A relative path in them starts at the working directory. ``workers: cores`` and
-``workers: threads`` are a worker on each core or hardware thread of the machine, whichever machine that is.
+Fields of a run are written as in a specification: ``workload: {...}`` replaces a field, ``workload.n: 1024`` changes a
+field inside a field. A relative path starts at the working directory. ``workers: cores`` and ``workers: threads`` are a
+worker on each core or hardware thread of the simulated machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from numasim.errors import InputError
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Node, Place, Source, from_python
 from numasim.reproduce.table_cells import ReadingRole
 from numasim.spec.overrides import Assignment, from_mapping
 
 Names = tuple[str, ...]
+Known = TypeVar("Known")
+
+
+def unknown_name(problem: str, name: str, known: Collection[str]) -> InputError:
+    """Return an error with ``problem`` that lists the ``known`` names and proposes the one nearest to ``name``."""
+    expected = f"one of {', '.join(known)}" if known else None
+    return InputError(problem, expected=expected, value=name, known=known)
+
+
+def looked_up(what: str, name: str, known: Mapping[str, Known]) -> Known:
+    """Return ``known[name]``. InputError if ``known`` does not have the name."""
+    check_known(what, (name,), known)
+    return known[name]
+
+
+def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise InputError for the first of ``names`` that is not one of ``known``."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(f"there is no {what} {name!r}", name, known)
 
 
 class Fields(dict[str, Any]):
@@ -26,7 +47,7 @@ class Fields(dict[str, Any]):
 
     @cached_property
     def assignments(self) -> tuple[Assignment, ...]:
-        """The fields as assignments, the same objects each time, so that a `Resolver` knows them again."""
+        """The fields as assignments, the same objects each time, so that a `Resolver` recognises them."""
         return tuple(from_mapping(self))
 
 
@@ -34,7 +55,7 @@ NO_FIELDS = Fields()
 
 
 def listed(names: str | list[str] | Names) -> Names:
-    """One name, or several, as a tuple."""
+    """Return one name, or several names, as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -42,9 +63,9 @@ def listed(names: str | list[str] | Names) -> Names:
 class Program:
     """A run, the rows that tables name, and the variants that a study compares.
 
-    ``exceptions`` are fields that override others for one row under a variant, by variant and row. ``quick`` is what a
-    quick reproduction does instead: its ``repeat`` (1), ``set``, fields that override those of the program, and
-    ``without``, rows that it leaves out.
+    ``exceptions`` has by variant and row the fields that override others for this row under this variant. ``quick`` is
+    the quick form: its ``repeat`` (by default 1), the fields ``set`` that override those of the program, and the rows
+    that it leaves out (``without``).
     """
 
     name: str
@@ -56,7 +77,7 @@ class Program:
 
     @cached_property
     def document(self) -> Node:
-        """The run without rows and variants, as it is resolved."""
+        """The run without rows and variants, as a YAML document."""
         return from_python(self.spec, Place(Source(f"program {self.name}", Path())))
 
     @cached_property
@@ -69,18 +90,18 @@ class Program:
         }
 
     def fields(self, *names: str) -> Fields:
-        """The fields of ``quick``, ``row NAME``, ``variant NAME`` or ``exception VARIANT ROW``; none where unknown."""
+        """Return the fields of ``quick``, ``row NAME``, ``variant NAME`` or ``exception VARIANT ROW``, if any."""
         return self._fields.get(names, NO_FIELDS)
 
 
 def read_programs(folder: Path) -> tuple[Program, ...]:
-    """The programs in the YAML files of a folder, by the names of the files; each has the fields of `Program`."""
+    """Read the programs in the YAML files of a folder; a file has the name and the fields of a `Program`."""
     return tuple(Program(path.stem, **load(path).plain()) for path in sorted(folder.glob("*.yaml")))
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The tables, programs, rows and variants whose runs something concerns; all where none are named."""
+    """A selection of runs by tables, programs, rows and variants; an empty field selects all."""
 
     tables: Names = ()
     programs: Names = ()
@@ -88,7 +109,7 @@ class Scope:
     variants: Names = ()
 
     def concerns(self, wanted: Wanted) -> bool:
-        """Whether these runs are among them."""
+        """Whether the runs ``wanted`` are selected."""
         own = (wanted.table, wanted.program.name, wanted.row, wanted.variant)
         asked = (self.tables, self.programs, self.rows, self.variants)
         return all(not names or name in names for name, names in zip(own, asked, strict=True))
@@ -96,7 +117,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Answer:
-    """One way to read a paper: what ``says`` so there, and the fields of runs that follow from it."""
+    """An answer to a question: what in the paper ``says`` so, and the fields of runs that follow."""
 
     says: str
     changes: Fields
@@ -104,7 +125,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a paper leaves open, and its answers by name; ``scored`` is the one that is scored."""
+    """A question that a paper leaves open, and its answers by name; scores are for the answer ``scored``."""
 
     name: str
     question: str
@@ -115,13 +136,13 @@ class Question:
 
     @property
     def others(self) -> Names:
-        """The answers beside the one that is scored which change runs."""
+        """The names of the other answers that change runs."""
         scored = self.answers[self.scored].changes
         return tuple(name for name, each in self.answers.items() if name != self.scored and each.changes != scored)
 
 
 def question(name: str, data: Mapping[str, Any]) -> Question:
-    """A question from plain data: ``question``, ``role``, ``scored``, ``choices`` and what it concerns."""
+    """Return a question from plain data: ``question``, ``role``, ``scored``, ``choices`` and the fields of `Scope`."""
     answers = {key: Answer(each["says"], Fields(each.get("set", {}))) for key, each in data["choices"].items()}
     scope = Scope(*(listed(data.get(part, ())) for part in ("tables", "programs", "rows", "variants")))
     return Question(name, data["question"], ReadingRole(data["role"]), data["scored"], answers, scope)
@@ -129,7 +150,7 @@ def question(name: str, data: Mapping[str, Any]) -> Question:
 
 @dataclass(frozen=True)
 class Change:
-    """Fields that override those of the study in the runs that they concern."""
+    """Fields that override those of the study in the runs of a scope."""
 
     fields: Fields
     scope: Scope = field(default_factory=Scope)
@@ -137,11 +158,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Runs of one row under one variant; ``changes`` belong to a cell of ``table``, ``repeat`` is the table's."""
+    """The request for the runs of a row under a variant; ``changes`` are fields of a cell of ``table``."""
 
     program: Program
     row: str = ""  # of the program
     variant: str = ""
     changes: tuple[Assignment, ...] = ()
     repeat: int | None = None
-    table: str = ""  # none: a run beside the tables
+    table: str = ""  # "" for runs without a table

@@ -1,4 +1,4 @@
-"""Published tables: CSV files with values as printed, converted to numbers where a cell needs one."""
+"""Published tables: CSV files with the values as printed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One CSV file: its columns, its rows and the lines on which they stand."""
+    """A CSV file: its columns, its rows and the line of each row."""
 
     path: Path
     columns: tuple[str, ...]
@@ -26,7 +26,7 @@ class PublishedTable:
     lines: tuple[int, ...]
 
     def require(self, columns: Iterable[str]) -> None:
-        """Raise `InputError` for the first of ``columns`` that the table does not have."""
+        """Raise InputError for the first of ``columns`` that the table does not have."""
         for name in columns:
             if name not in self.columns:
                 expected = f"one of {', '.join(self.columns)}"
@@ -34,7 +34,7 @@ class PublishedTable:
                 raise InputError(problem, place=str(self.path), expected=expected, value=name, known=self.columns)
 
     def labels(self, keys: Sequence[str]) -> tuple[str, ...]:
-        """Name every row by its values in the columns ``keys``. InputError where two rows have one name."""
+        """Return the name of every row, from the columns ``keys``. InputError for two rows with one name."""
         made = tuple(", ".join(row[key] for key in keys) for row in self.rows)
         for at, label in enumerate(made):
             if label in made[:at]:
@@ -43,7 +43,7 @@ class PublishedTable:
         return made
 
     def number(self, row: int, column: str) -> float:
-        """The value of ``column`` in row number ``row``. InputError where it is not a finite number."""
+        """Return the value of ``column`` in row number ``row``. InputError unless the value is a finite number."""
         text = self.rows[row][column].strip()
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):
@@ -51,19 +51,19 @@ class PublishedTable:
         return value
 
     def quotient(self, row: int, over: str, under: str) -> float:
-        """The value of a column over that of another. InputError where that is 0."""
+        """Return the value of ``over`` divided by the value of ``under``. InputError for a divisor of 0."""
         if not self.number(row, under):
             raise self.refuse(row, under, "a number that can be divided by")
         return self.number(row, over) / self.number(row, under)
 
     def refuse(self, row: int, column: str, expected: str) -> InputError:
-        """An error at a value that should be ``expected``."""
+        """Return the error for a value that should be ``expected``."""
         problem, place = f"got {shown(self.rows[row][column])}", f"{self.path}:{self.lines[row]}"
         return InputError(problem, place=place, path=(column,), expected=expected)
 
 
 def read_published(path: Path) -> PublishedTable:
-    """Read a CSV file with a header. InputError where it is missing, empty, ragged or no CSV."""
+    """Read a CSV file with a header. InputError for a file that is missing, empty, ragged or no CSV."""
     reader = csv.reader(read_text(path, CSV).splitlines(), strict=True)
     rows, lines = [], []
     try:

@@ -1,7 +1,7 @@
-"""Quantities of published tables, by name: each a number with a unit, computed from one finished run.
+"""Quantities of published tables by name: numbers with a unit that are computed from one finished run.
 
-Counters are those of `numasim.engine.result.COLUMNS` (model 6). Where a paper leaves open what it counted, each reading
-is a quantity of its own.
+Counters are described in `numasim.engine.result.COLUMNS` (model 6). If a paper does not say exactly what it counted,
+each reading is a separate quantity.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numasim.spec.run_spec import RunSpec
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished run: what was simulated, its counters, and its rows of the table of node pairs where known."""
+    """A finished run: its specification, its counters, and its rows of the table of node pairs, if known."""
 
     spec: RunSpec
     counters: Mapping[str, Any]
@@ -25,7 +25,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity: label, unit, and how it is computed from a run."""
+    """A quantity: its meaning in words, its unit, and the function that computes it from a run."""
 
     meaning: str
     unit: str
@@ -37,7 +37,7 @@ def _counter(name: str, per_unit: int = 1) -> Callable[[Outcome], float]:
 
 
 def _share(part: str, whole: str) -> Callable[[Outcome], float]:
-    """``part`` over ``whole``, 0 where the whole is 0."""
+    """Return the quantity ``part`` over ``whole``, 0 for a whole of 0."""
 
     def share(outcome: Outcome) -> float:
         counters = outcome.counters
@@ -55,7 +55,7 @@ def _speedup(outcome: Outcome) -> float:
 
 
 def _overhead_us(outcome: Outcome) -> float:
-    """The time of one construct without the delays: the excess over those on the critical path, per construct."""
+    """Return the time of one construct: the makespan less the delays on the critical path, over the constructs."""
     from numasim.workload.generate import generate
     from numasim.workload.parameters import TeamParameters
 
@@ -70,7 +70,7 @@ def _handoff_ns(outcome: Outcome) -> float:
 
 
 def task_us(outcome: Outcome) -> float:
-    """The mean time of a task from its first segment to its last, without what it waits for in queues and joins."""
+    """Return the mean time of a task in its segments, without its waits in queues and joins."""
     counters = outcome.counters
     parts = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")
     return float(sum(counters[part] for part in parts) / counters["tasks"] / PS_PER_US)
@@ -82,7 +82,7 @@ def _local_share(outcome: Outcome) -> float:
 
 
 def _idle_share(outcome: Outcome) -> float:
-    """What workers do neither execute nor pay for."""
+    """Return the share of the workers' time without execution and without operations of the runtime."""
     counters = outcome.counters
     idle = sum(counters[part] for part in ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps"))
     return float(idle / (counters["makespan_ps"] * outcome.spec.workers))

@@ -1,4 +1,4 @@
-"""Reproduces a study: the runs of all its tables are planned, run once each, and filled into cells."""
+"""Reproduces a study: plans the runs of all tables, simulates each run once, and fills the cells."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.errors import InputError
-from numasim.files.owned_folder import owned_folder
-from numasim.reproduce.folder import REPORT, RUNS, report_files
+from numasim.files.owned_folder import FolderKind, owned_folder
+from numasim.files.reader import OWN, read_bytes
 from numasim.reproduce.setting import Setting, Side, parameter_sides, reading_sides
 from numasim.reproduce.study import Study
 from numasim.reproduce.study_tables import PlannedTable
@@ -17,17 +17,81 @@ from numasim.reproduce.table_cells import Table
 from numasim.sweep.collection import Collected, collect_runs
 from numasim.sweep.planned_runs import PlannedRun
 
-NOTHING = "nothing"  # is switched off
+NOTHING = "nothing"  # the name of the ablation that switches nothing off
+
+# ---- The folder of a report; the stored runs are a folder of their own in it ----
+
+PAGE, MARKDOWN, SCORES = "index.html", "report.md", "scores.csv"
+TABLES, FIGURES = "tables", "figures"
+LEAD, SCORE_SHEET, ABLATIONS = "lead", "scores", "ablations"
+RUNS = "runs"
+_MARKS = {  # texts by which files of versions without manifests are recognised
+    PAGE: b"beside those of <strong>numasim</strong>",
+    MARKDOWN: b"beside those of numasim",
+    SCORES: b"table,quantity,metric,",
+    TABLES: b"row,column,variant,",
+    FIGURES: b"matplotlib",
+}
+
+
+def report_files(tables: Iterable[str]) -> list[str]:
+    """Return the names of all files that a report on these tables may have."""
+    stems = [file_stem(table) for table in tables]
+    return [
+        PAGE,
+        MARKDOWN,
+        SCORES,
+        *map(table_file, stems),
+        *map(figure_file, (LEAD, SCORE_SHEET, ABLATIONS, *stems)),
+    ]
+
+
+def file_stem(table: str) -> str:
+    """Return the stem of a table's file names: ``table-3-4`` for 3.4, otherwise the id."""
+    return f"table-{table.replace('.', '-')}" if table[:1].isdigit() else table
+
+
+def table_file(stem: str) -> str:
+    """Return the path of the cells of a table."""
+    return f"{TABLES}/{stem}.csv"
+
+
+def figure_file(stem: str) -> str:
+    """Return the path of the figure of that name."""
+    return f"{FIGURES}/{stem}.svg"
+
+
+def _earlier(directory: Path) -> list[str] | None:
+    """Return the files of a report that a version without manifests wrote, None for a folder without such a report."""
+    if not (_has_mark(directory, PAGE) or (directory / RUNS / "provenance.json").is_file()):
+        return None
+    stems = sorted(path.stem for path in (directory / TABLES).glob("*.csv"))
+    stems = [stem for stem in stems if _has_mark(directory, table_file(stem))]
+    figures = map(figure_file, (SCORE_SHEET, ABLATIONS, *stems))
+    found = [name for name in (PAGE, MARKDOWN, SCORES, *figures) if _has_mark(directory, name)]
+    return [*found, *map(table_file, stems)]
+
+
+def _has_mark(directory: Path, name: str) -> bool:
+    path = directory / name
+    return path.is_file() and _MARKS[name.partition("/")[0]] in read_bytes(path, OWN)
+
+
+REPORT = FolderKind("numasim reproduce", earlier=_earlier)
+STUDIES = FolderKind("numasim reproduce all")  # a page, and beside it a folder for each report
+
+
+# ---- The reproduction ----
 
 
 @dataclass(frozen=True)
 class Reproduction:
     """The chosen tables of a study.
 
-    ``only_rates`` has the scored tables once more with nothing fitted but rates; on another machine than the study's
-    there are none. ``alternatives`` has them under each other choice of a reading and at both ends of the range of each
-    fitted parameter, with the first seed; ``ablations`` those of a quick reproduction without each mechanism. Those
-    under `NOTHING`, also quick, have all mechanisms; the others are compared with them.
+    ``only_rates`` has the scored tables with nothing fitted but rates; another machine than the study's has none.
+    ``alternatives`` has the scored tables under each other choice of a reading and at both ends of each fitted range,
+    with the first seed. ``ablations`` has the scored tables of a quick reproduction without each mechanism; the tables
+    under `NOTHING` have all mechanisms, for comparison.
     """
 
     study: Study
@@ -36,7 +100,7 @@ class Reproduction:
     only_rates: tuple[Table, ...]
     alternatives: tuple[tuple[Side, tuple[Table, ...]], ...]
     ablations: Mapping[str, tuple[Table, ...]]
-    runs: int  # from which all tables are filled
+    runs: int  # the number of runs of all tables
 
 
 def reproduce(
@@ -51,14 +115,12 @@ def reproduce(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> Reproduction:
-    """Simulate the chosen tables of ``study``; its runs are stored in ``directory/runs`` and never repeated.
+    """Simulate the chosen tables of ``study``. Runs are stored in ``directory/runs`` and never repeated.
 
-    ``directory`` is new or empty, or one of an earlier reproduction.
-
-    ``quick`` runs the study's smaller variant for a first look, without alternatives; ``machine`` simulates another
-    machine than the study's, and the study's own changes nothing; ``without`` switches mechanisms off, ``ablations``
-    each of them in turn, in the smaller variant. Raises `InputError` for a name that the study does not have, a field
-    that no run has, a machine that is too small for every run, a bad directory.
+    ``directory`` is new, empty, or the directory of an earlier reproduction. ``quick`` takes the quick form of the
+    study, without alternatives. ``machine`` simulates another machine. ``without`` switches mechanisms off;
+    ``ablations`` switches each mechanism off in turn, in the quick form. InputError for a name that the study does not
+    have, a field that no run has, a machine that is too small for every run, or a bad directory.
     """
     require_engine(engine)
     main = Setting(study, quick, None if machine == study.machine else machine, tuple(without))
@@ -86,12 +148,12 @@ def reproduce(
 
 
 def comparable(setting: Setting) -> bool:
-    """Whether the machine is the study's: of another nothing was published."""
+    """Whether the simulated machine is the study's, the only machine with published values."""
     return setting.machine is None
 
 
 def require_runs(setting: Setting) -> None:
-    """Raise InputError if the machine is too small for all runs of the chosen tables, none of which needs no run."""
+    """Raise InputError if the machine is too small for every run, and no chosen table does without runs."""
     nothing = Collected({}, {})
     plans = _plans(setting, setting.study.chosen)
     if any(plan.runs or any(cell.simulated for cell in plan.fill(nothing).cells) for plan in plans):
@@ -111,7 +173,7 @@ def simulate(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> tuple[list[tuple[Table, ...]], int]:
-    """Make the named tables of each setting, and count the runs; runs that settings share are run once."""
+    """Return the named tables of each setting, and the number of runs; shared runs are simulated once."""
     plans = [_plans(setting, tables) for setting, tables in wanted]
     runs = _union(table for plan in plans for table in plan)
     done = collect_runs(
@@ -121,7 +183,7 @@ def simulate(
 
 
 def _union(tables: Iterable[PlannedTable]) -> list[PlannedRun]:
-    """The runs of all tables, each once; runs of one workload follow each other, so that it is generated once."""
+    """Return the runs of all tables, each once, grouped by workload, so that each workload is generated once."""
     runs = {run.run_id: run for table in tables for run in table.runs}
     workloads: dict[str, list[PlannedRun]] = {}
     for run in runs.values():
@@ -130,7 +192,7 @@ def _union(tables: Iterable[PlannedTable]) -> list[PlannedRun]:
 
 
 def scored(study: Study) -> tuple[str, ...]:
-    """Those of the chosen tables that have a scored column."""
+    """Return the ids of the chosen tables with a scored column."""
     tables = (study.tables[table] for table in study.chosen)
     return tuple(table.id for table in tables if any(column.score for column in table.columns.values()))
 

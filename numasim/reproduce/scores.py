@@ -1,16 +1,16 @@
-"""Scores: of each class of quantities and each column of each table, beside a null model, with intervals.
+"""Scores of each class of quantities and of each column of each table, with a null model and intervals.
 
-Only predicted cells that were simulated are scored. A null model knows as much as the prediction (`questions`); where
-it is part of each cell, it is the published value of the previous strategy, as if the change had no effect. Where only
-some cells of a class have one, `Score.against_null` is our score on those cells, so that both scores are over the same
-cells. Orders and directions are held against a guess at random, which has not read what was published.
+Only predicted cells that were simulated are scored. The null model of a cell is the published value before the change:
+it predicts that the change has no effect. If only some cells of a class have a null model, `Score.against_null` is our
+score on these cells, so that both scores are over the same cells. The null model of orders and directions is a random
+guess.
 
-An interval over seeds is a percentile bootstrap: seeds are drawn with replacement, the same ones for all cells that
-were run equally often, and the score is computed from the means over the drawn seeds. Percentiles are widened for few
-seeds as those of `numasim.report.answers.statistics` are, which for fewer than six means the range of all resamples,
-and even that is too narrow; one seed has no interval. The value itself always lies inside: a resampled mean is noisier
-than the mean, so the errors of resamples can all be larger. An interval over rows draws rows instead, of the seeds'
-means.
+An interval over seeds is a percentile bootstrap. Seeds are drawn with replacement, the same seeds for all cells with
+equally many seeds, and the score is computed from the means over the drawn seeds. Percentiles are widened for few
+seeds as in `numasim.report.answers.statistics`; with fewer than six seeds the interval is the range of all resamples,
+and even this range is too narrow. One seed has no interval. The interval always includes the value itself: a resampled
+mean is noisier than the mean, so the errors of all resamples can be larger. An interval over rows draws rows, with the
+means over the seeds.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ RANKED = ("rank-correlation", "least-rank-correlation")  # metrics of the order 
 
 @dataclass(frozen=True)
 class Pair:
-    """A cell, and the cell of the same row that it is compared with."""
+    """A cell, and the cell of the same row with the state before the change."""
 
     cell: Cell
     baseline: Cell | None
 
 
 def pairs_of(tables: Sequence[Table]) -> list[Pair]:
-    """Return every cell that is not an input and has a published and a simulated number, which a ratio 0 / 0 is not."""
+    """Return every cell with a published and a simulated number, inputs left out."""
     found = []
     for table in tables:
         at = {(cell.row, cell.column): cell for cell in table.cells}
@@ -51,7 +51,7 @@ def pairs_of(tables: Sequence[Table]) -> list[Pair]:
 
 
 def by_column(pairs: Iterable[Pair]) -> Iterable[list[Pair]]:
-    """Group the cells of a table that are scored together: those of a column that have one role and one class."""
+    """Group the cells of a table that are scored together: cells of a column with the same role and class."""
     groups: dict[tuple[str, Role, str], list[Pair]] = {}
     for pair in pairs:
         groups.setdefault((pair.cell.column, pair.cell.role, pair.cell.score), []).append(pair)
@@ -59,7 +59,7 @@ def by_column(pairs: Iterable[Pair]) -> Iterable[list[Pair]]:
 
 
 def select(pairs: Sequence[Pair], rule: ScoreRule, *, needs_baseline: bool = False) -> list[Pair]:
-    """Return the cells that ``rule`` scores, those without a simulated baseline left out where they need one."""
+    """Return the cells that ``rule`` scores; with ``needs_baseline`` only cells with a simulated baseline."""
     among = [pair for pair in pairs if not rule.tables or pair.cell.table in rule.tables]
     if rule.metric in RANKED:
         return _of_variants(among, rule)
@@ -77,9 +77,10 @@ def _has_baseline(pair: Pair) -> bool:
 
 
 def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Every variant once per row, also fitted ones, of the quantities of a class.
+    """Return every variant once per row, fitted variants too, of the quantities of a class.
 
-    A variant with the published value of an earlier one of its row is left out: published values do not order them.
+    A variant with the same published value as an earlier variant of its row is left out, since the published values
+    do not order the two.
     """
     quantities = {pair.cell.quantity for pair in _of_class(pairs, rule)}
     found: dict[tuple[str, str], Pair] = {}
@@ -98,7 +99,7 @@ MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances 
 
 @dataclass(frozen=True)
 class _Scale:
-    """The scale on which a metric is a weighted distance; a value of weight 0 does not count."""
+    """The scale on which a metric is a weighted distance; a value with the weight 0 does not count."""
 
     place: Callable[[float], float]
     weight: Callable[[float], float]
@@ -112,10 +113,10 @@ _SCALES = {
 
 
 def least_error(metric: str, published: Sequence[float]) -> float:
-    """The mean error of the best single prediction of all ``published``, 0 where none of them counts.
+    """Return the mean error of the best single prediction of all ``published`` values, 0 if no value counts.
 
-    Of counts (``median-factor``) it is the mean of |ln(predicted + 1) - ln(published + 1)|. Raises KeyError for a
-    metric that is not computed cell by cell.
+    The error of counts (``median-factor``) is |ln(predicted + 1) - ln(published + 1)|. KeyError for a metric that is
+    not computed cell by cell.
     """
     counted = _counted(metric, published)
     if not counted:
@@ -125,20 +126,20 @@ def least_error(metric: str, published: Sequence[float]) -> float:
 
 
 def best_constant(metric: str, published: Sequence[float]) -> float:
-    """The one number for all ``published`` that scores best by a metric of `MEANS`; NaN where none of them counts."""
+    """Return the one prediction of all ``published`` values with the best score by a metric of `MEANS`, or NaN."""
     counted = _counted(metric, published)
     return weighted_median(counted) if counted else math.nan
 
 
 def _counted(metric: str, published: Sequence[float]) -> list[tuple[float, float]]:
-    """The values that count, each with its weight, on the scale of the metric."""
+    """Return the values that count, each with its weight, on the scale of the metric."""
     scale = _SCALES[metric]
     weighted = ((scale.place(value), scale.weight(value)) for value in published)
     return [(place, weight) for place, weight in weighted if weight]
 
 
 def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
-    """The least of the values, given as (value, weight), at or below which half of all weight lies."""
+    """Return the least value with at least half of the weight at or below it; pairs are (value, weight)."""
     half = math.fsum(weight for _, weight in weighted) / 2
     ordered = sorted(weighted)
     gathered = 0.0
@@ -163,11 +164,11 @@ class TableScore:
     variant: str
     role: Role
     score: Score
-    degenerate: str = ""  # how its predictions are all alike, "" where they are not
+    degenerate: str = ""  # how all predictions are alike, "" if they differ
 
 
 def class_scores(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[Score, ...]:
-    """Score each rule over all tables; a class without a single cell is left out."""
+    """Return the score of each rule over all tables; a class without a cell is left out."""
     found = []
     for rule in rules:
         pairs = scored_pairs(tables, rule)
@@ -183,13 +184,13 @@ def scored_pairs(tables: Sequence[Table], rule: ScoreRule) -> list[Pair]:
 
 
 def measured(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> FloatArray:
-    """Return the metric of ``rule`` for other predictions: ``values_of`` each cell -> [...], the same for all cells."""
+    """Return the metric of ``rule`` for the predictions ``values_of`` a cell -> [...], of one shape for all cells."""
     posed = _posed(pairs, rule, values_of)
     return METRICS[rule.metric].measure(posed.seen, posed.said)
 
 
 def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[TableScore, ...]:
-    """Score every column of every table separately, also fitted ones; inputs and cells without runs are left out."""
+    """Return the score of every column of every table, fitted columns too, without inputs and cells without runs."""
     whole = (rule for rule in rules if METRICS[rule.metric].each_cell and rule.question == ABSOLUTE)
     by_class = {rule.name: rule for rule in whole}
     found = []
@@ -209,7 +210,7 @@ def usual_metric(cell: Cell) -> str:
 
 
 def degenerate(pairs: Sequence[Pair]) -> str:
-    """Say how at least three predictions are all alike although the published values are not; "" where they differ."""
+    """Return how three or more predictions are all alike although the published values differ; "" if they differ."""
     means = {pair.cell.mean for pair in pairs}
     if len(pairs) < 3 or len(means) > 1 or len({pair.cell.published for pair in pairs}) == 1:
         return ""
@@ -238,7 +239,7 @@ def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
 
 
 def _null_score(metric: Metric, rule: ScoreRule, posed: Posed, value: float) -> tuple[float | None, float | None]:
-    """The score of the null model, and ours on the cells that it has."""
+    """Return the score of the null model, and our score on the cells with a null model."""
     if metric.chance:
         return metric.chance(posed.seen), value
     if rule.null == BEST_CONSTANT:
@@ -267,7 +268,7 @@ def _value(metric: Metric, posed: Posed) -> float:
 
 
 def _over_seeds(metric: Metric, rule: ScoreRule, pairs: Sequence[Pair], value: float) -> Interval | None:
-    """The 95 % interval of the score over seeds; None where nothing was repeated."""
+    """Return the 95 % interval of the score over seeds; None for a single seed."""
     repeats = [len(pair.cell.simulated) for pair in pairs if len(pair.cell.simulated) > 1]
     if not repeats or math.isnan(value):
         return None
@@ -276,7 +277,7 @@ def _over_seeds(metric: Metric, rule: ScoreRule, pairs: Sequence[Pair], value: f
 
 
 def _over_rows(metric: Metric, posed: Posed) -> Interval | None:
-    """The 95 % interval of the score over rows, such as benchmarks; None for fewer than three."""
+    """Return the 95 % interval of the score over rows, such as benchmarks; None for fewer than three rows."""
     value, rows = _value(metric, posed), np.unique(posed.seen.row)
     if len(rows) < 3 or math.isnan(value):
         return None
@@ -287,7 +288,7 @@ def _over_rows(metric: Metric, posed: Posed) -> Interval | None:
 
 
 def _of_rows(posed: Posed, rows: Sequence[npt.NDArray[np.int64]]) -> Posed:
-    """Some rows, of which one may occur twice."""
+    """Return the cells of some rows; a row may occur twice."""
     found = _of_cells(posed, np.concatenate(rows))
     numbers = np.repeat(np.arange(len(rows)), [len(cells) for cells in rows])
     return replace(found, seen=replace(found.seen, row=numbers))
@@ -321,12 +322,12 @@ def _observations(pairs: Sequence[Pair], rule: ScoreRule) -> Observations:
 
 
 def _means(cell: Cell) -> FloatArray:
-    """The mean over the seeds, of no dimension."""
+    """Return the mean over the seeds, an array without dimensions."""
     return np.asarray(cell.mean)
 
 
 def _resampled(cell: Cell) -> FloatArray:
-    """Means over drawn seeds: [resamples]."""
+    """Return the means over drawn seeds: [resamples]."""
     count = len(cell.simulated)
     return np.asarray(resample_counts(count, BOOTSTRAP_SEED) @ np.array(cell.simulated, np.float64) / count)
 
@@ -341,7 +342,7 @@ def _prediction(pairs: Sequence[Pair], values_of: Callable[[Cell], FloatArray]) 
 
 
 def _remark(rule: ScoreRule, pairs: Sequence[Pair]) -> str:
-    """For the direction of whole changes, the score of guessing the more frequent one everywhere."""
+    """Return a remark on the score of always guessing the more frequent direction; "" for other metrics."""
     if rule.metric != "sign-agreement" or rule.question != ABSOLUTE:
         return ""
     changes = [np.sign(pair.cell.published - pair.baseline.published) for pair in pairs if pair.baseline]

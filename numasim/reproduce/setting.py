@@ -1,9 +1,9 @@
-"""How a study is reproduced: as it is, quickly, on another machine, without some of its mechanisms.
+"""Settings of a reproduction: the study unchanged, quick, on another machine, or without some mechanisms.
 
-A run's fields are set in this order, where later ones override earlier ones: the study's machine, seed and repeat; the
-program; what the calibration fitted; a quick reproduction; the row; the variant and its exceptions; the readings; the
-cell; ablations; other changes; another machine. Another machine is simulated as its own file describes the machine:
-fields of a machine that the study sets, for the machines it was made on, are left out.
+The fields of a run are set in this order, later fields over earlier ones: the study's machine, seed and repeat; the
+program; fitted parameters; the quick form; the row; the variant and its exceptions; the readings; the cell; ablations;
+other changes; another machine. Another machine is simulated as its own file describes the machine: fields of machines
+that the study sets are left out.
 """
 
 from __future__ import annotations
@@ -17,26 +17,25 @@ from typing import Any, Protocol
 
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import from_python, scalar
-from numasim.reproduce.calibration.record import FittedParameter, Value
-from numasim.reproduce.names import check_known
-from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted
+from numasim.reproduce.calibration_file import FittedParameter, Value
+from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted, check_known
 from numasim.spec.overrides import Assignment, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
 from numasim.spec.single_part import read_machine
 from numasim.sweep.planned_runs import PlannedRun, repeated
 
 MACHINE, WORKERS, WORKLOAD = "machine", "workers", "workload"
-WORKERS_ON = ("cores", "threads")  # of a machine: that many
+WORKERS_ON = ("cores", "threads")  # words for the number of workers: one on each core or hardware thread
 SIDES = ("low", "high")
 
 
 class NotSimulatedError(Exception):
-    """Raised with the reason why a cell has no runs in this setting."""
+    """A cell has no runs in this setting; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class FittedRange:
-    """The fitted ``parameters``, times ``low`` and times ``high``; ``source`` says why the range is plausible."""
+    """A range of fitted ``parameters``: times ``low`` to times ``high``; ``source`` says why the range is plausible."""
 
     name: str
     parameters: tuple[str, ...]
@@ -46,31 +45,31 @@ class FittedRange:
 
 
 class Settled(Protocol):
-    """What a setting, and tables that are planned in it, know of a study (`numasim.reproduce.study.Study`)."""
+    """The part of `numasim.reproduce.study.Study` that settings and kinds of tables use."""
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The name of the study's folder."""
 
     @property
     def machine(self) -> str:
-        """The machine of its runs, by name or path."""
+        """The machine of all runs, by name or path."""
 
     @property
     def seed(self) -> int:
-        """The seed of its runs."""
+        """The first seed of all runs."""
 
     @property
     def repeat(self) -> int:
-        """The repeats of each run."""
+        """The number of seeds of each run."""
 
     @property
     def programs(self) -> Mapping[str, Program]:
-        """Its programs."""
+        """The programs by name."""
 
     @property
     def tables(self) -> Mapping[str, Any]:
-        """Its tables."""
+        """The tables by id."""
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -78,38 +77,37 @@ class Settled(Protocol):
 
     @property
     def readings(self) -> Mapping[str, Question]:
-        """What the paper leaves open."""
+        """The questions that the paper leaves open, by name."""
 
     @property
     def ablations(self) -> Mapping[str, Fields]:
-        """Fields that switch an effect off, by name."""
+        """The fields that switch each mechanism off."""
 
     @property
     def parameters(self) -> tuple[FittedParameter, ...]:
-        """What was fitted."""
+        """The fitted parameters."""
 
     @property
     def fitted_ranges(self) -> tuple[FittedRange, ...]:
-        """How far that may be off."""
+        """The plausible ranges of fitted parameters."""
 
     def published(self, table: str, column: str) -> dict[str, float]:
-        """The published value of a column in each row of a table."""
+        """Return the published value of a column in each row of a table."""
 
     def null(self, table: str, column: Any) -> dict[str, float]:
-        """The value of the null model in each row that has one."""
+        """Return the null model's prediction of each row with one."""
 
     def notes(self, table: str) -> tuple[str, ...]:
-        """Remarks on a table."""
+        """Return the remarks on a table."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A study and how to reproduce it.
+    """A study and the way to reproduce it.
 
-    ``machine`` is a shipped name or a path, ``without`` names ablations, ``readings`` has choices in place of those
-    that are scored, ``changes`` override all of them, and ``rows``, where any are named, are the only rows of the
-    programs to be simulated. With ``only_rates`` the rates that were fitted to serial times are all that is fitted, at
-    the values that they have on such a machine.
+    ``machine`` is a shipped name or a path. ``without`` names ablations. ``readings`` has choices in place of the
+    scored ones. ``changes`` override all other fields of the study. ``rows`` limits the simulated rows of programs,
+    unless ``rows`` is empty. With ``only_rates`` only the rates that were fitted to serial times are set.
     """
 
     study: Settled
@@ -124,14 +122,14 @@ class Setting:
     resolver: Resolver = field(default_factory=Resolver, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse an ablation, a reading or a choice that the study does not have."""
+        """Raise InputError for an ablation, a reading or a choice that the study does not have."""
         check_known("mechanism", self.without, self.study.ablations)
         check_known("reading", self.readings, self.study.readings)
         for name, choice in self.readings.items():
             check_known(f"choice of the reading {name!r}:", [choice], self.study.readings[name].answers)
 
     def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
-        """One run for each seed. Raises `NotSimulatedError` if this setting has none, InputError for a bad field."""
+        """Return a run for each seed. NotSimulatedError for runs that are left out, InputError for a bad field."""
         if self.quick and wanted.row in wanted.program.quick.get("without", ()):
             raise NotSimulatedError("left out of the quick reproduction")
         if self.rows and wanted.row not in self.rows:
@@ -140,22 +138,22 @@ class Setting:
         return tuple(repeated(spec, number) for number in range(self._repeat(wanted, spec)))
 
     def spec(self, wanted: Wanted) -> RunSpec:
-        """The specification of the runs, also of rows that are left out.
+        """Return the specification of the runs, for rows that are left out too.
 
-        Raises `NotSimulatedError` if the machine is too small for the runs, InputError for a bad field.
+        NotSimulatedError for a machine that is too small for the runs, InputError for a bad field.
         """
         made = self._assignments(wanted)
         self._refuse_many_workers(made if self.machine else wanted.changes)
         return self.resolver.run(wanted.program.document, made)
 
     def resizes(self, program: str) -> bool:
-        """Whether the workload of a program is another than the published one: then nothing was fitted to its runs."""
+        """Whether this setting changes the workload of a program, so that nothing was fitted to its runs."""
         quick = self.study.programs[program].fields("quick").assignments
         return self.quick and any(each.path[0] == WORKLOAD for each in quick)
 
     @property
     def threads(self) -> int:
-        """How many hardware threads the machine has: the one that is simulated instead, or the study's."""
+        """The number of hardware threads of the simulated machine."""
         return self._machine.threads
 
     @cached_property
@@ -163,10 +161,10 @@ class Setting:
         return read_machine(self.machine or self.study.machine)
 
     def _refuse_many_workers(self, made: Iterable[Assignment]) -> None:
-        """Refuse runs of more workers than the machine has hardware threads; the last of ``made`` counts.
+        """Raise NotSimulatedError for more workers than hardware threads; the last assignment of ``made`` counts.
 
-        A machine that is named may be smaller than those of the study, whichever part says how many workers there are.
-        Without one, only a cell may ask for too many; elsewhere that is a mistake of the study.
+        Another machine may be smaller than the study's, so that any part may ask for too many workers. On the study's
+        own machine only a cell may do so: in other parts too many workers are a mistake of the study.
         """
         workers = [each.value.content for each in made if each.path == (WORKERS,)]
         if workers and isinstance(workers[-1], int) and workers[-1] > self.threads:
@@ -199,7 +197,7 @@ class Setting:
         return [self._counted(each) for each in made]
 
     def _counted(self, given: Assignment) -> Assignment:
-        """The assignment with the number of workers that `WORKERS_ON` says in a word."""
+        """Return the assignment with a number of workers in place of a word of `WORKERS_ON`."""
         if given.path != (WORKERS,) or given.value.content not in WORKERS_ON:
             return given
         count = getattr(self._machine, str(given.value.content))
@@ -218,7 +216,7 @@ class Setting:
             yield Assignment((WORKERS,), workers, workers.place)
 
     def _fitted(self, wanted: Wanted) -> Iterable[Assignment]:
-        """The fitted fields of these runs."""
+        """Yield the fitted fields of the runs."""
         for parameter in self.study.parameters:
             if self.only_rates and not parameter.first:
                 continue
@@ -229,15 +227,15 @@ class Setting:
 
 
 def assigned(name: str, text: str) -> tuple[Assignment, ...]:
-    """The field ``name`` with the value of the printed ``text``."""
+    """Return the assignment of the printed ``text`` to the field ``name``."""
     return tuple(from_mapping({name: scalar(text)}))
 
 
 @dataclass(frozen=True)
 class Side:
-    """What might as well have been otherwise: one end of a range, or another choice of a reading.
+    """A plausible alternative: one end of a fitted range, or another choice of a reading.
 
-    ``side`` is low or high, "" from the third choice of a reading on; ``label`` describes it.
+    ``side`` is low or high, and "" from the third choice of a reading on. ``label`` describes the alternative.
     """
 
     name: str
@@ -247,12 +245,12 @@ class Side:
     readings: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, base: Setting) -> Setting:
-        """``base`` with this changed, and one repeat."""
+        """Return ``base`` with this alternative and a single seed."""
         return replace(base, repeat=1, changes=self.changes, readings=self.readings)
 
 
 def reading_sides(study: Settled) -> Iterable[Side]:
-    """Yield every choice of a reading beside the one that is scored."""
+    """Yield every choice of a reading but the scored one."""
     for name, each in study.readings.items():
         for side, choice in itertools.zip_longest(SIDES[: len(each.others)], each.others, fillvalue=""):
             yield Side(name, side, choice, readings={name: choice})
@@ -273,5 +271,5 @@ def _scaled(study: Settled, fitted: FittedRange, factor: Decimal) -> Iterable[Ch
 
 
 def _times(value: Value, factor: Decimal) -> int | Decimal:
-    """Scale a fitted value; a whole number stays one."""
+    """Return a fitted value times ``factor``; whole numbers stay whole."""
     return round(value * factor) if isinstance(value, int) else (Decimal(value) * factor).normalize()

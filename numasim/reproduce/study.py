@@ -1,10 +1,10 @@
-"""A study in memory: its programs and tables, how it is scored, and what its paper leaves open.
+"""A study: its programs and tables, the rules of its scores, and the questions that its paper leaves open.
 
-experiments/NAME/study.py          makes it, under the name ``STUDY``
-experiments/NAME/paper.yaml        title and source of the paper, and what is said about the paper (`read_paper`)
-experiments/NAME/programs/*.yaml   the programs that tables run, where they are not in `study.py`
+experiments/NAME/study.py          makes the study, under the name ``STUDY``
+experiments/NAME/paper.yaml        title, source, readings and remarks of the paper (`read_paper`)
+experiments/NAME/programs/*.yaml   the programs that tables run, unless they are in `study.py`
 experiments/NAME/published/*.csv   the values as printed
-experiments/NAME/calibrated.yaml   parameters, fitted and refused, where there are any
+experiments/NAME/calibrated.yaml   fitted and refused parameters, if any
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from typing import Any, Literal
 
 from numasim.files.standard_streams import legible_text
 from numasim.parts.yaml.document import load
-from numasim.reproduce.calibration.record import Calibration, FittedParameter, RefusedParameter, read_calibration
+from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter, read_calibration
 from numasim.reproduce.metrics import METRICS, QUESTIONS
-from numasim.reproduce.names import check_known, unknown_name
-from numasim.reproduce.programs import Fields, Names, Program, Question, listed, question
+from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, listed, question, unknown_name
 from numasim.reproduce.setting import FittedRange
 from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Ceiling, Table
 
-BEST_CONSTANT: Literal["best-constant"] = "best-constant"  # the one number for all cells that scores best
+BEST_CONSTANT: Literal["best-constant"] = (
+    "best-constant"  # the null model: the number for all cells with the best score
+)
 
 
 def imported(module: str) -> ModuleType:
-    """A module of a study; nothing is written beside its file."""
+    """Import a module of a study without writing compiled code beside its file."""
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     importlib.invalidate_caches()
     try:
@@ -45,26 +46,26 @@ def imported(module: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class ScoreRule:
-    """A class of quantities and how it is scored."""
+    """A class of quantities and the rule of its score."""
 
     name: str
     metric: str  # one of `METRICS`
     bound: float | None = None
-    of: str = ""  # the class whose cells count, where it is not its own
-    tables: Names = ()  # only these; none given: all
+    of: str = ""  # the class whose cells count, by default the one with the rule's name
+    tables: Names = ()  # whose cells count, by default all
     part: str = ""  # the quantity whose share is pooled
     question: str = "absolute"  # one of `QUESTIONS`
-    null: Elsewhere | Literal["best-constant"] | None = None  # in place of the cells' own
-    nulls: Mapping[str, float] = field(default_factory=dict)  # by row, of ``null``
-    unknown: str = ""  # what cannot be known from the source
+    null: Elsewhere | Literal["best-constant"] | None = None  # replaces the null models of the cells
+    nulls: Mapping[str, float] = field(default_factory=dict)  # the published values of ``null`` by row
+    unknown: str = ""  # what cannot be known from the paper
 
 
 @dataclass(frozen=True)
 class Tried:
-    """Something that was tried for a score: what was supposed and changed, the score before and after.
+    """An attempt to improve a score: the hypothesis, the change, and the score before and after.
 
-    Scores are on the scale of their metric, with the model of that day. ``of``: the cells of the score that were looked
-    at, "" for all; ``seen``: whether the scored figures had been looked at; ``kept``: whether it is part of the study.
+    Scores are on the scale of their metric, with the model at that time. ``of`` names the examined cells of the score,
+    "" for all cells. ``seen`` is whether the scored figures were known. ``kept`` is whether the study has the change.
     """
 
     score: str
@@ -78,7 +79,7 @@ class Tried:
 
 
 def read_ranges(path: Path) -> tuple[FittedRange, ...]:
-    """The ranges of fitted parameters in a YAML file: a list under the key ``fitted``."""
+    """Read the ranges of fitted parameters from a YAML file: a list under the key ``fitted``."""
     return tuple(
         FittedRange(
             each["name"], listed(each["parameters"]), Decimal(each["low"]), Decimal(each["high"]), each["source"]
@@ -89,12 +90,12 @@ def read_ranges(path: Path) -> tuple[FittedRange, ...]:
 
 @dataclass(frozen=True)
 class Paper:
-    """What is said about a paper, as plain data.
+    """A paper and the remarks on it, as plain data.
 
-    ``readings`` are questions that it leaves open; ``learned`` are sentences that the page begins with, in which
-    ``{times}`` stands for the score of that name, ``{times/null}`` for that of its null model and ``{times/ceiling}``
-    for its ceiling; ``inconsistencies`` are contradictions within it, each with the tables that it affects; ``notes``
-    are remarks on tables, by table, and ``unknown`` says of a score what cannot be known from the paper.
+    ``readings`` are questions that the paper leaves open. ``learned`` are the first sentences of the page, in which
+    ``{times}`` stands for the score ``times``, ``{times/null}`` for the score of its null model and ``{times/ceiling}``
+    for its ceiling. ``inconsistencies`` are contradictions within the paper, each with the affected tables. ``notes``
+    are remarks by table. ``unknown`` says by score what cannot be known from the paper.
     """
 
     title: str
@@ -108,7 +109,7 @@ class Paper:
 
 
 def read_paper(path: Path) -> Paper:
-    """What a YAML file says about a paper: keys as the fields of `Paper`."""
+    """Read a paper from a YAML file, whose keys are the fields of `Paper`."""
     data = load(path).plain()
     return Paper(
         title=data["title"],
@@ -134,9 +135,9 @@ Ceilings = Callable[["Study", Sequence[Table], Sequence[ScoreRule]], tuple[Ceili
 class Study:
     """A whole study.
 
-    ``machine`` is that of its runs, by name or path. ``ablations`` are fields of runs that switch an effect off, by
-    name. ``lead`` is the score whose cells the page draws first, and ``ceilings`` computes from published values how
-    near any model can come. ``chosen`` are the tables to be reproduced, all where none are named.
+    ``machine`` is the machine of all runs, by name or path. ``ablations`` has the fields of runs that switch each
+    mechanism off. ``lead`` is the score whose cells the page draws first. ``ceilings`` computes from the published
+    values the best scores that any model can reach. ``chosen`` are the tables to be reproduced.
     """
 
     folder: Path
@@ -149,45 +150,45 @@ class Study:
     repeat: int = 1
     ablations: Mapping[str, Fields] = field(default_factory=dict)
     lead: str = ""
-    ceilings: Ceilings | None = None  # by default what is printed twice
+    ceilings: Ceilings | None = None  # by default `printed_twice`
     fitted_ranges: tuple[FittedRange, ...] = ()
     calibration: Calibration = field(default_factory=Calibration)
     chosen: Names = ()
-    package: str = ""  # of its modules
+    package: str = ""  # of the modules in the folder
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The name of the study's folder."""
         return legible_text(self.folder.name)
 
     @property
     def readings(self) -> Mapping[str, Question]:
-        """What the paper leaves open."""
+        """The questions that the paper leaves open, by name."""
         return self.paper.readings
 
     @property
     def parameters(self) -> tuple[FittedParameter, ...]:
-        """What was fitted."""
+        """The fitted parameters."""
         return self.calibration.parameters
 
     @property
     def refused(self) -> tuple[RefusedParameter, ...]:
-        """Parameters that a fit found and the data do not identify: they are set nowhere."""
+        """The parameters that the data do not identify. No run has them."""
         return self.calibration.refused
 
     def part(self, name: str) -> ModuleType:
-        """A module in the folder of the study beside ``study.py``."""
+        """Return a module in the folder of the study, beside ``study.py``."""
         return imported(f"{self.package}.{name}")
 
     def notes(self, table: str) -> Names:
-        """Notes for readers of a table: inconsistencies of the paper, then readings of it."""
+        """Return the remarks on a table: inconsistencies of the paper, then notes."""
         touching = (text for text, tables in self.paper.inconsistencies if table in tables)
         return (*touching, *self.paper.notes.get(table, ()))
 
     def published(self, table: str, column: str) -> dict[str, float]:
-        """The published value of ``column`` in each row of ``table``, NaN where nothing was.
+        """Return the published value of ``column`` in each row of ``table``, NaN for a value that nobody printed.
 
-        InputError where one is not a number.
+        InputError for a value that is no number.
         """
         of = self.tables[table]
         source = of.columns[column].published or column
@@ -206,14 +207,14 @@ class Study:
         return dict(zip(of.labels, values, strict=True))
 
     def null(self, table: str, column: Column) -> dict[str, float]:
-        """The null model's value of ``column`` in each row of ``table``; rows without one are absent."""
+        """Return the null model's prediction of ``column`` in each row of ``table`` that has a null model."""
         if column.baseline:
             return self.published(table, column.baseline)
         return self.published(column.null_from.table, column.null_from.column) if column.null_from else {}
 
     @cached_property
     def score_rules(self) -> tuple[ScoreRule, ...]:
-        """The rules of its scores, with what the paper leaves unknown and the published values of null models."""
+        """The rules of all scores, with the unknowns of the paper and the published values of null models."""
         return tuple(self._rule(each) for each in self.rules)
 
     def _rule(self, rule: ScoreRule) -> ScoreRule:
@@ -223,7 +224,7 @@ class Study:
         return replace(rule, bound=None if bound is None else float(bound), nulls=nulls, unknown=unknown)
 
     def checked(self) -> Study:
-        """The study. InputError for the first unknown name in it, or published value that is no number."""
+        """Return the study. InputError for an unknown name in the study, or a published value that is no number."""
         scores = [rule.name for rule in self.rules]
         check_known("metric", [rule.metric for rule in self.rules], METRICS)
         check_known("question", [rule.question for rule in self.rules], QUESTIONS)
@@ -248,9 +249,9 @@ class Study:
 def make_study(
     folder: Path, machine: str, tables: Iterable[StudyTable], programs: Iterable[Program], paper: Paper, **more: Any
 ) -> Study:
-    """A study from its parts, with ``calibrated.yaml`` in its folder where there is one; ``more``: fields of `Study`.
+    """Return a study of these parts and of ``calibrated.yaml`` in its folder, if any; ``more`` are fields of `Study`.
 
-    ``ablations`` may be plain mappings. Raises `InputError` for a name that no part has.
+    ``ablations`` may be plain mappings. InputError for a name that no part has.
     """
     ablations = {name: Fields(each) for name, each in more.pop("ablations", {}).items()}
     by_name, by_id = {each.name: each for each in programs}, {each.id: each for each in tables}

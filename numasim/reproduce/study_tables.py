@@ -1,7 +1,7 @@
-"""Tables of a study: what was published, which runs every cell needs, and how it is filled from them.
+"""Tables of a study: the published values, the runs that every cell needs, and the simulated value of every cell.
 
-A kind of table says how a cell follows from runs: `Runs`, `Totals`, `Compared`, `Peaks` and `Claims` are for any study,
-and a study may have kinds of its own.
+A kind of table defines how a cell follows from runs. `Runs`, `Totals`, `Compared`, `Peaks` and `Claims` serve any
+study; a study may add kinds of its own.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from numasim.reproduce.names import check_known, looked_up
-from numasim.reproduce.programs import Names, Program, Wanted, listed
+from numasim.reproduce.programs import Names, Program, Wanted, check_known, listed, looked_up
 from numasim.reproduce.published import PublishedTable, read_published
 from numasim.reproduce.quantities import QUANTITIES, Outcome, task_us
 from numasim.reproduce.setting import NotSimulatedError, Setting, assigned
@@ -25,13 +24,13 @@ from numasim.sweep.planned_runs import PlannedRun
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NOTHING = "nothing"  # was printed
+NOTHING = "nothing"  # the published column of values that nobody printed
 Samples = Sequence[Sequence[Outcome]]  # [seeds][runs of a cell]
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The value of ``column`` in the row of the same name of another table."""
+    """A published value of another table: in ``column``, in the row of the same name."""
 
     table: str
     column: str
@@ -39,7 +38,7 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class Quotient:
-    """A published value that follows from two columns: ``over`` / ``under``."""
+    """A published value that is the quotient of two columns: ``over`` / ``under``."""
 
     over: str
     under: str
@@ -47,12 +46,13 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of values: which quantity of which runs, and its role for the simulation.
+    """One column of values: a quantity of the runs of a variant, and its role for the simulation.
 
-    ``published`` says where the published values are, if not in the column of the same name; `NOTHING` is known of a
-    value that is predicted without having been printed. ``score`` is the class that a predicted column is scored in,
-    ``baseline`` the column of the state before the change, which is the null model; ``null_from`` is the null model's
-    value where there is no baseline. ``fitted`` are rows of a predicted column that were used to fit.
+    ``published`` has the place of the published values, by default the column of the same name, and is `NOTHING` for
+    predictions without a published value. ``score`` names the class in which a predicted column is scored. ``baseline``
+    names the column with the state before a change; its published value is the null model's prediction. Without a
+    baseline the null model's prediction is the value ``null_from``. ``fitted`` lists rows of a predicted column that
+    parameters were fitted to.
     """
 
     quantity: str
@@ -69,42 +69,52 @@ class Kind:
     """How the cells of a table follow from runs."""
 
     def unit(self, quantity: str) -> str:
-        """The unit of a quantity that a column may have. InputError for another one."""
+        """Return the unit of a quantity of a column. InputError for an unknown quantity."""
         return looked_up("quantity", quantity, QUANTITIES).unit
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """InputError for the first unknown name in what the kind itself asks of the program."""
+        """Raise InputError for the first row, variant or quantity that the program does not have."""
+
+    def cells(self, setting: Setting, table: StudyTable) -> list[Cell]:
+        """Return the cells without simulated values, by default one for each row and column."""
+        return cells_of(setting, table)
+
+    def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+        """Plan the runs of one cell."""
+        raise NotImplementedError
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
         """Plan the runs of every cell."""
-        raise NotImplementedError
+        cells = [self.planned(setting, table, each) for each in self.cells(setting, table)]
+        runs = tuple(run for cell in cells for run in cell.runs)
+        return PlannedTable(runs, lambda done: table_of(setting, table, [cell.filled(done) for cell in cells]))
 
     def figure(self, table: Table) -> Figure | None:
-        """The figure of a filled table; None for bars or lines of its columns."""
+        """Return the figure of a filled table, or None for bars or lines of its columns."""
         return None
 
 
 @dataclass(frozen=True)
 class Runs(Kind):
-    """A cell is a quantity of one run: its row is a row of the program, or the value of a field."""
+    """A cell is a quantity of one run. Its row is a row of the program, or the value of a field."""
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """Each row has to be one of the program, unless rows are values of a field."""
+        """Raise InputError for a row that the program does not have, unless rows are values of a field."""
         if not table.key:
             check_known("row of the program", table.labels, program.rows)
 
-    def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """A cell for each row and column."""
-        cells = (planned_sum(setting, each, wanted_for(setting, table, each)) for each in cells_of(setting, table))
-        return planned_table(setting, table, list(cells))
+    def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+        """Plan the run of a cell."""
+        return planned_sum(setting, cell, wanted_for(setting, table, cell))
 
 
 @dataclass(frozen=True)
 class StudyTable:
     """A table or figure of a study.
 
-    ``file`` is a CSV file with the published values, in which the columns ``rows`` name a row. With ``key`` the name is
-    the value of that field of a run, else a row of the program. ``repeat`` is that of the study where it is None.
+    ``file`` is a CSV file with the published values; its columns ``rows`` name a row. With ``key`` the name of a row is
+    the value of that field of a run, otherwise a row of the program. ``repeat`` is the number of seeds, by default the
+    study's.
     """
 
     id: str
@@ -121,7 +131,7 @@ class StudyTable:
     labels: Names = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read what was published. InputError where it is not a table with these rows and columns."""
+        """Read the published values. InputError for a file without these rows and columns."""
         published = read_published(self.file)
         shown = (each.published or name for name, each in self.columns.items())
         used = (name for name in shown if isinstance(name, str) and name != NOTHING)
@@ -137,7 +147,7 @@ class StudyTable:
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """A table that ``fill`` makes when all ``runs`` are finished."""
+    """The runs of a table; ``fill`` makes the table of the finished runs."""
 
     runs: tuple[PlannedRun, ...]
     fill: Callable[[Collected], Table]
@@ -145,9 +155,9 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class PlannedCell:
-    """A cell without its simulated values, for each seed its runs, and how they fill it.
+    """A cell without simulated values, its runs for each seed, and the function that fills the cell.
 
-    Without runs the note of the cell says why.
+    A cell without runs has the reason in its note.
     """
 
     cell: Cell
@@ -160,7 +170,7 @@ class PlannedCell:
         return tuple(run for sample in self.samples for run in sample)
 
     def filled(self, done: Collected) -> Cell:
-        """The cell with its values; where a run failed, with the message of the failure instead."""
+        """Return the cell with its simulated values, or with the message of a run that failed."""
         for run in self.runs:
             if run.run_id in done.failures:
                 return noted(self.cell, f"failed: {done.failures[run.run_id]}")
@@ -169,17 +179,17 @@ class PlannedCell:
 
 
 def outcome(run: PlannedRun, done: Collected) -> Outcome:
-    """A finished run."""
+    """Return the outcome of a finished run."""
     return Outcome(run.spec, done.counters[run.run_id], done.pairs.get(run.run_id, ()))
 
 
 def noted(cell: Cell, note: str) -> Cell:
-    """The cell with one more note."""
+    """Return the cell with one more note."""
     return replace(cell, note="; ".join(filter(None, (cell.note, note))))
 
 
 def cells_of(setting: Setting, table: StudyTable) -> list[Cell]:
-    """The cells of a table without simulated values, row by row."""
+    """Return the cells of a table without simulated values, row by row."""
     study = setting.study
     published = {name: study.published(table.id, name) for name in table.columns}
     nulls = {name: study.null(table.id, column) for name, column in table.columns.items()}
@@ -205,23 +215,23 @@ def cells_of(setting: Setting, table: StudyTable) -> list[Cell]:
 
 
 def _role(column: Column, row: str, resized: bool) -> Role:
-    """The role of a cell; in runs of another size than was published nothing was fitted."""
+    """Return the role of a cell. In runs of another size than the published one a fitted value is a prediction."""
     role = Role.FITTED if row in column.fitted else column.role
     return Role.PREDICTED if role is Role.FITTED and resized else role
 
 
 def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
-    """The runs of one cell: its row is one of the program, or the value of a field."""
+    """Return the runs of one cell. Its row is a row of the program, or the value of the field ``key``."""
     changes = assigned(table.key, cell.row) if table.key else ()
     row = "" if table.key else cell.row
     variant = table.columns[cell.column].variant
     return Wanted(setting.study.programs[table.program], row, variant, changes, table.repeat, table.id)
 
 
-def planned(
+def planned_cell(
     setting: Setting, cell: Cell, wanted: Sequence[Wanted], fill: Callable[[Cell, Samples], Cell]
 ) -> PlannedCell:
-    """Plan a cell that follows from the runs of ``wanted``; where there are none for it, with the reason."""
+    """Plan a cell that ``fill`` makes of the runs of ``wanted``. A cell without runs gets the reason as its note."""
     try:
         runs = [setting.runs(each) for each in wanted]
     except NotSimulatedError as reason:
@@ -230,42 +240,33 @@ def planned(
 
 
 def planned_sum(setting: Setting, cell: Cell, *wanted: Wanted) -> PlannedCell:
-    """Plan a cell that adds its quantity up over runs."""
+    """Plan a cell whose value is the sum of its quantity over the runs of ``wanted``."""
     of = QUANTITIES[cell.quantity].of
 
     def fill(cell: Cell, samples: Samples) -> Cell:
         return replace(cell, simulated=tuple(math.fsum(map(of, sample)) for sample in samples))
 
-    return planned(setting, cell, wanted, fill)
+    return planned_cell(setting, cell, wanted, fill)
 
 
 def table_of(setting: Setting, table: StudyTable, cells: Sequence[Cell], **extra: tuple[float, ...]) -> Table:
-    """A filled table."""
+    """Return a filled table."""
     notes = setting.study.notes(table.id)
     return Table(table.id, table.title, table.source, table.keys, tuple(cells), notes, extra, table.kind.figure)
 
 
-def planned_table(setting: Setting, table: StudyTable, cells: Sequence[PlannedCell]) -> PlannedTable:
-    """A table whose cells are filled independently."""
-    runs = tuple(run for cell in cells for run in cell.runs)
-    return PlannedTable(runs, lambda done: table_of(setting, table, [cell.filled(done) for cell in cells]))
-
-
 @dataclass(frozen=True)
 class Totals(Kind):
-    """A row is a variant of the program, as ``variants`` says, and a cell the sum over all rows of the program."""
+    """A cell is the sum over all rows of the program under one variant; ``variants`` has the variant of each row."""
 
     variants: Mapping[str, str]
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """Each row needs a variant."""
+        """Raise InputError for a row without a variant of the program."""
         check_known("variant", [looked_up("row", row, self.variants) for row in table.labels], program.variants)
 
-    def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """A cell for each row and column."""
-        return planned_table(setting, table, [self._planned(setting, table, each) for each in cells_of(setting, table)])
-
-    def _planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+    def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+        """Plan the runs of all rows of the program."""
         program, variant = setting.study.programs[table.program], self.variants[cell.row]
         wanted = (Wanted(program, row, variant, (), table.repeat, table.id) for row in program.rows)
         return planned_sum(setting, replace(cell, variant=variant), *wanted)
@@ -276,23 +277,23 @@ def _time(run: Outcome) -> float:
 
 
 def ratio(value: float, reference: float) -> float:
-    """``value`` over ``reference``, NaN where that is 0."""
+    """Return ``value`` over ``reference``, NaN for a reference of 0."""
     return value / reference if reference else math.nan
 
 
 def reduction(value: float, reference: float) -> float:
-    """By how many percent ``value`` is less than ``reference``."""
+    """Return by how many percent ``value`` is less than ``reference``."""
     return 100 * (1 - ratio(value, reference))
 
 
 def less(value: float, reference: float) -> float:
-    """1 where ``value`` is less than ``reference``, else 0."""
+    """Return 1 if ``value`` is less than ``reference``, otherwise 0."""
     return float(value < reference)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A unit, what is measured of two runs, and how the two are compared: the cell's own and the reference."""
+    """A quantity of two runs: the unit, the value ``of`` a run, and how to ``compare`` a value with the reference."""
 
     unit: str
     of: Callable[[Outcome], float]
@@ -309,12 +310,12 @@ COMPARISONS = {
 
 @dataclass(frozen=True)
 class Compared(Kind):
-    """A cell is a run under the column's variant against the same run under another, or against another row.
+    """A cell compares a run under the column's variant with a reference: another variant or another row.
 
-    ``against`` is the variant that is compared with, one for all or one for each column, the column's own by default;
-    ``row`` is the row that is compared with, the same by default. Where a column has no printed value, ``expected`` is
-    taken, or the nearest to the simulated one in ``within``. ``null`` is what the null model says of every cell.
-    ``known`` are the quantities that columns may have.
+    ``against`` is the variant of the reference, one for all columns or one for each, by default the column's own.
+    ``row`` is the row of the reference, by default the same. For values that nobody printed, ``expected`` takes the
+    place of the published value, or the value in the range ``within`` that is nearest to the simulated value. ``null``
+    is the null model's prediction of every cell. ``known`` has the quantities that columns may have.
     """
 
     against: str | Mapping[str, str] = ""
@@ -325,22 +326,17 @@ class Compared(Kind):
     known: Mapping[str, Comparison] = field(default_factory=lambda: COMPARISONS)
 
     def unit(self, quantity: str) -> str:
-        """The unit of a comparison."""
+        """Return the unit of a comparison."""
         return looked_up("quantity", quantity, self.known).unit
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """Variants and the row that others are compared with have to exist."""
+        """Raise InputError for an unknown variant or row of the reference."""
         against = [self.against] if isinstance(self.against, str) else self.against.values()
         check_known("variant", filter(None, against), program.variants)
         check_known("row", filter(None, [self.row]), table.labels)
 
-    def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """A cell for each row, without the one that is compared with, and column."""
-        cells = [self._planned(setting, table, each) for each in self._cells(setting, table)]
-        return planned_table(setting, table, cells)
-
-    def _cells(self, setting: Setting, table: StudyTable) -> list[Cell]:
-        """The cells with what was published of the comparison."""
+    def cells(self, setting: Setting, table: StudyTable) -> list[Cell]:
+        """Return a cell with the published comparison for each column and each row but the reference."""
         cells = cells_of(setting, table)
         if self.row:
             reference = {cell.column: cell.published for cell in cells if cell.row == self.row}
@@ -357,11 +353,12 @@ class Compared(Kind):
         unknown = self.expected if math.isnan(cell.published) else None
         return replace(cell, published=cell.published if unknown is None else float(unknown), null=null)
 
-    def _planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+    def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+        """Plan the run of a cell and its reference."""
         against = self.against if isinstance(self.against, str) else self.against.get(cell.column, "")
         mine = wanted_for(setting, table, cell)
         other = wanted_for(setting, table, replace(cell, row=self.row or cell.row))
-        return planned(setting, cell, (mine, replace(other, variant=against or other.variant)), self._fill)
+        return planned_cell(setting, cell, (mine, replace(other, variant=against or other.variant)), self._fill)
 
     def _fill(self, cell: Cell, samples: Samples) -> Cell:
         told = self.known[cell.quantity]
@@ -392,13 +389,12 @@ PEAKS: dict[str, tuple[str, Callable[[Sequence[int], Times, Times], float]]] = {
 
 @dataclass(frozen=True)
 class Peaks(Kind):
-    """A cell follows from runs that differ in one ``field``, such as the number of workers, over ``values``, ascending.
+    """A cell follows from runs that differ in one ``field``, such as the number of workers; ``values`` are ascending.
 
-    `fastest_at` is the value of the field with which a run takes the least time, of several the least; `near_from` and
-    `near_to` are the least and the greatest value with which a run takes at most a twentieth more than the fastest.
-    `peak_gain` is by how much the fastest run is faster than the fastest one of the variant ``against``, in %.
-    `mean_ratio` is the mean of a run's time over that of the run of ``against`` with the same value, and `rise` the
-    time with the last value over that with the first.
+    `fastest_at` is the least value with the shortest time. `near_from` and `near_to` are the least and the greatest
+    value with a time of at most 1.05 times the shortest. `peak_gain` is the percentage by which the fastest run is
+    faster than the fastest run of the variant ``against``. `mean_ratio` is the mean ratio of the times to those of
+    ``against`` at the same values. `rise` is the time at the last value over the time at the first.
     """
 
     field: str
@@ -406,18 +402,15 @@ class Peaks(Kind):
     against: str = ""
 
     def unit(self, quantity: str) -> str:
-        """The unit of a quantity of peaks."""
+        """Return the unit of a quantity of peaks."""
         return looked_up("quantity", quantity, PEAKS)[0]
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """The variant that others are compared with has to exist."""
+        """Raise InputError for an unknown variant ``against``."""
         check_known("variant", filter(None, [self.against]), program.variants)
 
-    def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """A cell for each row and column."""
-        return planned_table(setting, table, [self._planned(setting, table, each) for each in cells_of(setting, table)])
-
-    def _planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+    def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+        """Plan the runs with all values, under the variant of the column and under ``against``."""
         mine = wanted_for(setting, table, cell)
         other = replace(mine, variant=self.against or mine.variant)
         wanted = [
@@ -425,7 +418,7 @@ class Peaks(Kind):
             for each in (mine, other)
             for value in self.values
         ]
-        return planned(setting, cell, wanted, self._fill)
+        return planned_cell(setting, cell, wanted, self._fill)
 
     def _fill(self, cell: Cell, samples: Samples) -> Cell:
         (_, measure), count = PEAKS[cell.quantity], len(self.values)
@@ -435,10 +428,10 @@ class Peaks(Kind):
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a source about one quantity of the runs of one row of the program under several variants.
+    """A statement of a paper about one quantity of one row of the program under several variants.
 
-    Those of ``least`` have less of it than those of ``most``, at least ``times`` less; those of ``alike`` lie within a
-    share ``within`` of each other; or those of ``of`` stay ``below`` a number.
+    Either every variant of ``least`` has less of the quantity than every variant of ``most``, by the factor ``times``;
+    or the variants of ``alike`` differ by at most the share ``within``; or the variants ``of`` stay ``below`` a number.
     """
 
     quantity: str
@@ -453,17 +446,17 @@ class Claim:
 
     @property
     def variants(self) -> Names:
-        """All variants that it is about."""
+        """All variants that the claim names."""
         return tuple(name for names in (self.least, self.most, self.alike, self.of) for name in listed(names))
 
     @property
     def by_chance(self) -> float | None:
-        """The probability a! b! / (a + b)! with which a random order of its variants fulfils it; None of sizes."""
+        """The probability a! b! / (a + b)! that a random order of the variants fulfils the claim; None for sizes."""
         least, most = len(listed(self.least)), len(listed(self.most))
         return 1 / math.comb(least + most, least) if least else None
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Whether these values, by variant, fulfil it."""
+        """Whether ``values``, by variant, fulfil the claim."""
         if self.least:
             most = min(values[each] for each in listed(self.most))
             return max(values[each] for each in listed(self.least)) * self.times < most
@@ -475,33 +468,30 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims(Kind):
-    """A cell is the share of the seeds with which a claim holds; ``claims`` has that of each row.
+    """A cell is the share of the seeds with which a claim holds; ``claims`` has the claim of each row.
 
-    A source without numbers still says which of its programs or strategies is fastest. The null model is a random
-    order of the variants; claims on sizes have none.
+    A paper without numbers still says which of its programs or strategies is fastest. The null model is a random order
+    of the variants. Claims on sizes have no null model.
     """
 
     claims: Mapping[str, Claim]
 
     def unit(self, quantity: str) -> str:
-        """The unit of a share."""
+        """Return the unit of a share."""
         return "1"
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """Each row needs a claim, about a quantity of runs that there are."""
+        """Raise InputError for a row without a claim, and for a claim about unknown runs or quantities."""
         for claim in (looked_up("claim", row, self.claims) for row in table.labels):
             check_known("quantity", [claim.quantity], QUANTITIES)
             check_known("row", [claim.row], program.rows)
             check_known("variant", claim.variants, program.variants)
 
-    def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """A cell for each claim."""
-        return planned_table(setting, table, [self._planned(setting, table, each) for each in cells_of(setting, table)])
-
-    def _planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+    def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
+        """Plan the runs of all variants of the claim."""
         claim, program = self.claims[cell.row], setting.study.programs[table.program]
         wanted = [Wanted(program, claim.row, each, (), table.repeat, table.id) for each in claim.variants]
-        found = planned(setting, cell, wanted, self._fill)
+        found = planned_cell(setting, cell, wanted, self._fill)
         return replace(found, cell=replace(cell, null=claim.by_chance)) if found.samples else found
 
     def _fill(self, cell: Cell, samples: Samples) -> Cell:
@@ -515,5 +505,5 @@ class Claims(Kind):
 
 
 def every(variants: Mapping[str, str], **column: Any) -> dict[str, Column]:
-    """A column alike for each variant, by the name of the column."""
+    """Return a column of the same kind for each variant; ``variants`` has column name -> variant."""
     return {name: Column(variant=variant, **column) for name, variant in variants.items()}

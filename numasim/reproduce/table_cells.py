@@ -1,4 +1,4 @@
-"""The parts of a reproduction: cells of tables, with the published and the simulated value, and scores."""
+"""The data of a reproduction: tables with published and simulated values, scores and ceilings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # suffixes of published columns
 
 
 class ReadingRole(StrEnum):
-    """How a question was answered that the source leaves open."""
+    """How a question that the paper leaves open was answered."""
 
     INPUT = "input"
     ASSUMED = "assumed"
@@ -32,7 +32,7 @@ READING_ROLES = {
 
 
 class Role(StrEnum):
-    """What a published value is to the simulation."""
+    """The role of a published value for the simulation."""
 
     INPUT = "input"  # part of the description of machine or program
     FITTED = "fitted"  # parameters were fitted to it
@@ -46,45 +46,45 @@ class Cell:
     table: str
     row: str  # key as printed; several key columns are joined by ", "
     column: str
-    variant: str  # label of what is compared, "" where the table has none
+    variant: str  # of the program; "" in a table without variants
     quantity: str
     unit: str
     role: Role
-    score: str  # class of quantity, "" where it is not scored
+    score: str  # the class in which the cell is scored; "" for a cell that is not scored
     published: float
-    simulated: tuple[float, ...]  # one value per seed, in the order of seeds; empty: not simulated, and `note` says why
-    baseline: str = ""  # column of the same table against which the sign of the effect is taken
-    null: float | None = None  # the prediction of the null model, that the change has no effect
+    simulated: tuple[float, ...]  # a value for each seed; empty if not simulated, with the reason in `note`
+    baseline: str = ""  # the column of the same table with the state before the change
+    null: float | None = None  # the prediction of the null model
     note: str = ""
 
     @property
     def mean(self) -> float:
-        """Mean over seeds; NaN where nothing was simulated."""
+        """The mean over seeds; NaN without a simulated value."""
         return math.fsum(self.simulated) / len(self.simulated) if self.simulated else math.nan
 
     @property
     def relative_error(self) -> float:
-        """(mean - published) / published; NaN where the published value is 0 or nothing was simulated."""
+        """(mean - published) / published; NaN without a simulated value, or for a published 0."""
         return relative_error(self.mean, self.published)
 
     @property
     def factor_error(self) -> float:
-        """`factor_error` of the mean; NaN where nothing was simulated."""
+        """The `factor_error` of the mean; NaN without a simulated value."""
         return factor_error(self.mean, self.published)
 
     @property
     def difference(self) -> float:
-        """Mean - published, in the unit of the cell; NaN where nothing was simulated."""
+        """Mean - published, in the unit of the cell; NaN without a simulated value."""
         return self.mean - self.published
 
 
 def relative_error(simulated: float, published: float) -> float:
-    """(simulated - published) / published; NaN where the published value is 0."""
+    """Return (simulated - published) / published; NaN for a published 0."""
     return (simulated - published) / published if published else math.nan
 
 
 def factor_error(simulated: float, published: float) -> float:
-    """Exp |ln(simulated + 1) - ln(published + 1)|: the factor between two counts, defined at 0 too (model 7.2)."""
+    """Return exp |ln(simulated + 1) - ln(published + 1)|: the factor between two counts, also for 0 (model 7.2)."""
     return math.exp(abs(math.log1p(simulated) - math.log1p(published)))
 
 
@@ -99,16 +99,16 @@ class Table:
     cells: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
     extra: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    # named series that a kind adds, such as the points of a regression
-    figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)  # of its own
+    # named series that a kind of table adds, such as the points of a regression
+    figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)  # of a kind of table
 
 
 @dataclass(frozen=True)
 class ScoreBound:
-    """The best value of a score that is within reach.
+    """The best value of a score that any model can reach.
 
-    ``value`` is the least error of a class, or the most of a metric that rises, over all its ``cells``; it follows from
-    ``covered`` of them, and the others are taken to be met exactly.
+    ``value`` is the least error, or the largest value of a metric for which more is better, over all ``cells`` of the
+    class. It follows from ``covered`` of the cells; the other cells count as predicted exactly.
     """
 
     score: str
@@ -120,15 +120,15 @@ class ScoreBound:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What published values say about the best score that is within reach, in sentences (model 7.4).
+    """What the published values tell about the best reachable scores, in sentences (model 7.4).
 
-    A ceiling without ``bounds`` is a finding beside the scores, for ``no_bound``.
+    A ceiling without ``bounds`` bounds no score, for the reason ``no_bound``.
     """
 
     name: str
     finding: str
     assumes: str
-    source: str  # the place of the source that speaks for the inputs, "" where nothing had to be read
+    source: str  # the place of the paper that the inputs are from, "" without such inputs
     bounds: tuple[ScoreBound, ...]
     no_bound: str = ""
     headings: tuple[str, ...] = ()
@@ -145,20 +145,20 @@ class Interval:
 
 @dataclass(frozen=True)
 class Score:
-    """The score of the predictions of a class, beside that of the null model."""
+    """The score of the predictions of a class, with the score of the null model."""
 
     name: str
     metric: str
     value: float
-    seeds: Interval | None  # 95 %, bootstrap over seeds; None where nothing was repeated
-    null: float | None  # the same metric of the null model
+    seeds: Interval | None  # 95 %, bootstrap over seeds; None for a single seed
+    null: float | None  # the score of the null model
     bound: float | None  # required by the study
     cells: int
     rows: Interval | None = None  # 95 %, bootstrap over rows
-    readings: Interval | None = None  # of the values under each other choice of a reading, one at a time
-    parameters: Interval | None = None  # of the values at both ends of each fitted parameter's range, one at a time
-    against_null: float | None = None  # the value over only those cells that have a null
+    readings: Interval | None = None  # of the scores under the other choices of readings, changed one at a time
+    parameters: Interval | None = None  # of the scores at both ends of each fitted range, one at a time
+    against_null: float | None = None  # the value over only the cells with a prediction of the null model
     question: str = "absolute"
     remark: str = ""
-    unknown: str = ""  # what cannot be known from the source
-    ceiling: float | None = None  # the best value that is within reach of any model (model 7.4)
+    unknown: str = ""  # what cannot be known from the paper
+    ceiling: float | None = None  # the best value that any model can reach (model 7.4)

@@ -1,8 +1,9 @@
-"""Tables on the terminal: published, simulated and error side by side, and the score sheet."""
+"""What `numasim reproduce` prints and writes: tables and scores, the report of a study, and the page of all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -10,6 +11,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from numasim.engine.unit_text import MISSING
+from numasim.errors import when_interrupted
+from numasim.files.owned_folder import owned_folder
+from numasim.reproduce.findings import Findings, findings_of
+from numasim.reproduce.load import read_study, study_names
+from numasim.reproduce.page import Reported, figure_count, studies_page, write_pages
+from numasim.reproduce.reproduce import PAGE, STUDIES, Reproduction, reproduce
 from numasim.reproduce.table_cells import Cell, Role, Score, Table
 from numasim.reproduce.text import (
     EXPLANATIONS,
@@ -29,15 +36,16 @@ from numasim.reproduce.text import (
     unsimulated,
     yes_no,
 )
+from numasim.sweep.progress import progress_bar
 
 STYLES = {Role.INPUT: "dim", Role.FITTED: "yellow", Role.PREDICTED: "bold"}
 ANSWER_STYLES = {True: "green", False: "red", None: "dim"}
 WIDTH = 120
-MARGIN = 4  # around the keys of the rows
+MARGIN = 4  # columns around the names of the rows
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Print one table; columns that do not fit the width are printed below."""
+    """Print one table; columns that do not fit the width are printed below the others."""
     groups = column_groups(table)
     console.print(Text(f"{table.id}  {table.title}", style="bold"))
     keys = max(map(len, (_key_label(table), *row_keys(table))))
@@ -87,7 +95,7 @@ def _key_label(table: Table) -> str:
 
 
 def _lines(groups: Sequence[Group], width: int) -> Iterable[list[Group]]:
-    """Split the columns into lines that fit ``width``, at least one on each."""
+    """Split the columns into lines that fit ``width``, with at least one column on each line."""
     line: list[Group] = []
     for group in groups:
         if line and sum(map(_needed, [*line, group])) > width:
@@ -103,7 +111,7 @@ def _needed(group: Group) -> int:
 
 
 def _widths(group: Group) -> list[int]:
-    """The widths of published values, simulated values and errors; a heading may break between words only."""
+    """Return the widths of published values, simulated values and errors; headings break only between words."""
     texts = zip(*map(_cell_texts, group.cells.values()), strict=True)
     headings = (max(column_label(group.first).split(), key=len), "simulated", "error")
     return [max(map(len, (heading, *column))) for heading, column in zip(headings, texts, strict=True)]
@@ -126,3 +134,50 @@ def _score_row(score: Score) -> Iterable[Text]:
 
 def _answer(answer: bool | None) -> Text:
     return Text(yes_no(answer), style=ANSWER_STYLES[answer])
+
+
+# ---- The command ----
+
+
+def report(found: Reproduction, directory: Path) -> None:
+    """Print tables and scores, write the report to ``directory``, and print its path."""
+    findings, console = findings_of(found), _console()
+    for table in findings.tables:
+        print_table(table, console)
+    console.print(legend())
+    console.print()
+    _report_scores(findings, directory, console)
+
+
+def report_all(directory: Path, *, quick: bool, jobs: int | None, engine: str) -> None:
+    """Reproduce each shipped study in a folder of its name, and write a page of all studies.
+
+    The page is written again after each study.
+    """
+    studies, console = [read_study(name) for name in study_names()], _console()
+    reported: list[Reported] = []
+    kept = when_interrupted(lambda: f"what is finished is kept in {directory}; the same command goes on")
+    with kept, owned_folder(directory, STUDIES, [PAGE]) as folder:
+        for study in studies:
+            console.print(Text(study.paper.title, style="bold"))
+            own = directory / study.name
+            found = reproduce(study, own, quick=quick, ablations=not quick, jobs=jobs, engine=engine, progress=True)
+            reported.append(Reported(study.name, findings_of(found)))
+            _report_scores(reported[-1].findings, own, console)
+            folder.write({PAGE: studies_page(reported).encode()})
+    console.print(f"all studies: {directory / PAGE}", highlight=False, soft_wrap=True)
+
+
+def _report_scores(findings: Findings, directory: Path, console: Console) -> None:
+    if findings.scores:
+        print_scores(findings.scores, console)
+    kept = when_interrupted(lambda: f"all runs are kept in {directory}; the same command draws and writes the pages")
+    with kept, progress_bar(figure_count(findings), wanted=True, what="figures") as advance:
+        page = write_pages(findings, directory, lambda: advance(1))
+    console.print(f"report: {page}", highlight=False, soft_wrap=True)
+
+
+def _console() -> Console:
+    console = Console()
+    console.width = console.width if console.is_terminal else max(console.width, WIDTH)
+    return console

@@ -1,4 +1,4 @@
-"""Text of tables, numbers, errors and sentences, the same on the terminal, in Markdown and in HTML."""
+"""Texts of numbers, errors, tables and scores, the same on the terminal, in Markdown and in HTML."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from numasim.reproduce.table_cells import (
 
 @dataclass(frozen=True)
 class Group:
-    """A published column: its cells by row."""
+    """A column of a table: its cells by row."""
 
     column: str
     cells: Mapping[str, Cell]
 
     @property
     def first(self) -> Cell:
-        """Any cell, for the attributes that all cells share."""
+        """A cell, for the attributes that all cells share."""
         return next(iter(self.cells.values()))
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles that occur, in the order of `Role`."""
+        """The roles of the cells, in the order of `Role`."""
         present = {cell.role for cell in self.cells.values()}
         return tuple(role for role in Role if role in present)
 
@@ -57,7 +57,7 @@ def column_groups(table: Table) -> tuple[Group, ...]:
 
 
 def unsimulated(table: Table) -> tuple[str, ...]:
-    """Return why cells were not simulated, each reason once with its rows."""
+    """Return the reasons why cells were not simulated, each reason once with its rows."""
     reasons: dict[str, dict[str, None]] = {}
     for cell in table.cells:
         if not cell.simulated:
@@ -72,13 +72,13 @@ EXPLANATIONS = {
     Role.PREDICTED: "No fit has used this value: its error is the error of a prediction.",
 }
 UNIT_WORDS = {"1": "", "count": ""}
-SMALL = 1e-3  # below, a ratio has an exponent
-MECHANISMS = 3  # that stand beside a missed score
-NEARLY_ALL = 0.995  # above, a ratio needs more digits to differ from one
+SMALL = 1e-3  # a smaller number is written with an exponent
+MECHANISMS = 3  # attempts that stand beside a missed score
+NEARLY_ALL = 0.995  # a larger ratio below one is written with more digits
 
 
 def number_text(value: float | None, unit: str = "") -> str:
-    """Write ``value`` with four significant digits, counts without decimals, ratios near one with six decimals."""
+    """Return ``value`` with four significant digits, counts without decimals, ratios near one with six decimals."""
     if value is None or math.isnan(value):
         return MISSING
     if unit == "1" and NEARLY_ALL < value < 1:
@@ -93,7 +93,7 @@ def _exponent(value: float) -> int:
 
 
 def published_text(cell: Cell) -> str:
-    """Write the published value as it was printed, up to trailing zeros; a dash where nothing was."""
+    """Return the published value as printed, up to trailing zeros, or a dash for a value that nobody printed."""
     if math.isnan(cell.published):
         return MISSING
     whole = cell.published.is_integer() and abs(cell.published) >= 1000
@@ -101,14 +101,14 @@ def published_text(cell: Cell) -> str:
 
 
 def simulated_estimate(cell: Cell) -> Estimate:
-    """Return mean and 95 % interval over the seeds."""
+    """Return the mean and the 95 % interval over the seeds."""
     import numpy as np
 
     return mean_interval(np.array(cell.simulated, np.float64))
 
 
 def simulated_text(cell: Cell) -> str:
-    """Write mean and half the width of its 95 % interval."""
+    """Return the mean and half the width of its 95 % interval."""
     found = simulated_estimate(cell)
     text = number_text(found.value, cell.unit)
     half = found.high - found.value
@@ -120,7 +120,7 @@ def _half_text(half: float, value: float) -> str:
 
 
 def error_text(cell: Cell) -> str:
-    """Write the error: a factor for counts, a difference for ratios and percentages, otherwise percent."""
+    """Return the error: a factor for counts, a difference for ratios and percentages, otherwise percent."""
     if math.isnan(cell.mean + cell.published):
         return MISSING
     if cell.unit == "count":
@@ -133,7 +133,7 @@ def error_text(cell: Cell) -> str:
 
 
 def column_label(cell: Cell) -> str:
-    """Write the name of a column as text: ``randomized execution time (s)``."""
+    """Return the name of a column as text: ``randomized execution time (s)``."""
     unit = UNIT_WORDS.get(cell.unit, cell.unit)
     printed = next((known for known in PRINTED_UNITS if cell.column.endswith(f"_{known.lower()}")), "")
     words = cell.column.removesuffix(f"_{printed.lower()}").replace("_", " ")
@@ -143,64 +143,64 @@ def column_label(cell: Cell) -> str:
 
 
 def score_number(score: Score, value: float | None) -> str:
-    """Write a value on the scale of the score's metric."""
+    """Return a value on the scale of the score's metric."""
     if value is None or math.isnan(value):
         return MISSING
     return f"{value:.1%}" if METRICS[score.metric].percent else f"{value:.3f}"
 
 
 def interval_text(score: Score, interval: Interval | None) -> str:
-    """Write an interval of a score, a dash where there is none."""
+    """Return an interval of a score, or a dash for None."""
     if interval is None:
         return MISSING
     return f"{score_number(score, interval.low)} to {score_number(score, interval.high)}"
 
 
 def bound_text(score: Score) -> str:
-    """Write the bound that the study sets."""
+    """Return the bound that the study sets, or a dash."""
     sign = "≥" if METRICS[score.metric].rising else "≤"
     return MISSING if score.bound is None else f"{sign} {score_number(score, score.bound)}"
 
 
 def met(score: Score) -> bool | None:
-    """Return whether the bound is met; None where there is none."""
+    """Whether the bound is met; None without a bound."""
     return None if score.bound is None else METRICS[score.metric].meets(score.value, score.bound)
 
 
 def beats_null(score: Score) -> bool | None:
-    """Return whether we are better than the null model on the cells that have one; None where none has."""
+    """Whether we are better than the null model on the cells with a null model; None without such cells."""
     if score.null is None or score.against_null is None:
         return None
     return METRICS[score.metric].beats(score.against_null, score.null)
 
 
 def yes_no(answer: bool | None) -> str:
-    """Write yes or no, a dash for None."""
+    """Return yes or no, or a dash for None."""
     return MISSING if answer is None else "yes" if answer else "no"
 
 
 def bounds(scores: Sequence[Score]) -> tuple[bool, ...]:
-    """Return for each score with a bound whether it is met."""
+    """Return for each score with a bound whether the bound is met."""
     return tuple(answer for answer in map(met, scores) if answer is not None)
 
 
 def rivals(scores: Sequence[Score]) -> tuple[bool, ...]:
-    """Return for each score with a null model whether that is beaten."""
+    """Return for each score with a null model whether the null model is beaten."""
     return tuple(answer for answer in map(beats_null, scores) if answer is not None)
 
 
 def fraction(answers: Sequence[bool]) -> str:
-    """Write how many of some questions are answered with yes."""
+    """Return how many of the answers are yes, such as ``3 of 5``."""
     return f"{sum(answers)} of {len(answers)}"
 
 
 def verdict(scores: Sequence[Score]) -> str:
-    """State how many bounds are met and how often the null model is beaten."""
+    """Return a sentence on how many bounds are met and how often the null model is beaten."""
     return f"{fraction(bounds(scores))} bounds are met; the null model is beaten in {fraction(rivals(scores))}."
 
 
 def metrics_of(scores: Sequence[Score]) -> tuple[str, ...]:
-    """Return the metrics that occur, each once."""
+    """Return the metrics of the scores, each once."""
     return tuple(dict.fromkeys(score.metric for score in scores))
 
 
@@ -221,7 +221,7 @@ def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
 
 
 def nearest_tried(score: Score, found: Findings) -> tuple[Tried, ...]:
-    """Return up to three of what was tried for a score, or for its class, and not kept: those that came nearest."""
+    """Return the up to three attempts that came nearest for a score, or for its class, and were not kept."""
     classes = {rule.name: rule.of for rule in found.rules}
     names = [name for name in (score.name, classes.get(score.name)) if name]
     of_name = ([each for each in found.paper.tried if each.score == name and not each.kept] for name in names)
@@ -231,34 +231,29 @@ def nearest_tried(score: Score, found: Findings) -> tuple[Tried, ...]:
 
 
 def ceiling_text(score: Score) -> str:
-    """Say how near any model can come, or that nothing published tells."""
+    """Return a sentence with the ceiling of a score, or that the score has none."""
     if score.ceiling is None:
         return "Ceiling: none, as no published spread or second print bounds it."
     return f"Ceiling: {score_number(score, score.ceiling)}."
 
 
 def tried_number(found: Findings, tried: Tried, value: float) -> str:
-    """Write a value on the scale of what was tried for."""
+    """Return a value on the scale of the score of an attempt."""
     return f"{value:.1%}" if METRICS[found.metrics[tried.score]].percent else f"{value:.3g}"
 
 
-def same_score(score: Score, others: Sequence[Score]) -> Score | None:
-    """Return the score of the same class among others."""
-    return named(score.name, others)
-
-
 def named(name: str, scores: Sequence[Score]) -> Score | None:
-    """Return the score of that name, None where there is none."""
+    """Return the score of that name, or None."""
     return next((score for score in scores if score.name == name), None)
 
 
 def degenerate(columns: Sequence[TableScore]) -> tuple[TableScore, ...]:
-    """Return the columns that are predicted and whose predictions are all alike."""
+    """Return the predicted columns whose predictions are all alike."""
     return tuple(each for each in columns if each.degenerate and each.role is Role.PREDICTED)
 
 
 def questions_of(scores: Sequence[Score]) -> tuple[str, ...]:
-    """Return the questions that occur, each once."""
+    """Return the questions of the scores, each once."""
     return tuple(dict.fromkeys(score.question for score in scores))
 
 
@@ -270,13 +265,13 @@ def table_name(table: Table) -> str:
 
 
 def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple[str, ...]:
-    """Return the columns of a table that its figure does not have."""
+    """Return the columns of a table that its figure does not show."""
     drawn = {group.column for group in shown}
     return tuple(column_label(group.first) for group in groups if group.column not in drawn)
 
 
 def bound_sentence(ceiling: Ceiling) -> str:
-    """Write which scores a ceiling bounds and by how much, or why it bounds none."""
+    """Return a sentence with the scores that a ceiling bounds, or the reason why the ceiling bounds none."""
     if not ceiling.bounds:
         return f"It bounds no score: {ceiling.no_bound}"
     return f"It bounds {'; '.join(map(_bound_text, ceiling.bounds))}."
@@ -296,12 +291,12 @@ PARTS = (VALUE, "null", "ceiling")  # of a score
 
 
 def places(sentence: str) -> list[tuple[str, str]]:
-    """The names of the scores that ``sentence`` has places for, each with the part of it that is asked for."""
+    """Return the placeholders of ``sentence``: the name of a score, and the part of the score."""
     return [(name, part or VALUE) for name, part in PLACE.findall(sentence)]
 
 
 def filled(sentences: Iterable[str], scores: Sequence[Score]) -> tuple[str, ...]:
-    """The sentences with numbers; one that names a score which was not computed is left out."""
+    """Return the sentences with numbers in their placeholders; a sentence with an unknown score is left out."""
     by_name = {score.name: score for score in scores}
     known = [each for each in sentences if all(name in by_name for name, _ in places(each))]
     return tuple(PLACE.sub(lambda place: _number(by_name[place[1]], place[2] or VALUE), each) for each in known)
@@ -312,14 +307,14 @@ def _number(score: Score, part: str) -> str:
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """Write a number of things."""
+    """Return a number of things, such as ``2 readings``."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def role_counts(
     tables: Sequence[Table], readings: Collection[ReadingRole], fitted: int, refused: int
 ) -> tuple[str, ...]:
-    """Write how many choices have each role: ``readings`` has the role of each of them."""
+    """Return how many published values, readings and parameters have each role; ``readings`` has roles of readings."""
     cells = {role: sum(cell.role is role for table in tables for cell in table.cells) for role in Role}
     read = {role: counted(sum(each is role for each in readings), "reading", "readings") for role in ReadingRole}
     return (
@@ -339,6 +334,6 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def markdown_text(text: str) -> str:
-    """Write ``text`` on one line so that Markdown shows it as it is."""
+    """Return ``text`` on one line, with markup escaped for Markdown."""
     plain = " ".join(_MARKUP.sub(r"\\\1", text).split())
     return "".join(_HTML.get(letter, letter) for letter in plain)

@@ -180,36 +180,6 @@ def test_the_blocks_of_a_page_run_one_after_the_other(
             exec(compile("\n" * block.line + block.text, name, "exec"), names)
 
 
-def test_blocks_are_found_with_their_names_and_reasons() -> None:
-    page = """---
-file_format: mystnb
----
-```sh
-numasim list
-```
-<!-- not run: it takes an hour -->
-```python
-slow()
-```
-```{code-block} yaml
-:caption: mine.yaml
-
-like: threshold
-```
-```{code-cell} python
-1 + 1
-```
-```yaml
-nobody: knows
-```
-"""
-    shell, slow, file, lost = code_blocks(page)
-    assert shell == CodeBlock(4, "sh", "numasim list\n", None, None)
-    assert (slow.not_run, slow.problem) == ("it takes an hour", None)
-    assert (file.file, file.text) == ("mine.yaml", "like: threshold\n")
-    assert lost.problem
-
-
 def test_every_kept_picture_is_on_a_page_and_has_its_lines() -> None:
     pictures = DOCS / "pictures"
     shown = {

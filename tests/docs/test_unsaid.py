@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from references import UNSAID
 
 import numasim as ns
 from numasim.errors import InputError
 
+UNSAID = Path(__file__).resolve().parents[2] / "docs" / "model" / "cannot-say.md"
 SMALL = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 8}, "strategy": "randomized", "workers": 4}
 RANDOM = {"like": "randomized"}
 OTHERS = {"from": "others"}

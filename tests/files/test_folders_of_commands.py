@@ -110,21 +110,6 @@ def test_a_folder_of_the_users_is_refused(here: Path, capsys: Capture, command: 
     assert sentence.endswith(f"; expected a new or empty folder, or one that `{command}` wrote")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_place_that_is_no_folder_is_refused(here: Path, capsys: Capture, command: str) -> None:
-    (here / "file").write_text("mine")
-    assert "numasim: file: is a file; expected a new or empty folder" in refused(command, "file", here, capsys)
-    assert "numasim: file/x: cannot be written (Not a dir" in refused(command, "file/x", here, capsys)
-    assert "numasim: /proc/x: cannot be written (" in refused(command, "/proc/x", here, capsys)
-    assert "cannot be written (File name too long)" in refused(command, "n" * 256, here, capsys)
-
-
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "numasim sweep"])
-def test_a_folder_of_another_command_is_refused(here: Path, capsys: Capture, command: str) -> None:
-    sentence = refused(command, "input/results", here, capsys)
-    assert sentence.startswith("numasim: input/results: is a folder that `numasim sweep` wrote; expected a new or")
-
-
 @pytest.mark.parametrize("command", ["numasim sweep", "numasim run --plot", "numasim reproduce"])
 def test_a_command_writes_to_its_own_folder_again_and_keeps_to_it(here: Path, capsys: Capture, command: str) -> None:
     arguments = [*COMMANDS[command], "new/out"]
@@ -175,41 +160,6 @@ def test_changed_figures_that_a_sweep_would_replace_are_seen_before_it_runs(
 
 def never(*_: object, **__: object) -> None:
     raise AssertionError("work has begun")
-
-
-@pytest.mark.parametrize("command", CHANGED)
-def test_a_file_that_the_user_changed_is_not_replaced(here: Path, capsys: Capture, command: str) -> None:
-    arguments = [*COMMANDS[command], "out"]
-    assert main(arguments) == OK
-    path = here / "out" / CHANGED[command]
-    original = path.read_bytes()
-    path.write_bytes(b"mine")
-    sentence = refused(command, "out", here, capsys)
-    assert sentence == (
-        f"numasim: out/{CHANGED[command]}: was changed after `{command}` wrote it, which would replace it;"
-        " expected it moved elsewhere, or deleted"
-    )
-    path.unlink()
-    assert main(arguments) == OK
-    assert path.read_bytes() == original
-
-
-def test_figures_that_a_sweep_will_not_write_are_refused_before_it_runs(here: Path, capsys: Capture) -> None:
-    users_folder(here / "out" / "figures")
-    shutil.move(here / "out" / "figures", here / "aside")
-    assert main([*COMMANDS["numasim sweep"], "out"]) == OK
-    shutil.move(here / "aside", here / "out" / "figures")
-    before = tree(here)
-    more = ["--plot", "--set", "repeat=2"]
-    assert main([*COMMANDS["numasim sweep"], "out", *more]) == BAD_INPUT
-    assert "numasim: out/figures: holds files that `numasim plot` did not write" in capsys.readouterr().err
-    assert tree(here) == before
-
-
-def test_a_study_that_is_refused_leaves_no_folder(here: Path, capsys: Capture) -> None:
-    study = here / "input" / "study" / "study.py"
-    study.write_text(study.read_text().replace('"mape"', '"maep"'))
-    assert "did you mean 'mape'?" in refused("numasim reproduce", "new/out", here, capsys)
 
 
 def test_shards_without_their_provenance_are_refused(here: Path, capsys: Capture) -> None:

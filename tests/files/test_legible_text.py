@@ -35,11 +35,6 @@ def test_people_read_what_stands_for_a_character(character: str, expected: str) 
     assert legible(character) == expected
 
 
-def test_what_has_no_likeness_is_its_number() -> None:
-    assert legible("\u4e2d") == "\\u4e2d"
-    assert legible(BYTE) == "\\xff"
-
-
 def test_everything_becomes_ascii() -> None:
     for number in range(128, 0x3000):
         if unicodedata.category(chr(number)) != "Cn":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
@@ -12,7 +11,7 @@ import pytest
 from trees import tree
 
 from numasim.errors import InputError
-from numasim.files.owned_folder import LOCK, MANIFEST, FolderKind, OwnedFolder, owned_folder, require_own
+from numasim.files.owned_folder import LOCK, MANIFEST, FolderKind, OwnedFolder, locked, owned_folder, require_own
 
 KIND = FolderKind("numasim toil", {"shards": re.compile(r"[0-9]+\.bin")})
 OTHER = FolderKind("numasim rest")
@@ -123,19 +122,6 @@ def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:
     refused(tmp_path / "out", f"{MANIFEST}: is damaged")
 
 
-def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    with owned_folder(tmp_path / "out", KIND):
-        refused(tmp_path / "out", "out: another command is writing here; expected another folder")
-
-
-def test_asking_changes_nothing(tmp_path: Path) -> None:
-    assert require_own(tmp_path / "new", KIND) == {}
-    written(tmp_path / "out")
-    before = tree(tmp_path)
-    assert set(require_own(tmp_path / "out", KIND)) == set(OURS)
-    assert tree(tmp_path) == before
-
-
 def test_what_fails_before_anything_is_written_leaves_no_folder(tmp_path: Path) -> None:
     refused(tmp_path / "a" / "b", "no", lambda _: (_ for _ in ()).throw(InputError("no")))
     (tmp_path / "empty").mkdir()
@@ -215,13 +201,6 @@ def test_a_file_that_already_is_as_it_shall_be_is_not_touched(tmp_path: Path) ->
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
 
 
-def test_the_manifest_names_the_command_and_the_files(tmp_path: Path) -> None:
-    manifest = json.loads((written(tmp_path) / MANIFEST).read_text())
-    assert (manifest["format"], manifest["command"]) == ("numasim folder 1", "numasim toil")
-    assert list(manifest["files"]) == sorted(OURS)
-    assert {len(hashes) for hashes in manifest["files"].values()} == {1}
-
-
 # ---- what killed commands left ----
 
 
@@ -269,7 +248,31 @@ def test_a_folder_of_an_earlier_version_that_is_refused_later_stays_as_it_was(tm
     assert tree(tmp_path) == before
 
 
-def test_no_lock_is_left_and_no_handle(tmp_path: Path) -> None:
-    before = len(os.listdir("/proc/self/fd"))
-    written(tmp_path / "out")
-    assert len(os.listdir("/proc/self/fd")) == before
+# ---- the lock ----
+
+
+def test_a_lock_excludes_and_is_given_back(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(InputError, match="another command is writing here"), locked(tmp_path):
+        pass
+    with locked(tmp_path):
+        assert os.listdir(tmp_path) == [LOCK]
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_lock_file_that_a_killed_process_left_does_not_lock(tmp_path: Path) -> None:
+    (tmp_path / LOCK).touch()
+    with locked(tmp_path):
+        pass
+
+
+def test_a_lock_on_a_file_that_its_holder_removed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = os.open
+
+    def open_then_lose(path: Path, *rest: int) -> int:
+        handle = opened(path, *rest)
+        os.unlink(path)
+        return handle
+
+    monkeypatch.setattr(os, "open", open_then_lose)
+    with pytest.raises(InputError, match="another command"), locked(tmp_path):
+        pass

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from small_inputs import RUN
 
-from numasim.report.sweep_result import SweepResult
-
 BAD_INPUT, PIPE_CLOSED = 2, 141
 EXPECTED = "expected a terminal, a pipe, a file on a disk with free space, or /dev/null"
 COMMANDS = {
@@ -122,11 +120,3 @@ def test_what_is_meant_for_a_closed_stream_gets_into_no_file(
     assert "numasim: " not in done.stdout
     if record:
         assert (here / "graph.json").read_text().endswith("}\n")
-
-
-def test_a_sweep_whose_answers_nobody_reads_is_complete(here: Path, request: pytest.FixtureRequest) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    assert ended(command("a sweep", request), here, stdout=writer)[0] == PIPE_CLOSED
-    os.close(writer)
-    assert len(SweepResult(here / "out").to_frame()) == 1

@@ -155,17 +155,6 @@ def test_the_nesting_is_that_of_the_brackets_outside_of_texts(value: Any, end: i
     assert depths(text[:-end]) == plain_depths(text[:-end])
 
 
-def test_the_nesting_by_hand() -> None:
-    for text, expected in {
-        "": (0, 0),
-        "[[]": (2, 1),
-        '{"[": [1]}': (2, 0),
-        '["\\"["]': (1, 0),
-        "[]" * 9: (1, 0),
-    }.items():
-        assert depths(text) == plain_depths(text) == expected
-
-
 def test_a_value_that_is_too_long_is_walked_through_by_its_parts() -> None:
     text = json.dumps({"a": list(range(1000)), "b": 2})
     walk = JsonWalk(text)
@@ -174,12 +163,6 @@ def test_a_value_that_is_too_long_is_walked_through_by_its_parts() -> None:
     with pytest.raises(LongValueError):
         [walk.value() for _ in walk.members()]
     assert walked(text) == json.loads(text)
-
-
-def test_what_is_wrong_in_the_middle_of_a_long_text_is_found_there() -> None:
-    text = "[" + "1, " * 100 + "x, " + "1, " * 100 + "1]"
-    with pytest.raises(InputError, match=r"here:1:302: this is not JSON: Expecting value"):
-        walked(text)
 
 
 def test_a_graph_is_read_no_further_than_its_first_wrong_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from trees import tree
 from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
 from numasim.files.writer import (
-    output_errors,
     require_writable,
     temporary_name,
     unfinished,
@@ -62,23 +61,6 @@ def test_a_block_that_ends_early_leaves_the_old_content(tmp_path: Path, error: t
     assert (tmp_path / "table").read_bytes() == b"old"
 
 
-def test_until_the_block_ends_the_old_content_is_there(tmp_path: Path) -> None:
-    write_bytes(tmp_path / "table", b"old")
-    with writing(tmp_path / "table") as file:
-        file.write(b"new")
-        file.flush()
-        assert (tmp_path / "table").read_bytes() == b"old"
-    assert (tmp_path / "table").read_bytes() == b"new"
-
-
-def test_a_foreign_temporary_is_never_taken_for_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "taken").write_bytes(b"mine")
-    monkeypatch.setattr("numasim.files.writer.temporary_name", lambda _: "taken")
-    with pytest.raises(InputError, match=r"\(File exists\)"):
-        write_bytes(tmp_path / "table", b"new")
-    assert (tmp_path / "taken").read_bytes() == b"mine"
-
-
 def test_a_temporary_tells_what_it_was_to_become() -> None:
     assert unfinished(temporary_name("table")) == "table"
     assert unfinished(".tmp-4711-table") == "table", "as earlier versions named them"
@@ -94,11 +76,6 @@ def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be written"):
             require_writable(path)
     assert os.listdir(tmp_path) == ["folder"]
-
-
-def test_an_os_error_without_a_number_keeps_its_text() -> None:
-    with pytest.raises(InputError, match=r"there: cannot be written \(odd\)"), output_errors(Path("there"), "more"):
-        raise OSError("odd")
 
 
 WRITERS = {

@@ -17,7 +17,6 @@ from numasim.files.owned_folder import MANIFEST
 from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS, RUN_PLOTS
 from numasim.report.sweep_result import SweepResult
-from numasim.workload.registry import MODULES
 
 INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT
 
@@ -70,19 +69,6 @@ def test_run_prints_every_column_as_one_json_object(capsys: Capture) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_set_overrides_a_field(capsys: Capture) -> None:
-    row = object_of(capsys, "run", "spec.yaml", "--json", "--set", "workers=2", "--set", "workload.n=5")
-    assert (row["workers"], row["tasks"]) == (2, 15)
-
-
-@pytest.mark.usefixtures("here")
-def test_run_prints_a_summary_for_people(capsys: Capture) -> None:
-    out = printed(capsys, "run", "spec.yaml")
-    assert "fib, xeon-e5-2620-2s, randomized, 4 workers" in out
-    assert "steal miss ratio" in out
-
-
-@pytest.mark.usefixtures("here")
 def test_run_draws_the_standard_figures_and_how_the_run_develops() -> None:
     assert main(["run", "spec.yaml", "--json", "--plot", "figures"]) == OK
     developing = {f"{name}.{kind}" for name in RUN_PLOTS for kind in ("png", "svg")}
@@ -129,35 +115,12 @@ def test_a_sweep_leaves_tables_and_figures_and_says_what_they_answer(here: Path,
     assert all(path.read_bytes() == (here / "out" / "figures" / path.name).read_bytes() for path in again)
 
 
-def test_a_finished_sweep_is_answered_again_and_not_run_again(here: Path) -> None:
-    arguments = ["sweep", "sweep.yaml", "-o", "out", "--jobs", "1", "--quiet"]
-    assert main(arguments) == OK
-    shards = sorted((here / "out" / "shards").iterdir())
-    results = (here / "out" / "results.parquet").read_bytes()
-    assert main(arguments) == OK
-    assert sorted((here / "out" / "shards").iterdir()) == shards
-    assert (here / "out" / "results.parquet").read_bytes() == results
-
-
 def test_a_sweep_without_a_directory_goes_to_results(here: Path) -> None:
     assert main(["sweep", "sweep.yaml", "--jobs", "1", "--quiet", "--set", "repeat=1"]) == OK
     assert (here / "results" / "sweep" / "results.parquet").exists()
 
 
 # ---- what ships ----
-
-
-def test_lists_name_what_ships(capsys: Capture) -> None:
-    of_groups = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes"}
-    for group, names in {
-        **{group: catalog.names(of_groups[group]) for group in of_groups},
-        "workload": MODULES,
-    }.items():
-        lines = [line.split(maxsplit=1) for line in printed(capsys, group, "list").splitlines()]
-        assert [name for name, _ in lines] == list(names)
-        rows = json.loads(printed(capsys, group, "list", "--json"))
-        assert [[row["name"], row["description"]] for row in rows] == lines
-        assert {row["kind"] for row in rows} == {group}
 
 
 def test_all_lists_together_name_everything_by_kind(capsys: Capture) -> None:
@@ -182,34 +145,15 @@ def test_whatever_ships_is_shown_by_its_name(capsys: Capture) -> None:
         assert printed(capsys, "show", name, "--yaml") == catalog.find("sweeps", name).read_text()
 
 
-@pytest.mark.parametrize("kind", ["run", "sweep", "machine", "strategy", "runtime", "workload"])
-def test_every_schema_is_printed(kind: str, capsys: Capture) -> None:
-    assert object_of(capsys, "schema", kind)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-
-
 @pytest.mark.parametrize("name", catalog.names("machines"))
 def test_every_machine_is_shown_and_checked(name: str, capsys: Capture) -> None:
     assert name in printed(capsys, "machine", "show", name)
     assert f"{name}: valid" in printed(capsys, "machine", "check", name)
 
 
-def test_a_machine_is_drawn(tmp_path: Path, capsys: Capture) -> None:
-    picture = tmp_path / "machine.png"
-    out = printed(capsys, "machine", "show", "xeon-e5-2620-2s", "--picture", str(picture))
-    assert str(picture) in out
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize("name", catalog.names("strategies"))
 def test_every_strategy_is_told_in_words(name: str, capsys: Capture) -> None:
     assert f"Strategy {name}, worker 5 of 24." in printed(capsys, "strategy", "show", name, "--worker", "5")
-
-
-def test_a_strategy_is_told_for_the_machine_and_workers_that_are_named(capsys: Capture) -> None:
-    out = printed(capsys, "strategy", "show", "topology-aware", "--machine", "xeon-x7560-4s", "--workers", "8")
-    assert "worker 0 of 8" in out
-    assert "deque 4" in out  # eight workers over four nodes: worker 4 shares node 0
-    assert "deque 8" not in out
 
 
 def test_a_strategy_is_compiled_for_the_runtime(here: Path, capsys: Capture) -> None:
@@ -219,10 +163,6 @@ def test_a_strategy_is_compiled_for_the_runtime(here: Path, capsys: Capture) -> 
 
 
 # ---- workloads ----
-
-
-def test_a_workload_is_described(capsys: Capture) -> None:
-    assert "2,801" in printed(capsys, "workload", "show", "{name: strassen, n: 1024}")
 
 
 def test_an_exported_workload_is_imported_with_the_same_description(tmp_path: Path, capsys: Capture) -> None:
@@ -307,13 +247,6 @@ def test_a_failed_check_and_an_interrupt_have_statuses_of_their_own(
 ) -> None:
     monkeypatch.setattr("numasim.api.run_spec", lambda *_, **__: _raise(error))
     assert main(["run", "spec.yaml"]) == status
-
-
-@pytest.mark.usefixtures("here")
-def test_a_failed_check_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr("numasim.api.run_spec", lambda *_, **__: _raise(CheckError("tasks: 3 ran, 4 exist")))
-    main(["run", "spec.yaml", "--engine", "reference"])
-    assert capsys.readouterr().err == "numasim: tasks: 3 ran, 4 exist\n"
 
 
 def test_what_takes_long_is_announced(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

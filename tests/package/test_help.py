@@ -45,6 +45,11 @@ def test_every_help_has_an_example_of_its_command(path: str, capsys: Capture) ->
     assert "..." not in before.partition("\nCommands:")[2]  # what commands do is short enough for a line
 
 
+def test_every_argument_and_option_is_described() -> None:
+    shown = [(path, each) for path, command in COMMANDS.items() for each in command.params if each.name != "help"]
+    assert [(path, each.name) for path, each in shown if not each.hidden and not each.help] == []
+
+
 def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """One after the other in one folder; only what `bench` measures, which takes minutes, what an OpenMP runtime takes,
     whose threads spin, and a program that is recorded are left out.
@@ -57,7 +62,7 @@ def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         "numasim.runtime.record.openmp_costs.measured", lambda library: dict.fromkeys(MEASURED, Decimal(50))
     )
-    monkeypatch.setattr("numasim.cli.graphs.record_command._record", lambda order, file: None)  # of a user's program
+    monkeypatch.setattr("numasim.cli.record_and_ask._record", lambda order, file: None)  # of a user's program
     monkeypatch.setattr("webbrowser.open", lambda page: page.endswith("/index.html"))
     every = [line for command in COMMANDS.values() for line in examples_of(command.epilog)]
     for line in dict.fromkeys(every):
@@ -106,12 +111,6 @@ def test_shells_complete_what_ships_and_files(
     for name in ("mine.yaml", "note.txt", "of/mine.yml"):
         (tmp_path / name).touch()
     assert completions(line, monkeypatch, capsys) == offered
-
-
-def test_completion_is_printed_for_the_shell_that_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr("typer.completion._get_shell_name", lambda: "bash")
-    assert main(["--show-completion"]) == OK
-    assert "_NUMASIM_COMPLETE=complete_bash" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -20,7 +17,6 @@ ORDER = (
     *("reproduce", "validate", "api", "cli"),
 )
 ENTRANCES = ("__init__", "__main__")
-HEAVY = {"numpy", "pandas", "scipy", "matplotlib", "simpy", "networkx", "pyarrow", "pydantic", "ruamel"}
 
 
 def module_name(path: Path) -> str:
@@ -76,22 +72,3 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 def test_no_module_name_means_two_modules() -> None:
     names = Counter(path.stem for path in MODULES.values() if path.stem != "__init__")
     assert [name for name, count in names.items() if count > 1] == []
-
-
-def test_help_imports_nothing_heavy() -> None:
-    program = (
-        "import sys, json; from numasim.cli import main; status = main(['--help']);"
-        "print(json.dumps([status, sorted({name.split('.')[0] for name in sys.modules})]), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    status, loaded = json.loads(done.stderr)
-    assert status == 0
-    assert "Simulate work stealing" in done.stdout
-    assert not HEAVY & set(loaded)
-
-
-def test_the_package_is_a_program() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "numasim", "strategy", "list"], capture_output=True, text=True, check=True
-    )
-    assert "topology-aware" in done.stdout.split()

@@ -138,8 +138,3 @@ def test_the_command_and_the_module_begin_at_the_entrance_which_imports_nothing_
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in loaded if name.startswith("numasim")] == ["numasim", "numasim.__main__"]
     assert not {"typer", "pathlib", "threading", "typing"} & {*loaded}
-
-
-def test_the_handler_of_a_request_to_terminate_is_the_callers_again() -> None:
-    assert main(["strategy", "list"]) == OK
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -19,7 +19,6 @@ import keep  # noqa: E402
 
 NOTEBOOKS = [path.stem for path in keep.SOURCES]
 QUICK = [name for name in NOTEBOOKS if name not in keep.LONG]
-MOST_BYTES = 3_000_000  # of all notebooks together
 SMALLER = {  # what takes the place of the parameters of long notebooks
     "contributions": """
 machines = ["xeon-e5-2620-2s", "opteron-8380-4s"]
@@ -79,12 +78,6 @@ def kernel() -> Iterator[Any]:
             yield client
 
 
-def test_there_are_notebooks() -> None:
-    names = {"quickstart", "steals", "today", "remote_bytes", "contributions", "sensitivity", "packing", "reduce"}
-    assert names == set(NOTEBOOKS)
-    assert set(SMALLER) == set(keep.LONG)
-
-
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_it_is_kept_as_it_is_written_and_with_what_it_shows(name: str) -> None:
     """Nothing kept is a warning, an error or a place on the machine that executed it."""
@@ -118,10 +111,6 @@ def test_a_long_one_runs_with_less_to_do(name: str, kernel: Any, tmp_path: Path)
     keep.execute(kernel, notebook, tmp_path, draw=False, alone=True)
     outputs = [len(cell.get("outputs", ())) for cell in notebook["cells"]]
     assert [bool(count) for count in outputs] == [bool(cell.get("outputs")) for cell in kept(name)["cells"]]
-
-
-def test_together_they_are_small() -> None:
-    assert sum((keep.FOLDER / f"{name}.ipynb").stat().st_size for name in NOTEBOOKS) < MOST_BYTES
 
 
 # ---- what is compared ----------------------------------------------------------------------------------------------

@@ -80,10 +80,6 @@ def test_ci_runs_the_test_command_and_then_the_slow_tests(tmp_path: Path, first:
     assert not Path(where).exists(), "the copy is removed"
 
 
-def test_ci_can_be_executed() -> None:
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)
-
-
 def test_the_strategy_can_be_shown_and_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,13 +102,6 @@ def test_the_effects_are_all_told_with_their_defaults(tmp_path: Path) -> None:
     )
     assert load_run(file).model == ModelSpec()
     assert set(re.findall(r"^  (\w+):", effects, re.MULTILINE)) == set(ModelSpec.model_fields) - {"skip"}
-
-
-def test_links_lead_to_files() -> None:
-    paths = re.findall(r"\]\(([^)#]+)\)", README)
-    paths += re.findall(r"`((?:numasim|configs|notebooks|experiments)/[\w./-]+)`", README)
-    assert paths
-    assert not [path for path in paths if not path.startswith("http") and not (ROOT / path).exists()]
 
 
 def text_files() -> Iterator[Path]:

@@ -50,10 +50,6 @@ def test_there_is_no_engine_in_it(site: Path) -> None:
     assert {path.suffix for path in (site / "numasim" / "engine" / "native").iterdir()} == {".py", ".pyi"}
 
 
-def test_there_is_no_runtime_in_it(site: Path) -> None:
-    assert {path.suffix for path in (site / "numasim" / "runtime").iterdir() if path.is_file()} == {".py"}
-
-
 def test_a_run_says_so_beside_its_output(site: Path) -> None:
     done = numasim(site, "run", "spec.yaml", "--set", "sweep.workers=[2]", "--json", "--check")
     assert json.loads(done.stdout)["engine"] == "reference"
@@ -63,11 +59,6 @@ def test_a_run_says_so_beside_its_output(site: Path) -> None:
 def test_a_sweep_says_so_once_however_many_processes_it_has(site: Path, tmp_path: Path) -> None:
     done = numasim(site, "sweep", "spec.yaml", "-o", str(tmp_path / "out"), "--jobs", "2", "--quiet")
     assert done.stderr == LINE
-
-
-def test_nothing_is_said_to_who_asks_for_the_reference_engine(site: Path) -> None:
-    one_cell = ("--set", "sweep.workers=[2]")
-    assert numasim(site, "run", "spec.yaml", *one_cell, "--json", "--engine", "reference").stderr == ""
 
 
 def test_a_plan_for_a_runtime_that_is_not_there_is_refused(site: Path) -> None:

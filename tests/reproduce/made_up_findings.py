@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numasim.reproduce.calibration.record import Calibration, FittedParameter, RefusedParameter
+from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter
 from numasim.reproduce.findings import Ablation, Findings
 from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import question

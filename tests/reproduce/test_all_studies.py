@@ -10,7 +10,7 @@ from made_up_findings import made_up
 from small_study import write_study
 
 from numasim.cli import BAD_INPUT, OK, main
-from numasim.reproduce import command, load
+from numasim.reproduce import load, terminal
 from numasim.reproduce.findings import Findings
 from numasim.reproduce.page import Reported, studies_page
 from numasim.reproduce.reproduce import Reproduction
@@ -48,7 +48,7 @@ def test_a_command_that_was_stopped_goes_on_with_the_study_that_is_missing(
     two_studies: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     line = ["reproduce", "all", "--quick", "--jobs", "1", "-o", str(two_studies)]
-    scored = command.findings_of
+    scored = terminal.findings_of
 
     def stopped(found: Reproduction) -> Findings:
         if found.study.name == "late":
@@ -56,7 +56,7 @@ def test_a_command_that_was_stopped_goes_on_with_the_study_that_is_missing(
         return scored(found)
 
     with monkeypatch.context() as patched:
-        patched.setattr(command, "findings_of", stopped)
+        patched.setattr(terminal, "findings_of", stopped)
         assert main(line) not in (OK, BAD_INPUT)
     assert "late/index.html" not in (two_studies / "index.html").read_text()
     simulated = {path: path.stat().st_mtime_ns for path in two_studies.rglob("runs/shards/*")}

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from small_study import write_study
 
-from numasim.reproduce.folder import RUNS
 from numasim.reproduce.load import read_study
-from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.reproduce import RUNS, reproduce
 from numasim.sweep.store.results_store import SHARDS
 
 

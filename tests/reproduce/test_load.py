@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_study import STUDY, write_study
 
-from numasim.cli import BAD_INPUT, OK, main
+from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
 from numasim.reproduce.load import describe, read_study, study_names, study_titles
 
@@ -30,11 +30,6 @@ def test_the_file_is_named_before_its_code_is_executed(small_study: Path) -> Non
     assert begun == [small_study / "study.py"]
     read_study("home", (), begun.append)
     assert len(begun) == 1  # that of a study that ships is not
-
-
-def test_the_command_says_which_file_it_executes(small_study: Path, tmp_path: Path, capsys: Capture) -> None:
-    assert main(["reproduce", str(small_study), "--table", "1.1", "--quick", "-o", str(tmp_path / "out")]) == OK
-    assert f"numasim: executes {small_study / 'study.py'}" in capsys.readouterr().err
 
 
 def test_a_study_may_import_what_lies_beside_it_and_is_made_anew_each_time(small_study: Path) -> None:

@@ -72,18 +72,6 @@ def test_the_score_sheet_is_seen_with_every_class(page: Page) -> None:
         assert [row.split("\t")[0] for row in sheet_part.locator("tbody tr").all_inner_texts()] == names
 
 
-def test_the_score_sheet_comes_before_the_tables(page: Page) -> None:
-    order = page.locator("main section").evaluate_all("all => all.map(one => one.id)")
-    assert order[:7] == ["about", "scores", "readings", "tried", "ablations", "tables", "table-3-1"]
-
-
-def test_every_entry_of_the_contents_leads_somewhere(page: Page) -> None:
-    targets = page.locator("nav a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
-    assert {f"#table-{identity.replace('.', '-')}" for identity in TABLES} < set(targets)
-    for target in targets:
-        assert page.locator(target).count() == 1
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_both_schemes(browser: Browser, page_file: Path, scheme: str) -> None:
     opened = open_page(browser, color_scheme=scheme)

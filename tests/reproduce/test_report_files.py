@@ -13,7 +13,6 @@ import pytest
 from cells_by_hand import cell, table
 from made_up_findings import TABLES, made_up, written
 
-from numasim.errors import InputError
 from numasim.files.owned_folder import MANIFEST
 from numasim.reproduce import page as page_module
 from numasim.reproduce.csv_files import scores_csv, table_csv
@@ -62,16 +61,6 @@ def test_the_same_findings_give_the_same_bytes(tmp_path: Path) -> None:
     assert first == again
 
 
-def test_what_an_older_report_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    write_pages(replace(small(), tables=(table([cell("a", 2.0, 2.5)], "9.9"),)), tmp_path)
-    (tmp_path / "figures" / "mine.png").touch()
-    (tmp_path / "runs").mkdir()
-    write_pages(small(), tmp_path)
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["mine.png", "table-1-1.svg"]
-    assert [path.name for path in (tmp_path / "tables").iterdir()] == ["table-1-1.csv"]
-    assert (tmp_path / "runs").is_dir()
-
-
 def test_an_interrupted_report_leaves_the_old_page_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = write_pages(small(), tmp_path).read_bytes()
 
@@ -83,12 +72,6 @@ def test_an_interrupted_report_leaves_the_old_page_whole(tmp_path: Path, monkeyp
         write_pages(small(quick=True), tmp_path)
     assert (tmp_path / "index.html").read_bytes() == before
     assert not list(tmp_path.rglob(".tmp-*"))
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"file: is a file; expected a new or empty folder"):
-        write_pages(small(), tmp_path / "file")
 
 
 # ---- CSV ----
@@ -151,14 +134,6 @@ def test_the_page_refers_to_nothing_outside(findings: Findings) -> None:
     targets = [value for _, fields in tags for name, value in fields.items() if name in ("src", "href")]
     assert targets
     assert all(str(target).startswith(("#", "data:")) for target in targets)
-
-
-def test_text_of_a_study_is_text_and_no_markup() -> None:
-    hostile = table([cell("<b>row</b>", 2.0, 2.5)])
-    found = Texts(page(replace(small(), paper=Paper("<script>alert(1)</script>", "")), {}))
-    assert "script" not in {tag for tag, _ in found.tags}
-    assert "<script>alert(1)</script>" in found.text
-    assert "<b>row</b>" in Texts(page(replace(small(), tables=(hostile,)), {})).text
 
 
 def test_every_published_and_simulated_number_stands_on_the_page(findings: Findings) -> None:
@@ -258,13 +233,6 @@ def test_nothing_that_a_study_says_is_markup() -> None:
     assert "<script" not in marked
     assert "**bold**" not in marked
     assert "[a](b)" not in marked
-
-
-def test_what_was_not_scored_has_no_score_sheet() -> None:
-    text = page(small(), {})
-    assert 'id="scores"' not in text
-    assert 'href="#scores"' not in text
-    assert "Score sheet" not in markdown(small(), {})
 
 
 def test_markdown_tables_have_as_many_cells_in_every_row(findings: Findings) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from numasim.draws import repeat_seed
-from numasim.engine.simulate import ENGINES
 from numasim.errors import InputError
 from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import Reproduction, _union, reproduce
@@ -110,12 +108,6 @@ def test_the_study_own_machine_may_be_named_and_changes_nothing(make: Make, smal
     assert make("1.2", machine="xeon-e5-2620-2s").tables == make("1.2").tables
 
 
-def test_a_program_on_all_threads_follows_the_machine(make: Make) -> None:
-    cell = cells(make("1.1", machine="xeon-x7560-4s"), "1.1")["small", "plain_s"]
-    spec = {"workload": {"name": "fib", "n": 6}, "strategy": "randomized", "machine": "xeon-x7560-4s", "workers": 32}
-    assert cell.simulated[0] == simulated_alone(0, **spec)
-
-
 def test_quick_leaves_rows_out_and_makes_programs_smaller(make: Make, small_study: Path) -> None:
     found = make(quick=True)
     assert cells(found, "1.1")["large", "plain_s"].note == "left out of the quick reproduction"
@@ -149,19 +141,6 @@ def test_scored_tables_are_made_once_more_with_nothing_fitted_but_rates(make: Ma
     (cell,) = (each for each in table.cells if (each.row, each.column) == ("large", "domains_s"))
     assert cell.simulated == tuple(simulated_alone(repeat, **fib) for repeat in (0, 1))
     assert cell.simulated != cells(found, "1.1")["large", "domains_s"].simulated
-
-
-def test_nothing_is_run_twice_where_rates_are_all_that_is_fitted(make: Make, small_study: Path) -> None:
-    (small_study / "calibrated.yaml").write_text(
-        "parameters: [{name: leaves, set: workload.leaf_ns, programs: [trees], value: 120, step: 1}]"
-    )
-    found = make()
-    assert found.runs == 12
-    assert found.only_rates == tuple(table for table in found.tables if table.id == "1.1")
-
-
-def test_on_another_machine_there_is_nothing_to_score_with_rates_alone(make: Make) -> None:
-    assert make("1.1", machine="xeon-x7560-4s").only_rates == ()
 
 
 def test_without_a_mechanism_its_fields_are_on_top(make: Make) -> None:
@@ -219,21 +198,3 @@ def test_derived_values_and_notes(make: Make) -> None:
     assert [cell.published for cell in cells(found, "figure-1").values()] == [2.0, 3.0]
     assert [table.id for table in found.tables] == ["1.1", "1.2", "1.3", "figure-1"]
     assert found.tables[0].notes == ("the first table contradicts itself", "read off a plot")
-
-
-def test_another_seed_gives_other_runs(small_study: Path) -> None:
-    study = read_study(str(small_study), ["1.1"])
-    table = study.tables["1.1"]
-    ids = [
-        {run.run_id for run in table.kind.plan(Setting(each), table).runs} for each in (study, replace(study, seed=4))
-    ]
-    assert not ids[0] & ids[1]
-
-
-def test_both_engines_give_the_same_tables(small_study: Path, tmp_path: Path) -> None:
-    study = read_study(str(small_study), ["1.1"])
-    tables = [
-        reproduce(study, tmp_path / engine, jobs=1, engine=engine).tables for engine in ("reference", "native")
-        if engine in ENGINES
-    ]  # fmt: skip
-    assert all(each == tables[0] for each in tables)

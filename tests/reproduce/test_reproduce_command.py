@@ -70,11 +70,6 @@ def test_another_machine_is_compared_but_not_scored(small_study: Path, tmp_path:
     assert "this page simulates <code>opteron-8380-4s</code>" in page
 
 
-def test_the_study_own_machine_may_be_named(small_study: Path, tmp_path: Path) -> None:
-    found = reproduce(read_study(str(small_study), ["1.1"]), tmp_path / "out", jobs=1, machine="xeon-e5-2620-2s")
-    assert findings_of(found).scores
-
-
 def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path) -> None:
     (small_study / "calibrated.yaml").write_text(CALIBRATED)
     found = findings_of(reproduce(read_study(str(small_study), ["1.1"]), tmp_path / "out", jobs=1))

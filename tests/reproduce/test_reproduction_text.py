@@ -9,10 +9,9 @@ from cells_by_hand import cell, table
 from made_up_findings import TABLES, made_up
 from rich.console import Console
 
-from numasim.reproduce.table_cells import Role, Score
-from numasim.reproduce.terminal import legend, print_scores, print_table
+from numasim.reproduce.table_cells import Score
+from numasim.reproduce.terminal import print_scores, print_table
 from numasim.reproduce.text import (
-    MARKS,
     beats_null,
     bound_text,
     column_label,
@@ -20,7 +19,6 @@ from numasim.reproduce.text import (
     met,
     number_text,
     published_text,
-    remarks,
     simulated_text,
     table_name,
     verdict,
@@ -100,12 +98,6 @@ def test_bounds_are_met_from_the_side_that_the_metric_asks() -> None:
     assert verdict([error, agreement]) == "1 of 2 bounds are met; the null model is beaten in 1 of 2."
 
 
-def test_without_bound_and_null_there_is_no_answer() -> None:
-    score = Score("x", "mape", 0.1, None, null=None, bound=None, cells=1)
-    assert (met(score), beats_null(score)) == (None, None)
-    assert remarks([score]) == ()
-
-
 @pytest.mark.parametrize("width", [NARROW, WIDE])
 @pytest.mark.parametrize("identity", TABLES)
 def test_every_value_is_printed_in_full(identity: str, width: int) -> None:
@@ -118,14 +110,6 @@ def test_every_value_is_printed_in_full(identity: str, width: int) -> None:
         assert simulated_text(one) in text
     for note in shown.notes:
         assert " ".join(note.split()) in " ".join(text.split())
-
-
-def test_each_cell_is_marked_with_its_role() -> None:
-    cells = [cell("a", 1.0, 2.0, role=role, column=role) for role in Role]
-    text = printed(WIDE, print_table, table(cells))
-    for role in Role:
-        assert text.count(f"{MARKS[role]} 2.000") == 1
-        assert f"{MARKS[role]} {role}:" in legend().plain
 
 
 def test_the_score_sheet_has_a_line_for_each_class() -> None:

@@ -106,16 +106,6 @@ def test_what_was_fitted_is_set_in_its_programs_and_rows_alone(small_study: Path
     assert leaves == {(6, Decimal(100)), (9, Decimal(120))}
 
 
-def test_another_machine_is_as_its_own_file_describes_it(small_study: Path) -> None:
-    (small_study / "calibrated.yaml").write_text(CALIBRATED)
-
-    def bandwidths(machine: str | None) -> set[Decimal]:
-        return {spec.machine.nodes.imc_bandwidth_gbs for spec in specs(small_study, "1.2", machine)}  # type: ignore[misc]
-
-    assert bandwidths(None) == {Decimal("21.5")}
-    assert Decimal("21.5") not in bandwidths("xeon-x7560-4s")
-
-
 def test_scores_range_over_readings_and_parameters(tmp_path: Path) -> None:
     ranges = (
         "from decimal import Decimal\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 import scipy
 from cells_by_hand import cell, table
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 import numasim as ns
 from numasim.engine.simulate import simulate_spec
 from numasim.parts.yaml.document import load
-from numasim.report.answers.statistics import Estimate
 from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.reproduce import reproduce
@@ -66,26 +64,6 @@ def test_the_regression_is_that_of_scipy(points: list[tuple[float, float]]) -> N
     residuals = [b - mine["intercept"] - mine["slope"] * a for a, b in points]
     assert mine["residual_sum_of_squares"] == pytest.approx(sum(each**2 for each in residuals), rel=1e-6, abs=1e-6)
     assert mine["r_squared"] == pytest.approx(mine["r"] ** 2)
-
-
-def test_the_printed_t_test_is_not_that_of_the_printed_table() -> None:
-    """Table 3.5 gives mean 0.1848, a sum of squares of 0.530 and t 1.390; 0.26, 1.24 and 1.29 are printed."""
-    first, second = (THESIS.published("3.5", f"{name}_speedup") for name in ("threshold_constrained", "randomized"))
-    mine = KINDS.paired_t_test([first[row] - second[row] for row in first])
-    assert (round(mine["mean"], 4), round(mine["t"], 3)) == (0.1848, 1.390)
-    assert round(mine["sum_of_squares"], 3) == 0.530
-    printed = THESIS.published("t-test-3-6-1", "printed")
-    assert printed["p_one_sided"] == pytest.approx(scipy.stats.t.sf(printed["t"], df=5), abs=1e-6)
-
-
-def test_a_regression_is_over_as_many_runs_as_the_thesis_made(found: dict[str, Table]) -> None:
-    table = found["regression-4-3"]
-    points = tuple(table.extra.values())
-    assert [len(axis) for axis in points] == [50, 50]
-    expected = KINDS.least_squares(*points)
-    assert {row: each.simulated for (row, _), each in cells(table).items()} == {
-        name: (value,) for name, value in expected.items()
-    }
 
 
 def test_a_machine_has_its_own_latencies(found: dict[str, Table], tmp_path: Path) -> None:
@@ -149,18 +127,6 @@ def test_a_conclusion_holds_while_sign_or_verdict_stay() -> None:
     assert other == ("times", "12.0%", "12.0% to 12.0%", "10.0% (a: 9)", "20.0% (a: 1)", "1 of 2")
 
 
-def test_bars_go_from_the_value_to_both_ends_longest_first() -> None:
-    figure = SENSITIVITY.tornado_figure(made_up(), ["locks"])
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
-    assert {text.get_text() for text in axes.texts} == {"1", "9", "no"}
-    bars = sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches[1:])
-    assert bars == [pytest.approx((0.02, end)) for end in (-0.04, 0.03, 0.05)]
-    assert axes.get_xlabel() == "moved by 2 of 2 changes"
-    assert "no conclusions" in SENSITIVITY.tornado_figure(made_up(), ["steals"]).texts[0].get_text()
-
-
 def test_every_range_of_the_thesis_changes_some_run() -> None:
     tables = [THESIS.tables[name] for name in ("3.4", "3.6", "4.5", "5.2", "5.3", "6.6")]
     changes = load(THESIS.folder / "sensitivity.yaml").plain()["changes"]
@@ -185,19 +151,6 @@ def test_an_effect_is_the_geometric_mean_over_rows_with_both_times() -> None:
     assert CONTRIBUTIONS.effect([table(made[:3]), table(made[3:])], one) == pytest.approx(0.0)
     assert CONTRIBUTIONS.speedup_gain([4.0, 9.0], [1.0, 1.0]) == pytest.approx(5.0)
     assert math.isnan(CONTRIBUTIONS.effect([table(made[4:])], one))
-
-
-def test_the_heat_map_has_a_square_for_every_gain() -> None:
-    def gain(machine: str, value: float, half: float) -> object:
-        return CONTRIBUTIONS.Gain("one", "tree", machine, Estimate(value, value - half, value + half, 3))
-
-    axes = CONTRIBUTIONS.gains_figure([gain("near", 0.1, 0.05), gain("far", 0.1, 0.2), gain("lost", math.nan, 0)]).axes[
-        0
-    ]
-    np.testing.assert_allclose(axes.images[0].get_array().filled(np.nan), [[0.1, 0.1, math.nan]])
-    texts = [text.get_text() for text in axes.texts]
-    assert texts == ["+10.0%", "±5.0", "+10.0%", "±20.0", "failed"]
-    assert [axes.texts[at].get_weight() for at in (0, 2)] == ["bold", "normal"]
 
 
 def test_a_share_is_taken_seed_by_seed_and_of_what_was_published() -> None:

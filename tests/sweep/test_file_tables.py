@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numasim as ns
-from numasim.cli.file_tables import FILE_TABLES
 from numasim.reproduce.csv_files import CELL_COLUMNS, SCORE_COLUMNS
 from numasim.validate.comparison_tables import COLUMNS
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_extensions"))
+
+from file_tables import FILE_TABLES
 
 NAMES = {table.name: [column.name for column in table.columns] for table in FILE_TABLES}
 SPEC = {

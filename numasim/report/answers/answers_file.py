@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from numasim.engine.columns import DESCRIBED, Column
-from numasim.files.csv_cells import csv_text
+from numasim.files.writer import csv_text
 from numasim.report.answers.question import Comparison, all_comparisons
 from numasim.report.answers.time_parts import PARTS
 from numasim.report.answers.varying_axes import value_text

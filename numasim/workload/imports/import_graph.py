@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from numasim.errors import InputError
-from numasim.files.csv_cells import csv_text
+from numasim.files.writer import csv_text
 from numasim.schema.enumerations import MOST_MOVED, Mode, Op
 from numasim.workload.algorithms.groups import cycle_of
 from numasim.workload.builder import workload_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -79,31 +78,6 @@ def test_page_and_markdown_have_every_sentence_after_the_scores() -> None:
     assert html.index('id="scores"') < html.index('id="ceilings"') < html.index('id="readings"')
     assert 'href="#ceilings"' in html
     assert text.index("## Score sheet") < text.index("## Ceilings") < text.index("## How the study was read")
-
-
-def test_without_ceilings_there_is_no_section() -> None:
-    found = findings()
-    assert 'id="ceilings"' not in page(found, {"scores": "<svg/>"})
-    assert "#ceilings" not in page(found, {"scores": "<svg/>"})
-    assert "## Ceilings" not in markdown(found, {"scores": ""})
-
-
-def test_rows_of_markdown_have_as_many_cells_as_their_heading() -> None:
-    text = markdown(findings(NOISE), {"scores": ""})
-    rows = text[text.index("| row | x |") :].split("\n\n")[0].splitlines()
-    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [3, 3, 3]
-
-
-def test_names_of_a_study_are_text_and_no_markup() -> None:
-    hostile = "<script>alert(1)</script> | **b** [l](x) `c`"
-    ceiling = Ceiling(hostile, hostile, hostile, hostile, (), hostile, (hostile, hostile), ((hostile, hostile),))
-    html = Words(page(findings(ceiling), {"scores": "<svg/>"}))
-    assert not html.tags & {"script", "b", "a href"}
-    assert " ".join(html.words).count(hostile) == 9
-    text = markdown(findings(ceiling), {"scores": ""})
-    assert "<script>" not in text
-    assert "**b**" not in text
-    assert text.count(markdown_text(hostile)) == 9
 
 
 @pytest.mark.parametrize(

@@ -77,16 +77,6 @@ def test_a_score_over_both_prints_is_bounded_by_half_their_distance_and_the_othe
     assert (bound.value, bound.covered, bound.cells) == (pytest.approx(2 * 0.25 / 5), 2, 5)
 
 
-def test_a_score_over_one_of_the_prints_is_not_bounded() -> None:
-    one, other = prints(1.0, 2.0)
-    assert twice_bound(scored([one]), [[one, other]]) is None
-
-
-def test_prints_that_agree_bound_nothing() -> None:
-    both = prints(2.0, 2.0)
-    assert twice_bound(scored(both), [both]) is None
-
-
 def test_absolute_errors_are_bounded_by_the_median_and_medians_not_at_all() -> None:
     three = prints(0.1, 0.2, 0.6)
     bound = twice_bound(scored(three, "mean-absolute-error"), [three])

@@ -91,14 +91,6 @@ def test_the_affinity_aware_times_are_computed_in_five_of_six_rows(ceilings: dic
     assert bound == ScoreBound("times", "mape", pytest.approx(rounding / 24), 5, 24)
 
 
-def test_the_locality_binding_times_are_computed_from_speedups_in_five_of_six_rows(
-    ceilings: dict[str, Ceiling],
-) -> None:
-    found = ceilings["serial over locality binding"]
-    assert list(column(found, "nearest").values()) == ["9.96", "12.04", "13.23", "13.47", "15.50", "16.90"]
-    assert [row for row, text in column(found, "of few decimals").items() if text == "no"] == ["Sort-33554432"]
-
-
 def test_what_the_bytes_saved_explain(ceilings: dict[str, Ceiling]) -> None:
     """Bytes / 64 x 47.6 ns / 12 over the gain, from Tables 5.2, 5.3 and 6.1."""
     found = ceilings["bytes saved by locality binding"]
@@ -107,23 +99,9 @@ def test_what_the_bytes_saved_explain(ceilings: dict[str, Ceiling]) -> None:
     assert found.no_bound
 
 
-def test_ceilings_are_over_the_cells_that_are_scored(study: Study, tables: tuple[Table, ...]) -> None:
-    """A reproduction of Table 3.4 alone scores six times; none of them is computed."""
-    few = [table for table in tables if table.id == "3.4"]
-    found = {each.name: each for each in study.ceilings(study, few, study.score_rules)}
-    bound = found["noise of ten runs"].bounds[0]
-    assert (bound.covered, bound.cells) == (6, 6)
-    assert found["locality binding over affinity-aware"].bounds == ()
-
-
 # ---- by hand ----
 
 PARTS = read_study("thesis").part("ceilings")
-
-
-@pytest.mark.parametrize(("text", "half"), [("1.50", Fraction(1, 200)), ("7", Fraction(1, 2)), ("2e3", Fraction(500))])
-def test_half_of_the_last_digit(text: str, half: Fraction) -> None:
-    assert PARTS.half_digit(Decimal(text)) == half
 
 
 @given(over=st.integers(1, 10**6), under=st.integers(1, 10**6))

@@ -1,26 +1,30 @@
-"""The score sheet as a figure, and the scores with one mechanism switched off.
+"""Figures of scores: chains of values from strategy to strategy, the score sheet, and the effect of each mechanism.
 
-A strip for each class has our score, its interval, the null model and the bound. A panel for each class has its score
-as modelled and without each mechanism.
+A chain has a panel for each row of a class: what the row was published and simulated to take under each strategy. The
+grey band of a chain is as wide as the ceiling of the class: no model can be nearer to the published values on average.
+The score sheet has a strip for each class with its score, its intervals, the null model and the bound. The figure of
+ablations has a panel for each class: the score as modelled and without each mechanism.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from numasim.report.figures.grid import legend_below
+from numasim.report.figures.grid import legend_below, panel_grid
 from numasim.report.figures.style import line_colour, styled
 from numasim.reproduce.findings import Ablation
 from numasim.reproduce.metrics import METRICS
-from numasim.reproduce.table_cells import Score
-from numasim.reproduce.text import met, same_score
+from numasim.reproduce.table_cells import Cell, Score, Table
+from numasim.reproduce.table_figure import AXIS_WORDS, ERROR_COLOUR, PUBLISHED_LINE
+from numasim.reproduce.text import met, named, simulated_estimate
 
 MET_COLOUR, MISSED_COLOUR = line_colour(0), line_colour(1)
 ASKED_COLOUR, NULL_COLOUR = "#DCEBDC", "#595959"
@@ -31,7 +35,7 @@ STRIP_INCHES = 0.62
 
 @styled
 def score_figure(scores: Sequence[Score]) -> Figure:
-    """Draw one strip for each score, each on the scale of its own metric, the better side shaded."""
+    """Draw a strip for each score on the scale of its metric, with the better side of the bound shaded."""
     figure = Figure(figsize=(WIDTH_INCHES, STRIP_INCHES * len(scores) + 0.6), layout="constrained")
     strips = figure.subplots(len(scores), 1, squeeze=False)
     for axes, score in zip(strips.flat, scores, strict=True):
@@ -80,7 +84,7 @@ def _points(axes: Axes, score: Score) -> None:
 
 
 def _limits(score: Score) -> tuple[float, float]:
-    """From perfect to the worst value shown, with a margin, within the range of the metric."""
+    """Return the ends of the axis: the perfect value and the worst shown value, with margins."""
     perfect = METRICS[score.metric].best
     ends = [end for each in (score.seeds, score.rows) if each for end in (each.low, each.high)]
     known = [value for value in (score.value, *ends, score.null, score.bound) if value is not None]
@@ -99,7 +103,7 @@ BETTER_COLOUR, WORSE_COLOUR = line_colour(2), line_colour(1)
 
 @styled
 def ablation_figure(scores: Sequence[Score], ablations: Sequence[Ablation]) -> Figure:
-    """Draw for each class of ``scores`` the score under each ablation, the first with all mechanisms, and the bound."""
+    """Draw a panel for each score: its value under each ablation, the first with all mechanisms, and the bound."""
     rows = -(-len(scores) // PANEL_COLUMNS)
     height = rows * (BAR_INCHES * len(ablations) + 0.75) + 0.5
     figure = Figure(figsize=(WIDTH_INCHES, height), layout="constrained")
@@ -122,7 +126,7 @@ def ablation_figure(scores: Sequence[Score], ablations: Sequence[Ablation]) -> F
 
 def _panel(axes: Axes, score: Score, ablations: Sequence[Ablation]) -> None:
     metric = METRICS[score.metric]
-    found = {each.mechanism: same_score(score, each.scores) for each in ablations}
+    found = {each.mechanism: named(score.name, each.scores) for each in ablations}
     values = {name: other.value for name, other in found.items() if other is not None}
     full = next(iter(values.values()), score.value)
     names = [f"no {name}" if at else FULL for at, name in enumerate(values)]
@@ -147,3 +151,82 @@ def _colour(score: Score, value: float, full: float) -> str:
     if value == full:
         return SAME_COLOUR
     return BETTER_COLOUR if METRICS[score.metric].beats(value, full) else WORSE_COLOUR
+
+
+# ---- Chains ----
+
+CHAIN_COLUMNS = 3
+CHAIN_INCHES = 2.7, 1.9  # width and height of a panel
+PUBLISHED_COLOUR, SIMULATED_COLOUR = "black", line_colour(0)
+BAND_COLOUR = "#D9D9D9"
+HEADROOM = 1.08  # over the largest value, and below the smallest if it is negative
+
+
+def chains(tables: Sequence[Table], score: str) -> dict[str, list[Cell]]:
+    """Return row -> cells of a class in the order of tables, beginning with the baseline of the first cell.
+
+    Rows with a single cell are left out.
+    """
+    found: dict[str, list[Cell]] = {}
+    for table in tables:
+        at = {(cell.row, cell.column): cell for cell in table.cells}
+        for cell in table.cells:
+            if cell.score == score:
+                before = at.get((cell.row, cell.baseline))
+                found.setdefault(cell.row, [before] if before else []).append(cell)
+    return {row: cells for row, cells in found.items() if len(cells) > 1}
+
+
+@styled
+def chain_figure(rows: Mapping[str, Sequence[Cell]], score: Score) -> Figure:
+    """Draw the `chains` of a class, at least one, over the variants of the cells."""
+    unit = next(iter(rows.values()))[0].unit
+    titles = [(row, "") for row in rows]
+    figure, panels = panel_grid(
+        titles,
+        columns=CHAIN_COLUMNS,
+        width=CHAIN_INCHES[0],
+        height=CHAIN_INCHES[1],
+        x_label="",
+        y_label=AXIS_WORDS.get(unit, f"{score.name} ({unit})"),
+        share_y=False,
+    )
+    for axes, cells in zip(panels, rows.values(), strict=False):
+        _chain(axes, cells, score.ceiling or 0.0)
+    _label_variants(panels, list(rows.values()))
+    legend_below(figure, _handles(score))
+    return figure
+
+
+def _chain(axes: Axes, cells: Sequence[Cell], ceiling: float) -> None:
+    places = np.arange(len(cells))
+    published = np.array([cell.published for cell in cells])
+    if ceiling:
+        axes.fill_between(places, published * (1 - ceiling), published * (1 + ceiling), color=BAND_COLOUR, linewidth=0)
+    axes.plot(places, published, color=PUBLISHED_COLOUR, linestyle=PUBLISHED_LINE, marker="o", markerfacecolor="white")
+    found = [simulated_estimate(cell) for cell in cells]
+    values = np.array([each.value for each in found])
+    margins = [values - [each.low for each in found], [each.high for each in found] - values]
+    axes.errorbar(places, values, np.nan_to_num(margins), fmt="none", ecolor=ERROR_COLOUR, elinewidth=1, zorder=4)
+    axes.plot(places, values, color=SIMULATED_COLOUR, linewidth=2, marker="s", zorder=3)
+    drawn = np.append(published, values)
+    lowest = float(np.nanmin(drawn))
+    if lowest < 0:
+        axes.axhline(0, color=ERROR_COLOUR, linewidth=0.8)
+    axes.set_ylim(HEADROOM * min(0.0, lowest), HEADROOM * float(np.nanmax(drawn)))
+
+
+def _label_variants(panels: Sequence[Axes], rows: Sequence[Sequence[Cell]]) -> None:
+    """Name the variants below the lowest panel of each column."""
+    for index, (axes, cells) in enumerate(zip(panels, rows, strict=False)):
+        names = [cell.variant for cell in cells] if index + CHAIN_COLUMNS >= len(panels) else [""] * len(cells)
+        axes.set_xticks(range(len(cells)), names, rotation=40, ha="right", rotation_mode="anchor")
+
+
+def _handles(score: Score) -> list[Line2D | Patch]:
+    published = Line2D([], [], color=PUBLISHED_COLOUR, linestyle=PUBLISHED_LINE, marker="o", markerfacecolor="white")
+    published.set_label("published")
+    simulated = Line2D([], [], color=SIMULATED_COLOUR, marker="s", linewidth=2, label="simulated, 95 % over seeds")
+    if not score.ceiling:
+        return [published, simulated]
+    return [published, simulated, Patch(facecolor=BAND_COLOUR, label="ceiling: no model is nearer on average")]

@@ -1,4 +1,4 @@
-"""The results of a calibration: parameters with the data that they were fitted to, and the errors of every step."""
+"""The file ``calibrated.yaml`` of a study: fitted parameters, the data that they were fitted to, errors (model 7.1)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,16 @@ def _listed(value: Any) -> Any:
 
 
 Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
-Errors = dict[str, float]  # of published values, by "row, column"
-
-
 Value = int | Decimal | str
 Ends = tuple[Value, Value]
-FIRST_STEP = 1  # fits the rates to serial times, which no parameter of parallel runs has a part in
+FIRST_STEP = 1  # fits rates to serial times, which do not depend on any parameter of parallel runs
 
 
 class Parameter(Model):
-    """The field that a parameter sets in the runs of ``programs``, or only of their ``rows``, and its data.
+    """A parameter: the field that it sets in the runs of ``programs``, or only of their ``rows``, and its data.
 
-    It was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``interval`` has the lowest and the
-    highest value that these cannot tell from the best.
+    The parameter was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``interval`` has the lowest
+    and the highest value that these data cannot tell from the best value.
     """
 
     name: Text = Field(description="Its name.")
@@ -54,26 +51,27 @@ class Parameter(Model):
 
     @property
     def runs(self) -> str:
-        """Describe the runs that it is set in: ``bots (Strassen-2048)``."""
+        """The runs in which the parameter is set, as text: ``bots (Strassen-2048)``."""
         rows = f" ({', '.join(self.rows)})" if self.rows else ""
         return f"{', '.join(self.programs)}{rows}"
 
     @property
     def data(self) -> str:
-        """Describe the published columns that were read."""
+        """The published columns that were read, as text."""
         return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
     @property
     def cells(self) -> set[tuple[str, str, str]]:
-        """Table, column and row of every published value that it was fitted to."""
+        """Table, column and row of every published value that the parameter was fitted to."""
         return {(self.table, column, row) for column in self.columns for row in self.fitted_rows}
 
 
 class FittedParameter(Parameter):
-    """A parameter with the value that was found. ``residual`` is the rms error over the rows that it was fitted to.
+    """A parameter with its fitted value.
 
-    That is relative, or of counts ln((simulated + 1) / (published + 1)). ``alone`` is the value that was found with
-    nothing but the first step fitted, where that is another: a rate belongs to the machine that it was fitted on.
+    ``residual`` is the root mean square of the errors over the fitted rows. An error is relative, or for counts
+    ln((simulated + 1) / (published + 1)). ``alone`` is the value that was found with only the first step fitted, if it
+    differs from ``value``: a rate depends on the machine on which the rate was fitted.
     """
 
     value: Value = Field(description="The value that was found.")
@@ -88,18 +86,18 @@ class FittedParameter(Parameter):
 
     @property
     def first(self) -> bool:
-        """Whether it is a rate that was fitted to serial times."""
+        """Whether the parameter is a rate that was fitted to serial times."""
         return self.step == FIRST_STEP
 
     def value_in(self, *, only_rates: bool) -> Value:
-        """The value, or that of a machine on which nothing but rates is fitted."""
+        """Return the value, or with ``only_rates`` the value for a machine on which only rates are fitted."""
         return self.alone if only_rates and self.alone is not None else self.value
 
 
 class RefusedParameter(Parameter):
-    """A parameter that the data do not identify: the field keeps the value of its own file.
+    """A parameter that the data do not identify: its field keeps the value of the machine, program or runtime file.
 
-    ``found`` was the best of the values ``searched``, with the residual that it would have had.
+    ``found`` was the best of the values ``searched``, with the residual ``residual``.
     """
 
     found: Value = Field(description="The best of the values that were tried.")
@@ -109,23 +107,22 @@ class RefusedParameter(Parameter):
 
 
 class StepScore(Model):
-    """The errors of one step, at every value that it was fitted to and at those that were held out."""
+    """The errors of one step at the published values that it was fitted to."""
 
     step: int = Field(description="The step of the calibration.")
     rms: float = Field(description="Root mean square of the errors.")
     errors: Mapping[str, float] = Field(description="Error of each value that was fitted to, by row and column.")
-    held_out: Mapping[str, float] = Field({}, description="Error of each value that was held out, by row and column.")
 
 
 class Calibration(Model):
-    """All parameters, fitted and refused, and scores, in the order of steps."""
+    """All fitted and refused parameters, and the scores of steps, in the order of steps."""
 
     parameters: tuple[FittedParameter, ...] = Field((), description="Parameters that are set.")
     refused: tuple[RefusedParameter, ...] = Field((), description="Parameters that the data do not identify.")
     scores: tuple[StepScore, ...] = Field((), description="Errors of every step.")
 
     def of(self, steps: Collection[int]) -> Calibration:
-        """The results of some steps."""
+        """Return the results of some steps."""
         return Calibration(
             parameters=tuple(each for each in self.parameters if each.step in steps),
             refused=tuple(each for each in self.refused if each.step in steps),
@@ -133,52 +130,27 @@ class Calibration(Model):
         )
 
     def joined(self, other: Calibration) -> Calibration:
-        """Both, in the order of steps."""
+        """Return the results of both calibrations, in the order of steps."""
         return Calibration(
             parameters=tuple(sorted((*self.parameters, *other.parameters), key=lambda each: each.step)),
             refused=tuple(sorted((*self.refused, *other.refused), key=lambda each: each.step)),
             scores=tuple(sorted((*self.scores, *other.scores), key=lambda each: each.step)),
         )
 
-    def value(self, name: str) -> Value:
-        """The value of the parameter of that name; KeyError where there is none."""
-        return {each.name: each.value for each in self.parameters}[name]
-
 
 def rms(errors: Iterable[float]) -> float:
-    """Root of the mean square."""
+    """Return the root of the mean square."""
     squares = [error**2 for error in errors]
     return math.sqrt(math.fsum(squares) / len(squares))
 
 
-def errors_of(column: str, simulated: Mapping[str, float], published: Mapping[str, float]) -> Errors:
-    """Relative errors by "row, column", of the rows that were simulated."""
-    return {f"{row}, {column}": value / published[row] - 1 for row, value in simulated.items()}
-
-
-def score(step: int, errors: Errors, held_out: Errors | None = None) -> StepScore:
-    """The score of a step, rounded."""
-    short = {name: round(error, 4) for name, error in errors.items()}
-    held = {name: round(error, 4) for name, error in (held_out or {}).items()}
-    return StepScore(step=step, rms=round(rms(errors.values()), 4), errors=short, held_out=held)
-
-
-def with_residual(found: Calibration, scored: StepScore) -> Calibration:
-    """What a step found, with its score: the parameters of the step, fitted together, have the error of all."""
-    parameters = (
-        each.model_copy(update={"residual": scored.rms}) if each.step == scored.step else each
-        for each in found.parameters
-    )
-    return found.model_copy(update={"parameters": tuple(parameters)}).joined(Calibration(scores=(scored,)))
-
-
 def read_calibration(path: Path) -> Calibration:
-    """Read the file that `calibration_yaml` makes; none where there is no file. InputError for anything wrong in it."""
+    """Read the file at ``path``, or return an empty calibration if there is no file. InputError for a bad file."""
     return validate(Calibration, load(path)) if path.is_file() else Calibration()
 
 
 def calibration_yaml(calibration: Calibration, comment: str) -> str:
-    """The calibration as YAML, the same text for the same contents; empty fields are left out."""
+    """Return the calibration as YAML below ``comment``; fields with their default values are left out."""
     from ruamel.yaml import YAML
 
     yaml = YAML()
@@ -189,7 +161,7 @@ def calibration_yaml(calibration: Calibration, comment: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Lists of scalars on one line, decimals as numbers."""
+    """Return ``value`` with lists of scalars on one line, and decimals as numbers."""
     from ruamel.yaml.comments import CommentedSeq
 
     if isinstance(value, dict):

@@ -1,7 +1,8 @@
-"""The figure of a table: published beside simulated, error bars over the seeds.
+"""The figure of a table: published values beside simulated values, with error bars over the seeds.
 
-Bars are by row, with a colour for each column; rows whose values are too far apart to share an axis get a panel each.
-Where rows are numbers of workers, each column has a panel with lines: published dashed, simulated solid.
+A table has a group of bars for each row, and a colour for each column. Rows whose values differ too much for one axis
+have a panel each. If rows are numbers of workers, each column has a panel with lines, published values dashed and
+simulated values solid.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ MARKERS = {Role.INPUT: "s", Role.FITTED: "D", Role.PREDICTED: "o"}  # of simulat
 PUBLISHED_ALPHA = 0.25  # of the fill of published bars
 PUBLISHED_LINE = (0, (4, 2))
 ERROR_COLOUR = "#262626"
-NEUTRAL = "#7F7F7F"  # in legends, where the colour does not matter
+NEUTRAL = "#7F7F7F"  # in legends
 CAP_POINTS = 2.5
 COMPACT_FROM = 10_000
 AXIS_WORDS = {"count": "count", "1": "ratio"}
 
 
 def y_label(cell: Cell) -> str:
-    """Return the label of an axis for such cells: quantity and unit."""
+    """Return the label of an axis: the quantity and the unit of a cell."""
     unit = AXIS_WORDS.get(cell.unit, cell.unit)
     words = cell.quantity.removesuffix(f"_{cell.unit.lower()}").replace("_", " ")
     return words if words.endswith(unit) else f"{words} ({unit})"
 
 
 def compact_counts(axes: Axes) -> None:
-    """Write large numbers of the vertical axis as 20 k and 5 M."""
+    """Label large numbers of the vertical axis as 20 k and 5 M."""
     if axes.get_ylim()[1] >= COMPACT_FROM:
         axes.yaxis.set_major_formatter(EngFormatter())
 
@@ -67,16 +68,16 @@ def line_handles(roles: Iterable[Role]) -> list[Artist]:
     return [published, *simulated]
 
 
-COMMON_AXIS_FACTOR = 12  # between largest and smallest row that may share an axis
+COMMON_AXIS_FACTOR = 12  # between the largest and the smallest row on one axis
 PANEL_COLUMNS = 3
-NARROW_COLUMNS = 4  # where that leaves fewer places empty
+NARROW_COLUMNS = 4  # if four columns leave fewer places empty
 PANEL_INCHES = 1.75  # height of a panel of one row
 WIDE_INCHES = 3.0  # height of a panel of all rows
-BAR_WIDTH = 0.8  # of what a pair of bars has
+BAR_WIDTH = 0.8
 PAIR_GAP = 0.25  # between pairs
 ROW_GAP = 1.0
-FEWEST_BARS = 14  # that a panel of all rows has room for, so that bars do not become too wide
-TICK_CHARACTERS = 90  # that fit under a panel of all rows
+FEWEST_BARS = 14  # a panel of all rows has room for at least so many bars, so that bars are not too wide
+TICK_CHARACTERS = 90  # the room under a panel of all rows
 
 
 def bars_height(groups: Sequence[Group], rows: Sequence[str]) -> float:
@@ -87,7 +88,7 @@ def bars_height(groups: Sequence[Group], rows: Sequence[str]) -> float:
 
 
 def draw_bars(figure: SubFigure, groups: Sequence[Group], rows: Sequence[str], colours: Sequence[str]) -> None:
-    """Draw the cells of ``groups``, which have one quantity, in one panel or in one for each row."""
+    """Draw the columns ``groups`` of one quantity in one panel, or in a panel for each row."""
     if _share_axis(groups):
         _together(figure.subplots(), groups, rows, colours)
         return
@@ -168,12 +169,12 @@ def _by_row(groups: Sequence[Group]) -> list[list[Cell]]:
 
 LINE_COLUMNS = 2
 PANEL_HEIGHT = 2.7  # inches
-TITLE_CHARACTERS = 38  # that fit over a panel
+TITLE_CHARACTERS = 38  # the room over a panel
 FEWEST_POINTS = 4  # with fewer points a line would suggest a shape
 
 
 def over_workers(rows: Sequence[str]) -> bool:
-    """Whether the keys of the rows are numbers, and enough of them for a line."""
+    """Whether the names of the rows are numbers, and enough for a line."""
     return len(rows) >= FEWEST_POINTS and all(_is_number(row) for row in rows)
 
 
@@ -183,7 +184,7 @@ def lines_height(groups: Sequence[Group]) -> float:
 
 
 def draw_lines(figure: SubFigure, groups: Sequence[Group], colours: Sequence[str], x_label: str) -> None:
-    """Draw each column in a panel; columns of one quantity share their axis."""
+    """Draw each column in a panel; panels share the axis if all columns have one quantity."""
     columns = min(LINE_COLUMNS, len(groups))
     alike = len({group.first.quantity for group in groups}) == 1
     panels = figure.subplots(-(-len(groups) // columns), columns, squeeze=False, sharey=alike)
@@ -235,10 +236,9 @@ LEGEND_INCHES = 0.7
 
 
 def table_figure(table: Table) -> Figure | None:
-    """Draw published beside simulated; None where nothing was simulated.
+    """Draw the published beside the simulated values, or return None if no cell was simulated.
 
-    Columns used only for fitting are left out where the table has predictions: they are of other quantities, and their
-    errors are in the table.
+    In a table with predictions, columns of quantities without a prediction are left out.
     """
     groups = shown_groups(table)
     if not any(cell.simulated for group in groups for cell in group.cells.values()):
@@ -248,7 +248,7 @@ def table_figure(table: Table) -> Figure | None:
 
 
 def shown_groups(table: Table) -> list[Group]:
-    """Return the columns whose quantity has a prediction in this table, all of them where none has."""
+    """Return the columns whose quantity has a prediction in the table, or all columns without predictions."""
     groups = column_groups(table)
     predicted = {group.first.quantity for group in groups if Role.PREDICTED in group.roles}
     return [group for group in groups if not predicted or group.first.quantity in predicted]

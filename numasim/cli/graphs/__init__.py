@@ -1,1 +1,0 @@
-"""Commands that read, write and record task graphs."""

@@ -1,1 +1,0 @@
-"""Fitting parameters to published numbers, with a record of the values read and the parameters found (model 7.1)."""

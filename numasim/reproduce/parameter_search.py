@@ -1,0 +1,443 @@
+"""Searches for parameters, the published values that they read, and whether these values identify a parameter.
+
+Simulated times and counts are no smooth functions of the parameters. All searches are therefore free of derivatives,
+and their results are whole numbers of a grain.
+
+The profile of a parameter has the least residual over all other parameters for each of its values. A profile with the
+other parameters held would hide that two parameters trade off. The data cannot tell two values apart if their profiles
+differ by less than chance explains (Wilks 1938). A parameter is refused if the interval of such values reaches an end
+of the searched range, since the end was chosen and not measured.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter
+from numasim.reproduce.programs import unknown_name
+from numasim.reproduce.study import Study
+
+Point = tuple[int, ...]  # a number for each axis
+Costs = Callable[[Sequence[Point]], Sequence[float]]
+LIKELIHOOD_RATIO = 3.84  # 95 % of chi squared with one degree of freedom
+TWO_SIDED = 1.96  # 95 % of a normal distribution
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Rows of one published column that a calibration has read."""
+
+    table: str
+    column: str
+    rows: tuple[str, ...]
+
+
+@dataclass
+class Readings:
+    """The published values of a study for a calibration.
+
+    A calibration reads published values through `values` alone. ``done`` therefore has every value that the calibration
+    knows, and a test compares ``done`` with the roles of the study's cells.
+    """
+
+    study: Study
+    done: list[Reading] = field(default_factory=list)
+
+    def values(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
+        """Return row -> printed value, of all rows of a column or of ``rows``. InputError for a row without a value."""
+        printed = self.study.published(table, column)
+        for row in rows or ():
+            if row not in printed:
+                raise unknown_name(f"table {table} has no row {row!r}", row, printed)
+        chosen = {row: value for row, value in printed.items() if rows is None or row in rows}
+        self.done.append(Reading(table, column, tuple(chosen)))
+        return chosen
+
+    def rounding(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
+        """Return row -> relative standard deviation that the rounding to the printed digits causes."""
+        of = self.study.tables[table]
+        printed = {label: row[column].strip() for label, row in zip(of.labels, of.published.rows, strict=True)}
+        return {label: _rounding(Decimal(text)) for label, text in printed.items() if rows is None or label in rows}
+
+
+def _rounding(printed: Decimal) -> float:
+    """Return the relative standard deviation of a value that is equally likely within half a unit of the last digit."""
+    exponent = printed.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return float(Decimal(10) ** exponent / abs(printed)) / math.sqrt(12) if printed else 0.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A field of runs that is searched: the field ``sets`` has the value ``grain`` times a number in [low, high].
+
+    The search begins at ``start``. Its steps begin at ``coarse`` and are quartered down to ``fine``.
+    """
+
+    name: str
+    start: int
+    low: int
+    high: int
+    coarse: int
+    fine: int
+    sets: str = ""
+    grain: Decimal = Decimal(1)
+    unit: str = "1"
+
+    def value(self, number: int) -> int | Decimal:
+        """Return the value of the field at a number of the axis."""
+        exact = number * self.grain
+        return int(exact) if exact == int(exact) else exact.normalize()
+
+    def clipped(self, number: int) -> int:
+        """Return the nearest number in the range."""
+        return min(self.high, max(self.low, number))
+
+    def held(self, number: int) -> Axis:
+        """Return the axis with one number only."""
+        return replace(self, start=number, low=number, high=number)
+
+
+def values_at(axes: Sequence[Axis], point: Point) -> dict[str, Any]:
+    """Return dotted field -> value at a point of a search."""
+    return {axis.sets: axis.value(number) for axis, number in zip(axes, point, strict=True)}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The programs in whose runs a parameter is set, and the published values that it is fitted to."""
+
+    step: int
+    programs: tuple[str, ...]
+    table: str
+    columns: tuple[str, ...]
+    fitted_rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The best number of an axis, and the interval [low, high] of numbers that the data cannot tell from the best.
+
+    If several axes of one search are refused, their intervals have only the numbers that the search has met.
+    """
+
+    axis: Axis
+    found: int
+    low: int
+    high: int
+    residual: float  # at the best point
+
+    @property
+    def refused(self) -> bool:
+        """Whether the interval reaches an end of the searched range."""
+        return self.low <= self.axis.low or self.high >= self.axis.high
+
+    @property
+    def reason(self) -> str:
+        """One sentence that says why the parameter is refused."""
+        axis, unit = self.axis, "" if self.axis.unit == "1" else f" {self.axis.unit}"
+        low, high, found = (f"{axis.value(number)}{unit}" for number in (axis.low, axis.high, self.found))
+        if self.low <= axis.low and self.high >= axis.high:
+            return f"The data cannot tell any value from {low} to {high} from the best."
+        end = low if self.low <= axis.low else high
+        if found == end:
+            return f"The best value, {found}, is an end of the range that was searched."
+        return f"The data cannot tell the best value, {found}, from {end}, an end of the range that was searched."
+
+    @property
+    def text(self) -> str:
+        """The verdict as one line."""
+        why = f"refused. {self.reason}" if self.refused else "identified"
+        return f"{self.axis.name} {self.found}, {self.low} to {self.high}: {why}"
+
+    def calibration(self, source: Source, rows: tuple[str, ...] = (), residual: float | None = None) -> Calibration:
+        """Return the fitted or the refused parameter; ``rows`` are the rows in whose runs it is set, by default all.
+
+        ``residual`` replaces the residual of the verdict.
+        """
+        value = self.axis.value
+        common: dict[str, Any] = {
+            "name": self.axis.name,
+            "field": self.axis.sets,
+            "unit": self.axis.unit,
+            "interval": (value(self.low), value(self.high)),
+            "residual": round(self.residual if residual is None else residual, 4),
+            "rows": rows,
+            **vars(source),
+        }
+        if not self.refused:
+            return Calibration(parameters=(FittedParameter(**common, value=value(self.found)),))
+        searched = (value(self.axis.low), value(self.axis.high))
+        refused = RefusedParameter(**common, found=value(self.found), searched=searched, reason=self.reason)
+        return Calibration(refused=(refused,))
+
+
+# ---- The root of an error that increases with one parameter ----------------------------------------------------------
+
+
+def identified_root(error: Callable[[int], float], axis: Axis, noise: float, *, tolerance: float) -> Verdict:
+    """Search the root of an increasing ``error`` from the start of ``axis``.
+
+    The interval has the numbers whose errors ``noise``, the standard deviation of the error, explains. If the search
+    leaves a larger error, that error takes the place of the noise.
+    """
+    known = cache(lambda number: error(axis.clipped(number)))
+    found = axis.clipped(rising_root(known, axis.start, tolerance=tolerance))
+    return root_at(known, axis, found, max(noise, abs(known(found))))
+
+
+def root_at(error: Callable[[int], float], axis: Axis, found: int, deviation: float) -> Verdict:
+    """Return the verdict on the root ``found`` of an increasing ``error`` with a standard ``deviation``."""
+
+    def explained(number: int) -> bool:
+        return abs(error(number)) <= TWO_SIDED * deviation
+
+    step = max(1, round(found * TWO_SIDED * deviation))  # as if the error + 1 were proportional to the number
+    low, high = (_reach(explained, axis, found, sign * step) for sign in (-1, 1))
+    return Verdict(axis, found, low, high, abs(error(found)))
+
+
+def _reach(explained: Callable[[int], bool], axis: Axis, found: int, step: int) -> int:
+    """Return the outermost explained number to one side, to an eighth of its distance: steps double, then halve."""
+    inside, outside = found, axis.clipped(found + step)
+    while explained(outside):
+        if outside in (axis.low, axis.high):
+            return outside
+        inside, outside = outside, axis.clipped(found + 2 * (outside - found))
+    while abs(outside - inside) > max(1, abs(inside - found) // 8):
+        middle = (inside + outside) // 2
+        inside, outside = (middle, outside) if explained(middle) else (inside, middle)
+    return inside
+
+
+def rising_root(error: Callable[[int], float], start: int, *, tolerance: float = 1e-4, most: int = 16) -> int:
+    """Return the integer >= 1 with the smallest ``error`` found, an increasing function.
+
+    A secant search of at most ``most`` steps, between the nearest numbers with an error below and above 0. The search
+    ends at an error of ``tolerance``. It begins as if the error + 1 were proportional to the number, and bisects where
+    the error jumps over 0.
+    """
+    known = {start: error(start)}
+    there = round(start / max(0.1, 1 + known[start]))
+    there = max(1, there if there != start else start - int(math.copysign(1, known[start])))
+    while len(known) < most and there not in known:
+        known[there] = error(there)
+        if abs(known[there]) <= tolerance:
+            break
+        there = _next(known)
+    return min(known, key=lambda number: abs(known[number]))
+
+
+def _next(known: dict[int, float]) -> int:
+    """Return where a line through the two nearest known errors crosses 0, within the known interval of the root."""
+    (here, error), (before, error_before) = sorted(known.items(), key=lambda item: abs(item[1]))[:2]
+    low = max((number for number, each in known.items() if each <= 0), default=0)
+    high = min((number for number, each in known.items() if each > 0), default=None)
+    slope = (error - error_before) / (here - before)
+    crossing = round(here - error / slope) if slope > 0 else low
+    if high is None:
+        return min(max(crossing, low + 1), 10 * low)
+    if low == 0 and crossing < 1:
+        return 1  # perhaps the error is above 0 everywhere
+    return crossing if low < crossing < high and len(known) % 3 else max(1, (low + high) // 2)
+
+
+# ---- The least residual over several parameters ----------------------------------------------------------------------
+
+
+def lowest(
+    axes: Sequence[Axis],
+    costs: Costs,
+    report: Callable[[Point, float], None] = lambda *_: None,
+    start: Point | None = None,
+    enough: float = -math.inf,
+) -> tuple[Point, float]:
+    """Return the point with the lowest cost that a compass search finds, and its cost.
+
+    The search begins at ``start``, by default at the starts of the axes. Each round evaluates all neighbours of the
+    best point, one step along each axis to both sides. If no neighbour is better, steps are quartered. A cost of
+    ``enough`` ends the search. ``costs`` gets all points of a round at once and no point twice; ``report`` is called
+    for every better point.
+    """
+    best = start or tuple(axis.start for axis in axes)
+    known = dict(zip([best], costs([best]), strict=True))
+    report(best, known[best])
+    steps = [axis.coarse for axis in axes]
+    while known[best] > enough:
+        around = _around(best, axes, steps)
+        new = [point for point in around if point not in known]
+        known.update(zip(new, costs(new) if new else (), strict=True))
+        nearest = min(around, key=known.__getitem__, default=best)
+        if known[nearest] < known[best]:
+            best = nearest
+            report(best, known[best])
+        elif all(step == axis.fine for step, axis in zip(steps, axes, strict=True)):
+            break
+        else:
+            steps = [max(step // 4, axis.fine) for step, axis in zip(steps, axes, strict=True)]
+    return best, known[best]
+
+
+def _around(point: Point, axes: Sequence[Axis], steps: Sequence[int]) -> list[Point]:
+    moves = itertools.product(range(len(axes)), (-1, 1))
+    near = [(*point[:at], axes[at].clipped(point[at] + sign * steps[at]), *point[at + 1 :]) for at, sign in moves]
+    return list(dict.fromkeys(each for each in near if each != point))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The published values whose root mean square error is the residual.
+
+    ``values`` is their number. ``others`` is the number of parameters that are fitted to them beside the searched
+    parameters. ``noise`` is the standard deviation that they are known to have, in the unit of the residual.
+    """
+
+    values: int
+    others: int = 0
+    noise: float = 0.0
+
+    def deviation(self, residual: float, searched: int) -> float:
+        """Return the standard deviation of one value: the noise, or if larger the residual per degree of freedom."""
+        freedom = self.values - self.others - searched
+        left = residual * math.sqrt(self.values / freedom) if freedom > 0 else 0.0
+        return max(self.noise, left)
+
+    def limit(self, residual: float, searched: int) -> float:
+        """Return the largest residual that the data cannot tell from the least one."""
+        return math.sqrt(residual**2 + LIKELIHOOD_RATIO * self.deviation(residual, searched) ** 2 / self.values)
+
+
+def fit(
+    axes: Sequence[Axis], costs: Costs, evidence: Evidence, say: Callable[[str], None] = lambda _: None
+) -> tuple[Verdict, ...]:
+    """Search for the least residual, and return the verdicts on all axes.
+
+    Refused axes are held at their starts, and the remaining axes are searched again. A refused axis stays refused: an
+    axis that is identified only while others are held is not identified. ``say`` gets every better point and verdict.
+    """
+
+    def report(point: Point, cost: float) -> None:
+        values = ", ".join(f"{axis.name} {number}" for axis, number in zip(axes, point, strict=True))
+        say(f"rms error {cost:.4f}: {values}")
+
+    explored, refused = _Explored(costs), list[Verdict]()
+    while True:
+        held = {verdict.axis.name for verdict in refused}
+        free = [axis.held(axis.start) if axis.name in held else axis for axis in axes]
+        verdicts = _judge(free, explored, evidence, report)
+        for verdict in verdicts:
+            say(verdict.text)
+        if not any(verdict.refused for verdict in verdicts):
+            return (*verdicts, *refused)
+        refused += [verdict for verdict in verdicts if verdict.refused]
+
+
+@dataclass
+class _Explored:
+    """Points whose residuals are known, so that no point is evaluated twice."""
+
+    costs: Costs
+    known: dict[Point, float] = field(default_factory=dict)
+
+    def __call__(self, points: Sequence[Point]) -> list[float]:
+        new = list(dict.fromkeys(point for point in points if point not in self.known))
+        self.known.update(zip(new, self.costs(new) if new else (), strict=True))
+        return [self.known[point] for point in points]
+
+    def inside(self, axes: Sequence[Axis]) -> list[Point]:
+        """Return the known points within the ranges of the axes."""
+        return [
+            point
+            for point in self.known
+            if all(axis.low <= number <= axis.high for axis, number in zip(axes, point, strict=True))
+        ]
+
+    def best(self, axes: Sequence[Axis]) -> Point | None:
+        """Return the known point with the least residual within the ranges of the axes."""
+        return min(self.inside(axes), key=self.known.__getitem__, default=None)
+
+
+def _judge(
+    axes: Sequence[Axis], explored: _Explored, evidence: Evidence, report: Callable[[Point, float], None]
+) -> list[Verdict]:
+    """Return the verdicts on the refused axes or, if no axis is refused, on all axes that are not held.
+
+    The search begins again if a profile meets a better point.
+    """
+    free = [at for at, axis in enumerate(axes) if axis.low < axis.high]
+    while True:
+        point, residual = lowest(axes, explored, report, explored.best(axes))
+        profile = _Profile(axes, point, evidence.limit(residual, len(free)), explored)
+        refused = [at for at in free if profile.reaches_an_end(at)]
+        whole = not refused or len(free) == 1  # the whole intervals of refused axes would take many searches
+        verdicts = [
+            Verdict(axes[at], point[at], *profile.interval(at, whole=whole), residual) for at in refused or free
+        ]
+        best = explored.best(axes)
+        if best is None or explored.known[best] >= residual:
+            return verdicts
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """Profiles around the best ``point``. Numbers with a residual of at most ``limit`` are alike: as good as the best
+    number.
+    """
+
+    axes: Sequence[Axis]
+    point: Point
+    limit: float
+    explored: _Explored
+
+    def reaches_an_end(self, at: int) -> bool:
+        """Whether an end of axis ``at`` is alike; the end with the lower cost is searched first."""
+        axis = self.axes[at]
+        costs = {end: self._start(at, end)[1] for end in (axis.low, axis.high)}
+        seen_there = not costs.keys().isdisjoint(self._seen(at))
+        return seen_there or any(self._is_alike(at, end) for end in sorted(costs, key=costs.__getitem__))
+
+    def interval(self, at: int, *, whole: bool) -> tuple[int, int]:
+        """Return the least and the largest number of axis ``at`` that is alike, of all numbers or of those met."""
+        seen = list(self._seen(at))
+        if not whole:
+            return min(seen), max(seen)
+        axis = self.axes[at]
+        return self._edge(at, min(seen), axis.low), self._edge(at, max(seen), axis.high)
+
+    def _edge(self, at: int, inside: int, outside: int) -> int:
+        """Return the last number that is alike between ``inside``, which is, and an end of the range."""
+        if self._is_alike(at, outside):
+            return outside
+        fine = self.axes[at].fine
+        while abs(outside - inside) > fine:
+            steps = max(abs(outside - inside) // fine // 2, 1)
+            middle = inside + (steps * fine if outside > inside else -steps * fine)
+            if self._is_alike(at, middle):
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+    def _seen(self, at: int) -> Iterator[int]:
+        """Yield the numbers of an axis at the known points that are alike."""
+        known = self.explored.known
+        return (point[at] for point in self.explored.inside(self.axes) if known[point] <= self.limit)
+
+    def _is_alike(self, at: int, number: int) -> bool:
+        axes = [axis.held(number) if place == at else axis for place, axis in enumerate(self.axes)]
+        start, _ = self._start(at, number)
+        return lowest(axes, self.explored, start=start, enough=self.limit)[1] <= self.limit
+
+    def _start(self, at: int, number: int) -> tuple[Point, float]:
+        """Return the better of two points at ``number``: beside the best point, and beside the nearest known point."""
+        known = self.explored.known
+        nearest = min(self.explored.inside(self.axes), key=lambda point: (abs(point[at] - number), known[point], point))
+        starts = [(*each[:at], number, *each[at + 1 :]) for each in (nearest, self.point)]
+        costs = self.explored(starts)
+        return min(zip(starts, costs, strict=True), key=lambda each: each[1])

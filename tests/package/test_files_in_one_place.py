@@ -1,0 +1,62 @@
+"""Files are read and written by `numasim.files` and by the writer in C alone: everything past them is listed here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+C_WRITER = "lib/runtime/source/record/output_file.c"
+METHODS = (  # of paths, figures, tables and arrays
+    *("read_text", "read_bytes", "read_table", "ParquetFile", "loadtxt", "fromfile", "memmap"),
+    *("write_text", "write_bytes", "savefig", "to_csv", "to_json", "to_parquet", "write_table", "tofile", "savetxt"),
+    *("mkdir", "makedirs", "unlink", "rmdir", "rmtree", "chmod", "rename", "symlink_to", "hardlink_to", "truncate"),
+)
+FUNCTIONS = (
+    r"os\.(?:replace|link|remove|symlink)|np\.(?:load|save\w*)|(?:json|pickle)\.(?:load|dump)"
+    r"|tempfile\.(?:Named|mkstemp)|shutil\.(?:copy\w*|move)|ElementTree\.parse"
+)
+PYTHON = re.compile(rf"\.(?:{'|'.join(METHODS)})\(|\b(?:{FUNCTIONS})\(|(?<![.\w])open\(|\.open\(")
+C = re.compile(
+    r"\b(?:creat|mkdir|unlink|remove|rmdir|mkstemp\w*|tmpfile|freopen|rename\w*|link|symlink|std::o?fstream)\s*\("
+    r"|\bf(?:d?)open\s*\([^;]*?,\s*\"[^\"]*[wa+][^\"]*\"\s*\)|\bopen\w*\s*\([^;]*?\bO_(?:WRONLY|RDWR|CREAT)\b"
+)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+ELSEWHERE = {  # calls past both, with the reason
+    "numasim/cli/results.py: open": "a browser, not a file",
+    "numasim/report/figures/embedded.py: savefig": "into memory",
+    "numasim/report/figures/plots.py: savefig": "into memory",
+    "numasim/report/notebooks/result_html.py: savefig": "into memory",
+    "numasim/runtime/record/event_files.py: read_text": "a list in the temporary folder of the recording",
+    "numasim/runtime/record/openmp_library.py: read_bytes": "the OpenMP runtime, which is loaded as well",
+    "numasim/runtime/record/recorded_data.py: read_bytes": "the recorded program, which is run as well",
+    "numasim/schema/generate_c.py: read_text": "the generated sources, when the package is built",
+    "numasim/sweep/store/frame.py: ParquetFile": "Parquet, after the reader has found a regular file",
+    "numasim/sweep/store/parquet.py: write_table": "into memory",
+    "numasim/sweep/store/shard.py: ParquetFile": "Parquet whose bytes have the hash in its name",
+    "numasim/validate/cell_runs.py: unlink": "a file of a temporary folder",
+    "numasim/validate/run_store.py: read_bytes": "the compiled program, for its digest",
+    "lib/recorder/event_log.c: open": "a file of a temporary folder",
+    "lib/runtime/driver/standard_streams.c: open": "/dev/null",
+}
+
+
+def calls(path: Path) -> Iterator[str]:
+    """The calls in a source that read, write, make or remove a file, without imported functions of `numasim.files`."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        yield from (found.strip(".(") for found in PYTHON.findall(text))
+    else:
+        yield from (found.split("(")[0].strip() for found in C.findall(COMMENT.sub("", text)))
+
+
+def test_files_are_read_and_written_in_one_place() -> None:
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}: {call}"
+        for folder, suffixes in (("numasim", {".py"}), ("lib", {".c", ".h", ".cpp", ".hpp"}))
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in suffixes and path.parent != ROOT / "numasim" / "files" and path != ROOT / C_WRITER
+        for call in calls(path)
+    }
+    assert found == set(ELSEWHERE)
