@@ -17,8 +17,7 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.files.bounded_xml import PlacedElement as Element
 from numasim.files.bounded_xml import read_xml
-from numasim.files.reader import HWLOC
-from numasim.files.reader import whole_number
+from numasim.files.reader import HWLOC, whole_number
 from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
 from numasim.parts.base import MOST_PROCESSORS, as_list
 from numasim.parts.yaml.nodes import shown

@@ -7,7 +7,6 @@
 #include "api/operations.h"
 #include "numasim/topology.h"
 #include "platform/atomics.h"
-#include "platform/cpu_clock.h"
 #include "platform/ticks.h"
 #include "threads/worker.h"
 

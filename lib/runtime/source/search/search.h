@@ -4,8 +4,8 @@
 #ifndef NS_SEARCH_H
 #define NS_SEARCH_H
 
-#include "policy/backoff.h"
-#include "search/probes.h" /* of lib/core */
+#include "policy/round.h"
+#include "execution/worker_state.h"
 #include "threads/worker.h"
 
 /* ---- seek.c ------------------------------------------------------------------------------------------------------ */
