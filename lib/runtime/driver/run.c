@@ -179,11 +179,11 @@ typedef struct {
 /* The order in which a worker begins tasks: the first worker from its own queue, the others as thieves from that queue.
  */
 static enum ns_order order_of(const ns_pool *pool, uint32_t worker) {
-    const ns_plan_tables *tables = &((const ns_thread_pool *)(const void *)pool)->tables;
-    const uint32_t own = tables->steal.own[0];
-    if (tables->work_first || own == NS_NO_QUEUE || tables->steal.queues[own].own_end != NS_BACK)
+    const ns_full_plan *plan = &((const ns_thread_pool *)(const void *)pool)->file.plan;
+    const uint32_t own = plan->steal.own[0];
+    if (plan->work_first || own == NS_NO_QUEUE || plan->steal.queues[own].own_end != NS_BACK)
         return NS_ORDER_SPAWNED;
-    const bool stolen = worker > 0 && tables->steal.queues[own].steal_end == NS_FRONT;
+    const bool stolen = worker > 0 && plan->steal.queues[own].steal_end == NS_FRONT;
     return stolen ? NS_ORDER_STOLEN : NS_ORDER_NEWEST;
 }
 
