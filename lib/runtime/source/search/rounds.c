@@ -62,7 +62,7 @@ static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q
 
 /* How many tasks a probe is to take that has come to queue `q`, whose lock it takes into `*held` if that is more than
  * none: it looks again under a lock that it has seen tasks without, and is fruitless where somebody has that lock, as
- * in core/search/thief.h. */
+ * in lib/engine/thief.cpp. */
 static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
     const int32_t lock = ns_search_locks_of_queue(&pool->locks, q);
     if (!pool->locks.looks_first) ns_search_locks_pass(&pool->locks, held, lock, node);
