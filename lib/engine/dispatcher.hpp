@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "execution/placing.h"
 #include "execution/task_numbers.h"
+#include "execution/worker_state.h"
 #include "memory/memory_system.hpp"
 #include "state/run.hpp"
 
@@ -24,8 +24,9 @@ public:
     std::int32_t choose(Worker& w, Task task) {
         if (w.boundless_own != NS_UNKNOWN) return w.boundless_own;
         const std::int32_t q = place(w.id, task);
-        if (q != w.own || looked_) w.owed_ps += ns_dispatch_ps(&run_.plan, &w, q, looked_);
-        if (copies_ != 0) w.owed_ps += ns_copies_ps(&run_.plan, &w, copy_.data(), copies_);
+        if (q != NS_UNKNOWN) owe_line(w, static_cast<std::uint32_t>(q));
+        for (std::uint32_t at = 0; at < copies_; ++at) owe_line(w, copy_[at]);
+        if (looked_) w.owed_ps += run_.plan.costs.locate_ps;
         return q;
     }
 
@@ -48,6 +49,10 @@ public:
     bool looked() const { return looked_; }           // whether the last decision asked where the task's objects are
 
 private:
+    // The worker owes the time to move the cache line of a queue that is not its own.
+    void owe_line(Worker& w, std::uint32_t q) const {
+        if (static_cast<std::int32_t>(q) != w.own) w.owed_ps += ns_queue_line_ps(&run_.plan, &w, q);
+    }
     [[gnu::noinline]] void describe(Task task, ns_new_task& described);
 
     Run& run_;

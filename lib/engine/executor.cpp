@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "execution/placing.h"
+#include "execution/worker_state.h"
 
 namespace numasim {
 
@@ -209,7 +209,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
 
 inline void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
-        w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner());
+        w.owed_ps += run.plan.costs.join_ps + ns_line_ps(&run.plan, &w, child.spawner());
     }
     Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
@@ -251,7 +251,7 @@ void Executor::resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
         Worker& sleeper = run.team[found->second];
         sleeper_.erase(found);
         sleeper.blocked = false;
-        const std::int64_t wake_ps = ns_wake_ps(&run.plan, &w, &sleeper);
+        const std::int64_t wake_ps = sleeper.node != w.node ? run.plan.costs.wake_remote_ps : run.plan.costs.wake_ps;
         run.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run.clock.now_ps()));
         return;
     }
@@ -267,7 +267,7 @@ void Executor::resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
 void Executor::release(Worker& w, const Frame& frame) {
     bool waits = puts_take_time_;
     run.frames.release(frame, [&](std::uint32_t successor) {
-        if (ns_begins_released(&run.plan, w.stack.empty() && w.agenda.empty())) {
+        if (run.plan.begins_released && w.stack.empty() && w.agenda.empty()) {
             w.agenda.push_back(successor);
         } else if (waits) {
             w.outbox.push_back(successor);
@@ -387,7 +387,7 @@ void Executor::end_put(Worker& w) {
 bool Executor::put_next(Worker& w) {
     const Task task = w.outbox.front();
     const std::int32_t q = dispatcher.choose(w, task);
-    const std::int32_t lock = ns_put_lock(&run.plan, &w, q);
+    const std::int32_t lock = q == w.own ? std::int32_t{NS_NO_LOCK} : ns_queue_lock(&run.plan, q);
     if (lock == NS_NO_LOCK) {
         w.outbox.pop_front();
         put_into(w, q, task);

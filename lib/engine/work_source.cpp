@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "execution/placing.h"
 #include "execution/worker_state.h"
 #include "policy/ranges.h"
 
@@ -65,7 +64,7 @@ void WorkSource::give(Worker& w, Task task) {
     const std::int32_t q = dispatcher_.place(w.id, task);
     if (q < 0) {
         w.backlog.emplace_back(1, task);
-    } else if (ns_keeps_dealt(&w, q, w.agenda.empty(), dispatcher_.copies())) {
+    } else if (q == w.own && w.agenda.empty() && dispatcher_.copies() == 0) {
         w.agenda.push_back(task);
     } else {
         dispatcher_.put(q, task);

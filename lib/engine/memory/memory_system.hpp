@@ -1,6 +1,6 @@
 // How long work waits for memory: times that are known before the run, pages that are placed and moved during the run,
 // and in a coupled run flows, whose durations are found while they run (model 1.2, 2.2 to 2.10;
-// engine/reference/memory/ flows.py).
+// engine/reference/memory/flows.py).
 #pragma once
 
 #include <cstdint>

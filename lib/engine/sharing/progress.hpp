@@ -1,5 +1,5 @@
 // How far flows have come, exactly: in 2^-48 of a picosecond, as shares are in 2^-48 (model 2.5;
-// engine/reference/memory/ flows.py).
+// engine/reference/memory/flows.py).
 //
 // The flows of a rate group (rate_groups.hpp) all proceed at the level of the group. A group has a *virtual time*,
 // which passes as fast as the level says (Demers, Keshav and Shenker, Analysis and simulation of a fair queueing

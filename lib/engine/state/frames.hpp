@@ -76,7 +76,6 @@ public:
         const std::int64_t id = id_of(task);
         return top.id < id && id < top.id + graph_.size[top.row];
     }
-    bool strict() const { return strict_; }
 
     // ---- if the spawn order adapts: how many calls deep a task is on its worker's stack
 

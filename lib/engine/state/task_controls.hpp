@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "execution/live_subtrees.h"
-#include "execution/placing.h"
+#include "execution/worker_state.h"
 #include "plan.hpp"
 #include "state/frames.hpp"
 #include "state/items.hpp"
@@ -45,7 +45,10 @@ public:
     TaskControls& operator=(const TaskControls&) = delete;
 
     // Whether a task of this row is begun as it is spawned.
-    bool goes_first(std::uint32_t row) const { return ns_goes_first(&plan_, &in_force_, row); }
+    bool goes_first(std::uint32_t row) const {
+        const std::uint32_t tiers = plan_.work_first_tiers;
+        return tiers == NS_EVERY_TIER || (tiers != 0 && (tiers & ns_tier_of(&in_force_, row)) != 0);
+    }
 
     // The tier for which dispatch rules ask as they place a task: the task's own, or if the task continues after the
     // spawn of a child that was begun first, the tier of the child.
