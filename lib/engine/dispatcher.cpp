@@ -35,7 +35,7 @@ std::int32_t Dispatcher::place(std::uint32_t position, Task task) {
     return q;
 }
 
-// What the task is about, if dispatch asks where that is; whether it waits for no other task.
+// Describe the objects of the task, if dispatch asks where they are, and whether the task waits for no other task.
 void Dispatcher::describe(Task task, ns_new_task& described) {
     const bool item = run_.ranges.holds(task);
     if (!item && run_.frames.have_dependences()) described.source = run_.frames.depends_on_none(task);

@@ -19,7 +19,7 @@ Engine::Engine(const Prepared& plan, std::uint64_t seed, const Listener* listene
 
 // ---- events -------------------------------------------------------------------------------------------------------
 
-// A listener and a watch are told what has happened also where the run is refused.
+// If the run is refused, the listener and the watcher are still told what has happened.
 void Engine::run() {
     try {
         begin();
@@ -123,7 +123,7 @@ bool Engine::start_phase() {
     executor_.source.set_starting(true);
     for (std::size_t i = 0; i < executor_.source.team_size(); ++i) {
         if (!executor_.run.clock.is_busy(executor_.run.team[i]))
-            executor_.proceed(executor_.run.team[i]);  // others are in the middle of a serial run already
+            executor_.proceed(executor_.run.team[i]);  // other workers are inside a serial run already
     }
     executor_.source.set_starting(false);
     return true;
@@ -147,7 +147,7 @@ void Engine::end_phase() {
     if (executor_.source.next_step()) end_iteration();
 }
 
-// What has been counted since the begin of the run, for the row of the phase that ends.
+// Add the row of the phase that ends, with sums since the begin of the run.
 void Engine::count_phase() {
     if (phase_rows_.full()) return;
     MemorySystem& memory = executor_.memory;
@@ -170,7 +170,7 @@ void Engine::count_phase() {
     phase_rows_.add(row);
 }
 
-// An iteration has ended and everything about it has been counted; the next one, if there is one, has not begun.
+// An iteration has ended and has been counted. The next iteration, if there is one, has not begun.
 void Engine::end_iteration() {
     if (boundary_ == nullptr) return;
     executor_.memory.sum_traffic();

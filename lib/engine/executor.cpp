@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "execution/placing.h"
+#include "execution/worker_state.h"
 
 namespace numasim {
 
@@ -21,8 +21,8 @@ Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* lis
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
-// What the common events go through is inlined, up to what is rare (noinline), so that what all of it needs stays in
-// registers: a fifth of the time.
+// The code of common events is inlined, and the code of rare events is not (noinline), so that common values stay in
+// registers. That saves a fifth of the time.
 void Executor::proceed(Worker& w) {
     for (;;) {
         if (!w.backlog.empty()) take_up(w);
@@ -73,7 +73,7 @@ inline void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segme
     work(w, frame.id, total_ps, local_ps);
 }
 
-// Start a segment that computes for as long as its body has.
+// Start a segment that computes as long as its body has computed.
 void Executor::start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps) {
     const std::int64_t* const bytes = ns_pages_bytes_of(&memory.pages(), w.node);
     const auto moved = [bytes](std::size_t home) { return bytes[home]; };
@@ -103,7 +103,7 @@ inline void Executor::start_item(Worker& w, Task item) {
 
 void Executor::start_first_item(Worker& w, Task item) { start_item(w, item); }
 
-// Compute the times of an item along with those of the items that the worker will take next from its own queue.
+// Compute the times of an item, together with those of the items that the worker will take next from its own queue.
 void Executor::compute_block(Worker& w, Task item) {
     const std::size_t family = run.ranges.family_of(item);
     ItemBlock& block = w.items;
@@ -126,7 +126,7 @@ void Executor::compute_block(Worker& w, Task item) {
                        block.local_ps);
 }
 
-// Start a stretch of work, with the overhead that is owed in front of it.
+// Start a stretch of work, after the overhead that the worker owes.
 inline void Executor::work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
     const std::int64_t owed_ps = ns_pay_owed(&w);
     w.began_ps = run.clock.now_ps() + owed_ps;
@@ -144,7 +144,7 @@ void Executor::end_segment(Worker& w) {
         w.stack.pop_back();
         count_task(w);
         source.task_done();
-        // what `proceed` would come to: most items are followed by the next one of the own queue
+        // a shortcut of `proceed`: after most items the worker takes the next item of its own queue
         const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
         if (free && thief.pop_own(w, run.plan.refill) && run.frames.is_item(w.stack.back()))
             return start_item(w, w.stack.back());
@@ -164,7 +164,7 @@ void Executor::report_work(Worker& w) {
     run.recorder.stretch(w, Watched::WORK, run.frames.id_of(task), w.segment, kernel);
 }
 
-// Execute the op on a synchronisation object that `frame` has come to, after paying what is owed; false: it waits.
+// Execute an op on a synchronisation object, after the worker has paid what it owes. Returns false if the worker waits.
 bool Executor::use_word(Worker& w, Frame& frame) {
     if (w.owed_ps != 0) {
         run.clock.schedule_overhead(w, PUT, 0);
@@ -183,7 +183,7 @@ inline void Executor::count_task(Worker& w) {
 
 // ---- the end of a task --------------------------------------------------------------------------------------------
 
-// Bookkeeping of a finished task: its parent's join, the tasks that depend on it.
+// A task has finished: count it in its parent's join and its group, and release the tasks that depend on it.
 inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
     w.stack.pop_back();
     Frame& frame = run.frames[at];
@@ -209,7 +209,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
 
 inline void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
-        w.owed_ps += ns_join_ps(&run.plan, &w, child.spawner());
+        w.owed_ps += run.plan.costs.join_ps + ns_line_ps(&run.plan, &w, child.spawner());
     }
     Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
@@ -238,19 +238,20 @@ void Executor::gather(Worker& w, std::uint32_t at) {
     }
 }
 
-// The last of those that the task in this frame waits for has finished: who waits in a nested join for that goes on.
+// The last task that the task in this frame waits for has finished. A worker that waits for it in a nested join goes
+// on.
 inline void Executor::end_join(std::uint32_t frame) {
     if (run.joins.come_to_end(frame)) sleepers.wake(run.joins.over().back());
 }
 
-// The last task that another waits for has finished: go on with that here, or wake the worker that is blocked in it.
+// The last task that `task` waits for has finished. Go on with `task` here, or wake the worker that is blocked in it.
 void Executor::resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
     if (run.plan.join == Join::BLOCK) {
         const auto found = sleeper_.find(task);
         Worker& sleeper = run.team[found->second];
         sleeper_.erase(found);
         sleeper.blocked = false;
-        const std::int64_t wake_ps = ns_wake_ps(&run.plan, &w, &sleeper);
+        const std::int64_t wake_ps = sleeper.node != w.node ? run.plan.costs.wake_remote_ps : run.plan.costs.wake_ps;
         run.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run.clock.now_ps()));
         return;
     }
@@ -261,12 +262,12 @@ void Executor::resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
     w.stack.push_back(task);
 }
 
-// Release the spawned successors whose last predecessor this was: into queues, or the first of them to be begun next.
-// Where putting takes no time, they are put one by one, up to one that finds no room.
+// Release the spawned successors whose last predecessor has finished: into queues, except for one that the worker may
+// begin next. If putting takes no time, successors are put one by one, until one finds no room.
 void Executor::release(Worker& w, const Frame& frame) {
     bool waits = puts_take_time_;
     run.frames.release(frame, [&](std::uint32_t successor) {
-        if (ns_begins_released(&run.plan, w.stack.empty() && w.agenda.empty())) {
+        if (run.plan.begins_released && w.stack.empty() && w.agenda.empty()) {
             w.agenda.push_back(successor);
         } else if (waits) {
             w.outbox.push_back(successor);
@@ -279,8 +280,8 @@ void Executor::release(Worker& w, const Frame& frame) {
     if (waits && !puts_take_time_) hold_back(w);
 }
 
-// Offer what has waited for a task to be finished that had found no room: one by one, and not in front of what the
-// worker begins first of all.
+// Offer tasks of the backlog whose turn has come, one by one. A dealt task that the worker begins first comes before
+// them.
 void Executor::take_up(Worker& w) {
     while (w.outbox.empty() && !w.backlog.empty() && w.stack.size() < w.backlog.back().first &&
            (!w.stack.empty() || w.agenda.empty())) {
@@ -321,7 +322,7 @@ inline bool Executor::must_inline(Worker& w) {
     return w.overflowed;
 }
 
-// An inline call: the caller is off the stack until the callee's end puts it back, wherever that is.
+// Make an inline call. The caller is off the stack until the end of the callee, which may be on another worker.
 void Executor::call(Worker& w, std::uint32_t caller) {
     const std::uint32_t callee = run.frames.new_child(caller, 0);
     if (run.frames.adapts()) run.frames.stack_beside(callee, caller);
@@ -330,13 +331,13 @@ void Executor::call(Worker& w, std::uint32_t caller) {
     begin(w, callee);
 }
 
-// Whether the worker begins the child that it spawns now, and puts the parent into a queue.
+// Whether the worker begins the new child and puts the parent into a queue.
 inline bool Executor::goes_first(Worker& w, std::uint32_t parent, std::uint32_t child) {
     return run.plan.work_first && run.controls.goes_first(run.frames[child].row) &&
            (!run.frames.adapts() || adapts_to(w, parent, child));
 }
 
-// Where the spawn order adapts: whether the worker begins the child that it spawns now.
+// If the spawn order adapts: whether the worker begins the new child.
 bool Executor::adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
     const std::int64_t depth = static_cast<std::int64_t>(w.stack.size()) - 1 + run.frames.depth(parent);
     if (!ns_adapts_to_child(&run.plan, &run.queues.actor(w.id), &w, depth)) return false;
@@ -344,12 +345,12 @@ bool Executor::adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
     return true;
 }
 
-// The worker begins a task that comes from no queue, or goes on with one.
+// The worker begins or continues a task that comes from no queue.
 inline void Executor::begin(const Worker& w, std::uint32_t task) {
     if (counts_live_) ns_live_begin(run.controls.live(), w.id, run.frames[task].row);
 }
 
-// Worker 0 creates the next item: into a queue, or executed at once where its own is full.
+// Worker 0 creates the next item. It puts the item into a queue, or executes it at once if its own queue is full.
 void Executor::produce(Worker& w) {
     if (!source.has_items_to_make()) {
         w.stack.pop_back();
@@ -363,7 +364,7 @@ void Executor::produce(Worker& w) {
     }
 }
 
-// Put a task into a queue: at once, or where that takes time, as the worker's next step.
+// Put a task into a queue: at once, or as the worker's next step if that takes time.
 inline void Executor::offer(Worker& w, Task task) {
     if (puts_take_time_) {
         w.outbox.push_back(task);
@@ -374,7 +375,7 @@ inline void Executor::offer(Worker& w, Task task) {
 
 void Executor::end_put(Worker& w) {
     run.recorder.overhead(w);
-    if (w.held_count != 0) {  // what a search has found is paid for
+    if (w.held_count != 0) {  // the worker has paid for what its search has found
         thief.release_locks(w);
     } else if (!w.outbox.empty() && !put_next(w)) {
         return;
@@ -382,23 +383,23 @@ void Executor::end_put(Worker& w) {
     proceed(w);
 }
 
-// Put the next task of the outbox into a queue; false: the worker waits for the queue's lock.
+// Put the next task of the outbox into a queue. Returns false if the worker waits for the queue's lock.
 bool Executor::put_next(Worker& w) {
     const Task task = w.outbox.front();
     const std::int32_t q = dispatcher.choose(w, task);
-    const std::int32_t lock = ns_put_lock(&run.plan, &w, q);
+    const std::int32_t lock = q == w.own ? std::int32_t{NS_NO_LOCK} : ns_queue_lock(&run.plan, q);
     if (lock == NS_NO_LOCK) {
         w.outbox.pop_front();
         put_into(w, q, task);
         return true;
     }
     w.target = static_cast<std::uint32_t>(q);
-    run.clock.hold(w);  // whoever holds the lock lets go of it
+    run.clock.hold(w);  // the holder of the lock is sure to release it
     sync.request(static_cast<std::uint32_t>(lock), w.id, Then::ENQUEUE);
     return false;
 }
 
-// Put the task there, or elsewhere if the queue has become full meanwhile.
+// Put the task into the queue, or elsewhere if the queue has become full meanwhile.
 void Executor::put_locked(Worker& w) {
     const auto q = static_cast<std::int32_t>(w.target);
     const bool room = run.queues.has_room(w.target);
@@ -411,7 +412,7 @@ void Executor::put_locked(Worker& w) {
     if (room || put_next(w)) proceed(w);
 }
 
-// What a worker has released beside a task that found no room waits until that is finished.
+// A task has found no room, and the worker begins it. The other released tasks wait until that task has finished.
 void Executor::hold_back(Worker& w) {
     const auto first = static_cast<std::ptrdiff_t>(w.backlog.size());
     for (; !w.outbox.empty(); w.outbox.pop_front()) w.backlog.emplace_back(w.stack.size(), w.outbox.front());
@@ -432,7 +433,7 @@ inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
 
 // ---- joins --------------------------------------------------------------------------------------------------------
 
-// WAIT: go on where every child has finished, else what the runtime's join does. False: nothing to run now.
+// WAIT: go on if every child has finished, else do what the runtime's join does. False: the worker has nothing to run.
 inline bool Executor::wait(Worker& w, Frame& frame) {
     if (frame.pending == 0) {
         pass_join(w, frame, frame.joined_ps);
@@ -442,7 +443,7 @@ inline bool Executor::wait(Worker& w, Frame& frame) {
     return await(w, frame);
 }
 
-// END_GROUP: likewise where every task of the group has finished.
+// END_GROUP: likewise, if every task of the group has finished.
 bool Executor::end_group(Worker& w, std::uint32_t at) {
     Groups& groups = run.frames.groups();
     Group& group = groups[groups.innermost(at)];
@@ -455,7 +456,7 @@ bool Executor::end_group(Worker& w, std::uint32_t at) {
     return await(w, run.frames[at]);
 }
 
-// Nothing that the task waits for is left.
+// All tasks that the task waits for have finished.
 inline void Executor::pass_join(Worker& w, Frame& frame, std::int64_t joined_ps) {
     if (w.idle) thief.end_idle(w);
     ++frame.at;
@@ -463,19 +464,20 @@ inline void Executor::pass_join(Worker& w, Frame& frame, std::int64_t joined_ps)
     w.owed_ps += run.plan.costs.wait_ps;
 }
 
-// What the runtime's join does with a task that has to wait. False: nothing to run now.
+// Do what the runtime's join does with a task that has to wait. False: the worker has nothing to run.
 inline bool Executor::await(Worker& w, Frame& frame) {
     switch (run.plan.join) {
-        case Join::CONTINUATION:  // the task leaves the worker; who ends the last that it waits for goes on with it
+        case Join::CONTINUATION:  // the task leaves the worker; the worker that ends its last awaited task goes on with
+                                  // it
             ++frame.at;
             w.stack.pop_back();
             return true;
         case Join::BLOCK: return block(w);
-        default: return thief.seek(w);  // other tasks run nested on the stack until those awaited have finished
+        default: return thief.seek(w);  // other tasks run nested on the stack until the awaited tasks have finished
     }
 }
 
-// Join `block`: the worker sleeps until the last task that its own waits for has finished.
+// Join `block`: the worker sleeps until the last task that its task waits for has finished.
 bool Executor::block(Worker& w) {
     sleeper_[w.stack.back()] = w.id;
     w.blocked = w.rests = true;

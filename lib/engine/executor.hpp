@@ -1,3 +1,4 @@
+// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; engine/reference/executor.py).
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,11 @@
 
 namespace numasim {
 
-// All that stands above the Executor, in one piece: the components that search for work, and what they work on.
+// All components above the Executor, in one piece of memory.
 //
-// The Executor goes through every event, and is made on top of this piece: each component is at a constant distance
-// from it. With references to them, which have to be loaded again after stores, event by event a tenth of the time is
-// lost.
-
+// The Executor takes part in every event. It derives from this struct, so that each component is at a constant
+// distance. References to components would have to be loaded again after stores, which costs a tenth of the time of
+// event-by-event runs.
 struct Components {
     Components(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
                std::function<void()> pause, bool keep_log)
@@ -55,22 +55,19 @@ struct Components {
     Thief thief;
 };
 
-// Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; engine/reference/executor.py).
-
-// The components that it works with are its base (see engine/components.hpp); it changes them through their functions.
 class Executor : public Components {
 public:
     Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
              std::function<void()> pause, bool keep_log);
 
-    // Execute ops until one takes time, or until the worker has nothing to do and looks for work.
+    // Execute ops until an op takes time, or until the worker has nothing to do and looks for work.
     [[gnu::noinline]] void proceed(Worker& w);
 
-    // The worker's work, its putting of a task or paying for a search, or its sleep comes to an end.
+    // The end of the worker's segment; of its putting of a task or paying for a search; of its sleep.
     [[gnu::noinline]] void end_segment(Worker& w);
     void end_put(Worker& w);
     void wake(Worker& w);
-    // The lock of the queue that it puts a task into has been granted.
+    // The worker has the lock of the queue into which it puts a task.
     void put_locked(Worker& w);
 
 private:
@@ -107,9 +104,9 @@ private:
     [[gnu::always_inline]] bool await(Worker& w, Frame& frame);
     [[gnu::noinline]] bool block(Worker& w);
 
-    std::unordered_map<Task, std::uint32_t> sleeper_;  // frame in a blocking join -> its worker
+    std::unordered_map<Task, std::uint32_t> sleeper_;  // the worker of each frame that is in a blocking join
     const bool coupled_, has_dependences_, joins_cost_, inlines_, counts_live_, puts_take_time_, leaps_;
-    const bool leaves_;  // the join takes a waiting task from its worker, or the worker from the queues
+    const bool leaves_;  // the join takes the waiting task off its worker's stack, or lets the worker sleep
     const bool has_groups_;
 };
 

@@ -1,5 +1,5 @@
-// What the engine is given: everything of a plan, in the structures of the schema (numasim/schema/plan_fields.py), with
-// arrays that are borrowed from NumPy for the time of a run.
+// The plan of a run in the structures of the schema (numasim/schema/plan_fields.py). Its arrays belong to NumPy and
+// outlive the run.
 #pragma once
 
 #include <span>

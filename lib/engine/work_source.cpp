@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "execution/placing.h"
 #include "execution/worker_state.h"
 #include "policy/ranges.h"
 
@@ -59,13 +58,13 @@ void WorkSource::give_roots() {
     }
 }
 
-// Put a root or an item that the worker is dealt where its dispatch rules say. The first that would come into its own
-// queue the worker begins instead, before it looks there.
+// Put a dealt root or item where the worker's dispatch rules say. The first one that would go into the worker's own
+// queue is begun instead, before the worker looks into that queue.
 void WorkSource::give(Worker& w, Task task) {
     const std::int32_t q = dispatcher_.place(w.id, task);
     if (q < 0) {
         w.backlog.emplace_back(1, task);
-    } else if (ns_keeps_dealt(&w, q, w.agenda.empty(), dispatcher_.copies())) {
+    } else if (q == w.own && w.agenda.empty() && dispatcher_.copies() == 0) {
         w.agenda.push_back(task);
     } else {
         dispatcher_.put(q, task);
@@ -117,7 +116,7 @@ void WorkSource::wait_at_barrier(Worker& w) {
 
 // ---- production ---------------------------------------------------------------------------------------------------
 
-// By an extra producer, or as the first work of worker 0.
+// Let an extra producer make the items, or worker 0 as its first work.
 void WorkSource::start_production(std::uint64_t first, std::uint64_t count) {
     if (run_.plan.maker == Maker::MASTER) {
         run_.team.front().stack.push_back(PRODUCTION);
@@ -132,7 +131,7 @@ void WorkSource::start_production(std::uint64_t first, std::uint64_t count) {
     make_next(p);
 }
 
-// How long the next item takes, and the decision where the last one went.
+// How long the next item takes, with the decision on the queue of the last item.
 std::int64_t WorkSource::making_ps(const Producer& p) const {
     return run_.plan.costs.push_ps + (p.looked ? run_.plan.costs.locate_ps : 0);
 }
@@ -165,7 +164,7 @@ bool WorkSource::produce_locked(std::uint32_t lock, std::int64_t waiting_since_p
     return put_item(p, run_.queues.has_room(static_cast<std::uint32_t>(p.target)) ? p.target : NS_UNKNOWN);
 }
 
-// The item becomes visible in a queue, or the producer begins to wait for room: true.
+// The item becomes visible in queue `q`. Returns whether the producer begins to wait for room.
 bool WorkSource::put_item(Producer& p, std::int32_t q) {
     const auto item = static_cast<Task>(p.next);
     if (q >= 0) {

@@ -1,4 +1,4 @@
-// What gives work: phases with their roots and ranges, and the producer of a range's items (model 3.1, 3.5; A-1).
+// Where work comes from: phases with their roots and ranges, and the producer of a range's items (model 3.1, 3.5; A-1).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace numasim {
 
-// Tasks are left, and no worker can ever run one of them; all that happens to them is that they are passed on, if that.
+// Tasks are left, and no worker can ever run one of them. `passed`: thieves only pass them to and fro.
 struct Deadlock : std::runtime_error {
     Deadlock(std::int64_t tasks_left, std::int64_t at_ps, bool are_passed = false)
         : std::runtime_error("no worker can run the tasks that are left"),
@@ -32,30 +32,30 @@ public:
 
     // ---- phases
 
-    // Begin the step at hand, a run of a phase; false: there is none left.
+    // Begin the present step, a run of a phase. Returns false if no step is left.
     bool start_phase();
     // Give workers the roots and the range of the phase.
     void deal();
-    // Close the phase, whose longest chain of work is `span_ps`.
+    // End the phase, whose longest chain of work is `span_ps`.
     void end_phase(std::int64_t span_ps);
-    // Go on to the next step; whether an iteration has ended with the last one.
+    // Go on to the next step. Returns whether an iteration has ended with the present step.
     bool next_step();
-    // Whether there is a step at hand.
+    // Whether there is a present step.
     bool has_step() const { return ns_steps_run(&steps_); }
     // A worker without a part in the phase has waited for worker 0 throughout.
     void wait_at_barrier(Worker& w);
 
     const Phase& phase() const { return run_.plan.phases[phase_number()]; }
     std::size_t phase_number() const { return static_cast<std::size_t>(steps_.phase); }
-    // What is known of the phase that ends now, without sums.
+    // The row of the phase that ends now, without sums.
     PhaseRow row() const;
-    std::int64_t turn() const { return ns_steps_turn(&steps_); }  // how often the phase has run before
+    std::int64_t turn() const { return ns_steps_turn(&steps_); }  // how often the present phase has run before
     std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
-    // While a phase starts, not all workers know yet what they have been given.
+    // Whether a phase is starting: some workers have not begun what they have been given.
     bool starting() const { return starting_; }
     void set_starting(bool starting) { starting_ = starting; }
 
-    // ---- tasks of the phase that have not finished
+    // ---- unfinished tasks of the phase
 
     std::int64_t unfinished() const { return unfinished_; }
     void set_unfinished(std::int64_t tasks) {
@@ -69,25 +69,25 @@ public:
 
     // ---- production
 
-    // Whether worker 0 has items left to make, and the next one.
+    // Whether worker 0 has items left to make; make the next item.
     bool has_items_to_make() const { return to_make_ != 0; }
     Task make_item() {
         --to_make_;
         return static_cast<Task>(next_item_++);
     }
 
-    // The producer's next item is due, or the lock of the queue that it goes to has been granted; true: it begins to
-    // wait for room.
+    // The producer's next item is due, or the producer has the lock of the item's queue. Returns whether the producer
+    // begins to wait for room.
     bool produce();
     bool produce_locked(std::uint32_t lock, std::int64_t waiting_since_ps);
-    // A task has left a queue; the producer may wait for that.
+    // A task has left a queue, for which the producer may wait.
     void room_made() {
         if (!producers_.empty() && producers_.back().waiting) end_wait(producers_.back());
     }
-    // The waiting producer has put `made` items, each at once when there was room, and waits since `since_ps`.
+    // The waiting producer has put `made` items, each as soon as there was room, and has waited since `since_ps`.
     void pass_items(std::int64_t made, std::int64_t since_ps);
 
-    // When the producer will put its next item, if nothing is in its way; NEVER_PS otherwise.
+    // When the producer will put its next item; NEVER_PS if it waits or has no item left.
     std::int64_t next_item_ps() const;
     const std::vector<Producer>& producers() const { return producers_; }
 
@@ -110,12 +110,12 @@ private:
     SyncObjects& sync_;
     Dispatcher& dispatcher_;
     ns_steps steps_;
-    std::int64_t phases_ended_ = 0;  // every run of a phase counted
+    std::int64_t phases_ended_ = 0;  // runs of phases
     std::int64_t phase_start_ps_ = 0, span_ps_ = 0;
     std::int64_t unfinished_ = 0;
-    std::vector<std::uint32_t> free_roots_;  // of the phase: those that wait for no other task
+    std::vector<std::uint32_t> free_roots_;  // roots of the phase that wait for no other task
     bool starting_ = false;
-    std::uint64_t next_item_ = 0, to_make_ = 0;  // by worker 0
+    std::uint64_t next_item_ = 0, to_make_ = 0;  // items that worker 0 makes
     std::vector<Producer> producers_;
 };
 

@@ -1,7 +1,7 @@
-"""Plans with wrong sizes, types and values never bring the compiled engine down: it runs them or raises.
+"""Plans with wrong sizes, types and values never crash the compiled engine: it runs them or raises.
 
-The arrays of valid plans are distorted in one to three places and given to the engine in a process of its own, which
-says where it is; run by hand, ``python tests/native/test_binding_fuzz.py SEED CASES`` is that process.
+The arrays of valid plans are distorted in one to three places and given to the engine in another process, which prints
+the number of each case. By hand: ``python tests/native/test_binding_fuzz.py SEED CASES``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numasim.workload.registry import workload_spec
 CASES = 1500
 SEEDS = (1, 2)
 PLANS = 60
-PATIENCE_S = 0.2  # a plan that is still a plan may take for ever; no test depends on whether it was about to end
+PATIENCE_S = 0.2  # a distorted plan may run for ever; the tests count such runs as passed
 MOST_BYTES = 3 << 30
 EXTREMES = (-1, 0, 1, 2, 255, 65_535, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1, 2**63, 2**64, -(2**63))
 TYPES = (np.int64, np.int32, np.uint8, np.uint32, np.uint64, np.float64)
@@ -85,7 +85,7 @@ ARRAYS: tuple[Callable[[Random, Array], Any], ...] = (
 
 
 def distorted(chance: Random, value: Any) -> Any:
-    """A value that takes the place of ``value``, most often one of its kind."""
+    """Return a value in place of ``value``, mostly of the same kind."""
     if chance.random() < 0.1:
         return chance.choice(ELSE)
     if isinstance(value, np.ndarray):
@@ -126,7 +126,7 @@ def valid_plans(chance: Random) -> list[dict[str, Any]]:
 
 
 def fate(fields: dict[str, Any], patience_s: float) -> str:
-    """What becomes of the fields of a plan; everything but what is named here gets through."""
+    """Run the fields of a plan. Returns how the run ends; other exceptions than those named here are raised."""
     from numasim.engine.native import _engine
 
     try:
@@ -146,12 +146,12 @@ def _lose_patience(*_: object) -> None:
 
 
 def main(seed: int, cases: int) -> None:
-    """Try ``cases`` distorted plans, saying which one is tried."""
-    if "ASAN_OPTIONS" not in os.environ:  # whose shadow memory knows no bounds
+    """Try ``cases`` distorted plans and print the number of each."""
+    if "ASAN_OPTIONS" not in os.environ:  # its shadow memory needs more
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     signal.signal(signal.SIGALRM, _lose_patience)
     plans = valid_plans(Random(seed))
-    fates = Counter([fate(plans[0], patience_s=0)])  # a sound plan has all the time that it needs
+    fates = Counter([fate(plans[0], patience_s=0)])  # a sound plan runs without a time limit
     for case in range(cases):
         print(f"case {case}", flush=True)
         chance = Random(f"numasim {seed} {case}")
@@ -200,7 +200,7 @@ def test_a_plan_that_has_been_read_serves_any_number_of_runs() -> None:
 
 
 def outcome(engine: Any, plan: Any, seed: int) -> dict[Any, Any]:
-    """What a run counts that is a number, or the number of tasks that are left at a deadlock, and when."""
+    """Return the numbers that a run counts; at a deadlock the tasks that are left, and the time."""
     try:
         found = engine.run(plan, seed, False, None)
     except engine.Deadlock as deadlock:

@@ -95,44 +95,35 @@ EVERY_BOUND = [*product(range(-4, 3), repeat=2), *OWNERS_BOUNDS]  # the marks, a
 SMALL = range(4)
 
 
-@pytest.mark.parametrize("before", [0, 1])
-@pytest.mark.parametrize("length", [*SMALL, 2**62])
-def test_watch_bits(length: int, before: int) -> None:
-    """The bits of one queue for every pair of bounds at every pair of thresholds; those of the other queues stay."""
-    plan = replace(compiled(strategy("randomized"), [0, 0]), watch=np.array(EVERY_BOUND, np.int32))
-    native, view, queues = NativePlan(plan), ArrayView.of(plan), TaskQueues(plan)
-    queues.length[1] = length
-    for high, low in product(SMALL, SMALL):
-        view.watch[:] = before
-        for bits in queues.watch:
-            bits[:] = bytes([before, before])
-        queues.set_thresholds(1, high, low)
-        sets = sets_of(view.watch)
-        more = library().ns_watch_mark(native.struct, sets.ctypes.data, 1, length, ThresholdsStruct(high, low))
-        marked = bits_of(sets, len(plan.queues))
-        assert marked.tolist() == [list(bits) for bits in queues.watch]
-        assert more == int(marked.sum()) - int(view.watch.sum())
-
-
-@pytest.mark.parametrize("before", [0, 1])
-@pytest.mark.parametrize("length", [*SMALL, 2**62])
-@pytest.mark.parametrize(
-    ("number", "step"), [*enumerate((TaskQueues.owner_takes, TaskQueues.owner_executed, TaskQueues.owner_searches))]
+STEPS: tuple[Callable[[TaskQueues, int], None], ...] = (
+    TaskQueues.owner_takes,
+    TaskQueues.owner_executed,
+    TaskQueues.owner_searches,
 )
-def test_watch_bits_of_owners(number: int, step: Callable[[TaskQueues, int], None], length: int, before: int) -> None:
-    """Steps of the owner of a queue change the bits of that queue in the watches that owners write, and no others."""
-    plan = replace(compiled(strategy("randomized"), [0, 0]), watch=np.array([(2, 1), *OWNERS_BOUNDS], np.int32))
+
+
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize("length", [*SMALL, 2**62])
+@pytest.mark.parametrize("step", [None, *range(len(STEPS))])
+def test_watch_bits(step: int | None, length: int, before: int) -> None:
+    """The bits of one queue after a change of length or a step of its owner; the bits of the other queue stay."""
+    bounds = EVERY_BOUND if step is None else [(2, 1), *OWNERS_BOUNDS]
+    plan = replace(compiled(strategy("randomized"), [0, 0]), watch=np.array(bounds, np.int32))
+    native = NativePlan(plan)
     for high, low in product(SMALL, SMALL):
-        native, view, queues = NativePlan(plan), ArrayView.of(plan), TaskQueues(plan)
+        view, queues = ArrayView.of(plan), TaskQueues(plan)
         queues.length[1], queues.high[1], queues.low[1] = length, high, low
         view.watch[:] = before
         for bits in queues.watch:
             bits[:] = bytes([before, before])
-        step(queues, 1)
-        sets = sets_of(view.watch)
-        more = library().ns_watch_owner_steps(
-            native.struct, sets.ctypes.data, 1, number, length, ThresholdsStruct(high, low)
-        )
+        sets, thresholds = sets_of(view.watch), ThresholdsStruct(high, low)
+        place = native.struct, sets.ctypes.data, 1
+        if step is None:
+            queues.set_thresholds(1, high, low)
+            more = library().ns_watch_mark(*place, length, thresholds)
+        else:
+            STEPS[step](queues, 1)
+            more = library().ns_watch_owner_steps(*place, step, length, thresholds)
         marked = bits_of(sets, len(plan.queues))
         assert marked.tolist() == [list(bits) for bits in queues.watch]
         assert more == int(marked.sum()) - int(view.watch.sum())

@@ -1,3 +1,6 @@
+/* A worker as the rules of search and execution see it: its state, the costs and counts of its operations (model 4.1,
+ * 4.2 and 6.2; engine/reference/tables.py and thief.py), and what happens to its roots and spawns.
+ */
 #ifndef NUMASIM_EXECUTION_WORKER_STATE_H
 #define NUMASIM_EXECUTION_WORKER_STATE_H
 
@@ -8,8 +11,8 @@
 extern "C" {
 #endif
 
-/* What the shared rules of search and execution know of a worker, in the engine and in the runtime. Their own records of a
- * worker begin with this. */
+/* What the shared rules of search and execution know of a worker, in the engine and in the runtime. Their own records
+ * of a worker begin with this. */
 
 typedef struct {
     int64_t owed_ps; /* overhead to be paid with the next timed step */
@@ -56,7 +59,6 @@ static inline void ns_count_work(ns_counters *self, int64_t total_ps, int64_t lo
     self->work_local_ps += local_ps;
     self->inflation_numa_ps += total_ps - local_ps;
 }
-
 
 /* After how many fruitless rounds a search draws the same victims again, with at most how many queues. */
 enum { NS_LAP_ROUNDS = 65536, NS_LAP_QUEUES = 2048 };
@@ -158,7 +160,8 @@ static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w,
     w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
 }
 
-/* Whether searches draw the same victims again: not if a lap might miss a queue, or a level that is entered by chance. */
+/* Whether searches draw the same victims again: not if a lap might miss a queue, or a level that is entered by chance.
+ */
 static inline bool ns_has_laps(const ns_plan *steal) {
     return steal->chances == 0 && steal->queue_count <= NS_LAP_QUEUES;
 }
@@ -180,6 +183,36 @@ static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_sta
     w->counters.no_victim += rounds;
     w->counters.steal_attempts += attempts;
     w->failed += attempts;
+}
+
+/* ---- roots, tiers and spawn order (model 3.1, 3.6, 4.5 and 4.14) ------------------------------------------------- */
+
+/* How the roots of a phase are dealt. In a serial phase all go to worker 0, which works alone. */
+static inline enum ns_deal ns_deal_of(const ns_phase *phase) { return phase->serial ? NS_DEAL_MASTER : phase->deal; }
+
+/* Whether a dealt root goes past the queues, so that no worker steals it: an implicit body, or any root of a serial
+ * phase. */
+static inline bool ns_begins_root(bool serial, uint8_t kind) { return serial || kind == NS_ROW_IMPLICIT; }
+
+/* The tier in force of a row's task; the unit for which the task is meant, or NS_UNKNOWN. */
+static inline uint32_t ns_tier_of(const ns_control *control, uint32_t row) {
+    return control->tier.count ? control->tier.at[row] : (uint32_t)NS_TIER_LOCAL;
+}
+static inline int32_t ns_label_of(const ns_control *control, uint32_t row) {
+    return control->label.count ? control->label.at[row] : NS_UNKNOWN;
+}
+
+/* If the spawn order adapts: whether the worker begins the child that it spawns now. Its task is `depth` calls deep on
+ * its stack (A-50). */
+static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *actor, ns_worker_state *w,
+                                      int64_t depth) {
+    const ns_adaptive *rule = &plan->adaptive;
+    if (++w->spawns == rule->every) {
+        w->goes_first = actor->robbed - w->robbed_before < rule->steals;
+        w->robbed_before = actor->robbed;
+        w->spawns = 0;
+    }
+    return w->goes_first && depth < rule->stack;
 }
 
 #ifdef __cplusplus

@@ -1,7 +1,5 @@
 #include "policy/round.h"
 
-#include <stdlib.h>
-
 #include "base/wide.h"
 #include "policy/pick.h"
 
@@ -27,18 +25,6 @@ void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64
     };
     for (uint32_t level = 0; level < plan->levels; level++) cursor[level] = 0;
     for (uint32_t at = 0; at < plan->chances; at++) chance_ppm[at] = plan->chance[at].first_ppm;
-}
-
-ns_actor *ns_actors_create(const ns_plan *plan, uint32_t count, uint64_t seed) {
-    const size_t levels = plan->levels, chances = plan->chances;
-    ns_actor *made = calloc(count, sizeof *made + levels * sizeof(int64_t) + chances * sizeof(int32_t));
-    if (!made) return NULL;
-    int64_t *cursor = (int64_t *)(void *)(made + count);
-    int32_t *chance_ppm = (int32_t *)(void *)(cursor + count * levels);
-    for (uint32_t at = 0; at < count; at++) {
-        ns_actor_init(&made[at], plan, (int32_t)at, seed, cursor + at * levels, chance_ppm + at * chances);
-    }
-    return made;
 }
 
 static int32_t clamped(int64_t value, int32_t least, int32_t most) {
@@ -78,7 +64,8 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     return wanted < most ? wanted : most;
 }
 
-/* Whether the worker skips the level: in a leapfrogging join it uses only levels with the anchor of its thief. */
+/* Whether the worker skips the level: in a leapfrogging join it uses only levels with the anchor of its thief (A-48).
+ */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
     return actor->leaps && level->anchor != NS_ANCHOR_THIEF;
 }

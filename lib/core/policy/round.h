@@ -11,29 +11,28 @@
 extern "C" {
 #endif
 
-/* The interpreter of steal levels: which worker probes which queue, in which order, with which random numbers. Equal, draw
- * for draw, to numasim/strategy/probe.py.
+/* The interpreter of steal levels: which worker probes which queue, in which order, with which random numbers. Equal,
+ * draw for draw, to numasim/strategy/probe.py.
  *
  * No function keeps state. An `ns_actor` holds what a worker remembers, an `ns_round` its place in a round, and an
  * `ns_view` what it sees of the run.
  *
- * An `ns_plan` is a compiled strategy (numasim/strategy/steal_plan.py). Steal levels come first in `level`, then dispatch
- * rules. The segments of an anchor are row[level.row + anchor] to row[level.row + anchor + 1] - 1; with NS_FLAG_HEADS a
- * row for each worker comes before those. A group is `level.segments` consecutive segments. Segment s holds the queues
- * queue[seg[s]] to queue[seg[s + 1] - 1].
+ * An `ns_plan` is a compiled strategy (numasim/strategy/steal_plan.py). Steal levels come first in `level`, then
+ * dispatch rules. The segments of an anchor are row[level.row + anchor] to row[level.row + anchor + 1] - 1; with
+ * NS_FLAG_HEADS a row for each worker comes before those. A group is `level.segments` consecutive segments. Segment s
+ * holds the queues queue[seg[s]] to queue[seg[s + 1] - 1].
  */
 
 #define NS_UNKNOWN (-1)
 
 /* What a worker sees of the run at the instant of a decision. */
 typedef struct {
-    const int64_t *length; /* [queues] tasks in each queue */
-    const uint64_t *watch; /* [watches][ns_set_words(queues)] sets of the queues whose watch bits are set */
-    uint32_t iteration;    /* the iteration that is running, from zero */
-    uint64_t switches;     /* a bit for each switch that is on */
-    const int64_t *live;   /* [units] live subtrees of each; NULL if no level is gated */
-    const int64_t
-        *awaited; /* [units] subtrees that are labelled for each and have not begun in this phase; likewise */
+    const int64_t *length;  /* [queues] tasks in each queue */
+    const uint64_t *watch;  /* [watches][ns_set_words(queues)] sets of the queues whose watch bits are set */
+    uint32_t iteration;     /* the iteration that is running, from zero */
+    uint64_t switches;      /* a bit for each switch that is on */
+    const int64_t *live;    /* [units] live subtrees of each; NULL if no level is gated */
+    const int64_t *awaited; /* [units] subtrees that are labelled for each and have not begun in this phase; likewise */
 } ns_view;
 
 /* What the interpreter remembers of a worker, or of an extra producer (position == workers). */
@@ -41,7 +40,7 @@ typedef struct {
     int32_t position, own, last, parent, thief; /* NS_UNKNOWN: there is none */
     bool leapfrogs, leaps;                      /* its joins leapfrog; it waits in a join now */
     int64_t robbed;                             /* tasks that other workers have taken from its own queue */
-    int32_t taker;                              /* in a leapfrogging join: the worker that it may steal from, or NS_UNKNOWN */
+    int32_t taker; /* in a leapfrogging join: the worker that it may steal from, or NS_UNKNOWN */
     ns_stream victims, dispatch;
     int64_t *cursor;     /* [levels] round-robin cursors */
     int32_t *chance_ppm; /* [chances] */
@@ -63,9 +62,6 @@ typedef struct {
 /* Set up `self` at the start of a run. `cursor` [levels] and `chance_ppm` [chances] are memory of the caller. */
 void ns_actor_init(ns_actor *self, const ns_plan *plan, int32_t position, uint64_t seed, int64_t *cursor,
                    int32_t *chance_ppm);
-
-/* Those of the first `count` positions, in one piece of memory for free(); NULL where there is none. */
-ns_actor *ns_actors_create(const ns_plan *plan, uint32_t count, uint64_t seed);
 
 /* Draw one queue of a segment that is not empty. */
 static inline uint32_t ns_segment_draw(const ns_plan *plan, uint32_t segment, ns_stream *stream) {
@@ -105,8 +101,8 @@ bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const n
 /* How many tasks `level` takes from a queue of `length`. */
 int64_t ns_level_amount(const ns_level *self, int64_t length);
 
-/* Record that a probe of `queue` by `level` brought `tasks` tasks to actors[worker], or none. If this is the own queue of
- * another worker, that worker remembers its thief. */
+/* Record that a probe of `queue` by `level` brought `tasks` tasks to actors[worker], or none. If this is the own queue
+ * of another worker, that worker remembers its thief. */
 void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue,
                     int64_t tasks);
 
@@ -116,9 +112,9 @@ bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor);
 /* Record that `self` ran a task that `spawner` spawned. */
 void ns_actor_ran(ns_actor *self, int32_t spawner);
 
-/* Whether `visit` returns true for some level and queue that some round of `actor` may probe while `view` stays as it is.
- * Levels whose chance is zero until probes of other levels have failed are visited last, and only if those levels probe
- * a queue. `actor` does not change. */
+/* Whether `visit` returns true for some level and queue that some round of `actor` may probe while `view` stays as it
+ * is. Levels whose chance is zero until probes of other levels have failed are visited last, and only if those levels
+ * probe a queue. `actor` does not change. */
 bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context);
 

@@ -27,8 +27,8 @@ LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling)
 
 // ---- circles ------------------------------------------------------------------------------------------------------
 
-// The lock under which the worker's rounds are made while no queue has a task; none where they are more than one probe,
-// or need another lock.
+// The lock under which the worker makes its rounds while all queues are empty. NS_NO_LOCK if rounds have more than one
+// probe or need another lock.
 std::int32_t LockedRounds::lock_of(Worker& w) {
     const ns_plan& steal = run_.plan.steal;
     const QuietRound& quiet = polling_.quiet_round(w);
@@ -72,7 +72,7 @@ void LockedRounds::gather(Circle& circle) {
 bool LockedRounds::is_quiet(const Circle& circle) const {
     if (std::ranges::any_of(circle.queues, [this](std::uint32_t q) { return run_.queues.length(q) != 0; }))
         return false;
-    std::int64_t elsewhere = 0;  // idle workers that do not poll
+    std::int64_t elsewhere = 0;  // idle workers that do not wait for a poll
     for (const std::uint32_t id : circle.workers) {
         const Worker& w = run_.team[id];
         if (run_.frames.join_is_over(w)) return false;
@@ -81,7 +81,7 @@ bool LockedRounds::is_quiet(const Circle& circle) const {
     return uses_of_lock(circle) == elsewhere;
 }
 
-// How many of the circle have its lock or wait for it, for a probe as all of theirs are; -1 where anybody else does.
+// How many workers of the circle have its lock or wait for it, for a probe of a round. -1 if another actor does.
 std::int64_t LockedRounds::uses_of_lock(const Circle& circle) const {
     const ns_server& server = *circle.server;
     const auto searches = [&](const ns_waiter& waiter) { return is_searcher(circle, waiter.actor); };
@@ -111,7 +111,8 @@ void LockedRounds::leave_clock(Circle& circle) {
     sync_.detach(circle.lock);
 }
 
-// A worker of the circle that becomes idle enters it with its first request; any other use of the lock ends it.
+// A worker of the circle that becomes idle joins the others with its first request. Any other use of the lock gives all
+// of them events again.
 bool LockedRounds::request(Worker& w, std::uint32_t lock) {
     const auto found = std::ranges::find(circles_, lock, &Circle::lock);
     if (found == circles_.end() || !found->apart) return false;
@@ -126,8 +127,8 @@ bool LockedRounds::request(Worker& w, std::uint32_t lock) {
 
 // ---- rounds -------------------------------------------------------------------------------------------------------
 
-// Let everything happen in the circle that comes before the event. Of polls while the lock is somebody's it matters
-// only that they come before it is let go.
+// Let everything happen in the circle that comes before the event. A poll while the lock is held only has to happen
+// before the lock is released.
 void LockedRounds::go_on_until(Circle& circle, EventKey event) {
     const ns_server& server = *circle.server;
     for (std::int64_t rounds = 1;; ++rounds) {
@@ -147,7 +148,7 @@ void LockedRounds::go_on_until(Circle& circle, EventKey event) {
     while (!circle.polls.empty() && circle.polls.first().key() < event) poll(circle);
 }
 
-// A round begins: the pick is drawn, and the lock asked for.
+// A round begins: the worker draws its pick and asks for the lock.
 inline void LockedRounds::poll(Circle& circle) {
     const PendingPoll begun = circle.polls.first();
     circle.polls.drop_first();
@@ -178,7 +179,7 @@ inline void LockedRounds::grant(Circle& circle) {
     circle.look_ps = checked(now_ps + probe_ps);
 }
 
-// The probe has found nothing: the lock goes to the next, and the worker waits for its next round.
+// The probe has found nothing: the lock goes to the next waiter, and the worker waits for its next round.
 inline void LockedRounds::look(Circle& circle) {
     ns_server& server = *circle.server;
     const auto& words = run_.plan.words;
@@ -197,7 +198,7 @@ inline void LockedRounds::look(Circle& circle) {
 
 // ---- returning to the clock ---------------------------------------------------------------------------------------
 
-// Let the circle's workers go on event by event.
+// Give the circle's workers events again.
 void LockedRounds::part(Circle& circle) {
     if (!circle.apart) return;
     go_on_until(circle, run_.clock.event());
@@ -226,7 +227,7 @@ void LockedRounds::return_to_clock(Circle& circle) {
     sync_.attach(circle.lock);
 }
 
-// The worker has begun a round: bring what it remembers of that to its first pick.
+// The worker has begun a round. Bring the state of its round to the first pick, which has been drawn.
 void LockedRounds::enter_round(Worker& w) {
     const ns_view quiet = unmarked_view();
     ns_actor& actor = run_.queues.actor(w.id);
@@ -237,7 +238,7 @@ void LockedRounds::enter_round(Worker& w) {
     ns_round_next(&w.round, &run_.plan.steal, &actor, &quiet, &w.level, &w.target);
 }
 
-// The task may be found.
+// A task has come into a queue, where workers may find it.
 void LockedRounds::filled(std::uint32_t q) {
     if (is_marked()) wake_all();
     for (const std::uint32_t index : notices_[q]) part(circles_[index]);

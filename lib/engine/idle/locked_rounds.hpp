@@ -1,3 +1,11 @@
+// Idle workers that probe under one lock go through their rounds apart from the clock, without events (model 1.5).
+//
+// While the queues that these workers probe are empty and no other actor uses the lock, the workers influence only each
+// other. Their rounds are made up only when something happens that they may notice: a task comes into one of the
+// queues, a join ends, another worker begins to search there, or a watch is set. The rounds that have begun until then
+// are gone through one after the other, exactly as events would, and the workers get events again.
+//
+// This is for rounds of one random pick.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +19,9 @@
 
 namespace numasim {
 
-// Polls of several workers, in the order in which they are due.
-
+// A poll of one worker.
 struct PendingPoll {
-    std::int64_t due_ps, wait_ps;  // the wait that ends with it; 0: as the worker's step says
+    std::int64_t due_ps, wait_ps;  // `wait_ps`: the wait before the poll; 0: as the worker's step says
     std::uint32_t worker;
 
     EventKey key() const { return event_key(due_ps, POLL, worker); }
@@ -23,10 +30,11 @@ struct PendingPoll {
     }
 };
 
-// Mostly a new poll is the last of all: so there is room behind them, and each finds its place from there.
+// Polls of several workers in the order in which they are due. A new poll is mostly the last, so it is inserted from
+// the end.
 class PollLine {
 public:
-    // No polls, and room for one of each of so many workers.
+    // Begin without polls, with room for one poll of each of `workers` workers.
     void clear(std::size_t workers) {
         places_.resize(2 * workers);
         begin_ = end_ = 0;
@@ -53,16 +61,6 @@ private:
     std::size_t begin_ = 0, end_ = 0;
 };
 
-// Idle workers that probe under one lock, which nobody else uses: they go through their rounds apart from the clock,
-// without events (model 1.5).
-//
-// While the queues that they probe are empty, what becomes of them depends on each other alone, by the lock. So nobody
-// has to know how far they are until something comes that they may notice: a task in one of those queues, the end of a
-// join, somebody who begins to search there, a mark that thieves see. Only then are the rounds gone through that have
-// begun meanwhile, one after the other, exactly as events would; and then the workers have events again.
-//
-// This is for rounds of one random pick.
-
 class LockedRounds final : public Sleeping {
 public:
     LockedRounds(Run& run, SyncObjects& sync, Polling& polling);
@@ -87,12 +85,12 @@ private:
 
         std::uint32_t lock;
         std::vector<std::uint32_t> workers;
-        std::vector<std::uint32_t> queues;  // that they probe, and their own
-        bool apart = false;                 // those of them that are idle go on apart from the clock: by what follows
-        ns_server* server = nullptr;        // of the lock
-        ns_line* line = nullptr;            // of the lock
-        std::int64_t look_ps = 0;           // when the probe of the lock's holder takes effect
-        PollLine polls;                     // of all that neither have the lock nor wait for it
+        std::vector<std::uint32_t> queues;  // the queues that the workers probe, and their own queues
+        bool apart = false;           // the idle workers are apart from the clock; the members below hold their state
+        ns_server* server = nullptr;  // of the lock
+        ns_line* line = nullptr;      // of the lock
+        std::int64_t look_ps = 0;     // when the probe of the lock's holder takes effect
+        PollLine polls;               // of the workers that neither have the lock nor wait for it
     };
 
     std::int32_t lock_of(Worker& w);
@@ -124,7 +122,7 @@ private:
     SyncObjects& sync_;
     std::vector<Circle> circles_;
     std::vector<std::uint32_t> circle_of_;             // [workers]
-    std::vector<std::vector<std::uint32_t>> notices_;  // [queues] the circles that notice a task there
+    std::vector<std::vector<std::uint32_t>> notices_;  // [queues] the circles whose workers notice a task there
 };
 
 }  // namespace numasim

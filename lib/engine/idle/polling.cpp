@@ -8,12 +8,12 @@ namespace numasim {
 
 namespace {
 
-constexpr std::int32_t LONGEST_ROUND = 4096;  // probes of a round that is counted without events
+constexpr std::int32_t LONGEST_ROUND = 4096;  // most probes of a round that is passed over
 constexpr std::int64_t TURNS_BETWEEN_PAUSES = 4096;
-constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // that are counted together,
-constexpr std::int64_t MOST_CHOICES = 4;                      // where there are not many more choices a round
+constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // rounds that are counted together
+constexpr std::int64_t MOST_CHOICES = 4;                      // if a round has at most so many choices for each of them
 
-// Draws number `first`, `first + step`, ... of a stream, mapped to [0, size).
+// Map the random numbers `first`, `first + step`, ... of a stream to [0, size).
 NUMASIM_VECTORS void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size,
                           std::int64_t count, std::uint32_t* picked) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -29,13 +29,13 @@ bool all_levels_of_me(const ns_plan& steal) {
 
 }  // namespace
 
-// The time of the next event that can bring a task into a queue or end a join.
+// The time of the next event that can bring a task into a queue or end a join. Throws Deadlock if there is none.
 std::int64_t Polling::next_change_ps() {
     if (source_.unfinished() == 0) return run_.clock.now_ps();
     if (skipping_.active()) return skipping_.no_task_before_ps();
     if (source_.starting()) return run_.clock.now_ps();
     std::int64_t due = source_.next_item_ps();
-    // where nobody is busy, the first end of a group is that of a flow which has ended at this instant
+    // if no worker is busy, the first end of a rate group is that of a flow which has ended in this instant
     if (run_.clock.anybody_is_busy()) due = std::min(due, run_.clock.first_busy_end_ps());
     for (const std::uint32_t w : run_.joins.over()) due = std::min(due, run_.team[w].step.due_ps());
     const auto holds_unit = [](const Worker& w) { return w.reserved != NOTHING_RESERVED; };
@@ -64,11 +64,11 @@ void Polling::learn(Worker& w) {
 std::int64_t Polling::pass_over(Worker& w, std::int64_t wait_ps) {
     if (run_.queues.marked() != 0 || (run_.queues.total() != 0 && !run_.plan.sees_marks_only)) return 0;
     const std::int64_t until_ps = next_change_ps();
-    if (!run_.plan.skip || memory_.settles()) return 0;  // flows may end earlier than is known yet
+    if (!run_.plan.skip || memory_.settles()) return 0;  // flows may end earlier than is known now
     return pass_over(w, run_.clock.after(w.owed_ps + wait_ps), until_ps);
 }
 
-// Count the rounds from `poll_ps` on that end before `until_ps`; the time that they take.
+// Count the rounds from `poll_ps` on that end before `until_ps`. Returns the time that they take.
 std::int64_t Polling::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     until_ps = std::min(until_ps, LATEST_PS);
     if (poll_ps >= until_ps || run_.plan.locks_probes || run_.plan.backoff_after_probe ||
@@ -79,7 +79,7 @@ std::int64_t Polling::pass_over(Worker& w, std::int64_t poll_ps, std::int64_t un
     return probes == 0 ? pass_over_waits(w, poll_ps, until_ps) : pass_over_probes(w, poll_ps, until_ps);
 }
 
-// Rounds that probe nobody: waits alone.
+// Pass over rounds without probes: waits alone.
 std::int64_t Polling::pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     std::int64_t at = poll_ps, rounds = 0;
     while (at < until_ps) {
@@ -97,7 +97,7 @@ std::int64_t Polling::pass_over_waits(Worker& w, std::int64_t poll_ps, std::int6
     return at - poll_ps;
 }
 
-// Rounds of random picks, one draw each.
+// Pass over rounds of random picks, with one draw for each probe.
 std::int64_t Polling::pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     std::int64_t at = poll_ps;
     for (std::int64_t turn = 1;; ++turn) {
@@ -114,7 +114,7 @@ std::int64_t Polling::pass_over_probes(Worker& w, std::int64_t poll_ps, std::int
     }
 }
 
-// One round, if its last probe takes effect before `until_ps`; the time after it and its wait.
+// Pass over one round, if its last probe takes effect before `until_ps`. Returns the time after the round and its wait.
 std::int64_t Polling::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     ns_actor& actor = run_.queues.actor(w.id);
     const std::size_t probes = w.quiet.segments.size();
@@ -139,8 +139,8 @@ std::int64_t Polling::pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_
     return look + wait;
 }
 
-// As many rounds as end before `until_ps` wherever their probes go, if they are many and their waits are alike. Only
-// how often each queue is picked matters then.
+// Pass over as many rounds as end before `until_ps` wherever their probes go, if these are many and their waits are
+// alike. Only how often each queue is picked matters then.
 std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     const std::int64_t wait = wait_ps(w.fails + 1, true);
     const std::int64_t probe =
@@ -160,8 +160,8 @@ std::int64_t Polling::pass_over_many(Worker& w, std::int64_t poll_ps, std::int64
     return poll_ps + probing + rounds * wait;
 }
 
-// As many whole laps as end before `until_ps`, where one begins and the waits are alike: all of them pick as the first
-// one does, whose picks are kept.
+// Pass over as many whole laps as end before `until_ps`, if a lap begins and the waits are alike. All laps make the
+// same picks, which are kept.
 std::int64_t Polling::pass_over_laps(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
     if (w.fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(&run_.plan.steal)) return poll_ps;
     const std::int64_t wait = wait_ps(w.fails + 1, true);
@@ -183,7 +183,7 @@ std::int64_t Polling::pass_over_laps(Worker& w, std::int64_t poll_ps, std::int64
     return poll_ps + laps * lap_ps;
 }
 
-// How often each queue is picked in a lap of the worker, and the time that these probes take.
+// The worker's lap: how often each queue is picked, and how long the probes take.
 const Polling::Lap& Polling::lap_of(const Worker& w) {
     laps_.resize(run_.plan.workers);
     Lap& lap = laps_[w.id];
@@ -214,7 +214,7 @@ std::int64_t Polling::longest_round_ps(const Worker& w) const {
     return sum;
 }
 
-// How often probe number `probe` of the `rounds` rounds from draw number `first` on picks each of its queues.
+// Count how often probe number `probe` picks each of its queues, in `rounds` rounds from draw number `first` on.
 void Polling::count_picks(const Worker& w, std::size_t probe, std::uint64_t first, std::int64_t rounds) {
     const std::size_t step = w.quiet.segments.size();
     const auto size = static_cast<std::uint32_t>(candidates(w.quiet.segments[probe]).size());
@@ -228,7 +228,7 @@ void Polling::count_picks(const Worker& w, std::size_t probe, std::uint64_t firs
     }
 }
 
-// The time of the probes that were counted.
+// The time of the probes that `count_picks` has counted.
 std::int64_t Polling::probing_ps(const Worker& w, std::size_t probe) const {
     const std::span<const std::uint32_t> queues = candidates(w.quiet.segments[probe]);
     std::int64_t sum = 0;
@@ -236,7 +236,7 @@ std::int64_t Polling::probing_ps(const Worker& w, std::size_t probe) const {
     return sum;
 }
 
-// Count probe number `probe` of each of the next rounds; the time that they take.
+// Count probe number `probe` of each of the next rounds. Returns the time of these probes.
 std::int64_t Polling::pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds) {
     count_picks(w, probe, run_.queues.actor(w.id).victims.drawn, rounds);
     const std::span<const std::uint32_t> queues = candidates(w.quiet.segments[probe]);

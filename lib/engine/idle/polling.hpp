@@ -19,14 +19,14 @@ public:
     Polling(Run& run, const MemorySystem& memory, const WorkSource& source, SkipAhead& skipping)
         : run_(run), memory_(memory), source_(source), skipping_(skipping) {}
 
-    // The worker will poll after `wait_ps`: count the rounds that it could only fail in after that; the time that they
-    // take. None where the plan does not skip.
+    // The worker will poll after `wait_ps`. Count the rounds after that which can only fail. Returns the time that they
+    // take, which is 0 if the plan does not skip.
     std::int64_t pass_over(Worker& w, std::int64_t wait_ps);
 
-    // Count attempts that fail, or (below zero) take back that they have been counted.
+    // Count failed attempts at a queue. A negative number takes back counted attempts.
     void count_failed(Worker& w, std::uint32_t q, std::int64_t attempts);
 
-    // Whether the phase is skipped over, without events of tasks.
+    // Whether the present phase is skipped over, without events of tasks.
     bool skips() const { return skipping_.active(); }
 
     // The rounds of a worker while all queues are empty.
@@ -52,11 +52,12 @@ private:
     std::int64_t probing_ps(const Worker& w, std::size_t probe) const;
     std::int64_t longest_round_ps(const Worker& w) const;
 
-    // The rounds from one time on at which a worker begins to draw the same victims again, to the next such time.
+    // A lap: the rounds of a worker until it draws the same victims again (ns_begin_lap).
     struct Lap {
-        std::uint64_t begin = 0;          // the worker's draw that it begins with
-        std::vector<std::int64_t> times;  // that each probe of its rounds goes to each of its queues; empty: not known
-        std::int64_t probing_ps = 0;      // of all its probes
+        std::uint64_t begin = 0;  // the number of the worker's first draw in the lap
+        std::vector<std::int64_t>
+            times;  // how often each probe of the rounds picks each of its queues; empty: not computed
+        std::int64_t probing_ps = 0;  // of all probes of the lap
     };
 
     const Lap& lap_of(const Worker& w);
@@ -70,10 +71,10 @@ private:
     const MemorySystem& memory_;
     const WorkSource& source_;
     SkipAhead& skipping_;
-    std::vector<std::uint32_t> levels_, segments_;  // while a quiet round is learnt
-    std::vector<std::uint32_t> picked_;             // by the rounds at hand
-    std::vector<std::int64_t> times_picked_;        // likewise
-    std::vector<Lap> laps_;                         // [workers] where any was needed
+    std::vector<std::uint32_t> levels_, segments_;  // scratch of `learn`
+    std::vector<std::uint32_t> picked_;             // scratch: picks of the present rounds
+    std::vector<std::int64_t> times_picked_;        // scratch: how often each queue is picked
+    std::vector<Lap> laps_;                         // [workers] if any lap was needed
 };
 
 }  // namespace numasim

@@ -58,7 +58,7 @@ std::int64_t AccessPrices::price_ahead(const Access& access, const Place& place,
     return found_.hit;
 }
 
-// The bytes that its first pass finds in the own cache.
+// Add the price of an access. Returns the bytes that its first pass finds in the own cache.
 std::int64_t AccessPrices::price_access(const Access& access, const Place& place, std::int64_t segment_bytes,
                                         Price& price) {
     const std::int64_t* const by_home = homes(access, place, price);
@@ -81,7 +81,7 @@ std::int64_t AccessPrices::price_access(const Access& access, const Place& place
     return found_.hit;
 }
 
-// [nodes] the bytes of an access by home; what it finds unplaced is placed.
+// [nodes] the bytes of an access by home. Unplaced pages are placed.
 const std::int64_t* AccessPrices::homes(const Access& access, const Place& place, Price& price) {
     const std::size_t number = table_.number_of(access);
     if (access.settled) return plan_.accesses.settled.data() + number * plan_.nodes;
@@ -95,7 +95,7 @@ const std::int64_t* AccessPrices::homes(const Access& access, const Place& place
     return pages_.bytes;
 }
 
-// Pages that migrate are read from where they were.
+// Count the reading of pages that migrate from where they were.
 void AccessPrices::migrate(const Place& place) {
     for (std::size_t home = 0; home < plan_.nodes; ++home) {
         const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
@@ -106,7 +106,7 @@ void AccessPrices::migrate(const Place& place) {
     }
 }
 
-// What comes from memory and goes there.
+// Add the bytes that come from memory and go there.
 void AccessPrices::move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home,
                                     std::int64_t fetched, std::int64_t written, Price& price) {
     if (fetched == 0 && written == 0) return;
@@ -126,7 +126,7 @@ void AccessPrices::move_from_memory(const Access& access, const Place& place, co
     price.local_wait_ps = sum_ps(price.local_wait_ps, misses_ps(moved, local_ps, access.misses));
 }
 
-// Cut both in the proportion of the bytes that each home has; the bytes that are moved.
+// Cut both in proportion to the bytes on each home. Returns the moved bytes.
 std::int64_t AccessPrices::move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
                                         std::int64_t fetched, std::int64_t written, Price& price) {
     std::int64_t whole = 0, before = 0, read_done = 0, back_done = 0;
@@ -143,7 +143,7 @@ std::int64_t AccessPrices::move_by_home(const Access& access, const Place& place
     return read_done + back_done;
 }
 
-// How long the bytes that are moved from and to one home take.
+// Move bytes from and to one home. Returns how long they take.
 std::int64_t AccessPrices::move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
                                    std::int64_t back, Price& price) {
     const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;

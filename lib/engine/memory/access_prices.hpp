@@ -1,3 +1,5 @@
+// What a segment moves and how long it waits for memory: caches, pages and latencies together (model 2.3 to 2.6;
+// engine/reference/memory/access_prices.py).
 #pragma once
 
 #include <algorithm>
@@ -17,39 +19,35 @@
 
 namespace numasim {
 
-// What a segment moves, and how long it waits for it: caches, pages and latencies together (model 2.3 to 2.5;
-// engine/reference/memory/access_prices.py).
-
 constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
 
-// Bytes by kind and pair of nodes, bytes that caches served, and pages of items.
+// Moved bytes by kind and pair of nodes, bytes served by caches, and pages of items.
 struct Traffic {
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender
     std::int64_t cached_bytes = 0;
-    std::int64_t placed = 0, unmapped = 0;              // pages that items of ranges touched first, and gave back
-    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // by helpers, and of these what workers found
+    std::int64_t placed = 0, unmapped = 0;              // pages that items of ranges have touched first, and given back
+    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // by helpers; of these what workers have found
 };
 
-// What a stretch of work costs, in picoseconds; `local_wait_ps` is the wait if all its bytes were local, `queued_ps`
-// what it waits for controllers in addition, `fault_ps` the time of its page faults and migrations, and of
-// giving back memory.
+// What a stretch of work costs, in picoseconds. `local_wait_ps` is the wait if all bytes were local. `queued_ps` is the
+// additional wait for memory controllers. `fault_ps` is the time of page faults, migrations and giving back memory.
 struct Price {
     std::int64_t compute_ps = 0, wait_ps = 0, local_wait_ps = 0, queued_ps = 0, fault_ps = 0;
 };
 
-// Units of one resource.
+// Units of a resource that work uses.
 struct Use {
     std::uint32_t resource;
     std::int64_t units;
 };
 
-// What a helper has brought in of a task's accesses, by the op of the task and the number of the access in its segment.
+// The bytes that a helper has brought in for a task, by op of the task and number of the access in the op's segment.
 class Brought {
 public:
     void add(std::uint32_t op, std::uint32_t number, std::int64_t bytes) {
         if (bytes != 0) portions_.push_back({op, number, bytes});
     }
-    // Take out what it has brought of an access.
+    // Take out the bytes of an access.
     std::int64_t take(std::uint32_t op, std::uint32_t number) {
         std::int64_t bytes = 0;
         for (Portion& each : portions_) {
@@ -70,29 +68,29 @@ class AccessPrices {
 public:
     AccessPrices(const Plan& plan, const AccessTable& table, const Clock& clock, ns_pages& pages, Traffic& traffic);
 
-    // Let `price` be what a segment costs that starts now at `place`, and `uses` what it moves, each resource once;
-    // caches and pages are as it leaves them. What it finds of what a helper has `brought` for it, as op `op` of its
-    // task, counts as used.
+    // Set `price` to the price of a segment that starts now at `place`, and `uses` to what it uses, each resource once.
+    // Caches and pages change. Bytes that a helper has `brought` for op `op` of the task, and the segment finds, count
+    // as used.
     void price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price, std::vector<Use>& uses,
                std::uint32_t op = 0, Brought* brought = nullptr);
 
-    // Add what it takes to read an access once; the bytes that were in the own cache. What it uses is kept for
-    // `collect`, together with what `uses` has.
+    // Add the price of reading an access once. Returns the bytes that were in the own cache. What the reading uses is
+    // kept for `collect`, together with the uses of `go_on_with`.
     std::int64_t price_ahead(const Access& access, const Place& place, Price& price);
     void go_on_with(const std::vector<Use>& uses);
     void collect(std::vector<Use>& uses);
 
     const AccessTable& table() const { return table_; }
 
-    // A segment will be priced.
+    // Prefetch what `price` will read of a segment.
     void prefetch_chunks(std::size_t segment) const {
         for (const Access& access : table_.accesses(segment)) caches_->prefetch(access.print);
     }
 
-    // Count what the next segments move in `bytes` [nodes] too, from and to each home.
+    // From now on also add what segments move from and to each home to `bytes` [nodes].
     void count_into(std::int64_t* bytes) { counted_ = bytes; }
 
-    std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] what a miss waits at each controller
+    std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] the wait of a miss at each controller
 
 private:
     std::int64_t price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price);
@@ -118,13 +116,11 @@ private:
     std::int64_t* counted_ = nullptr;
     Found found_;
     std::vector<std::int64_t> queueing_ps_;  // [nodes]
-    std::vector<std::int64_t> units_;        // [resources] of the segment at hand
-    std::vector<std::uint32_t> used_;        // of which there are some
+    std::vector<std::int64_t> units_;        // [resources] used by the present segment
+    std::vector<std::uint32_t> used_;        // resources with units
 };
 
-// What a price comes to at a speed (model 2.5 and 2.6).
-
-// Computing and waiting for memory, of which a part overlaps.
+// The time of computing and waiting for memory, which overlap in part.
 inline std::int64_t combined_ps(const Effects& effects, std::int64_t compute_ps, std::int64_t wait_ps) {
     const std::int64_t longer = std::max(compute_ps, wait_ps);
     if (effects.overlap_ppm == MILLION) return longer;
@@ -132,6 +128,7 @@ inline std::int64_t combined_ps(const Effects& effects, std::int64_t compute_ps,
     return sum_ps(longer, static_cast<std::int64_t>(hidden / MILLION));
 }
 
+// What a price comes to at a speed (model 2.5 and 2.6).
 inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const Speed& speed) {
     std::int64_t compute = price.compute_ps, wait = sum_ps(price.wait_ps, price.queued_ps);
     if (speed.compute_ppm != MILLION) compute = ceil_ratio(compute, MILLION, speed.compute_ppm);
@@ -139,13 +136,13 @@ inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const
     return sum_ps(combined_ps(effects, compute, wait), price.fault_ps);
 }
 
-// What is left of work, in whole picoseconds, when its nominal time changes.
+// What is left of work after its nominal time has changed.
 inline std::int64_t scaled_ps(std::int64_t left_ps, std::int64_t nominal_before_ps, std::int64_t nominal_ps) {
     return nominal_before_ps == 0 ? nominal_ps : ceil_ratio(left_ps, nominal_ps, nominal_before_ps);
 }
 
-// What work takes a worker at some speed, at full speed, and then if all its bytes were local; `pages_ps` are for its
-// pages, a part of the first alone.
+// The time of work at some speed, at full speed, and at full speed if all its bytes were local. `pages_ps` is the time
+// for its pages, which only `nominal_ps` contains.
 struct WorkTime {
     std::int64_t nominal_ps = 0, undisturbed_ps = 0, local_ps = 0, pages_ps = 0;
 };

@@ -1,3 +1,4 @@
+// The segments of a plan and their accesses: all that pricing needs of an access lies side by side (model 2.3).
 #pragma once
 
 #include <array>
@@ -12,17 +13,15 @@
 
 namespace numasim {
 
-// The segments of a plan and their accesses, all that pricing needs of one side by side (model 2.3).
-
 constexpr std::int32_t SEVERAL = -1;
 
 // One access of a segment.
 struct alignas(64) Access {
     Footprint print;
     std::int64_t passes, misses;
-    std::int32_t home;  // that of all its bytes, where it is known before the run; or SEVERAL
+    std::int32_t home;  // the home of all its bytes, if that is known before the run, or SEVERAL
     AccessMode mode;
-    bool settled;  // all its homes are known before the run
+    bool settled;  // whether all homes are known before the run
 
     bool writes() const { return mode != READ; }
 };
@@ -39,7 +38,7 @@ public:
     }
     std::size_t number_of(const Access& access) const { return static_cast<std::size_t>(&access - accesses_.data()); }
 
-    // It will be asked for before long: most of what pricing takes is a wait for it.
+    // Prefetch a segment or its accesses: pricing mostly waits for them.
     void prefetch(std::size_t segment) const { __builtin_prefetch(segments_.data() + segment); }
     void prefetch_accesses(std::size_t segment) const {
         __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
@@ -50,11 +49,11 @@ private:
         std::int64_t compute_ps, first_access;
     };
 
-    std::vector<Segment> segments_;  // [segments + 1], where the plan is coupled
+    std::vector<Segment> segments_;  // [segments + 1] if the plan is coupled
     std::vector<Access> accesses_;
 };
 
-// The node that all bytes of an access live on, or else SEVERAL.
+// The node on which all bytes of an access live, or SEVERAL.
 inline std::int32_t only_home(I64s by_home) {
     std::int32_t only = SEVERAL;
     for (std::size_t home = 0; home < by_home.size(); ++home) {
@@ -90,16 +89,15 @@ inline AccessTable::AccessTable(const Plan& plan) {
     }
 }
 
-// What children will be read for is fetched while their parent works: their programs, segments and accesses.
+// Prefetches the programs, segments and accesses of children while their parent works.
 //
-// It is a chain of four look-ups, each of them a likely miss in the caches of the machine that simulates. Every child
-// that is foreseen takes those before it one look-up further, so that none of them waits for the one before.
-
+// Each child takes a chain of four look-ups, each a likely cache miss of the machine that simulates. Every new child
+// takes the children before it one look-up further, so that no look-up waits for another.
 class TaskPrefetch {
 public:
     TaskPrefetch(const Programs& programs, const AccessTable& accesses) : programs_(programs), accesses_(accesses) {}
 
-    // A task will be spawned before long.
+    // A task will be spawned soon.
     void expect(std::uint32_t row) {
         programs_.expect(row);
         chain_[at_] = row;
@@ -118,7 +116,7 @@ private:
         programs_.expect_instruction(entry);
     }
 
-    // The segment that an op runs; where it does something else, any.
+    // The segment of a RUN op; segment 0 for other ops.
     void find_segment(std::uint32_t& entry) const {
         const Instruction first = programs_.instruction(entry);
         entry = first.op == RUN ? first.arg : 0;

@@ -18,7 +18,7 @@ public:
     Served later_pass(const Place&, const Footprint&, std::int64_t) override { return {0, 1}; }
 };
 
-// The bytes of `piece` that a cache has which holds `bytes` bytes, in these `parts` of the chunk.
+// The bytes of `piece` in a cache that holds `bytes` bytes of these `parts` of the chunk.
 std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t bytes) {
     const std::uint64_t here = piece.parts & parts;
     if (here == 0) return 0;
@@ -27,7 +27,7 @@ std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t byte
     return std::min(found, bytes);
 }
 
-// What of `piece` a cache has not that holds `parts` of the chunk and gave `found` bytes.
+// The rest of `piece` after a cache that holds `parts` of the chunk has given `found` bytes.
 Piece missing_of(const Piece& piece, std::uint64_t parts, std::int64_t found) {
     Piece missing = piece;
     missing.bytes -= found;
@@ -35,7 +35,7 @@ Piece missing_of(const Piece& piece, std::uint64_t parts, std::int64_t found) {
     return missing;
 }
 
-// Move what another cache has of `piece`, which `node` sends; what is missing still.
+// Move the part of `piece` that another cache has; `node` sends it. Returns the rest.
 Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64_t held, Found& found) {
     const std::int64_t here = found_of(piece, parts, held);
     if (here != 0) found.move(node, here);
@@ -44,24 +44,24 @@ Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64
 
 // ---- share: chunks age with what their domain brings in -------------------------------------------------------------
 
-// A domain's time is in bytes: all that is brought in, and of what is touched again the share of the cache that is
-// younger.
+// The time of a domain is in bytes. It passes by the bytes that are brought in, and when bytes are touched again, by
+// the share of the cache that is younger than they are.
 
-// A chunk in one domain's cache, touched last by then from `node`; no bytes where there is none.
+// A chunk in the cache of one domain, last touched at time `stamp` from `node`. No bytes: the chunk is not there.
 struct Copy {
     std::int64_t stamp;
     std::uint64_t parts;
     std::uint32_t bytes, node;
 };
 
-// All that is known of a chunk, side by side in memory.
+// The record of a chunk.
 struct Chunk {
-    std::uint64_t& dirty;  // one more than the domain whose copy is dirty, 0 for none
+    std::uint64_t& dirty;  // number of the domain whose copy is dirty + 1, or 0
     Copy* copies;          // [domains]
 };
 
-// The records of many chunks: a look at one is a wait for the memory of the machine that simulates, so that none lies
-// across more of its cache lines than it needs.
+// The records of all chunks. Reading one is mostly a cache miss of the machine that simulates, so each lies in as few
+// cache lines as possible.
 class ChunkRecords {
 public:
     ChunkRecords(std::size_t chunks, std::size_t domains)
@@ -132,7 +132,7 @@ private:
                 static_cast<std::uint32_t>(place.node)};
     }
 
-    // Take a chunk that is dirty in another domain from there.
+    // Take a chunk from the domain where it is dirty.
     void fetch(Chunk chunk, const Place& place, const Piece& piece, Found& found) {
         if (chunk.dirty == 0) return;
         const Copy& other = chunk.copies[chunk.dirty - 1];
@@ -141,7 +141,7 @@ private:
         chunk.dirty = owner(place);
     }
 
-    // Take what other domains have of a piece from there, those that follow the own one first.
+    // Take a piece from other domains that have parts of it, first from those that follow the own domain.
     void forward(Chunk chunk, std::size_t domain, Piece piece, Found& found) {
         for (std::size_t step = 1; step < sizes_.domains && piece.parts != 0; ++step) {
             const std::size_t sender = (domain + step) % sizes_.domains;
@@ -173,7 +173,7 @@ struct Line {
     bool dirty;
 };
 
-// One domain's chunks, the least recently used first.
+// The chunks of one domain, the least recently used first.
 class LruDomain {
 public:
     Line* find(std::int64_t chunk) {
@@ -220,7 +220,7 @@ public:
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, writes, found); });
     }
 
-    // What a second walk over the access finds; a third would find the same.
+    // Find what a second walk over the access finds. A third walk would find the same.
     Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
         again_.clear();
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, false, again_); });
@@ -251,7 +251,7 @@ private:
         mine.evict(sizes_.llc_bytes[place.domain]);
     }
 
-    // Take a chunk that is dirty in another domain from there; the bytes that come.
+    // Take a chunk from the domain where it is dirty. Returns the bytes that come.
     std::int64_t fetch(LruDomain& mine, Line& line, const Piece& piece, Found& found) {
         for (LruDomain& domain : domains_) {
             Line* const other = &domain == &mine ? nullptr : domain.find(line.chunk);
@@ -266,7 +266,7 @@ private:
         return 0;
     }
 
-    // Take what other domains have of a piece from there, those that follow the own one first.
+    // Take a piece from other domains that have parts of it, first from those that follow the own domain.
     void forward(std::size_t domain, Piece piece, Found& found) {
         for (std::size_t step = 1; step < domains_.size() && piece.parts != 0; ++step) {
             const Line* const other = domains_[(domain + step) % domains_.size()].find(piece.chunk);

@@ -1,3 +1,8 @@
+// Last-level caches: which part of an access is found in the domain's own cache, in another domain's, or in memory
+// (model 2.4; engine/reference/memory/caches.py).
+//
+// Caches follow memory in chunks of 64 KiB. All regions lie in one address space, and each begins at a chunk of its
+// own.
 #pragma once
 
 #include <algorithm>
@@ -12,25 +17,22 @@
 
 namespace numasim {
 
-// Memory as caches follow it: chunks of 64 KiB, and which of them an access touches
-// (engine/reference/memory/caches.py). All regions are in one space of addresses, each from a chunk of its own on.
-
 constexpr std::int64_t CHUNK_BYTES = NS_CHUNK_BYTES;
-constexpr std::int64_t PART_BYTES = CHUNK_BYTES / 64;  // a chunk's parts are the bits of a word
+constexpr std::int64_t PART_BYTES = CHUNK_BYTES / 64;  // the 64 parts of a chunk are the bits of a word
 
-// What an access touches of a chunk.
+// The bytes and parts of a chunk that an access touches.
 struct Piece {
     std::int64_t chunk, bytes;
     std::uint64_t parts;
 };
 
-// The parts between two places of one chunk.
+// The parts between two addresses of one chunk.
 inline std::uint64_t parts_between(std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin % CHUNK_BYTES / PART_BYTES, last = (end - 1) % CHUNK_BYTES / PART_BYTES;
     return (~std::uint64_t{0} >> (63 - (last - first))) << first;
 }
 
-// `rows` pieces of `row_bytes` bytes, `stride` bytes apart; none is empty.
+// `rows` rows of `row_bytes` bytes, `stride` bytes apart, from address `begin` on.
 struct Footprint {
     std::int64_t begin, row_bytes, rows, stride;
 
@@ -39,7 +41,7 @@ struct Footprint {
     bool is_dense() const { return rows == 1 || stride == row_bytes; }
 };
 
-// [regions + 1] where regions begin, and where the last one ends.
+// [regions + 1] the addresses at which regions begin, and the end of the last region.
 inline std::vector<std::int64_t> region_begins(I64s region_bytes) {
     std::vector<std::int64_t> begins{0};
     for (const std::int64_t bytes : region_bytes) {
@@ -48,7 +50,7 @@ inline std::vector<std::int64_t> region_begins(I64s region_bytes) {
     return begins;
 }
 
-// Many records that are all zeros at first; memory is taken as they are written to.
+// Many records of zeros, whose memory is taken only when they are written to.
 template <typename T>
 class Zeros {
 public:
@@ -65,7 +67,7 @@ private:
     std::unique_ptr<T[], Free> data_;
 };
 
-// Calls `visit(piece)` for the chunks between two places.
+// Calls `visit(piece)` for the chunks between two addresses.
 template <typename Visit>
 void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
     while (begin < end) {
@@ -76,7 +78,7 @@ void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
     }
 }
 
-// Rows that do not overlap touch chunks in ascending order, so that one chunk at a time is gathered.
+// Likewise for rows that do not overlap: they touch chunks in ascending order, and one chunk at a time is gathered.
 template <typename Visit>
 void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
     Piece gathered{print.begin / CHUNK_BYTES, 0, 0};
@@ -109,7 +111,7 @@ void each_chunk_of_overlapping_rows(const Footprint& print, std::vector<Piece>& 
     }
 }
 
-// Calls `visit(piece)` for each chunk that is touched, once and in ascending order.
+// Calls `visit(piece)` once for each chunk that an access touches, in ascending order.
 template <typename Visit>
 void each_chunk(const Footprint& print, std::vector<Piece>& scratch, Visit&& visit) {
     if (print.is_dense()) {
@@ -121,21 +123,18 @@ void each_chunk(const Footprint& print, std::vector<Piece>& scratch, Visit&& vis
     }
 }
 
-// Last-level caches: what of an access is found in the own domain's cache, in another's, or in memory (model 2.4;
-// engine/reference/memory/caches.py).
-
-// Where an access comes from; `sharers` are the workers of its domain that have work, this one among them.
+// Where an access comes from. `sharers` is the number of workers in the domain that have work.
 struct Place {
     std::size_t domain;
     std::int32_t node;
     std::int64_t sharers;
 };
 
-// What one pass over an access finds.
+// Bytes that a pass over an access finds in caches.
 struct Found {
-    std::int64_t hit = 0;                // bytes in the own cache
-    std::int64_t moved = 0;              // bytes in others' caches,
-    std::vector<std::int64_t> moved_by;  // [nodes] by the node that sends them
+    std::int64_t hit = 0;                // in the own cache
+    std::int64_t moved = 0;              // in caches of other domains
+    std::vector<std::int64_t> moved_by;  // [nodes] the same by sending node
 
     explicit Found(std::size_t nodes) : moved_by(nodes, 0) {}
 
@@ -150,7 +149,7 @@ struct Found {
     }
 };
 
-// The fraction `part / whole` of each further pass that the last-level cache serves.
+// The last-level cache serves the fraction `part / whole` of each further pass.
 struct Served {
     std::int64_t part, whole;
 };
@@ -159,17 +158,17 @@ class Caches {
 public:
     virtual ~Caches() = default;
 
-    // An access will be walked before long.
+    // Prefetch what `first_pass` will read.
     virtual void prefetch(const Footprint&) const {}
 
-    // Walk an access once and add to `found`.
+    // Make the first pass over an access and add to `found`.
     virtual void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) = 0;
 
-    // `segment_bytes` is the footprint of all accesses of the segment.
+    // What the cache serves of a later pass. `segment_bytes` is the footprint of all accesses of the segment.
     virtual Served later_pass(const Place& place, const Footprint& print, std::int64_t segment_bytes) = 0;
 };
 
-// The last-level caches of the machine; one without any finds nothing.
+// The last-level caches of the machine. A machine without any gets caches that find nothing.
 std::unique_ptr<Caches> make_caches(const CacheSizes& sizes, std::size_t nodes);
 
 }  // namespace numasim

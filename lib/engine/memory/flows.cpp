@@ -9,7 +9,7 @@ namespace numasim {
 
 namespace {
 
-constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // beyond it the wait of an M/D/1 queue is taken as here
+constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // the wait of an M/D/1 queue grows no further beyond this load
 
 std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::vector<ItemTimes>& times,
                                                  std::uint64_t seed) {
@@ -19,9 +19,8 @@ std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::ve
         if (!mine.empty()) continue;
         const auto& given = plan.effects.prices[plan.effects.price_class[w]].families;
         for (std::size_t family = 0; family < given.size(); ++family) {
-            const NodeBytes& node_bytes = times[family].node_bytes();
-            const ItemPages pages(plan, plan.families[family], node_bytes, seed, plan.node[w]);
-            mine.emplace_back(plan.families[family], node_bytes, pages, given[family], plan.node[w], plan.nodes);
+            mine.emplace_back(plan, plan.families[family], times[family].node_bytes(), given[family], seed,
+                              plan.node[w]);
         }
     }
     return prices;
@@ -106,7 +105,7 @@ void Flows::pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
     const std::int64_t wall_ps = steady_ps(w.id);
     count(w.counters, flow, flow.done_ps + flow.left_ps, progress_.end_ps(w.id) - flow.work.start_ps, 1);
     count(w.counters, flow, flow.nominal_ps, wall_ps, taken - 1);
-    prices(w.id, flow.work.family).count(0, taken, traffic_);
+    prices(w.id, flow.work.family).count({0, 1, 1}, taken, traffic_);
     flow.work.start_ps = due_ps - wall_ps;
     flow.left_ps = flow.nominal_ps;
     flow.done_ps = 0;
@@ -136,7 +135,7 @@ void Flows::forget_changes() {
     started_.clear();
 }
 
-// Find out what the starting flows need; each leaves caches and pages changed for the next.
+// Price the starting flows in the order of workers. Each changes caches and pages for the next.
 void Flows::price_all() {
     if (started_.size() > 1) std::sort(started_.begin(), started_.end());
     if (effects_.queueing) queue();
@@ -185,7 +184,7 @@ std::int64_t Flows::noisy(std::int64_t compute_ps, std::int64_t stream, std::uin
     return noisy_ps(compute_ps, ns_draw(base, number), effects_.task_noise_ppm);
 }
 
-// The mean wait of an M/D/1 queue at each controller, for the load of what runs already.
+// Compute the mean wait of an M/D/1 queue at each controller, for the load of flows that already run.
 void Flows::queue() {
     for (std::size_t node = 0; node < plan_.nodes; ++node) {
         const std::int64_t capacity = effects_.resources.capacity[node];
@@ -230,7 +229,7 @@ void Flows::start_at_speed(std::uint32_t worker, std::int64_t now_ps) {
     move(worker);
 }
 
-// A flow that goes on with a range has the share of the one before.
+// A flow that goes on with a range has the share of the flow before.
 void Flows::start_progress(std::uint32_t worker, std::int64_t now_ps) {
     const Flow& flow = flows_[worker];
     const bool goes_on = flow.work.goes_on && shares_out_;
@@ -238,7 +237,7 @@ void Flows::start_progress(std::uint32_t worker, std::int64_t now_ps) {
     if (goes_on && !keeps_) progress_.move(worker, shares_.class_of(worker), now_ps);
 }
 
-// A nominal time that changes scales what is left of the flow.
+// A change of speed changes the nominal time, by which the rest of the flow is scaled.
 void Flows::change_speed(std::uint32_t worker, std::int64_t now_ps) {
     Flow& flow = flows_[worker];
     const std::int64_t before = flow.nominal_ps, left_ps = progress_.left_ps(worker, now_ps);

@@ -42,7 +42,7 @@ Brought* HelperThreads::brought_for(std::uint32_t worker, std::int64_t task) {
     return helper.begun == task ? &helper.brought_before : nullptr;
 }
 
-// The next access of the unit that reads, as far as the helper lives; false: there is none.
+// Find the next reading access of the unit. Returns false if there is none, or the helper's lifespan is over.
 bool HelperThreads::next(Helper& helper, Step& step) const {
     while (!helper.ended) {
         const Instruction at = programs_.instruction(programs_.first(helper.row) + helper.op);

@@ -1,4 +1,4 @@
-// Helper threads: what of a worker's next unit is in the last-level cache when it begins that (model 4.11;
+// Helper threads, which bring data of a worker's next unit into the last-level cache (model 4.11;
 // engine/reference/memory/helper_threads.py).
 #pragma once
 
@@ -19,22 +19,23 @@ public:
 
     bool has(const Worker& w) const { return rules_.has[w.id] != 0; }
 
-    // The worker's helper starts anew, without a unit.
+    // Start the worker's helper without a unit.
     void start_phase(Worker& w);
-    // The worker begins the unit that its helper has run through; the helper turns to `unit`, or to none.
+    // The worker begins the unit of its helper. The helper goes on with `unit`, or with no unit.
     void follow(const Worker& w, const Frame* unit);
-    // The worker's attempt has aborted: its helper begins anew; what that costs the worker.
+    // The worker's attempt has aborted: restart its helper. Returns the cost for the worker.
     std::int64_t restart_ps(const Worker& w);
-    // What the helper has brought for the unit that the worker executes, if that is `task`; else nullptr.
+    // What the helper has brought for the worker's unit, if that is `task`; otherwise nullptr.
     Brought* brought_for(std::uint32_t worker, std::int64_t task);
-    // Let the worker's helper run for a time; `uses` gets what it uses, too.
+    // Let the worker's helper run for `time_ps`. Adds what it uses to `uses`.
     void run_ahead(std::uint32_t worker, const Place& place, std::int64_t time_ps, std::vector<Use>& uses);
 
 private:
     static constexpr std::int64_t NO_UNIT = -1;
 
-    // What a helper has brought for the unit ahead, and for the one that its worker executes; how far it has come in
-    // the unit ahead, what is left of its lifespan, and what its last access takes longer than it had.
+    // The state of a helper: its unit and the unit of its worker (`begun`), with what it has brought for each; its
+    // place in its unit; the rest of its lifespan; and by how much its last access has exceeded the given time
+    // (`debt_ps`).
     struct Helper {
         std::int64_t unit = NO_UNIT, begun = NO_UNIT;
         std::uint32_t row = 0, op = 0, number = 0;
@@ -43,7 +44,7 @@ private:
         Brought brought, brought_before;
     };
 
-    // An access of a unit, and what the helper computes before it.
+    // An access of a unit, and the time that the helper computes before it.
     struct Step {
         const Access* access;
         std::uint32_t op, number;

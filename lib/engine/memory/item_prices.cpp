@@ -1,30 +1,30 @@
 #include "memory/item_prices.hpp"
 
+#include <algorithm>
+
 #include "checked.hpp"
 
 namespace numasim {
 
-ItemPrices::ItemPrices(const Family& family, const NodeBytes& node_bytes, const ItemPages& pages,
-                       const FamilyPrice& price, std::int32_t node, std::uint32_t nodes)
-    : family_(family),
+ItemPrices::ItemPrices(const Plan& plan, const Family& family, const NodeBytes& node_bytes, const FamilyPrice& price,
+                       std::uint64_t seed, std::int32_t node)
+    : plan_(plan),
+      family_(family),
       node_bytes_(node_bytes),
-      pages_(pages),
       price_(price),
+      seed_(seed),
       node_(static_cast<std::size_t>(node)),
-      nodes_(nodes) {
-    mean_.compute_ps = price.mean_compute_ps;
-    mean_.wait_ps = price.mean_wait_ps;
-    mean_.fault_ps = price.mean_pages_ps;
+      nodes_(plan.nodes),
+      returns_(
+          std::ranges::any_of(family.node_accesses, [](const NodeAccess& each) { return each.returned_ppm != 0; })),
+      mean_{.compute_ps = price.mean_compute_ps, .wait_ps = price.mean_wait_ps, .fault_ps = price.mean_pages_ps} {
     for (std::size_t i = 0; i < price.resource.size(); ++i) mean_uses_.push_back({price.resource[i], price.units[i]});
 }
 
-Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps) const {
-    return price(item, compute_ps, node_bytes_.wait(node_, item));
-}
+// ---- prices -------------------------------------------------------------------------------------------------------
 
 Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps, Traffic& traffic) const {
-    count_regions(item, 1, traffic);
-    count_pages(item, 1, traffic);
+    count_rows_and_pages({item, 1, 1}, 1, traffic);
     return price(item, compute_ps, node_bytes_.wait(node_, item, node_counter(1, traffic)));
 }
 
@@ -36,42 +36,33 @@ Price ItemPrices::price(std::int64_t item, std::int64_t compute_ps, const NodeWa
         const auto row = static_cast<std::size_t>(row_of(family_.accesses[a], item));
         price.wait_ps = sum_ps(price.wait_ps, price_.accesses[a].wait[row]);
     }
-    if (pages_.any()) price.fault_ps = pages_.time_ps(pages_.of(item));
+    if (has_pages()) price.fault_ps = pages_ps(pages(item));
     return price;
 }
 
-void ItemPrices::count(std::int64_t item, std::int64_t times, Traffic& traffic) const {
-    count_regions(item, times, traffic);
-    count_pages(item, times, traffic);
-    node_bytes_.each(item, node_counter(times, traffic));
-}
+// ---- what items move ----------------------------------------------------------------------------------------------
 
-void ItemPrices::count_pages(std::int64_t item, std::int64_t times, Traffic& traffic) const {
-    if (!pages_.any()) return;
-    const PageCounts pages = pages_.of(item);
-    traffic.placed += times * pages.placed;
-    traffic.unmapped += times * pages.unmapped();
-}
-
-void ItemPrices::count_regions(std::int64_t item, std::int64_t times, Traffic& traffic) const {
-    for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
-        count_row(a, row_of(family_.accesses[a], item), times, traffic);
+void ItemPrices::count(Items items, std::int64_t times, Traffic& traffic) const {
+    count_rows_and_pages(items, times, traffic);
+    for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) {
+        node_bytes_.each(items.at(i), node_counter(times, traffic));
     }
 }
 
-void ItemPrices::count(Items items, std::int64_t times, Traffic& traffic) const {
+void ItemPrices::count_rows_and_pages(Items items, std::int64_t times, Traffic& traffic) const {
     for (std::size_t a = 0; a < price_.accesses.size(); ++a) {
         const auto rows = static_cast<std::int64_t>(price_.accesses[a].wait.size());
         count_rows(family_.accesses[a], rows, items,
                    [&](std::int64_t row, std::int64_t visits) { count_row(a, row, times * visits, traffic); });
     }
-    for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) {
-        node_bytes_.each(items.at(i), node_counter(times, traffic));
+    for (std::int64_t i = 0; has_pages() && i < items.count; ++i) {
+        const PageCounts found = pages(items.at(i));
+        traffic.placed += times * found.placed;
+        traffic.unmapped += times * (found.near + found.far);
     }
-    for (std::int64_t i = 0; pages_.any() && i < items.count; ++i) count_pages(items.at(i), times, traffic);
 }
 
-// Count the part of what moves that is in one row of an access's tables.
+// Count what one row of an access's tables moves.
 void ItemPrices::count_row(std::size_t number, std::int64_t row, std::int64_t times, Traffic& traffic) const {
     const auto& access = price_.accesses[number];
     const std::size_t from = static_cast<std::size_t>(row) * nodes_, to = node_ * nodes_;
@@ -82,6 +73,36 @@ void ItemPrices::count_row(std::size_t number, std::int64_t row, std::int64_t ti
         written[home] += times * access.written[from + home];
     }
     traffic.cached_bytes += times * access.cached_bytes;
+}
+
+// ---- pages --------------------------------------------------------------------------------------------------------
+
+std::int64_t ItemPrices::pages_of(const ns_page_amounts_list& given, std::int64_t item, std::uint64_t number) const {
+    return given.empty() ? 0 : ceil_div(amount_of(given[0].amounts, seed_, item, number), plan_.memory.page_bytes);
+}
+
+ItemPrices::PageCounts ItemPrices::pages(std::int64_t item) const {
+    const std::uint64_t accesses = family_.node_accesses.size();
+    const std::int64_t* const far_ps = plan_.effects.pages.unmap_far_ps.data() + node_ * nodes_;
+    PageCounts found{.placed = pages_of(family_.fresh, item, number_of_access(accesses)),
+                     .near = pages_of(family_.freed, item, number_of_access(accesses + 1))};
+    if (!returns_) return found;
+    node_bytes_.each(item, [&](const NodeAccess& access, std::size_t home, std::int64_t bytes) {
+        const std::int64_t pages = ceil_div(bytes * access.returned_ppm / MILLION, plan_.memory.page_bytes);
+        found.far += pages;
+        found.far_ps = sum_ps(found.far_ps, product_ps(pages, far_ps[home]));
+    });
+    return found;
+}
+
+std::int64_t ItemPrices::pages_ps(const PageCounts& pages) const {
+    const PageCosts& costs = plan_.effects.pages;
+    const std::int64_t together = pages.near + pages.far;
+    const std::int64_t flushes =
+        costs.unmap_batch != 0 ? ceil_div(together, costs.unmap_batch) : std::min<std::int64_t>(together, 1);
+    const std::int64_t unmap_ps = sum_ps(product_ps(pages.near, costs.unmap_ps), pages.far_ps);
+    return sum_ps(product_ps(pages.placed, plan_.costs.fault_ps),
+                  sum_ps(unmap_ps, product_ps(flushes, costs.flush_ps)));
 }
 
 }  // namespace numasim

@@ -37,14 +37,13 @@ std::int64_t MemorySystem::measured_segment_ps(Worker& w, std::int64_t task, std
 
 // ---- flows --------------------------------------------------------------------------------------------------------
 
-// What a new task reads first is fetched while others are being spawned: most of what pricing it takes is a wait for
-// that.
+// Data of a new task's first segment is prefetched while other tasks are spawned, since pricing mostly waits for it.
 void MemorySystem::expect(const Frame& frame) const {
     const Instruction next = run_.frames.next(frame);
     if (next.op == RUN) flows_->expect(next.arg);
 }
 
-// The children that a task will spawn after its work.
+// Prefetch data of the children that a task will spawn after its segment.
 void MemorySystem::prefetch_children(const Frame& frame) const {
     const Programs& programs = run_.prepared.programs;
     const std::uint32_t first = frame.at + 1;
@@ -113,7 +112,7 @@ void MemorySystem::settle() {
     flows_->settle(run_.clock.now_ps());
     for (const std::uint32_t w : flows_->started()) {
         const Flow& flow = flows_->flow(w);
-        run_.team[w].began_ps = flow.work.start_ps + flow.price.fault_ps;  // faults are reported as overhead
+        run_.team[w].began_ps = flow.work.start_ps + flow.price.fault_ps;  // page faults are reported as overhead
         if (flow.work.family == GRAPH) {
             run_.frames[flow.work.item].path_ps += flow.local_ps;
         } else {
@@ -126,7 +125,7 @@ void MemorySystem::settle() {
     if (run_.recorder.watched()) report_loads();
 }
 
-// The end of the worker's flow is an event of its own, or one of those of its group.
+// Schedule the end of the worker's flow as an event of its own, or leave it to the flow's rate group.
 void MemorySystem::schedule(Worker& w) {
     const Progress& progress = flows_->progress();
     progress.is_grouped(w.id) ? run_.clock.wait_for_turn(w) : run_.clock.schedule_flow(w, progress.end_ps(w.id));
@@ -139,7 +138,7 @@ void MemorySystem::schedule_first_ends() {
     progress.forget_changes();
 }
 
-// What ends later is found when the instant is settled.
+// Later ends are computed when the instant is settled.
 void MemorySystem::schedule_ends_of_now() {
     const Progress& progress = flows_->progress();
     for (const std::uint32_t each : progress.touched()) {
@@ -148,7 +147,7 @@ void MemorySystem::schedule_ends_of_now() {
     if (!progress.touched().empty()) run_.clock.follow_first_ends();
 }
 
-// Report what is in use of each resource, where that has changed.
+// Report the use of each resource whose use has changed.
 void MemorySystem::report_loads() {
     reported_loads_.resize(run_.plan.effects.resources.capacity.size(), 0);
     for (std::size_t resource = 0; resource < reported_loads_.size(); ++resource) {
@@ -159,7 +158,7 @@ void MemorySystem::report_loads() {
     }
 }
 
-// What has been moved from and to memory, of all kinds.
+// Sum up the bytes of all kinds that have been moved from and to memory.
 void MemorySystem::sum_traffic() {
     if (!flows_) return;
     const Traffic& traffic = flows_->traffic();

@@ -10,9 +10,10 @@ namespace numasim {
 namespace {
 
 constexpr std::int64_t LEAST_NOISE_PPM = -900'000, MOST_NOISE_PPM = 3'000'000;
-constexpr std::int64_t LANES_MEAN = 131'070, LANES_DEVIATION = 37'837;  // of the sum of a number's four 16-bit lanes
+constexpr std::int64_t LANES_MEAN = 131'070,
+                       LANES_DEVIATION = 37'837;  // of the sum of the four 16-bit lanes of a random number
 
-// A relative deviation, close to normal (model 1.4).
+// A relative deviation with a nearly normal distribution (model 1.4).
 std::int64_t noise_ppm(std::uint64_t number, std::int64_t deviation_ppm) {
     std::int64_t lanes = -LANES_MEAN;
     for (int shift = 0; shift < 64; shift += 16) lanes += static_cast<std::int64_t>(number >> shift & 0xFFFF);
@@ -69,7 +70,8 @@ const std::vector<std::uint32_t>& Speeds::update() {
     return changed_;
 }
 
-// A worker does something else: the others on its core may be faster or slower, and with the clock the whole socket.
+// A worker does something else. Other workers on its core may get faster or slower, and through the clock the whole
+// socket.
 void Speeds::move(std::uint32_t worker) {
     const std::size_t core = rules_.core[worker], socket = rules_.socket[worker];
     const bool rested = now_[worker] == Activity::RESTS, rests = next_[worker] == Activity::RESTS;
@@ -95,7 +97,7 @@ void Speeds::mark(std::uint32_t worker) {
     changed_.push_back(worker);
 }
 
-// The clock of a socket over the highest one: it falls with the number of cores that do not rest.
+// The clock of a socket relative to the highest clock. It falls with the number of cores that do not rest.
 std::int64_t Speeds::clock_ppm(std::size_t socket) const {
     if (rules_.clock_active.empty()) return MILLION;
     std::int64_t hz = rules_.clock_base_hz;
@@ -119,7 +121,7 @@ Speed Speeds::speed_beside(std::uint32_t worker, Activity others) const {
     return speed_at(worker, shared);
 }
 
-// What one more on the core, which does this, leaves of a speed.
+// What is left of a speed if one more worker on the core does this.
 std::int64_t Speeds::slowed_ppm(std::int64_t ppm, Activity mate) const {
     if (mate == Activity::RESTS) return ppm;
     return ppm * (mate == Activity::POLLS ? rules_.polling_ppm : rules_.executing_ppm) / MILLION;

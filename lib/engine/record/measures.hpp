@@ -11,7 +11,7 @@
 
 namespace numasim {
 
-// What is counted of each run of a phase (numasim/engine/phase_rows.py).
+// ---- rows of phases (numasim/engine/phase_rows.py)
 
 constexpr std::size_t PHASE_SUMS = 8;
 
@@ -25,7 +25,7 @@ constexpr std::size_t PHASE_COLUMNS = sizeof(PhaseRow) / sizeof(std::int64_t);
 class PhaseRows {
 public:
     bool full() const { return rows_.size() == static_cast<std::size_t>(NS_MOST_PHASE_ROWS); }
-    // A phase has ended; its sums are those since the begin of the run.
+    // Add the row of a phase that has ended, with sums since the begin of the run.
     void add(PhaseRow row) {
         const std::array<std::int64_t, PHASE_SUMS> sums = row.sums;
         for (std::size_t at = 0; at < PHASE_SUMS; ++at) row.sums[at] -= before_[at];
@@ -39,9 +39,8 @@ private:
     std::array<std::int64_t, PHASE_SUMS> before_{};
 };
 
-// What tasks took and moved since an iteration began, for a controller (model 4.12;
+// The times and bytes of tasks since an iteration began, for a controller (model 4.12;
 // engine/observe/task_measures.py).
-
 class TaskMeasures {
 public:
     TaskMeasures(std::size_t tasks, std::size_t nodes)
@@ -49,10 +48,10 @@ public:
 
     void add_time(std::int64_t task, std::int64_t time_ps) { ps_[static_cast<std::size_t>(task)] += time_ps; }
 
-    // [nodes] what a task has moved from and to each home, to be added to.
+    // [nodes] the bytes that a task has moved from and to each home, to which the caller adds.
     std::int64_t* bytes_of(std::int64_t task) { return bytes_.data() + static_cast<std::size_t>(task) * nodes_; }
 
-    // Count for a task what `moved(home)` grows by from `before` to `after`: bytes from and to each home.
+    // Count for a task by how much `moved(home)`, bytes from and to each home, grows from `before` to `after`.
     template <typename Moved>
     void before(Moved&& moved) {
         for (std::size_t home = 0; home < nodes_; ++home) before_[home] = moved(home);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t TOO_LATE_PS = LATEST_PS + 1;
 
-// `since_ps` and the time that `left` takes at `share`, rounded up.
+// The time at which `left` is done from `since_ps` on at `share`, rounded up.
 std::int64_t end_after(std::int64_t since_ps, Wide left, std::int64_t share) {
     if (left <= 0) return since_ps;
     const Wide end = since_ps + (share == ONE ? (left + ONE - 1) >> SHARE_BITS : (left + share - 1) / share);
@@ -54,7 +54,7 @@ void Progress::restart(std::uint32_t worker, std::int64_t left_ps, std::int64_t 
     enter(worker, number, Wide{left_ps} << SHARE_BITS);
 }
 
-// What is left of a flow at `now_ps`, or, if it begins later, then.
+// What is left of a flow at `now_ps`, or at its begin if that is later.
 Wide Progress::left(const Flow& flow, std::int64_t now_ps) const {
     const std::int64_t at_ps = std::max(flow.since_ps, now_ps);
     const Wide left = flow.number == NO_CLASS ? flow.left - Wide{at_ps - flow.since_ps} * flow.share
@@ -121,7 +121,7 @@ void Progress::set_level(std::uint32_t group, std::int64_t level, std::int64_t n
     touch(group);
 }
 
-// Let the virtual time be that of now; the ends of flows that have begun until then are fixed.
+// Bring the virtual time of a group to `now_ps`. The virtual ends of flows that have begun by then are fixed.
 void Progress::advance(Group& group, std::int64_t now_ps) {
     group.time = group.time_at(now_ps);
     group.since_ps = now_ps;
@@ -130,7 +130,7 @@ void Progress::advance(Group& group, std::int64_t now_ps) {
 
 // ---- the flows of a class -----------------------------------------------------------------------------------------
 
-// A flow of which this is left since it began, or will be when it begins, is of a class.
+// Put a flow into a class. `left` is what is left of the flow at its `since_ps`.
 void Progress::enter(std::uint32_t worker, std::uint32_t number, Wide left) {
     Flow& flow = flows_[worker];
     const Class& entered = classes_[number];
@@ -154,7 +154,7 @@ void Progress::take_out(std::uint32_t worker) {
     flow.share = ONE;
 }
 
-// Also an end behind the first may change whose event comes first: it may be in the same instant, of a lower worker.
+// A change of a later end may change the first event, too: the later end may be in the same instant, of a lower worker.
 void Progress::put_end(std::uint32_t worker) {
     const Flow& flow = flows_[worker];
     Class& changed = classes_[flow.number];
@@ -164,7 +164,7 @@ void Progress::put_end(std::uint32_t worker) {
     touch(changed.group);
 }
 
-// The first end of a class, which may be another, is among those of its group.
+// Bring the first end of a class up to date in the heap of its group.
 void Progress::put_first_end(std::uint32_t number) {
     const Class& changed = classes_[number];
     EndHeap& ends = groups_[changed.group].ends;
@@ -208,7 +208,8 @@ EventKey Progress::first_end_now(std::uint32_t group, std::int64_t now_ps) const
     return event_of(groups_[group], now_ps, groups_[group].time_at(now_ps));
 }
 
-// Of the flows that end not after the virtual time `until`, in the same instant, that of the lowest worker comes first.
+// Of the flows that end at or before the virtual time `until`, in the same instant, the flow of the lowest worker comes
+// first.
 EventKey Progress::event_of(const Group& group, std::int64_t due_ps, Wide until) const {
     std::uint32_t first = UINT32_MAX;
     group.ends.each_until(until, [&](std::uint32_t number) {

@@ -1,3 +1,12 @@
+// How far flows have come, exactly: in 2^-48 of a picosecond, as shares are in 2^-48 (model 2.5;
+// engine/reference/memory/flows.py).
+//
+// The flows of a rate group (rate_groups.hpp) all proceed at the level of the group. A group has a *virtual time*,
+// which passes as fast as the level says (Demers, Keshav and Shenker, Analysis and simulation of a fair queueing
+// algorithm, 1989, section 2). Each flow of the group ends at a fixed virtual time. A level that changes therefore
+// moves one number and one event, however many flows there are. A class that joins another group keeps its own virtual
+// time, at a fixed distance from the time of the group; that, too, moves one number. Flows without a class have events
+// of their own.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +20,16 @@
 
 namespace numasim {
 
-// Ends in virtual time, of which the first is known, and each can be changed or taken out: a binary heap.
-
-// When something ends that is known by its number.
+// The end of something that has a number.
 struct End {
     Wide time;
     std::uint32_t number;
 };
 
+// A binary heap of ends in virtual time. Each end can be changed or taken out.
 class EndHeap {
 public:
-    // [numbers] where in its heap each is, of all heaps that share the numbers.
+    // [numbers] the place of each number in its heap. Several heaps may share the numbers.
     using Places = std::vector<std::uint32_t>;
     static constexpr std::uint32_t NOWHERE = UINT32_MAX;
 
@@ -29,7 +37,7 @@ public:
     const End& first() const { return ends_.front(); }
     bool is_first(std::uint32_t number) const { return !ends_.empty() && ends_.front().number == number; }
 
-    // `end` is that of its number, which may be in the heap already; the number has none any more.
+    // Add or change the end of a number; take the end of a number out.
     void put(const End& end, Places& places) {
         std::uint32_t& place = places[end.number];
         if (place == NOWHERE) {
@@ -47,7 +55,7 @@ public:
         if (last.number != number) sift(place, last, places);
     }
 
-    // Calls `visit(number)` for those that end not after `until`.
+    // Calls `visit(number)` for each number that ends at or before `until`.
     template <typename Visit>
     void each_until(Wide until, Visit&& visit, std::size_t from = 0) const {
         if (from >= ends_.size() || ends_[from].time > until) return;
@@ -57,7 +65,7 @@ public:
     }
 
 private:
-    // Put `end` where it belongs, above or below the free place `at`.
+    // Put `end` into its place, above or below the free place `at`.
     void sift(std::size_t at, const End& end, Places& places) {
         const auto put = [&](const End& what) {
             ends_[at] = what;
@@ -75,68 +83,62 @@ private:
     std::vector<End> ends_;
 };
 
-// How far flows have come, exactly: in 2^-48 of a picosecond, as shares are in 2^-48 (model 2.5;
-// engine/reference/memory/flows.py).
-//
-// The flows of a rate group (sharing/rate_groups.hpp) all go on at its level. So a group has a *virtual time*, which
-// passes as fast as the level says (Demers, Keshav and Shenker, Analysis and simulation of a fair queueing algorithm,
-// 1989, section 2): each of its flows ends at a fixed virtual time, and a level that changes moves one number and one
-// event, however many flows there are. A class that comes into another group takes its own time along, of which the
-// group's is a fixed time ahead or behind; so that, too, moves one number. Flows of no class have events of their own.
-
+// The progress of the flows of all workers.
 class Progress {
 public:
     Progress(std::size_t workers, std::size_t groups);
 
-    // The worker's flow does `left_ps` from `since_ps` on, at a share of its own.
+    // Start the worker's flow at `since_ps`, with `left_ps` to do at a share of its own.
     void start(std::uint32_t worker, std::int64_t left_ps, std::int64_t since_ps, std::int64_t share);
-    void stop(std::uint32_t worker);  // it has ended
+    void stop(std::uint32_t worker);  // the flow has ended
 
-    // The flow is of a class now, or of none; a class of a group; a group at a level.
+    // Put the flow into a class or into none; put a class into a group; change the level of a group, or the share of a
+    // flow without a class.
     void move(std::uint32_t worker, std::uint32_t number, std::int64_t now_ps);
     void regroup(std::uint32_t number, std::uint32_t group, std::int64_t now_ps);
     void set_level(std::uint32_t group, std::int64_t level, std::int64_t now_ps);
     void set_share(std::uint32_t worker, std::int64_t share, std::int64_t now_ps);
 
-    // What is left, rounded up; then `left_ps` takes its place, from now on or from `since_ps`.
+    // What is left of a flow, rounded up; replace it by `left_ps`, from now on or from `since_ps` on.
     std::int64_t left_ps(std::uint32_t worker, std::int64_t now_ps) const;
     void put_left(std::uint32_t worker, std::int64_t left_ps, std::int64_t now_ps);
     void restart(std::uint32_t worker, std::int64_t left_ps, std::int64_t since_ps);
 
-    // Whether its end is among those of a group, not an event of its own.
+    // Whether the flow's end belongs to a group, and is no event of its own.
     bool is_grouped(std::size_t worker) const { return flows_[worker].number != NO_CLASS; }
     std::int64_t share(std::size_t worker) const;
 
-    // When the worker's flow ends if nothing changes; times beyond LATEST_PS are LATEST_PS + 1.
+    // When the worker's flow ends, if nothing changes. Times beyond LATEST_PS are LATEST_PS + 1.
     std::int64_t end_ps(std::size_t worker) const;
 
-    // Groups whose first end may have changed since the last `forget_changes`; that end, as an event; the first one at
-    // this time, if there is one.
+    // The groups whose first end may have changed since the last `forget_changes`. The first end of a group as an
+    // event; the first end at this time, or NO_EVENT.
     std::span<const std::uint32_t> touched() const { return touched_; }
     EventKey first_end(std::uint32_t group) const;
     EventKey first_end_now(std::uint32_t group, std::int64_t now_ps) const;
     void forget_changes();
 
 private:
-    // `left` of a flow of a class is the time of the class at which it ends, else what is left since `since_ps`.
+    // `left` is the virtual time of its class at which the flow ends; without a class it is what was left at
+    // `since_ps`.
     struct Flow {
         Wide left = 0;
         std::int64_t since_ps = 0, share = ONE;
         std::uint32_t number = NO_CLASS;
     };
 
-    // Its time is `ahead` of its group's.
+    // The virtual time of the class is that of its group plus `ahead`.
     struct Class {
         Wide ahead = 0;
         std::uint32_t group = FREE_GROUP;
-        EndHeap ends;  // of its flows
+        EndHeap ends;  // ends of its flows
     };
 
-    // `time` is its virtual time at `since_ps`; `waiting` are flows that begin later than that.
+    // `time` is the virtual time at `since_ps`. `waiting` are flows that begin later.
     struct Group {
         Wide time = 0;
         std::int64_t since_ps = 0, level = ONE;
-        EndHeap ends;  // the first ones of its classes, in its own time
+        EndHeap ends;  // the first ends of its classes, in the time of the group
         std::vector<std::uint32_t> waiting;
         bool touched = false;
 

@@ -43,7 +43,7 @@ bool FlowClasses::leave(std::uint32_t worker) {
     return are_left;
 }
 
-// The class of these resources.
+// Find or found the class of these resources.
 std::uint32_t FlowClasses::class_for(std::span<const Demand> demands) {
     std::uint64_t name = 0;
     for (const Demand& demand : demands) name += names_[demand.resource];
@@ -85,7 +85,7 @@ void FlowClasses::use(std::uint32_t number, std::span<const Demand> demands, boo
 
 namespace {
 
-// Most sets that differ do so in the first word.
+// Faster than std::ranges::equal, since different sets mostly differ in the first word.
 bool are_same(const std::vector<std::uint64_t>& one, const std::vector<std::uint64_t>& other) {
     for (std::size_t at = 0; at < one.size(); ++at) {
         if (one[at] != other[at]) return false;
@@ -147,15 +147,16 @@ void RateGroups::end() {
     }
 }
 
-// The group that has just these classes, if there is one.
+// The group of exactly these classes, or `size()`.
 std::uint32_t RateGroups::equal(const std::vector<std::uint64_t>& classes) const {
     std::uint32_t found = 0;
     while (found < size() && !are_same(groups_[found].classes, classes)) ++found;
     return found;
 }
 
-// Of the groups that are not made yet, the one with the fewest differences. One without classes has as many as there
-// are classes, and is preferred to others with so many: what leaves a group would have to come into another one.
+// Of the groups that are not made yet, the group with the fewest differences from a set of classes. A group without
+// classes differs in all of them. It is preferred to others with as many differences, since classes that leave a group
+// would have to join another group.
 std::uint32_t RateGroups::closest(const std::vector<std::uint64_t>& classes) {
     std::uint32_t count = 0;
     for (const std::uint64_t word : classes) count += ns_word_count(word);
@@ -183,7 +184,7 @@ void RateGroups::regroup(std::uint32_t number, std::uint32_t group) {
     regrouped_.push_back(number);
 }
 
-// With all that its flows ask for.
+// Put a class into a group or take it out, with its demands.
 void RateGroups::put(std::uint32_t number, Group& group, bool in) {
     const std::int64_t sign = in ? 1 : -1;
     ns_set_put(group.classes.data(), number, in);

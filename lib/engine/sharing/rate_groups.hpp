@@ -1,3 +1,11 @@
+// Classes of flows, and rate groups of classes (model 2.9).
+//
+// Flows that use the same resources are one class. Classes that the same resource holds back are one rate group: they
+// have one level, which changes for all of them at once.
+//
+// Each time that shares are computed, groups are made of sets of classes. Which resource holds a class back changes
+// much less often than the level. A set therefore takes over the most similar existing group, and only the classes that
+// differ cost time. The sums of what the classes of a group ask for stay with the group.
 #pragma once
 
 #include <cstddef>
@@ -9,56 +17,52 @@
 
 namespace numasim {
 
-// The members of a set of the core (base/bitset.h).
-
-// Calls `visit(member)` for the members of word number `at` of a set, in ascending order.
+// Calls `visit(member)` for the members in word number `at` of a set (base/bitset.h), in ascending order.
 template <typename Visit>
 void each_member(std::size_t at, std::uint64_t word, Visit&& visit) {
     for (; word != 0; word &= word - 1) visit(static_cast<std::uint32_t>(64 * at) + ns_word_first(word));
 }
 
-// What flows ask for, and their classes: flows of the same resources are one, of which there is a sum of what they ask
-// for.
-
 constexpr std::uint32_t NO_CLASS = UINT32_MAX;
 
-// What a flow uses of a resource when nothing holds it back.
+// What a flow uses of a resource if no resource holds the flow back.
 struct Demand {
     std::uint32_t resource;
     std::int64_t units_per_s;
 };
 
+// The demands of flows, and their classes: flows of the same resources are one class.
 class FlowClasses {
 public:
     FlowClasses(std::size_t workers, std::size_t resources);
 
-    // The worker's flow asks for this as well, or for nothing any more. It is of no class then.
+    // Add a demand to the worker's flow; take all its demands away. The flow is in no class then.
     void ask(std::uint32_t worker, const Demand& demand);
     void ask_nothing(std::uint32_t worker) { count_[worker] = 0; }
     std::span<const Demand> demands(std::size_t worker) const {
         return {demands_.data() + worker * resources_, count_[worker]};
     }
 
-    // The class of a worker's flow. It joins one, which is told, or leaves its own; then whether flows are left in
-    // that.
+    // The class of a worker's flow. `join` puts the flow into a class and returns the class. `leave` takes it out and
+    // returns whether the class still has flows.
     std::uint32_t of(std::size_t worker) const { return class_[worker]; }
     std::uint32_t join(std::uint32_t worker);
     bool leave(std::uint32_t worker);
 
-    // [resources] what the flows of a class ask for.
+    // [resources] the sum of the demands of a class.
     std::span<const std::int64_t> asked(std::uint32_t number) const { return classes_[number].asked; }
 
-    // Sets of classes, of `words` words: those that have flows; of these, the ones that use a resource.
+    // Sets of classes, of `words` words each: all classes with flows; the classes that use a resource.
     std::size_t words() const { return words_; }
     const std::uint64_t* in_use() const { return in_use_.data(); }
     const std::uint64_t* users(std::size_t resource) const { return users_.data() + resource * words_; }
 
 private:
-    // `name` is the sum of what `names_` has for its resources.
+    // `name` is the sum of the `names_` of its resources.
     struct Class {
         std::uint64_t name = 0;
         std::uint32_t flows = 0, resources = 0;
-        std::uint32_t next = NO_CLASS;  // in the same place of the table
+        std::uint32_t next = NO_CLASS;  // the next class in the same place of `table_`
         std::vector<std::int64_t> asked;
     };
 
@@ -69,52 +73,46 @@ private:
     void use(std::uint32_t number, std::span<const Demand> demands, bool in);
     std::uint32_t& place_of(std::uint64_t name) { return table_[name % table_.size()]; }
 
-    const std::size_t resources_, words_;      // there are no more classes than workers
+    const std::size_t resources_, words_;      // there are at most as many classes as workers
     std::vector<Demand> demands_;              // [workers][resources], the first `count_` of each
     std::vector<std::uint32_t> count_;         // [workers]
     std::vector<std::uint32_t> class_;         // [workers]
     std::vector<std::uint64_t> names_;         // [resources]
     std::vector<Class> classes_;               // [workers]
-    std::vector<std::uint32_t> free_, table_;  // classes without flows; the first class of each place by name
+    std::vector<std::uint32_t> free_, table_;  // classes without flows; the first class of each place, by name
     std::vector<std::uint64_t> users_;         // [resources] sets of classes
     std::vector<std::uint64_t> in_use_;        // a set of classes
 };
 
-// Rate groups: classes of flows that one resource holds back have the same level, which changes for all of them at once
-// (model 2.9).
-//
-// Each time that shares are found anew, groups are made of sets of classes. Which resource holds a class back changes
-// much less often than the level does. So a set takes over the group from which it differs least, and what it costs to
-// make a group is the classes that come and go: the sum of what its classes ask for goes along.
-
 constexpr int SHARE_BITS = 48;
-constexpr std::int64_t ONE = std::int64_t{1} << SHARE_BITS;  // the share of a flow that nothing holds back
-constexpr std::uint32_t FREE_GROUP = 0;  // that of classes which nothing holds back: its level is ONE
+constexpr std::int64_t ONE = std::int64_t{1} << SHARE_BITS;  // the share of a flow that no resource holds back
+constexpr std::uint32_t FREE_GROUP = 0;  // the group of classes that no resource holds back; its level is ONE
 
 class RateGroups {
 public:
     RateGroups(const FlowClasses& classes, std::size_t workers, std::size_t resources);
 
-    // The most groups that there are for so many resources.
+    // The largest number of groups.
     static std::size_t most(std::size_t resources) { return resources + 1; }
 
     std::uint32_t of(std::uint32_t number) const { return group_[number]; }  // a class
     std::int64_t level(std::uint32_t group) const { return groups_[group].level; }
 
-    // [resources] what the flows of a group ask for, but of those that nothing holds back; the number of groups.
+    // [resources] the sum of the demands of a group, except for FREE_GROUP; the number of groups.
     std::span<const std::int64_t> asked(std::uint32_t group) const { return groups_[group].asked; }
     std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
-    // A flow of a class asks for this, or (-1) does no more; a class has no flows left.
+    // A flow with these demands joins a class (sign 1) or leaves it (sign -1); a class has no flows left.
     void change(std::uint32_t number, std::span<const Demand> demands, std::int64_t sign);
     void dissolve(std::uint32_t number) { regroup(number, FREE_GROUP); }
 
-    // Find all groups anew: those that are made between the two calls, whose classes are told; no other is held back.
+    // Make all groups anew between `begin` and `end`. `make` makes a group of a set of classes and returns it. Classes
+    // in no made group are not held back.
     void begin();
     std::uint32_t make(const std::vector<std::uint64_t>& classes, std::int64_t level);
     void end();
 
-    // Classes that are of another group, and groups of another level, since the last call of `forget_changes`; some
+    // Since the last call of `forget_changes`: classes with another group, and groups with another level. Some come
     // more than once.
     const std::vector<std::uint32_t>& regrouped() const { return regrouped_; }
     const std::vector<std::uint32_t>& relevelled() const { return relevelled_; }
@@ -123,7 +121,7 @@ public:
 private:
     struct Group {
         std::int64_t level = ONE;
-        std::uint32_t size = 0;  // of the set of its classes
+        std::uint32_t size = 0;  // number of its classes
         bool made = false;       // since `begin`
         std::vector<std::uint64_t> classes;
         std::vector<std::int64_t> asked;
@@ -139,7 +137,7 @@ private:
 
     const FlowClasses& classes_;
     const std::size_t resources_;
-    std::vector<std::uint32_t> group_;  // [workers] of each class, of which there are no more
+    std::vector<std::uint32_t> group_;  // [classes] the group of each class
     std::vector<Group> groups_;
     std::vector<std::uint32_t> regrouped_, relevelled_;
 };

@@ -56,7 +56,7 @@ void Shares::leave(std::uint32_t worker) {
     changed_ = true;
 }
 
-// The worker's flow asks for this, or (-1) does no more.
+// Add a demand of the worker's flow (sign 1) or take it away (sign -1).
 inline void Shares::change(std::uint32_t worker, const Demand& demand, std::int64_t sign) {
     const std::size_t resource = demand.resource;
     total_[resource] = sum_ps(total_[resource], sign * demand.units_per_s);
@@ -65,7 +65,7 @@ inline void Shares::change(std::uint32_t worker, const Demand& demand, std::int6
     ns_set_put(over_.data(), demand.resource, total_[resource] > capacity_[resource]);
 }
 
-// The address space manages less the more nodes use it.
+// The more nodes place pages, the fewer page faults the address space serves.
 void Shares::count_fault_user(std::size_t node, std::int64_t sign) {
     const bool did = fault_users_[node] != 0;
     fault_users_[node] += sign;
@@ -108,7 +108,7 @@ void Shares::solve() {
     if (snapshot_) hold_fresh();
 }
 
-// Progressive filling: the resource that allows the smallest share gives it to all its classes, round by round.
+// Progressive filling: in each round the resource that allows the smallest share gives this share to all its classes.
 void Shares::fill() {
     join_loose();
     find_scarce();
@@ -135,12 +135,12 @@ void Shares::find_scarce() {
     }
 }
 
-// The first resource that allows the smallest share, if that is below ONE.
+// Return the first resource that allows the smallest share below ONE, or nullptr.
 const Shares::Scarce* Shares::tightest(std::int64_t& level) const {
     const Scarce* found = nullptr;
     level = ONE;
     for (const Scarce& each : scarce_) {
-        if (each.left >= Wide{level} * each.asked) continue;  // its level is no smaller
+        if (each.left >= Wide{level} * each.asked) continue;  // this resource allows no smaller share
         const Wide share = each.left / each.asked;
         level = share < 1 ? 1 : static_cast<std::int64_t>(share);
         found = &each;
@@ -149,7 +149,7 @@ const Shares::Scarce* Shares::tightest(std::int64_t& level) const {
     return found;
 }
 
-// All open classes that use the resource get its level.
+// Give all open classes that use the resource this level.
 void Shares::freeze(std::size_t tight, std::int64_t level) {
     const std::uint64_t* const users = classes_.users(tight);
     for (std::size_t at = 0; at < open_.size(); ++at) {
@@ -159,7 +159,7 @@ void Shares::freeze(std::size_t tight, std::int64_t level) {
     take_off(groups_.asked(groups_.make(frozen_, level)), level);
 }
 
-// Resources that have enough for the open ones, if there are any, are no longer scarce.
+// Take the frozen demands off all scarce resources. Resources with enough for the open classes are no longer scarce.
 void Shares::take_off(std::span<const std::int64_t> asked, std::int64_t level) {
     std::size_t kept = 0;
     for (const Scarce& each : scarce_) {
@@ -170,7 +170,7 @@ void Shares::take_off(std::span<const std::int64_t> asked, std::int64_t level) {
     scarce_.resize(kept);
 }
 
-// Under contention `snapshot`, flows that have no share yet keep what they would get now.
+// Under contention `snapshot`: flows without a share keep the share that they would get now.
 void Shares::hold_fresh() {
     for (const std::uint32_t worker : fresh_) held_share_[worker] = level(worker);
     held_.swap(fresh_);

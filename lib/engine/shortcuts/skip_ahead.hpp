@@ -1,13 +1,13 @@
-// Skipping ahead: a whole phase in which only steals and the ends of serial runs are events (model 1.7).
+// Skipping ahead: in a whole phase only steals and the ends of serial runs are events (model 1.7).
 #pragma once
 
 #include <memory>
 
-#include "work_source.hpp"
 #include "memory/memory_system.hpp"
 #include "shortcuts/skipped_ranges.hpp"
 #include "shortcuts/skipped_trees.hpp"
 #include "state/run.hpp"
+#include "work_source.hpp"
 
 namespace numasim {
 
@@ -15,26 +15,26 @@ class SkipAhead {
 public:
     SkipAhead(Run& run, MemorySystem& memory, WorkSource& source);
 
-    // Whether the phase is skipped over.
+    // Whether the present phase is skipped over.
     bool active() const { return phase_ != nullptr; }
-    // Give workers the roots or the range of the phase, as serial runs.
+    // Give workers the roots or the range of the phase as serial runs.
     void start_phase();
 
-    // The end of a worker's run has come; true: it has nothing to do any more.
+    // A worker's run has ended. Returns whether the worker has nothing to do now.
     bool end_run(Worker& w);
 
     // Speeds have changed at the end of an instant.
     void follow_speeds();
 
-    // Whether queue `q` holds a task now; let `thief` have the one at its far end.
+    // Whether a queue holds a task now; give `thief` the task at the far end of the queue.
     bool holds_task(std::uint32_t q) { return phase_->holds_task(owner_of(q), run_.clock.now_ps()); }
     void steal(Worker& thief, std::uint32_t q);
 
-    // The time before which no queue will hold a task; now, where one does.
+    // A time before which no queue will hold a task; the present time if one holds a task.
     std::int64_t no_task_before_ps() { return phase_->no_task_before_ps(run_.team, run_.clock.now_ps()); }
     std::int64_t take_span_ps() { return phase_->take_span_ps(); }
 
-    // The items of a phase that consists of a range, otherwise nullptr.
+    // The ranges, if the phase consists of a range, otherwise nullptr.
     SkippedRanges* ranges() { return phase_ == dealt_.get() ? dealt_.get() : nullptr; }
     Worker& owner_of(std::uint32_t q) { return run_.team[static_cast<std::size_t>(run_.plan.steal.queues[q].owner)]; }
     // The end of the worker's run has moved.
@@ -44,9 +44,9 @@ private:
     Run& run_;
     MemorySystem& memory_;
     WorkSource& source_;
-    std::unique_ptr<SkippedTrees> trees_;   // where the plan skips ahead
+    std::unique_ptr<SkippedTrees> trees_;   // if the plan skips ahead
     std::unique_ptr<SkippedRanges> dealt_;  // likewise
-    SkippedWork* phase_ = nullptr;          // that of the phase
+    SkippedWork* phase_ = nullptr;          // the one of the present phase
 };
 
 }  // namespace numasim

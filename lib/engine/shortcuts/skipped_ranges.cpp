@@ -10,7 +10,7 @@ namespace numasim {
 
 namespace {
 
-constexpr std::int64_t PORTION = 16;  // unlike items whose times depend on others
+constexpr std::int64_t PORTION = 16;  // items of a portion, if they differ and speeds may change
 
 constexpr Items last_of(const Items& items, std::int64_t count) {
     return {items.first + (items.count - count) * items.step, items.step, count};
@@ -42,7 +42,7 @@ void SkippedRanges::start_phase(std::size_t family) {
     speeds_matter_ = std::ranges::any_of(run_.team, [this](const Worker& w) { return may_change(w); });
 }
 
-// Whether what others do changes what an item takes the worker.
+// Whether other workers change how long an item takes the worker.
 bool SkippedRanges::may_change(const Worker& w) const {
     const Speed busy = memory_.speed_beside(w, Activity::EXECUTES), idle = memory_.speed_beside(w, Activity::POLLS);
     if (!uniform_) return busy != idle;
@@ -106,7 +106,7 @@ void SkippedRanges::steal(Worker& thief, Worker& victim, std::int64_t now_ps) {
     lose_farthest(victim, robbed);
 }
 
-// Take the farthest item from its owner, who has another in hand.
+// Take the farthest item from its owner, which has another item at hand.
 void SkippedRanges::lose_farthest(Worker& victim, Share& share) {
     if (share.queued.count != 0) {
         --share.queued.count;
@@ -143,8 +143,8 @@ void SkippedRanges::lose_like(Worker& victim, std::int64_t items) {
     share.portion -= items;
 }
 
-// Once the queues are empty nothing comes into them, and all ends with the last item; but speeds change with the first
-// of the runs that end.
+// Once all queues are empty they stay empty, and the phase ends with the last item. If speeds matter, they change when
+// the first run ends.
 std::int64_t SkippedRanges::next_change_ps() const {
     if (!speeds_matter_) return *std::ranges::max_element(end_ps_);
     std::int64_t first_ps = std::numeric_limits<std::int64_t>::max();
@@ -202,7 +202,7 @@ bool SkippedRanges::change_speed(Worker& w, std::int64_t now_ps) {
     set_speed(w, share, speed);
     const Course after = course(w, share, behind);
     const std::int64_t item_end_ps = end_ps_[w.id] - before.behind_ps;
-    const std::int64_t left_ps = std::min(item_end_ps - now_ps, before.in_hand_ps);  // what it owes may come first
+    const std::int64_t left_ps = std::min(item_end_ps - now_ps, before.in_hand_ps);  // it may still pay overhead
     const std::int64_t scaled = scaled_ps(left_ps, before.in_hand_ps, after.in_hand_ps);
     const std::int64_t end_ps = sum_ps(sum_ps(item_end_ps - left_ps, scaled), after.behind_ps);
     w.counters.inflation_smt_ps += end_ps - end_ps_[w.id];
@@ -216,7 +216,7 @@ void SkippedRanges::set_speed(const Worker& w, Share& share, const Speed& speed)
     if (uniform_) like_[w.id] = memory_.item_time(w, family_, 0, speed);
 }
 
-// Of the items of its portion, those that it has not taken out of its queue yet.
+// The number of items of the portion that the worker has not taken out of its queue.
 std::int64_t SkippedRanges::items_behind(const Worker& w, const Share& share, std::int64_t now_ps) const {
     const std::int64_t most = share.portion - 1;
     if (uniform_) return item_ps(w) == 0 ? 0 : std::min(most, ceil_div(end_ps_[w.id] - now_ps, item_ps(w)) - 1);

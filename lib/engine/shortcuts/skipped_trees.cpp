@@ -36,8 +36,7 @@ SkippedTrees::SkippedTrees(Run& run, MemorySystem& memory)
     for (const Worker& w : team_) full_[node_of(w)] = &paces_.at(node_of(w), FULL_SPEED);
 }
 
-// ---- serial runs
-// ------------------------------------------------------------------------------------------------------
+// ---- serial runs --------------------------------------------------------------------------------------------------
 
 void SkippedTrees::take_speeds() {
     for (const Worker& w : team_) pace_[w.id] = &paces_.at(node_of(w), memory_.speed(w));
@@ -96,7 +95,7 @@ RunEnd SkippedTrees::ended(Worker& w, std::int64_t now_ps) {
     return {.extended = waiting.worker};
 }
 
-// Nothing is spawned before the end of a segment.
+// No task is spawned before the end of a segment.
 std::int64_t SkippedTrees::next_change_ps() const {
     std::int64_t change_ps = std::numeric_limits<std::int64_t>::max();
     for (const std::uint32_t run : run_of_) {
@@ -105,7 +104,7 @@ std::int64_t SkippedTrees::next_change_ps() const {
     return change_ps;
 }
 
-// Make a run of a task that nobody has begun.
+// Begin a run with a task that has not begun.
 void SkippedTrees::begin(Worker& w, std::uint32_t row, std::uint32_t joins, std::int64_t now_ps) {
     const std::uint32_t run = runs_.add({.worker = w.id, .joins = joins, .top = NOBODY});
     runs_[run].top = open(row, run);
@@ -113,7 +112,7 @@ void SkippedTrees::begin(Worker& w, std::uint32_t row, std::uint32_t joins, std:
     go_on(w, run, now_ps, pace(w).serial_ps(row));
 }
 
-// Let a worker have a run that takes it `left_ps` more.
+// Give a worker a run that takes `left_ps` more.
 void SkippedTrees::go_on(Worker& w, std::uint32_t id, std::int64_t now_ps, std::int64_t left_ps) {
     run_of_[w.id] = id;
     SerialRun& run = runs_[id];
@@ -132,7 +131,7 @@ void SkippedTrees::resume(Worker& w, Level& level, std::int64_t now_ps) {
     go_on(w, level.run, now_ps, rest_ps);
 }
 
-// Finish the worker's run, of which the outermost level is left; the level that waits for it.
+// Finish the worker's run, of which only the outermost level is left. Returns the level that waits for the run.
 std::uint32_t SkippedTrees::leave(Worker& w) {
     const std::uint32_t id = run_of_[w.id];
     const SerialRun& run = runs_[id];
@@ -162,7 +161,7 @@ SkippedTrees::Rest SkippedTrees::rest_after(const Level& level, const PaceSums& 
 
 // ---- speeds -------------------------------------------------------------------------------------------------------
 
-// The run is in the middle of a segment, or before the one whose overhead it pays.
+// The run is inside a segment, or pays overhead before a segment.
 bool SkippedTrees::change_speed(Worker& w, std::int64_t now_ps) {
     const PaceSums& before = pace(w);
     const PaceSums& after = paces_.at(node_of(w), memory_.speed(w));
@@ -181,7 +180,7 @@ bool SkippedTrees::change_speed(Worker& w, std::int64_t now_ps) {
     return true;
 }
 
-// What the run takes after the segment in hand, up to its blocker.
+// How long the run takes after the present segment, up to its blocker.
 std::int64_t SkippedTrees::left_after_segment(const SerialRun& run, const PaceSums& pace) const {
     const Level* level = &levels_[run.top];
     std::int64_t left_ps = pace.ops_ps(level->op + 1, sums_.group_end(level->group));
@@ -197,14 +196,14 @@ std::int64_t SkippedTrees::left_after_segment(const SerialRun& run, const PaceSu
 
 // ---- advancing ----------------------------------------------------------------------------------------------------
 
-// Let all happen that happens by `until_ps`, up to where the run ends.
+// Advance the run to `until_ps`, or to its end.
 void SkippedTrees::advance(SerialRun& run, Worker& w, std::int64_t until_ps) {
     if (until_ps < run.quiet_until_ps) return;
     while (step(run, w, until_ps)) {
     }
 }
 
-// One op or one child; false where that lies behind `until_ps`, or where the run ends.
+// Advance by one op or one child. Returns false if that ends after `until_ps`, or if the run ends.
 bool SkippedTrees::step(SerialRun& run, Worker& w, std::int64_t until_ps) {
     Level& level = levels_[run.top];
     if (level.op < sums_.group_end(level.group)) {
@@ -238,7 +237,7 @@ void SkippedTrees::spawn(SerialRun& run, Level& level) {
     if (run.unbegun++ == 0) run.front = run.top;
 }
 
-// The owner takes the child that was spawned last: the whole subtree if it fits, else a level of its own.
+// The owner takes the child that was spawned last: its whole subtree at once if that fits, else as a level.
 void SkippedTrees::take_last(SerialRun& run, Worker& w, Level& level, std::int64_t until_ps) {
     const std::uint32_t child = child_at_back(level);
     begun(run, level);
@@ -254,7 +253,7 @@ void SkippedTrees::take_last(SerialRun& run, Worker& w, Level& level, std::int64
     levels_[run.top].outer = outer;
 }
 
-// Go on behind the WAIT if no child is under way elsewhere.
+// Pass the WAIT unless children are under way in other runs.
 bool SkippedTrees::pass_join(Level& level) {
     if (level.elsewhere != 0) return false;
     ++level.group;
@@ -262,7 +261,7 @@ bool SkippedTrees::pass_join(Level& level) {
     return true;
 }
 
-// The innermost task has finished; false where it was the run's last.
+// The innermost task has finished. Returns false if it was the last of the run.
 bool SkippedTrees::close(SerialRun& run, Worker& w) {
     const Level& level = levels_[run.top];
     if (level.outer == NOBODY) return false;

@@ -1,17 +1,18 @@
 // Skipping ahead over fork-join trees under a continuation join (model 1.7 and 3.2).
 //
-// The tasks that have been begun and not finished form a cactus: every run is a stack of levels, a level is one task
-// with its place in its program. Children that a level has spawned and nobody has begun make up the worker's queue, the
-// outermost level's at the far end; the owner takes them from the inside when it comes to the join. A run is
-// advanced only when somebody looks at it, and runs over whole subtrees that fit into the time that has passed.
+// The tasks that have begun and not finished form a cactus stack. Every run is a stack of levels, and a level is one
+// task with its place in its program. The spawned children of the levels that have not begun make up the worker's
+// queue. Those of the outermost level are at the far end. The owner takes them from the innermost level when it comes
+// to the join. A run is advanced only when it is looked at, and whole subtrees that fit into the passed time are
+// advanced at once.
 //
-// A level whose children are under way elsewhere stops its run at its join: the innermost such level, the run's
-// blocker, decides when the run ends. Around the blocker no level has children left to begin, for thieves take those
-// of the outermost level first. So a steal moves the end by the child's serial time and, where the blocker is new, by
-// what follows its join; the completion of the join moves it back.
+// A level with children under way in other runs stops its run at its join. The innermost such level, the run's blocker,
+// decides when the run ends. Levels around the blocker have no children left to begin, since thieves take those of the
+// outermost level first. A steal therefore moves the end of the run by the child's serial time, and if the blocker is
+// new also by what follows its join. The completion of the join moves the end back.
 //
-// A worker goes through its run at its pace, which says what each segment takes it. When its speed changes, what is
-// left of the segment in hand is scaled, and what is left of the run behind it is added up anew at the other pace.
+// A worker goes through its run at its pace, which says how long each segment takes. When its speed changes, the rest
+// of the present segment is scaled, and the rest of the run is added up at the new pace.
 #pragma once
 
 #include "memory/memory_system.hpp"
@@ -26,7 +27,7 @@ public:
     // The arguments must outlive the object.
     SkippedTrees(Run& run, MemorySystem& memory);
 
-    // Take the workers' speeds as they are, before a phase starts.
+    // Take over the workers' speeds before a phase starts.
     void take_speeds();
     // Give a root to a worker at the start of a phase.
     void start(Worker& w, std::uint32_t row, std::int64_t now_ps);
@@ -39,32 +40,32 @@ public:
 private:
     std::int64_t next_change_ps() const override;
 
-    // A task that has been begun: its next op, and the children of the current group that nobody has begun.
+    // A task that has begun: its next op, and the children of the current group of ops that have not begun.
     struct Level {
         std::uint32_t row;
         std::uint32_t run;
-        std::uint32_t outer = NOBODY;  // the level of its parent, where that is in the same run
-        std::uint32_t inner = NOBODY;  // the level of its child, if that has one in the same run
+        std::uint32_t outer = NOBODY;  // the level of its parent, if that is in the same run
+        std::uint32_t inner = NOBODY;  // the level of its child, if there is one in the same run
         std::int64_t op;
         std::int64_t group;
-        std::int64_t front = 0, back = 0;  // the ops between which the SPAWNs of unbegun children lie
+        std::int64_t front = 0, back = 0;  // the SPAWN ops of children that have not begun are between these
         std::int64_t unbegun = 0;
         std::int64_t elsewhere = 0;  // stolen children of the current group that have not finished
     };
 
     struct SerialRun {
-        std::uint32_t worker;          // NOBODY while it is suspended in its innermost level
-        std::uint32_t joins;           // the level that waits for it; NOBODY: none does
-        std::uint32_t top;             // its innermost level
-        std::uint32_t front = NOBODY;  // its outermost level with unbegun children
+        std::uint32_t worker;          // NOBODY while the run is suspended in its innermost level
+        std::uint32_t joins;           // the level that waits for the run, or NOBODY
+        std::uint32_t top;             // the innermost level
+        std::uint32_t front = NOBODY;  // the outermost level with children that have not begun
         std::uint32_t blocker = NOBODY;
         std::int64_t unbegun = 0;
-        std::int64_t clock_ps = 0;        // when the next op of the innermost level starts
-        std::int64_t quiet_until_ps = 0;  // nothing happens before
-        std::int64_t stretched_ps = 0;    // what the segment in hand takes more than at the present pace alone
+        std::int64_t clock_ps = 0;        // start of the next op of the innermost level
+        std::int64_t quiet_until_ps = 0;  // no op or child begins or ends before
+        std::int64_t stretched_ps = 0;    // how much longer the present segment takes than at the present pace alone
     };
 
-    // What follows the join of a level up to the next blocker further out.
+    // The time after the join of a level, up to the next blocker further out.
     struct Rest {
         std::int64_t time_ps;
         std::uint32_t blocker;

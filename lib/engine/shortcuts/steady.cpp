@@ -9,11 +9,11 @@ namespace numasim {
 
 namespace {
 
-constexpr std::uint64_t LEFT_PER_WORKER = 4;  // items per worker that are left for the event-by-event run
+constexpr std::uint64_t LEFT_PER_WORKER = 4;  // items per worker that are left to be run event by event
 constexpr std::uint64_t LAST_PER_WORKER = 16, TIMES_MORE = 8;
 constexpr std::int64_t NO_PUSH = -1, NEVER = INT64_MAX;
 
-// The takes of all workers in their order.
+// The takes of all workers, in the order of time.
 class Takes {
 public:
     Takes(const Steady& steady, std::int64_t since_ps) : period_ps_(steady.period_ps), next_(steady.end_ps.size()) {
@@ -49,8 +49,8 @@ private:
     std::uint32_t worker_ = 0;
 };
 
-// Go on until `allowed` items are taken, or a queue has fallen too far, from where every queue is full: the last moment
-// in which that is so again, if there is any.
+// Follow the takes from a moment at which every queue is full, until `allowed` items are taken or a queue has fallen
+// too far. Returns the last moment at which every queue is full again, if there is one.
 std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::int64_t waiting_since_ps, std::size_t cursor,
                                 std::uint64_t allowed) {
     const std::size_t workers = steady.end_ps.size();
@@ -79,7 +79,8 @@ std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::int64_t
         takes.pass();
     }
     for (std::size_t w = 0; moment && w < workers; ++w) {
-        const bool at_first = steady.announces[w] == 0 && steady.end_ps[w] < moment->time_ps;  // its queue is full then
+        const bool at_first =
+            steady.announces[w] == 0 && steady.end_ps[w] < moment->time_ps;  // its queue is full at `moment`
         moment->announced.push_back(at_first || announced_ps[w] < moment->time_ps);
     }
     return moment;
@@ -89,30 +90,31 @@ std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::int64_t
 
 std::int64_t shortest_ps(const Steady& steady) { return *std::ranges::min_element(steady.period_ps); }
 
-// Whether the producer catches up before any worker takes again, so that no queue falls by more than one task. With P
-// workers that take an item each `period` at least, and P * push < period / 2, it is busy for less than 2 * P * push at
-// a stretch, and less than P * push behind at any time.
+// Whether the producer catches up before any worker takes again, so that no queue falls by more than one task. Let P
+// workers take an item every `period` at least, with P * push < period / 2. The producer is then busy for less than
+// 2 * P * push at a stretch, and never more than P * push behind.
 bool catches_up(const Steady& steady) {
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
     return steady.push_ps < shortest_ps(steady) / (2 * workers) &&
            std::ranges::all_of(steady.spare, [](std::int64_t spare) { return spare != 0; });
 }
 
-// A time before which no more than `count` items are taken, and not many less.
+// Return a time before which at most `count` items are taken, and not many fewer.
 std::int64_t time_of(const Steady& steady, std::uint64_t count) {
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
     std::int64_t time_ps = *std::ranges::min_element(steady.end_ps);
     for (;;) {
         auto left = static_cast<std::int64_t>(count);
         for (const std::int64_t taken : taken_before(steady, time_ps)) left -= taken;
-        const std::int64_t each = left / workers - 1;  // in so many of the shortest periods, all take one more at most
+        const std::int64_t each =
+            left / workers - 1;  // so many of the shortest periods pass before all have taken `left` items
         if (each <= 0) return time_ps;
         time_ps += each * shortest_ps(steady);
     }
 }
 
-// What `last_full` finds from the start, found from a take on that is alone: the producer waits, and has refilled the
-// queue before the next take. Nothing where no take behind the first `skipped` is known to be.
+// Return what `last_full` finds, but start at a take that is alone: the producer waits, and has refilled the queue
+// before the next take. Returns nothing if no take after the first `skipped` is known to be alone.
 std::optional<Moment> last_full_behind(const Steady& steady, std::uint64_t skipped, std::uint64_t allowed) {
     const std::int64_t since_ps = time_of(steady, skipped);
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
@@ -144,7 +146,7 @@ std::vector<std::int64_t> taken_before(const Steady& steady, std::int64_t time_p
 std::optional<Moment> follow(const Steady& steady) {
     const std::uint64_t workers = steady.end_ps.size(), kept = LEFT_PER_WORKER * workers;
     if (steady.left <= kept) return std::nullopt;
-    if (shortest_ps(steady) == 0) return std::nullopt;  // somebody takes all that there are at once
+    if (shortest_ps(steady) == 0) return std::nullopt;  // a worker takes all items at once
     const std::uint64_t allowed = steady.left - kept;
     if (catches_up(steady)) {
         for (std::uint64_t last = LAST_PER_WORKER * workers; last < allowed; last *= TIMES_MORE) {
@@ -187,7 +189,7 @@ void SteadyProduction::producer_waits() {
     move_on(times, *moment, taken_before(steady, moment->time_ps));
 }
 
-// Whether nothing but the taking and the making of like items goes on.
+// Whether the run only takes and makes like items now.
 bool SteadyProduction::is_steady() const {
     const auto has_only_an_item = [this](const Worker& w) {
         return w.step.rank() == SEG_END && memory_.end_ps(w) > run_.clock.now_ps() && w.stack.size() == 1 &&
@@ -199,7 +201,7 @@ bool SteadyProduction::is_steady() const {
            run_.queues.none_below(run_.plan.graph.tasks);
 }
 
-// Take the state of `moment`, when worker w has taken `taken[w]` items more.
+// Put the run into the state of `moment`, at which worker w has taken `taken[w]` more items.
 void SteadyProduction::move_on(const ItemTimes& times, const Moment& moment, const std::vector<std::int64_t>& taken) {
     std::int64_t made = 0;
     for (Worker& w : run_.team) {

@@ -1,3 +1,9 @@
+// Production of like items in steady state: items are taken and refilled without any other event, and whole stretches
+// of such time are passed over (model 1.8; engine/reference/shortcuts/steady.py).
+//
+// If the producer catches up before any worker takes again, late events do not depend on early ones: after a take that
+// is alone, all queues are full and the cursor is behind the queue of that take. Only the last takes are then followed,
+// from such a take on.
 #pragma once
 
 #include <cstdint>
@@ -10,48 +16,38 @@
 
 namespace numasim {
 
-// Production in steady state: like items taken and refilled, without a single other event (model 1.8;
-// engine/reference/shortcuts/steady.py).
-//
-// Where the producer catches up before any worker takes again, what happens late does not depend on what happened long
-// before: a take that is alone leaves all queues full, and the cursor behind its own. So only the last takes are
-// followed, from such a take on.
-
-// The state in which every queue is full and the producer waits; times in picoseconds. `end_ps[w]` is when worker w
-// takes its next item, `period_ps[w]` how long each takes; queue w feeds worker w and may fall by `spare[w]` tasks
-// before anything but the producer cares. A worker that takes an item while its queue has room for `announces[w]` tasks
-// announces it as a victim (A-42; negative: it never does).
+// A state in which every queue is full and the producer waits. Times are in picoseconds. Worker w takes its next item
+// at `end_ps[w]`, and each item takes `period_ps[w]`. Queue w feeds worker w. It may fall by `spare[w]` tasks without
+// any consequence beside the producer's. A worker that takes an item while its queue has room for `announces[w]` tasks
+// announces the queue as a victim (A-42; negative: the worker never does).
 struct Steady {
     std::int64_t waiting_since_ps;
     std::uint64_t cursor;
     std::vector<std::int64_t> end_ps{}, period_ps{}, spare{}, announces{};
     std::int64_t push_ps;
-    std::uint64_t left;  // items that the producer has still to make
+    std::uint64_t left;  // items that the producer still has to make
 };
 
-// All takes before `time_ps` are refilled: the producer waits since `waiting_since_ps`. Worker w has announced its
-// queue by then if `announced[w]`, and perhaps before.
+// A moment at which all takes before `time_ps` are refilled, and the producer has waited since `waiting_since_ps`.
+// Worker w has announced its queue by then if `announced[w]`.
 struct Moment {
     std::int64_t time_ps, waiting_since_ps;
     std::uint64_t cursor;
     std::vector<bool> announced{};
 };
 
-// The last moment that can be reached in steady state, if there is one worth reaching.
+// Return the last moment that can be reached in steady state, if it is worth passing over.
 std::optional<Moment> follow(const Steady& steady);
 
-// [workers] items taken at times below `time_ps`.
+// [workers] items that each worker has taken before `time_ps`.
 std::vector<std::int64_t> taken_before(const Steady& steady, std::int64_t time_ps);
-
-// Passing over the production of like items in steady state (model 1.8; engine/reference/shortcuts/steady.py).
 
 class SteadyProduction {
 public:
     SteadyProduction(Run& run, MemorySystem& memory, WorkSource& source)
         : run_(run), memory_(memory), source_(source) {}
 
-    // The producer has begun to wait for room: where nothing but the taking and the making of like items goes on,
-    // follow that.
+    // The producer has begun to wait for room. If the run only takes and makes like items now, pass over that.
     void producer_waits();
 
     std::int64_t passed_items() const { return passed_items_; }
@@ -63,8 +59,8 @@ private:
     Run& run_;
     MemorySystem& memory_;
     WorkSource& source_;
-    std::size_t tried_for_ = 0;    // producers at the last try
-    std::uint64_t try_below_ = 0;  // items left below which the present one is tried again
+    std::size_t tried_for_ = 0;    // number of producers at the last try
+    std::uint64_t try_below_ = 0;  // the present producer is tried again with fewer items left than this
     std::int64_t passed_items_ = 0;
 };
 

@@ -9,8 +9,8 @@ namespace numasim {
 
 namespace {
 
-constexpr std::int64_t MANY_ITEMS = 64;        // a queue with so many counts as long
-constexpr std::int64_t EVENTS_BETWEEN = 4096;  // tries that cannot succeed cost little beside so many events
+constexpr std::int64_t MANY_ITEMS = 64;        // a queue with so many items is long
+constexpr std::int64_t EVENTS_BETWEEN = 4096;  // between two tries, so that tries cost little
 
 }  // namespace
 
@@ -45,9 +45,9 @@ bool StealBatches::sort_workers() {
     return !thieves_.empty() && thieves_.size() < run_.team.size();
 }
 
-// For how long no long queue should run dry if thieves take from all of them alike: its owner takes an item every
-// `item_ps`, the thieves together one every `stolen_ps` * long queues / thieves. A little less, as they do not take
-// alike.
+// How long no long queue should run empty if thieves take from all of them alike: the owner takes an item every
+// `item_ps`, and the thieves together take one every `stolen_ps` * long queues / thieves. The result is a little lower,
+// since thieves do not take exactly alike.
 std::int64_t StealBatches::queues_last_ps() const {
     const std::int64_t stolen_ps = stolen_item_ps();
     std::int64_t last = std::numeric_limits<std::int64_t>::max();
@@ -61,11 +61,11 @@ std::int64_t StealBatches::queues_last_ps() const {
     return last / 16 * 15;
 }
 
-// What a stolen item takes a thief; thieves on other nodes may be a little faster or slower.
+// How long a stolen item takes a thief. Thieves on other nodes may be a little faster or slower.
 std::int64_t StealBatches::stolen_item_ps() const { return items_->stolen_item_ps(run_.team[thieves_.front()]); }
 
-// Follow the thieves through all steals that take effect before `until_ps`; false, and nothing has changed, if a long
-// queue could have run dry by then.
+// Follow the thieves through all steals that take effect before `until_ps`. Returns false, without any change, if a
+// long queue could be empty by then.
 bool StealBatches::pass_until(std::int64_t until_ps) {
     std::vector<StealBatch> batches;
     std::vector<ns_stream> before;
@@ -91,7 +91,7 @@ bool StealBatches::pass_until(std::int64_t until_ps) {
     return false;
 }
 
-// Follow one thief up to the end of the last item that it gets before `until_ps`.
+// Follow one thief up to the end of the last item that it steals before `until_ps`.
 void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
     const Worker& w = run_.team[batch.thief];
     const std::int64_t total_ps = items_->stolen_item_ps(w);
@@ -114,8 +114,8 @@ void StealBatches::follow(StealBatch& batch, std::int64_t until_ps) {
     batch.hash = records.total();
 }
 
-// The rounds of a thief from `start_ps` on up to its next success; false, and no draw taken, if there is none before
-// `until_ps`.
+// Make the rounds of a thief from `start_ps` on up to its next success. Returns false, without taking a draw, if there
+// is no success before `until_ps`.
 bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
                              const std::vector<std::int64_t>& step_ps) {
     ns_stream& draws = run_.queues.actor(w.id).victims;
@@ -144,7 +144,7 @@ bool StealBatches::find_task(Search& search, const Worker& w, std::int64_t start
     }
 }
 
-// Let the thief execute the last item that it got, and count all before as if each had been an event.
+// Let the thief execute its last stolen item, and count all items before as if each had been an event.
 void StealBatches::commit(const StealBatch& batch) {
     Worker& w = run_.team[batch.thief];
     std::int64_t items = 0;

@@ -1,10 +1,10 @@
-// Steals in bulk: while long queues stay long and empty ones stay empty, what comes of a probe does not depend on when
-// it is sent (model 1.8, for thieves).
+// Steals in bulk: while long queues stay long and empty queues stay empty, the result of a probe does not depend on its
+// time (model 1.8, for thieves).
 //
-// Where some workers have run out of like items and others have many left, each thief's course is its own: it draws
-// victims, finds a task exactly where the victim's queue is long, and executes it. So the thieves are followed one by
-// one, without a common clock, to a time before which no long queue should have run dry; only if none has, it is taken
-// over.
+// If some workers have run out of like items and others have many left, thieves do not influence each other: each draws
+// victims, finds a task exactly if the victim's queue is long, and executes it. The thieves are therefore followed one
+// by one, without a common clock, up to a time at which no long queue should be empty yet. The result is used only if
+// none is empty then.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ class StealBatches {
 public:
     StealBatches(Run& run, SkipAhead& skipping, Polling& polling) : run_(run), skipping_(skipping), polling_(polling) {}
 
-    // A steal has succeeded: pass over those that follow, if that can be done and has not been tried just now.
+    // A steal has succeeded. Pass over the following steals if possible, unless that was tried a short time ago.
     void after_steal() {
         if (run_.clock.events() >= next_try_) pass();
     }
 
 private:
-    // One thief's steals.
+    // The steals of one thief.
     struct StealBatch {
         std::uint32_t thief;
         std::vector<std::int64_t> tries, got;  // [queues]
         std::int64_t waited_ps = 0, end_ps = 0;
-        std::uint64_t hash = 0;  // of its records
+        std::uint64_t hash = 0;  // of the thief's records
     };
 
-    // A thief's rounds up to a success: the queues that it probed, the last of which was long.
+    // A thief's rounds up to a success: the queues that it has probed. The last one was long.
     struct Search {
         std::vector<std::uint32_t> probed;
         std::int64_t time_ps = 0, waited_ps = 0;
@@ -55,8 +55,8 @@ private:
     Run& run_;
     SkipAhead& skipping_;
     Polling& polling_;
-    SkippedRanges* items_ = nullptr;      // of the phase at hand
-    std::vector<std::uint8_t> long_;      // [queues] which hold many items
+    SkippedRanges* items_ = nullptr;      // of the present phase
+    std::vector<std::uint8_t> long_;      // [queues] whether each holds many items
     std::vector<std::uint32_t> thieves_;  // the workers that steal
     std::int64_t next_try_ = 0;           // in events
 };

@@ -29,7 +29,7 @@ SegmentCosts::SegmentCosts(const Run& run, ns_pages& pages, const std::vector<st
     times_.traffic = {traffic_.data(), traffic_.size()};
 }
 
-// Price every segment for a worker of `node`. There are no caches, and homes are known: the order plays no part.
+// Price every segment for a worker of `node`. There are no caches, and homes are known: the order does not matter.
 void SegmentCosts::price(const Run& run, ns_pages& pages, std::size_t node) {
     const AccessTable& table = run.prepared.accesses;
     Traffic traffic;
@@ -48,7 +48,7 @@ void SegmentCosts::price(const Run& run, ns_pages& pages, std::size_t node) {
     }
 }
 
-// What a segment moves does not depend on the node that it runs on.
+// Keep what a segment moves, which is the same on all nodes.
 void SegmentCosts::count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment) {
     const std::size_t nodes = plan_.nodes;
     for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
@@ -70,7 +70,7 @@ std::vector<std::int64_t> SegmentCosts::nominal_ps(std::size_t node, const Speed
 
 namespace {
 
-// For each of `nodes_used` what `make` makes of its times; nodes with equal times share it.
+// [nodes] the sums that `make` returns for the times of each of `nodes_used`. Nodes with equal times share them.
 std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const ns_i64_lists& times,
                                                            const std::vector<std::size_t>& nodes_used,
                                                            const std::function<TreeSums::Sums(I64s)>& make) {
@@ -113,7 +113,7 @@ void TreeSums::divide() {
     first_group_.push_back(static_cast<std::int64_t>(group_end_.size()));
 }
 
-// [rows] the sums over each subtree of what a row has by itself and of what its segments have.
+// [rows] the sums over each subtree of the numbers of its rows and of the numbers of their segments.
 template <typename OfRow, typename OfSegment>
 TreeSums::Sums TreeSums::add_up(OfRow of_row, OfSegment of_segment) const {
     Sums sums(rows_);
@@ -174,7 +174,7 @@ std::int64_t PaceSums::child_ps(std::int64_t op) const {
     return graph_.op_code[at] == SPAWN ? serial_ps(graph_.op_arg[at]) : 0;
 }
 
-// Few ops are added up; of many, those that lie between two running sums are not looked at.
+// Few ops are added up one by one. Of many ops the kept prefix sums cover all but the ends.
 template <typename OfOp>
 std::int64_t PaceSums::sum(std::int64_t begin, std::int64_t end, std::vector<std::uint64_t> RunningSums::* kept,
                            OfOp of_op) const {

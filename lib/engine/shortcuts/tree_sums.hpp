@@ -1,3 +1,8 @@
+// Sums over the subtrees of a task graph, for runs that skip ahead (model 1.7).
+//
+// Rows of children are higher than the rows of their parents. One pass from the last row up therefore sees all children
+// before their parents, whether a row is one task or stands for all equal subtrees. The WAIT ops of a program divide it
+// into groups of ops. The last group ends with the program.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +19,19 @@
 
 namespace numasim {
 
-// What the segments of a task graph take and move where no event but a change of speeds changes that (model 1.7).
-
+// What the segments of a graph take and move, if only changes of speed can change that.
 class SegmentCosts {
 public:
-    // The arguments must outlive the object; `nodes_used` are the nodes that have workers.
+    // The arguments must outlive the object. `nodes_used` are the nodes that have workers.
     SegmentCosts(const Run& run, ns_pages& pages, const std::vector<std::size_t>& nodes_used);
     SegmentCosts(const SegmentCosts&) = delete;
 
-    // Times at full speed, and if all bytes were local. What a segment moves is a row of `columns` bytes: by kind and
-    // home in a coupled run, else by home; nothing where no segment moves any.
+    // The times at full speed, and the times if all bytes were local. `traffic` has a row of `columns` numbers for each
+    // segment: bytes by kind and home in a coupled run, else by home. It is empty if no segment moves bytes.
     const SegmentTimes& times() const { return times_; }
     std::size_t columns() const { return columns_; }
 
-    // [segments] what they take on a node at this speed.
+    // [segments] the times of segments on a node at this speed.
     std::vector<std::int64_t> nominal_ps(std::size_t node, const Speed& speed) const;
 
 private:
@@ -37,16 +41,11 @@ private:
     const Plan& plan_;
     std::size_t columns_;
     SegmentTimes times_;
-    std::vector<std::vector<std::int64_t>> wait_ps_, total_ps_, local_ps_;  // [nodes] of a coupled run with accesses
-    std::vector<ns_i64s> totals_, locals_;                                  // [nodes] the same
-    std::vector<std::int64_t> traffic_;                                     // [segments, columns] likewise
+    std::vector<std::vector<std::int64_t>> wait_ps_, total_ps_,
+        local_ps_;                          // [nodes][segments] in a coupled run with accesses
+    std::vector<ns_i64s> totals_, locals_;  // [nodes] views of the same
+    std::vector<std::int64_t> traffic_;     // [segments, columns] likewise
 };
-
-// What whole subtrees of a task graph amount to, at whatever pace: local time, tasks, bytes, longest chain (model 1.7).
-//
-// Children's rows are higher than their parents', so one pass from the last row up sees every child before its parents;
-// it does not matter whether a row is one task or stands for all equal subtrees. WAIT ops divide a program into groups;
-// the last group ends with the program.
 
 // Call `visit(code, arg)` for the ops of a row, from the first to the last.
 template <typename Visit>
@@ -57,13 +56,13 @@ void each_op(const Graph& graph, std::size_t row, Visit visit) {
     }
 }
 
+// Sums over subtrees that do not depend on the speed: local time, tasks, bytes, longest chain.
 class TreeSums {
 public:
     using Sums = std::vector<std::int64_t>;
 
-    // `columns` numbers say what a segment moves; `nodes_used` are the nodes that have workers. Throws
-    // std::invalid_argument for a program that spawns rows before its own or calls tasks, std::overflow_error where
-    // sums pass 63 bits.
+    // `columns` numbers say what a segment moves. `nodes_used` are the nodes that have workers. Throws
+    // std::overflow_error for sums beyond 63 bits.
     TreeSums(const Graph& graph, const SegmentTimes& times, std::size_t columns,
              const std::vector<std::size_t>& nodes_used);
 
@@ -71,18 +70,18 @@ public:
 
     std::int64_t first_group(std::uint32_t row) const { return first_group_[row]; }
 
-    // The op that ends a group: its WAIT, or the end of the program.
+    // The op that ends a group: its WAIT op, or the end of the program.
     std::int64_t group_end(std::int64_t group) const { return group_end_[static_cast<std::size_t>(group)]; }
 
     bool is_last_group(std::uint32_t row, std::int64_t group) const { return group + 1 == first_group_[row + 1]; }
 
-    // [rows] serial time of each subtree if all bytes were local.
+    // [rows] the serial time of each subtree if all bytes were local.
     const std::int64_t* local_ps(std::size_t node) const { return local_ps_[node]->data(); }
 
     std::int64_t tasks(std::uint32_t row) const { return tasks_[row]; }
     std::int64_t span_ps(std::uint32_t row) const { return span_ps_[row]; }
 
-    // [columns] what a subtree moves, where segments move anything.
+    // [columns] what a subtree moves, if segments move bytes.
     const std::int64_t* traffic(std::uint32_t row) const { return traffic_.data() + row * columns_; }
 
 private:
@@ -100,27 +99,25 @@ private:
     std::vector<std::shared_ptr<const Sums>> local_ps_;  // [nodes], shared by nodes with equal times
 };
 
-// What whole subtrees of a task graph, and parts of programs, take a worker at its pace: on its node, at its speed
-// (model 1.7 and 2.6).
-
+// Sums of times over subtrees, and over parts of programs, at one pace: on one node at one speed (model 1.7 and 2.6).
 class PaceSums {
 public:
-    // The arguments must outlive the object. Throws std::overflow_error where sums pass 63 bits.
+    // The arguments must outlive the object. Throws std::overflow_error for sums beyond 63 bits.
     PaceSums(const Graph& graph, const TreeSums& sums, std::vector<std::int64_t> segment_ps);
 
     const std::vector<std::int64_t>& segments_ps() const { return segment_ps_; }
     std::int64_t segment_ps(std::uint32_t segment) const { return segment_ps_[segment]; }
 
-    // The serial time from the start of a group to the end of its program, and of a whole subtree.
+    // The serial time from the start of a group to the end of its program; the serial time of a whole subtree.
     std::int64_t rest_ps(std::int64_t group) const { return rest_ps_[static_cast<std::size_t>(group)]; }
     std::int64_t serial_ps(std::uint32_t row) const { return rest_ps(sums_.first_group(row)); }
 
-    // The serial time of the ops of one group from `begin` to before `end`, and of the children alone that they spawn.
+    // The serial time of the ops `begin` to `end` - 1 of one group; that of the children alone that these ops spawn.
     std::int64_t ops_ps(std::int64_t begin, std::int64_t end) const;
     std::int64_t children_ps(std::int64_t begin, std::int64_t end) const;
 
 private:
-    // Running sums over all ops, of which one in `BETWEEN` is kept. They may pass 63 bits; their differences do not.
+    // Prefix sums over all ops. One of every `BETWEEN` is kept. They may exceed 63 bits, but their differences do not.
     struct RunningSums {
         std::vector<std::uint64_t> of_ops, of_children;
     };
@@ -138,10 +135,10 @@ private:
     const TreeSums& sums_;
     const std::vector<std::int64_t> segment_ps_;
     std::vector<std::int64_t> rest_ps_;             // [groups]
-    mutable std::unique_ptr<RunningSums> running_;  // once it is asked for
+    mutable std::unique_ptr<RunningSums> running_;  // computed when it is first needed
 };
 
-// The paces of a run. Two at which every segment takes equally long are one.
+// The paces of a run. Paces at which every segment takes equally long share their sums.
 class Paces {
 public:
     Paces(const Graph& graph, const TreeSums& sums, const SegmentCosts& costs)

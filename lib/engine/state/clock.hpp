@@ -1,4 +1,4 @@
-// The clock of a run: what time it is, and which event is pending for each actor (model 1.2).
+// The clock of a run: the time, and the pending event of each actor (model 1.2).
 //
 // No other component changes the time, the tree of events or the pending step of a worker.
 #pragma once
@@ -30,7 +30,7 @@ public:
 
     std::int64_t now_ps() const { return now_ps_; }
     std::int64_t events() const { return events_; }
-    EventKey event() const { return event_; }  // that happens
+    EventKey event() const { return event_; }  // the event that happens now
 
     EventKey next() { return pending_.next(); }
     void advance(EventKey event) {
@@ -39,7 +39,7 @@ public:
         now_ps_ = event_time(event);
     }
 
-    // Actors that are no workers: the producer, the end of an instant, synchronisation objects.
+    // Actors beside the workers: the producer, the end of an instant, synchronisation objects.
     std::uint32_t producer() const { return workers_; }
     std::uint32_t end_of_instant() const { return workers_ + 1; }
     std::uint32_t word(std::uint32_t word) const { return workers_ + 2 + word; }
@@ -50,7 +50,7 @@ public:
         return static_cast<std::int64_t>(due);
     }
 
-    // The pending event of an actor that is no worker; `named` is the actor that the event carries.
+    // Set the pending event of an actor that is no worker. The event carries the actor `named`.
     void set(std::uint32_t actor, std::int64_t due_ps, Rank rank, std::uint32_t named) {
         pending_.set(actor, event_key(due_ps, rank, named));
     }
@@ -63,21 +63,21 @@ public:
         pending_.set(w.id, event_key(w.step.due_ps_, rank, w.id));
     }
 
-    // A step that is all overhead, together with what is owed.
+    // Schedule a step that is all overhead, together with the overhead that the worker owes.
     void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps) {
         w.owed_ps += step_ps;
         schedule(w, rank, ns_pay_owed(&w));
     }
 
-    // A probe or a wait, with the overhead that is owed in front of it.
+    // Schedule a probe or a wait, after the overhead that the worker owes.
     void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
         w.step.idle_ps_ = step_ps;
         schedule(w, rank, ns_pay_owed(&w) + step_ps);
     }
 
-    // Rounds of an idle worker are passed over: its next event is a poll at `event_ps`, whatever its step says. When
-    // that comes, or before, it wakes for its next poll, after a wait of `wait_ps` (0: as its step says), or for a
-    // probe on its way.
+    // Rounds of an idle worker are passed over: the worker's next event is a poll at `event_ps`, while its step stays
+    // as it is. At that event or before, the worker wakes for its next poll, after a wait of `wait_ps` (0: as its step
+    // says), or for a probe that is under way.
     void postpone_poll(const Worker& w, std::int64_t event_ps) { pending_.set(w.id, event_key(event_ps, POLL, w.id)); }
     void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t wait_ps) {
         w.step.rank_ = POLL;
@@ -92,40 +92,40 @@ public:
         pending_.set(w.id, event_key(due_ps, LOOK, w.id));
     }
 
-    // The worker has no event until another actor gives it one.
+    // The worker has no event until another actor gives it an event.
     void suspend(Worker& w) {
         w.step.rank_ = POLL;
         be_busy_until(w, NEVER_PS);
         pending_.clear(w.id);
     }
 
-    // It sleeps, from `from_ps` on.
+    // The worker sleeps from `from_ps` on.
     void sleep(Worker& w, std::int64_t from_ps) {
         suspend(w);
         w.step.due_ps_ = from_ps;
     }
 
-    // It waits for something that is sure to come, and is found out at the end of this instant or later.
+    // The worker waits for something that is sure to come, at the end of this instant or later.
     void hold(Worker& w) {
         be_busy_until(w, now_ps_);
         pending_.clear(w.id);
     }
 
-    // It executes a flow: `hold` until the end of the instant says when that ends.
+    // The worker executes a flow, whose end is computed at the end of the instant.
     void start_flow(Worker& w) {
         w.step.rank_ = SEG_END;
         w.step.due_ps_ = now_ps_;
         hold(w);
     }
 
-    // Its flow ends at `due_ps`, which is refused only if it comes to that.
+    // The worker's flow ends at `due_ps`. A time beyond LATEST_PS is refused only when it comes.
     void schedule_flow(Worker& w, std::int64_t due_ps) {
         w.step.due_ps_ = due_ps;
         be_busy_until(w, due_ps);
         pending_.set(w.id, event_key(due_ps, SEG_END, w.id));
     }
 
-    // Its flow ends when it is the first of its group: `set_first_end`.
+    // The worker's flow ends as the first flow of its group (`set_first_end`).
     void wait_for_turn(Worker& w) {
         be_busy_until(w, WAITS_FOR_TURN);
         pending_.clear(w.id);
@@ -133,7 +133,7 @@ public:
     void set_first_end(std::uint32_t of_group, EventKey end) { first_ends_.set(of_group, end); }
     void follow_first_ends() { pending_.set(slot_of_flows(), first_ends_.next()); }
 
-    // The flow that the worker executes has ended now.
+    // The worker's flow has ended now.
     void end_flow(Worker& w) { w.step.due_ps_ = now_ps_; }
 
     // A suspended worker will go on at `due_ps` through the event of another actor.
@@ -143,22 +143,22 @@ public:
         be_busy_until(w, due_ps);
     }
 
-    // What a suspended worker waits for has ended now, without effect.
+    // The wait of a suspended worker ends now, without effect.
     void cut_short(Worker& w) {
         w.step.due_ps_ = now_ps_;
         w.step.idle_ps_ = 0;
     }
 
-    // Nothing of the worker is pending any more: the phase has ended.
+    // The phase has ended: the worker has no pending event.
     void retire(Worker& w) {
         w.step.rank_ = POLL;
         be_busy_until(w, NEVER_PS);
     }
 
-    // Whether the worker, which is idle, waits for its next poll.
+    // Whether an idle worker waits for its next poll.
     bool polls(const Worker& w) const { return w.step.rank_ == POLL && pending_.is_set(w.id); }
 
-    // Whether a worker, or any of them, does something that can bring tasks; the first end of such.
+    // Whether a worker, or any worker, does something that can bring tasks; the first end of such work.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
     bool anybody_is_busy() const { return busy_ != 0; }
     std::int64_t first_busy_end_ps() {
@@ -171,7 +171,7 @@ public:
 private:
     static constexpr std::int64_t WAITS_FOR_TURN = NEVER_PS - 1, UNKNOWN = -1;
 
-    // Many ask for the first of all times before one changes.
+    // `first_busy_until_` keeps the minimum, which is asked for much more often than times change.
     void be_busy_until(const Worker& w, std::int64_t until_ps) {
         std::int64_t& before_ps = busy_until_[w.id];
         busy_ += until_ps != NEVER_PS;
@@ -191,10 +191,10 @@ private:
     std::int64_t now_ps_ = 0, events_ = 0;
     EventKey event_ = 0;
     EventTree pending_;
-    EventTree first_ends_;  // [rate groups], of which there is one more than resources; named by workers
-    std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a working one is due
+    EventTree first_ends_;                  // [rate groups] one more than resources; events carry workers
+    std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a busy worker is due, or NEVER_PS
     std::int64_t first_busy_until_ = UNKNOWN;
-    std::uint32_t busy_ = 0;  // workers that do such
+    std::uint32_t busy_ = 0;  // number of busy workers
 };
 
 }  // namespace numasim

@@ -1,4 +1,4 @@
-// Containers of the engine: a stack, a queue in a ring, and a pool of records that are addressed by index.
+// Containers of the engine: a stack, a ring, and a pool of objects that are addressed by index.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,7 @@
 
 namespace numasim {
 
-// A stack in one growing piece of memory, whose `push_back` is inlined wherever it stands.
-
+// A stack in one growing piece of memory. Unlike in std::vector, `push_back` is always inlined.
 template <typename T>
 class Stack {
 public:
@@ -37,8 +36,7 @@ private:
     std::size_t size_ = 0, room_ = 0;
 };
 
-// A queue in one growing ring.
-
+// A double-ended queue in one growing ring.
 template <typename T>
 class Ring {
 public:
@@ -75,8 +73,7 @@ private:
     std::size_t mask_ = 0, head_ = 0, size_ = 0;
 };
 
-// Objects of one kind that come and go, addressed by index: freed places are taken again, and memory only ever grows.
-
+// Objects that are addressed by index. Freed places are used again, and memory only grows.
 template <typename T>
 class Pool {
 public:

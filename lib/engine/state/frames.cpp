@@ -37,7 +37,7 @@ bool Frames::must_wait(std::uint32_t frame) {
     return dependence.held != 0;
 }
 
-// Bring the dependences of the tasks below `root` back to their beginning.
+// Reset the dependences of the tasks of a tree.
 void Frames::reset(std::int64_t root) {
     for (std::int64_t task = root; task < root + graph_.size[static_cast<std::size_t>(root)]; ++task) {
         dependences_[static_cast<std::size_t>(task)] = {0, predecessors_[static_cast<std::size_t>(task)], NO_FRAME};

@@ -1,5 +1,5 @@
-// The tasks that have been spawned and have not finished, or have children that have not; the dependences between
-// tasks; the longest chain of work of a phase (model 3.1 to 3.3).
+// Frames of tasks that have been spawned and have not finished, or whose children have not; dependences between tasks;
+// the longest chain of work of a phase (model 3.1 to 3.3).
 #pragma once
 
 #include <algorithm>
@@ -15,21 +15,21 @@ namespace numasim {
 
 constexpr std::uint32_t NO_FRAME = UINT32_MAX;
 
-// One task: its place in its program, its join.
+// A task: its place in its program, and its join.
 struct Frame {
     std::int64_t path_ps;    // longest chain of work up to the current op
-    std::int64_t joined_ps;  // that of finished children
+    std::int64_t joined_ps;  // longest chain of its finished children
     std::int64_t id;         // the task, in the numbering of the trace
     std::uint32_t row;       // its program
     std::uint32_t at;        // number of the next instruction
     std::uint32_t segments;  // number of its first segment, in a folded graph
     std::uint32_t pending;   // children that have not finished
     std::uint32_t parent;    // the frame of its parent, or NO_FRAME
-    std::uint32_t origin;    // the worker that spawned it, above
+    std::uint32_t origin;    // the worker that spawned the task in the upper bits, WAITS and FINISHED in the lower two
 
     std::uint32_t spawner() const { return origin >> 2; }
-    bool waits() const { return (origin & WAITS) != 0; }            // whether it left its worker's stack at a WAIT,
-    bool has_finished() const { return (origin & FINISHED) != 0; }  // whether only its children keep it
+    bool waits() const { return (origin & WAITS) != 0; }  // whether the task has left its worker's stack at a WAIT
+    bool has_finished() const { return (origin & FINISHED) != 0; }  // whether the frame is kept only for the children
 
     static constexpr std::uint32_t WAITS = 1, FINISHED = 2;
 };
@@ -42,43 +42,42 @@ public:
     Frame& operator[](Task frame) { return frames_[static_cast<std::size_t>(frame)]; }
     const Frame& operator[](Task frame) const { return frames_[static_cast<std::size_t>(frame)]; }
 
-    // A task in the numbering of the trace; of a frame or an item.
+    // The number in the trace of a frame's task or of an item.
     std::int64_t id_of(Task task) const { return is_item(task) ? task : (*this)[task].id; }
     bool is_item(Task task) const { return task >= tasks_; }
 
-    // What the task comes to next; END behind its last op.
+    // The next instruction of the task; END after its last op.
     Instruction next(const Frame& frame) const { return programs_.instruction(frame.at); }
-    // What it came to last, if it has started.
+    // The last instruction of a task that has started.
     Instruction last(const Frame& frame) const { return programs_.instruction(frame.at - 1); }
-    // The number of an instruction among those of the task.
+    // The number of an instruction in the program of the task.
     std::uint32_t op_number(const Frame& frame, std::uint32_t at) const { return at - programs_.first(frame.row); }
     bool has_started(const Frame& frame) const { return frame.at != programs_.first(frame.row); }
-    // The number of the task's next segment, or of its next child's first one, in the whole program.
+    // The number in the whole program of the task's next segment, or of the first segment of its next child.
     std::uint32_t next_segment(const Frame& frame) const {
         return frame.segments + graph_.segment[Programs::op_of(frame.at, frame.row)];
     }
 
-    // References to frames hold until the next of these.
+    // References to frames are valid until the next call of one of these functions.
     std::uint32_t new_root(const Phase& phase, std::size_t root);
-    // The frame of the task that the parent's next op creates on worker `spawner`; the parent goes on to the op after
-    // it.
+    // Make the frame of the task that the parent's next op creates on worker `spawner`. The parent goes on to the op
+    // after that.
     std::uint32_t new_child(std::uint32_t parent, std::uint32_t spawner);
     void free(std::uint32_t frame) {
         frames_[frame].parent = free_;
         free_ = frame;
     }
 
-    // Whether the worker may run a task on top of its stack: where joins are strict, only a descendant of the task that
-    // waits there.
+    // Whether the worker may run a task on top of its stack. If joins are strict, the task has to be a descendant of
+    // the task that waits there.
     bool may_run(const Worker& w, Task task) const {
         if (!strict_ || w.stack.empty()) return true;
         const Frame& top = (*this)[w.stack.back()];
         const std::int64_t id = id_of(task);
         return top.id < id && id < top.id + graph_.size[top.row];
     }
-    bool strict() const { return strict_; }
 
-    // ---- where the spawn order adapts: how many calls deep a task stands on its worker's stack
+    // ---- if the spawn order adapts: how many calls deep a task is on its worker's stack
 
     bool adapts() const { return adapts_; }
     std::int64_t depth(std::uint32_t frame) const { return depth_[frame].calls; }
@@ -88,20 +87,20 @@ public:
     }
     void stack_beside(std::uint32_t callee, std::uint32_t caller) { depth_[callee].calls = depth_[caller].calls; }
     void set_to_bottom(std::uint32_t frame) { depth_[frame].calls = 0; }
-    // The worker has taken a task from a queue, or goes on with one that it has started.
+    // The worker has taken a task from a queue.
     void take_from_queue(std::uint32_t frame, std::uint32_t worker) {
         if (!has_started(frames_[frame]) || depth_[frame].left_by != worker) depth_[frame].calls = 0;
     }
 
-    // Whether the nested join that an idle worker waits in has come to its end.
+    // Whether the nested join of an idle worker is over.
     bool join_is_over(const Worker& w) const {
         return w.idle && !w.stack.empty() && awaited(static_cast<std::uint32_t>(w.stack.back())) == 0;
     }
-    // How many tasks that have not finished the task waits for at the op that it has come to.
+    // How many unfinished tasks the task waits for at its present op.
     std::uint32_t awaited(std::uint32_t frame) const {
         return gathers(frame) ? groups_[groups_.innermost(frame)].members : frames_[frame].pending;
     }
-    // Whether it waits for the innermost of its groups rather than for its children.
+    // Whether the task waits for its innermost group rather than for its children.
     bool gathers(std::uint32_t frame) const { return groups_.exist() && next(frames_[frame]).op == END_GROUP; }
 
     Groups& groups() { return groups_; }
@@ -111,9 +110,9 @@ public:
 
     bool have_dependences() const { return !dependences_.empty(); }
     bool depends_on_none(Task task) const { return predecessors_[static_cast<std::size_t>(id_of(task))] == 0; }
-    // A task has been spawned: whether it has to wait for predecessors.
+    // A task has been spawned. Returns whether it has to wait for predecessors.
     bool must_wait(std::uint32_t frame);
-    // A task has finished: calls `ready(frame)` for each spawned successor whose last predecessor it was.
+    // A task has finished. Calls `ready(frame)` for each spawned successor whose last predecessor it was.
     template <typename Ready>
     void release(const Frame& finished, Ready&& ready);
 
@@ -128,15 +127,15 @@ public:
         return span;
     }
 
-    // Frames are used again, so that there are as many as ever were in use together; items have none.
+    // The largest number of frames in use at one time, since freed frames are used again. Items have no frames.
     std::size_t most() const { return frames_.size(); }
 
 private:
-    // What a task that depends on others, or others on it, is known by before it is spawned and after it has finished.
+    // The state of a task with dependences, also before it is spawned and after it has finished.
     struct Dependence {
-        std::int64_t path_ps;  // longest chain of work among the predecessors that have finished
-        std::uint32_t held;    // predecessors that have not finished
-        std::uint32_t frame;   // NO_FRAME until it is spawned
+        std::int64_t path_ps;  // longest chain of work of the finished predecessors
+        std::uint32_t held;    // unfinished predecessors
+        std::uint32_t frame;   // NO_FRAME until the task is spawned
     };
 
     struct Depth {
@@ -149,13 +148,13 @@ private:
 
     const Graph graph_;
     const Programs& programs_;
-    const Task tasks_;  // ids of items are no less
+    const Task tasks_;  // ids of items are at least this
     const bool strict_, adapts_;
     std::vector<Frame> frames_;
     Groups groups_;
-    std::vector<Depth> depth_;                 // [frames] where the spawn order adapts
-    std::uint32_t free_ = NO_FRAME;            // the frames that can be used again, linked by `parent`
-    std::vector<Dependence> dependences_;      // [rows], empty where there are none
+    std::vector<Depth> depth_;                 // [frames] if the spawn order adapts
+    std::uint32_t free_ = NO_FRAME;            // free frames, linked by `parent`
+    std::vector<Dependence> dependences_;      // [rows], empty if the graph has no dependences
     std::vector<std::uint32_t> predecessors_;  // [rows] likewise
     std::int64_t span_ps_ = 0;
 };

@@ -1,4 +1,4 @@
-// What tasks wait for at joins: groups of tasks, idle workers in nested joins, and who has begun the awaited tasks.
+// State of joins: groups of tasks, idle workers in nested joins, and workers that have begun awaited tasks.
 #pragma once
 
 #include <algorithm>
@@ -15,36 +15,36 @@
 
 namespace numasim {
 
-// Groups of tasks: which group counts each task, and how many tasks of each have not finished (model 3.1 and 3.2;
-// numasim.workload.algorithms.groups.py).
+// ---- groups (model 3.1 and 3.2; numasim/workload/algorithms/groups.py)
 
 constexpr std::uint32_t NO_GROUP = UINT32_MAX;
 
 struct Group {
-    std::int64_t gathered_ps = 0;     // the longest chain of work of its tasks that have finished
-    std::uint32_t members = 0;        // tasks that have not finished
-    std::uint32_t owner = 0;          // the frame of the task that has begun it,
-    std::uint32_t around = NO_GROUP;  // and the group that this was in then
-    bool gathering = false;           // its owner left its worker's stack, or sleeps, at the END_GROUP
+    std::int64_t gathered_ps = 0;     // longest chain of work of its finished tasks
+    std::uint32_t members = 0;        // unfinished tasks
+    std::uint32_t owner = 0;          // frame of the task that has begun the group
+    std::uint32_t around = NO_GROUP;  // the group around it
+    bool gathering = false;           // the owner waits at the END_GROUP, off its worker's stack or asleep
 };
 
+// Which group counts each task.
 class Groups {
 public:
     explicit Groups(const Plan& plan)
         : exist_(std::any_of(plan.graph.op_code.begin(), plan.graph.op_code.end(),
                              [](std::uint8_t code) { return code == GROUP; })) {}
 
-    // Nothing below is asked of a plan without groups, but for `of`.
+    // Whether the plan has groups. If it has none, only `of` and what calls it may be used.
     bool exist() const { return exist_; }
 
     Group& operator[](std::uint32_t group) { return groups_[group]; }
     const Group& operator[](std::uint32_t group) const { return groups_[group]; }
-    // The group that a frame is of, or NO_GROUP: that which counts a task, or those that a call spawns.
+    // The group that counts the task of a frame, or the tasks that a call spawns; or NO_GROUP.
     std::uint32_t of(std::uint32_t frame) const { return exist_ ? frames_[frame].of : NO_GROUP; }
-    // The innermost group that the frame's task has begun and not ended, or NO_GROUP.
+    // The innermost group that the task of a frame has begun and not ended, or NO_GROUP.
     std::uint32_t innermost(std::uint32_t frame) const { return frames_[frame].innermost; }
 
-    // There is a root, or a child, in a frame.
+    // A frame gets a root, or a child.
     void add_root(std::uint32_t frame) { set(frame, NO_GROUP); }
     void add_child(std::uint32_t frame, std::uint32_t parent) {
         const std::uint32_t begun = innermost(parent);
@@ -61,7 +61,7 @@ public:
         groups_.free(ended);
     }
 
-    // A task has been spawned; one has finished: whether its group has no other.
+    // A task has been spawned; a task has finished, which returns whether its group has no unfinished task left.
     void count(std::uint32_t frame) {
         if (of(frame) != NO_GROUP) ++groups_[of(frame)].members;
     }
@@ -87,12 +87,11 @@ private:
     Pool<Group> groups_;
 };
 
-// Idle workers that wait in a nested join, and those of them whose join has come to its end: they go on at their next
-// event, although nothing is in any queue (model 3.2).
-
+// Idle workers in nested joins. A worker whose join is over goes on at its next event, even if all queues are empty
+// (model 3.2).
 class NestedJoins {
 public:
-    // The worker is idle until all children of the task in this frame have finished, or it finds another task.
+    // The worker becomes idle in the join of the task in this frame.
     void begin(std::size_t frame, std::uint32_t worker) {
         if (frame >= waiter_.size()) waiter_.resize(std::max(frame + 1, 2 * waiter_.size()), NOBODY);
         waiter_[frame] = worker;
@@ -102,7 +101,8 @@ public:
         waiter_[frame] = NOBODY;
     }
 
-    // The last child of the task in this frame has finished; whether somebody waits for that, the last of `over`.
+    // The join of the task in this frame is over. Returns whether an idle worker waits in it, which is the last of
+    // `over`.
     bool come_to_end(std::size_t frame) {
         if (frame >= waiter_.size() || waiter_[frame] == NOBODY) return false;
         over_.push_back(waiter_[frame]);
@@ -118,11 +118,11 @@ private:
     std::vector<std::uint32_t> over_;
 };
 
-// Which worker has begun which of the tasks that somebody may wait for, the children of a task or the tasks of a group:
-// who waits for them in a leapfrogging join steals from that worker alone.
+// The workers that have begun awaited tasks, the children of a task or the tasks of a group. In a leapfrogging join a
+// waiting worker steals only from such a worker.
 class Takers {
 public:
-    // The worker has begun the task in a frame, of those that somebody waits for, or goes on with it.
+    // The worker begins or continues the task in frame `task`, one of the tasks `awaited`.
     void begun(std::uint32_t awaited, std::uint32_t task, std::uint32_t worker) {
         Tasks& tasks = of_[awaited];
         erase(tasks, task);
@@ -136,7 +136,7 @@ public:
         if (found->second.empty()) of_.erase(found);
     }
 
-    // Of the workers other than `waiter` that have begun a task which has not finished, the last; or NS_UNKNOWN.
+    // Of the workers other than `waiter` that have begun an unfinished task: the one that began last, or NS_UNKNOWN.
     std::int32_t of(std::uint32_t awaited, std::uint32_t waiter) const {
         const auto found = of_.find(awaited);
         if (found == of_.end()) return NS_UNKNOWN;
@@ -147,7 +147,7 @@ public:
     }
 
 private:
-    using Tasks = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // frame, worker; the one begun last behind
+    using Tasks = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // frame and worker, in the order of beginning
 
     static void erase(Tasks& tasks, std::uint32_t task) {
         std::erase_if(tasks, [task](const auto& each) { return each.first == task; });

@@ -1,4 +1,4 @@
-// The programs of a plan's tasks as the engine goes through them: op after op, an END behind each program.
+// The programs of a plan's tasks as sequences of instructions, with an END after each program.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace numasim {
 constexpr std::uint8_t END = NS_OP_END;
 
 struct Instruction {
-    std::uint8_t op;    // an Op or END,
-    std::uint32_t arg;  // and what that is about; of an END, the Kind of the task
+    std::uint8_t op;    // an Op or END
+    std::uint32_t arg;  // the op's argument; for END the Kind of the task
 };
 
 class Programs {
@@ -23,10 +23,10 @@ public:
     std::uint32_t first(std::uint32_t row) const { return first_[row]; }
     Instruction instruction(std::uint32_t at) const { return {ops_[at], args_[at]}; }
 
-    // The number among the graph's ops of instruction `at`, which is of the program of `row`.
+    // The number among the graph's ops of instruction `at` in the program of `row`.
     static std::size_t op_of(std::uint32_t at, std::uint32_t row) { return at - row; }
 
-    // It will be asked for before long.
+    // Prefetch what will soon be read.
     void expect(std::uint32_t row) const { __builtin_prefetch(first_.data() + row); }
     void expect_instruction(std::uint32_t at) const {
         __builtin_prefetch(ops_.data() + at);
@@ -39,7 +39,7 @@ private:
     std::vector<std::uint32_t> args_;   // [ops + rows]
 };
 
-// A plan that skips ahead adds up whole trees, and never goes through a program.
+// A plan that skips ahead adds up whole trees and needs no programs.
 inline Programs::Programs(const Plan& plan) {
     const Graph& graph = plan.graph;
     if (plan.skipping) return;

@@ -1,4 +1,4 @@
-// What every component of a run works on, each part of it through the functions of that part alone.
+// The state of a run on which all components work. Each part changes only by its own functions.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace numasim {
 
-// What depends on a plan alone: computed once for all its runs.
+// What is computed of a plan once for all its runs.
 struct Prepared {
     explicit Prepared(const Plan& given) : plan(given), programs(given), accesses(given) {}
 
@@ -30,7 +30,7 @@ struct Prepared {
     const AccessTable accesses;
 };
 
-// How often steals were tried and succeeded, by pair of nodes.
+// How often steals were tried and succeeded, by node of the thief and node of the queue.
 struct StealCounts : ns_steal_counts {
     explicit StealCounts(std::size_t nodes) : ns_steal_counts{}, counts(2 * nodes * nodes, 0) {
         attempts = counts.data();
@@ -57,8 +57,7 @@ struct Run {
           steals(plan.nodes) {}
     Run(const Run&) = delete;
 
-    // Records of what happens now (model 1.3): a step of the search, of a phase or a wait; a detail of a task or a
-    // lock.
+    // Record what happens now (model 1.3): a step of a search, of a phase or a wait; a detail of a task or a lock.
     void step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
         recorder.step(clock.now_ps(), rank, actor, first, second);
     }
@@ -66,7 +65,7 @@ struct Run {
         recorder.detail(clock.now_ps(), rank, actor, first, second);
     }
 
-    // In leapfrogging joins: the worker has begun a task, or goes on with it; a task has finished.
+    // In leapfrogging joins: the worker begins or continues a task; a task has finished.
     void note_taker(std::uint32_t frame, std::uint32_t worker) {
         const std::uint32_t parent = frames[frame].parent, group = frames.groups().of(frame);
         if (parent != NO_FRAME) takers.begun(parent, frame, worker);
@@ -77,16 +76,16 @@ struct Run {
         if (parent != NO_FRAME) takers.finished(parent, frame);
         if (group != NO_GROUP) group_takers.finished(group, frame);
     }
-    // The worker from which one steals that waits in the task of a frame, or NS_UNKNOWN.
+    // The worker from which `waiter`, which waits in the task of a frame, may steal; or NS_UNKNOWN.
     std::int32_t taker(std::uint32_t frame, std::uint32_t waiter) const {
         if (frames.gathers(frame)) return group_takers.of(frames.groups().innermost(frame), waiter);
         return takers.of(frame, waiter);
     }
 
-    const Plan plan;  // views of arrays: a copy beside the state costs one step less at every look at it
+    const Plan plan;  // a copy of the views of arrays, which is nearer to the state than the plan itself
     const Prepared& prepared;
     const std::uint64_t seed;           // of all draws
-    const std::function<void()> pause;  // called now and then; what it throws ends the run
+    const std::function<void()> pause;  // called from time to time; an exception from it ends the run
     Clock clock;
     Recorder recorder;
     const ItemRanges ranges;
@@ -95,11 +94,11 @@ struct Run {
     Frames frames;
     TaskControls controls;
     NestedJoins joins;
-    Takers takers, group_takers;  // in leapfrogging joins: of children, by frames; of tasks of groups
+    Takers takers, group_takers;  // in leapfrogging joins: by parents, and by groups
     StealCounts steals;
-    std::optional<TaskMeasures> measures;  // where a controller asks for them
-    std::int64_t profile_ps = 0;           // what measuring costs at the end of each task
-    Bodies* bodies = nullptr;              // of the tasks, where the engine has them
+    std::optional<TaskMeasures> measures;  // if a controller asks for them
+    std::int64_t profile_ps = 0;           // the overhead of measuring at the end of each task
+    Bodies* bodies = nullptr;              // of the tasks, or nullptr
 };
 
 }  // namespace numasim

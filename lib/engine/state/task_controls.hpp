@@ -1,3 +1,5 @@
+// Decisions of the strategy about all tasks of the program, as they are in force: tiers, labels, switches and live
+// subtrees (model 4.14; engine/reference/control/task_controls.py).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +9,7 @@
 #include <vector>
 
 #include "execution/live_subtrees.h"
-#include "execution/placing.h"
+#include "execution/worker_state.h"
 #include "plan.hpp"
 #include "state/frames.hpp"
 #include "state/items.hpp"
@@ -17,7 +19,7 @@ namespace numasim {
 
 class TaskControls {
 public:
-    // `queues` shows the switches and the live subtrees to those who decide.
+    // The strategy sees the switches and the live subtrees through `queues`.
     TaskControls(const Plan& plan, const Frames& frames, const ItemRanges& ranges, TaskQueues& queues)
         : plan_(plan),
           frames_(frames),
@@ -42,25 +44,28 @@ public:
     TaskControls(const TaskControls&) = delete;
     TaskControls& operator=(const TaskControls&) = delete;
 
-    // Whether a task of that row is begun as it is spawned.
-    bool goes_first(std::uint32_t row) const { return ns_goes_first(&plan_, &in_force_, row); }
+    // Whether a task of this row is begun as it is spawned.
+    bool goes_first(std::uint32_t row) const {
+        const std::uint32_t tiers = plan_.work_first_tiers;
+        return tiers == NS_EVERY_TIER || (tiers != 0 && (tiers & ns_tier_of(&in_force_, row)) != 0);
+    }
 
-    // The tier that dispatch rules ask for as they place a task: its own, or where it goes on behind the spawn of a
-    // child that is begun first, that of the child.
+    // The tier for which dispatch rules ask as they place a task: the task's own, or if the task continues after the
+    // spawn of a child that was begun first, the tier of the child.
     std::uint32_t asked_tier(Task task) const {
         if (frames_.is_item(task)) return NS_TIER_LOCAL;
         const Frame& frame = frames_[task];
         return ns_tier_of(&in_force_, frames_.has_started(frame) ? frames_.last(frame).arg : frame.row);
     }
 
-    // The unit that a task is meant for, or NS_UNKNOWN.
+    // The unit for which a task is meant, or NS_UNKNOWN.
     std::int32_t label(Task task) const {
         return frames_.is_item(task) ? item_label(task) : ns_label_of(&in_force_, frames_[task].row);
     }
 
     ns_live_subtrees* live() { return &live_; }
 
-    // Put other tiers or labels of all tasks, or other switches, into force, between two iterations.
+    // Put other tiers or labels of all tasks, or other switches, into force between two iterations.
     void set_tiers(std::span<const std::uint8_t> tiers) {
         tier_.assign(tiers.begin(), tiers.end());
         show();
@@ -90,9 +95,9 @@ private:
     const Frames& frames_;
     const ItemRanges& ranges_;
     TaskQueues& queues_;
-    std::vector<std::uint8_t> tier_;   // [rows], empty where all are local
-    std::vector<std::int32_t> label_;  // [rows], empty where none has one
-    Control in_force_;                 // with the two above
+    std::vector<std::uint8_t> tier_;   // [rows], empty if all are local
+    std::vector<std::int32_t> label_;  // [rows], empty if no task has a label
+    Control in_force_;                 // with `tier_` and `label_`
     ns_live_subtrees live_{};
 };
 

@@ -1,7 +1,7 @@
 // The state of one worker, and of a producer beside the workers.
 //
-// A worker's record lies in one piece for the caches of the machine that simulates; each section of it belongs to one
-// component, and only that component's functions change it.
+// A worker's record is one piece of memory, for the caches of the machine that simulates. Each part of it belongs to
+// one component, which is named in brackets, and only the functions of that component change it.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 namespace numasim {
 
 constexpr Task NOTHING_RESERVED = -1;
-constexpr Task PRODUCTION = -1;  // on a worker's stack: it creates the items of an implicit range
+constexpr Task PRODUCTION = -1;  // on a worker's stack: the worker creates the items of an implicit range
 
-// The pending event of a worker, or the last one; only the clock changes it.
+// The pending or last event of a worker. Only the clock changes it.
 class Step {
 public:
     std::int64_t due_ps() const { return due_ps_; }
     Rank rank() const { return rank_; }
-    std::int64_t idle_ps() const { return idle_ps_; }  // the part of the step that is no overhead
+    std::int64_t idle_ps() const { return idle_ps_; }  // the part of the step that is not overhead
 
 private:
     friend class Clock;
@@ -32,25 +32,26 @@ private:
     Rank rank_ = POLL;
 };
 
-// The next items of a worker's own range, whose times were computed together.
+// Items of a worker's own queue whose times have been computed together.
 struct ItemBlock {
-    static constexpr std::uint32_t MOST = 16;  // workers stay in the first-level cache
-    std::int64_t next = 0, step = 0;           // ids; `next` is that of entry `at`
+    static constexpr std::uint32_t MOST = 16;  // so that workers stay in the first-level cache
+    std::int64_t next = 0, step = 0;           // ids; `next` is the id of entry `at`
     std::uint32_t at = 0, count = 0;
     const ItemTimes* times = nullptr;
     std::int64_t base = 0;  // id of the family's first item
     std::int64_t total_ps[MOST], local_ps[MOST];
 };
 
-// The rounds of a worker while all queues are empty: one random pick for each of some segments.
+// The rounds of a worker while all queues are empty: a random pick in each of some segments.
 struct QuietRound {
     bool known = false;
-    std::int32_t probes = -1;  // -1: has to be gone through probe by probe
+    std::int32_t probes = -1;  // -1: rounds have to be made probe by probe
     std::vector<std::uint32_t> levels, segments;
-    std::int64_t longest_ps = 0, choices = 0;  // of the probes together; queues that they are picked from
+    std::int64_t longest_ps = 0,
+                 choices = 0;  // longest time of the probes together; number of queues from which they pick
 };
 
-// Tasks in the order in which a worker begins them, in runs of ids.
+// Tasks in the order in which a worker begins them, as runs of consecutive ids.
 class Agenda {
 public:
     bool empty() const { return runs_.empty(); }
@@ -76,29 +77,29 @@ private:
 struct alignas(64) Worker : ns_worker_state {
     Worker() : ns_worker_state{} {}
 
-    // what most events change, side by side
-    Stack<Task> stack;  // the task it executes, on top of tasks that wait in nested joins (Executor, Thief)
+    // what most events change
+    Stack<Task> stack;  // the present task, on top of tasks that wait in nested joins (Executor, Thief)
     Step step;          // (Clock)
-    std::int32_t boundless_own = NS_UNKNOWN;  // its own queue where every new task goes there and it is never full
+    std::int32_t boundless_own = NS_UNKNOWN;  // its own queue, if every new task goes there and the queue is never full
     std::uint32_t segment = 0;
-    Task reserved = NOTHING_RESERVED;  // the unit that it holds in advance, which its helper runs through (Thief)
-    bool rests = false;                // asleep in a join or for a condition, or without a part in the phase
-    bool spins = false;                // waits for a lock, an atomic word or at a barrier
-    bool meets = false;                // waits at a barrier, or is about to leave it
-    bool blocked = false;              // waits for a child, a lock, a barrier or a condition, and has no event
-    std::int64_t began_ps = 0;  // when it began to execute, to be idle or to sleep, what it owed before that paid
-    const std::int64_t* total_ps = nullptr;  // [segments] on its node
+    Task reserved = NOTHING_RESERVED;        // the unit that the worker holds in advance for its helper (Thief)
+    bool rests = false;                      // sleeps in a join or for a condition, or has no part in the phase
+    bool spins = false;                      // waits for a lock, an atomic word or at a barrier
+    bool meets = false;                      // waits at a barrier, or is leaving it
+    bool blocked = false;                    // waits for a child, a lock, a barrier or a condition, and has no event
+    std::int64_t began_ps = 0;               // when its work, idle time or sleep began, after overhead
+    const std::int64_t* total_ps = nullptr;  // [segments] times on its node
     const std::int64_t* local_ps = nullptr;
-    Agenda agenda;      // what it begins before it looks into its queue
-    Ring<Task> outbox;  // ready tasks that it has yet to put into queues (Executor)
-    // (height, ready task): to be offered once its stack is lower than that, the last one first (Executor)
+    Agenda agenda;      // tasks that it begins before it looks into its queue
+    Ring<Task> outbox;  // ready tasks that it still has to put into queues (Executor)
+    // (height, ready task): offered when the stack is lower than the height, the last entry first (Executor)
     std::vector<std::pair<std::size_t, Task>> backlog;
     ItemBlock items;   // (Executor)
     QuietRound quiet;  // (Polling)
 
-    // what a watch asks for (Recorder)
+    // for rows of a watcher (Recorder)
     std::int64_t reported_until_ps = 0;
-    std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when it became idle
+    std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when the worker became idle
 };
 
 using Team = std::vector<Worker>;
@@ -106,12 +107,12 @@ using Team = std::vector<Worker>;
 // A pseudo-worker that makes the items of an implicit range (model 3.5).
 struct Producer {
     std::int32_t node = 0;
-    std::uint64_t next = 0;  // the item to be made next
-    std::uint64_t left = 0;  // items still to be made
+    std::uint64_t next = 0;  // the next item
+    std::uint64_t left = 0;  // items that are still to be made
     std::int64_t due_ps = 0;
-    std::int32_t target = 0;  // the queue whose lock it waits for
+    std::int32_t target = 0;  // the queue whose lock the producer waits for
     bool waiting = false;
-    bool looked = false;  // it asked where the data of the last item is, which it has still to pay for
+    bool looked = false;  // it has asked where the data of the last item is, and has not paid for that yet
     std::int64_t waiting_since = 0, overhead_ps = 0, parked_ps = 0;
 };
 

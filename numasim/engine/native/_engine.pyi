@@ -7,19 +7,19 @@ import numpy as np
 import numpy.typing as npt
 
 class Deadlock(RuntimeError):  # noqa: N818
-    """Tasks are left that no worker can run; ``args`` are their number and the time in picoseconds."""
+    """Tasks are left that no worker can run; ``args``: their number, the time in ps, whether thieves pass them on."""
 
 class Plan:
-    """A plan that has been read and checked; any number of runs may share it, at the same time too."""
+    """A plan that has been read and checked. Any number of runs may share it, also at the same time."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
-        """Read the plan given as a dict of arrays (made by numasim.engine.native), which live as long as this.
+        """Read a plan from a dict of arrays (`numasim.engine.native.native_engine`), which this object keeps alive.
 
         Raises ValueError for arrays that do not fit together.
         """
 
 def longest_chains_ps(plan: Plan, segment_ps: npt.NDArray[np.int64]) -> list[int]:
-    """[phases] the longest chain of work of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time.
+    """Return [phases] the longest chain of work of a pass if segment s takes ``segment_ps[s]`` and nothing else does.
 
     Raises ValueError unless there is a time for each segment.
     """

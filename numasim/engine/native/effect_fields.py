@@ -1,6 +1,6 @@
-"""What couples the running segments of a plan, as arrays for the native engine.
+"""The fields of a plan that couple its running segments, as arrays for the native engine.
 
-The prices of range items, which have a closed form, are tabulated here; the native engine computes all others.
+Prices of range items have a closed form and are tabulated here. The native engine computes all other prices.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Fields = dict[str, Any]
 
 
 def effect_fields(plan: Plan, placement: Placement) -> Fields:
-    """The fields of a plan that describe its coupling; for an uncoupled plan only that it is uncoupled."""
+    """Return the fields of a plan's coupling. For an uncoupled plan they only say that it is uncoupled."""
     if not plan.coupled:
         return {"coupled": False}
     resources = resources_of(plan)
@@ -86,7 +86,7 @@ def _resources(resources: Resources) -> Fields:
 
 
 def _paths(name: str, by_pair: Sequence[Sequence[Path]]) -> Fields:
-    """Lists of resources by pair of nodes, in CSR form."""
+    """Return the lists of resources by pair of nodes, in CSR form."""
     paths = [path for row in by_pair for path in row]
     return {
         f"{name}_first": np.cumsum([0, *map(len, paths)], dtype=np.int64),
@@ -138,7 +138,7 @@ def _steps(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int6
 
 
 def _prices(plan: Plan, placement: Placement) -> Fields:
-    """The prices of all families at each seat, and the seat of each worker."""
+    """Return the prices of all families at each seat, and the seat of each worker."""
     prices = item_prices(plan, placement)
     number = {seat: number for number, seat in enumerate(prices)}
     return {

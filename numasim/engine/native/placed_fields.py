@@ -31,7 +31,7 @@ UNIFORM = Amounts.of_table((), (), ())  # compute times are drawn between two bo
 
 
 def access_fields(program: PlacedProgram) -> Fields:
-    """The accesses of segments, for a run that simulates them one by one."""
+    """Return the fields of accesses, for a run that simulates accesses one by one."""
     accesses = program.workload.accesses
     return {
         "access_region": accesses.region,
@@ -47,7 +47,7 @@ def access_fields(program: PlacedProgram) -> Fields:
 
 
 def region_fields(placement: Placement, page_bytes: int) -> Fields:
-    """The homes of regions before the run, and the page policies of dynamic regions."""
+    """Return the fields of regions: their homes before the run, and the page policies of dynamic regions."""
     capacity = placement.capacity
     home_ptr, home = _by_region(placement, placement.homes)
     return {
@@ -77,7 +77,7 @@ def _stage(placement: Placement, stage: Stage) -> Fields:
 def _by_region(
     placement: Placement, homes: Sequence[Homes | None]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """(pointer, nodes) of the dynamic regions: no node, one for all pages, or one for each unit."""
+    """Return (pointer, nodes): for each dynamic region no node, one node for all pages, or one node for each unit."""
     parts = [_units(placement, r, each) if placement.dynamic[r] else [] for r, each in enumerate(homes)]
     pointer = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
     return pointer.astype(np.int64), np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)
@@ -93,7 +93,7 @@ def _units(placement: Placement, region: int, homes: Homes | None) -> Sequence[i
 
 
 def family_fields(plan: Plan, placement: Placement, family: RangeFamily) -> Fields:
-    """The fields of one family of items."""
+    """Return the fields of one family of items."""
     used = set(plan.workers.node.tolist())
     nodes = range(plan.machine.nodes)
     return {

@@ -1,6 +1,6 @@
 #include "following/noted_tasks.h"
 
-#include "execution/placing.h"
+#include "execution/worker_state.h"
 #include "platform/waiting.h"
 
 /* ---- counts of live subtrees ------------------------------------------------------------------------------------- */

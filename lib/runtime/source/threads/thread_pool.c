@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "execution/execution.h"
-#include "execution/placing.h"
+#include "execution/worker_state.h"
 #include "numasim/topology.h"
 #include "platform/waiting.h"
 #include "policy/ranges.h"
