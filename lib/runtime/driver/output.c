@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "driver/options/values.h"
-#include "record/json_text.h"
+#include "record/output_file.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "driver/options/names.h"
-#include "record/json_text.h"
+#include "record/output_file.h"
 
 enum { TIME_DECIMALS = 3, FRACTION_DECIMALS = 18, MOST_CHOICES = 16, CHOICE_BYTES = 32 };
 static const int64_t FRACTION_ONE = INT64_C(1000000000000000000);
