@@ -73,7 +73,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 @cache
 def library() -> ctypes.CDLL:
-    """The parts as a shared library; skips the test where there is no compiler."""
+    """The parts as a shared library; skips the test if there is no compiler."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")

@@ -1,4 +1,4 @@
-"""Where the sources of the task runtime are that tests compile, and how their programs are run."""
+"""The sources of the task runtime that tests compile, the runs of compiled programs, and the strategies of tests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 from compiling import RUNTIME, core_sources
 
+from numasim.parts import catalog
 from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
 
 HERE = Path(__file__).parent
 VIRTUAL_TIME = RUNTIME / "source" / "virtual"
 LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")
+STRATEGIES = catalog.names("strategies")
+TUNED = ("cats", "laws")  # strategies with a controller
 LONGEST_SECONDS = 1800  # of a program that would hang
 
 

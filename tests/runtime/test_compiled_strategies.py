@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime_strategies import STRATEGIES, TUNED
+from runtime_sources import STRATEGIES, TUNED
 
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan

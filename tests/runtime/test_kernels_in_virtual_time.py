@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from recorded_graphs import SMALL, recorded
-from runtime_strategies import STRATEGIES
+from runtime_sources import STRATEGIES
 from virtual_equality import counts_of, counts_of_run
 
 from numasim.engine.result import TIME

@@ -1,4 +1,4 @@
-"""The serial mode: recorded graphs, teams, and errors that end a run."""
+"""The serial mode: recorded graphs, teams, errors that end a run, and the orders of tasks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from compiling import ADDRESSES, compile_program
-from runtime_sources import HERE, library_sources
+from runtime_sources import HERE, library_sources, told
 
 from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_form.graph_io import read
 
-PROGRAM, DEADLOCK, UNSUPPORTED = 5, 6, 9  # error codes, which the cases exit with
+PROGRAM, DEADLOCK, OPTION, UNSUPPORTED = 5, 6, 8, 9  # error codes, which the cases exit with
+SEEDS = range(40)
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +134,35 @@ def test_tasks_of_a_team_are_numbered_part_by_part(cases: Path, tmp_path: Path) 
     assert graph.parent.tolist() == [-1, 0, 0, -1, 3, 3, -1, 6, 6]
     assert graph.phases[0].roots == (0, 3, 6)
     assert program_of(graph, 3) == ["barrier", "spawn", "barrier", "spawn", "wait"]
+
+
+@pytest.fixture(scope="module")
+def orders(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = [HERE / "serial" / "orders.c", *library_sources()]
+    return compile_program(c_compiler, tmp_path_factory.mktemp("orders") / "orders", files, ADDRESSES)
+
+
+def begun(orders: Path, mode: str, seed: int) -> list[str]:
+    return told(orders, mode, seed).split()
+
+
+def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
+    """In random programs with joins, calls, awaited futures, and arguments of many sizes."""
+    differ = 0
+    for seed in SEEDS:
+        newest, spawned = begun(orders, "newest", seed), begun(orders, "spawned", seed)
+        assert newest == begun(orders, "worker", seed)
+        assert sorted(newest) == sorted(spawned)
+        differ += newest != spawned
+    assert differ > len(SEEDS) // 2
+
+
+def test_stolen_is_the_order_of_a_thief(orders: Path) -> None:
+    """A thief takes all children of the root, the oldest first, and their children from its own deque."""
+    for seed in SEEDS:
+        assert begun(orders, "stolen", seed) == begun(orders, "thief", seed)
+
+
+def test_what_is_recorded_begins_where_it_is_spawned(orders: Path) -> None:
+    done = subprocess.run([orders, "recorded"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (OPTION, "", "")

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_sources import told
-from runtime_strategies import STRATEGIES
+from runtime_sources import STRATEGIES, told
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 

@@ -1,12 +1,15 @@
-"""Synchronisation objects of a pool of threads: every kind of lock and barrier of a plan, with their counts."""
+"""Locks, condition variables and barriers under threads, alone and as objects of a pool, with their counts."""
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from compiling import ADDRESSES, THREADS, compile_program
+from runtime_sources import HERE, LOCKS, sources
 
 from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import Order, run_kernel
@@ -34,3 +37,13 @@ def test_a_barrier_of_every_kind_lets_all_pass(program: Path, tmp_path: Path, ki
     write_plan(replace(plan, words=replace(plan.words, barrier=kind)), 0, tmp_path / "plan")
     (run,) = run_kernel(Order("syncbench", {"construct": "barrier"}, plan=tmp_path / "plan"), program)
     assert run.correct is True
+
+
+@pytest.mark.parametrize("flags", [THREADS, ADDRESSES], ids=["threads", "addresses"])
+def test_counts_under_locks_are_exact(c_compiler: str, tmp_path: Path, flags: tuple[str, ...]) -> None:
+    """The counts of threads under every kind are exact, and the sanitizers report nothing."""
+    kinds = len(get_args(LockName)) + len(get_args(BarrierName))
+    files = [HERE / "locks" / "locks_stress.c", *sources(*LOCKS, "node_memory.c", "processor_set.c")]
+    program = compile_program(c_compiler, tmp_path / "stress", files, flags)
+    found = subprocess.run([program], check=False, capture_output=True, text=True, timeout=1800)
+    assert (found.returncode, found.stdout) == (0, f"{kinds} kinds\n"), found.stderr[-4000:]

@@ -14,8 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from runtime_sources import refusal
-from runtime_strategies import STRATEGIES
+from runtime_sources import STRATEGIES, refusal
 from virtual_equality import counts_of, differences, is_for_the_runtime, run_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well

@@ -23,7 +23,7 @@ def is_for_the_runtime(work: Workload) -> bool:
 
 
 def run_plan(program: Path, run: Run) -> KernelRun:
-    """Run the task graph of a plan in virtual time; InputError with the program's sentence where it refuses."""
+    """Run the task graph of a plan in virtual time; InputError with the program's sentence if it refuses."""
     return controlled_run.run_plan(run, program=program)
 
 

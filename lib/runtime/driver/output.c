@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "record/json_text.h"
+#include "record/output_file.h"
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 

@@ -21,14 +21,14 @@ typedef struct ns_fields ns_fields;
 int ns_fields_read(ns_fields **self, const char *path);
 void ns_fields_destroy(ns_fields *self);
 
-/* Returns the array `name` of that kind, which lives as long as `self`, and its number of entries; NULL where there is
+/* Returns the array `name` of that kind, which lives as long as `self`, and its number of entries; NULL if there is
  * none. */
 const void *ns_fields_array(const ns_fields *self, const char *name, enum ns_field_kind kind, uint64_t *count);
 
 /* Returns the single NS_FIELD_I64 `name`, or `otherwise`. */
 int64_t ns_fields_integer(const ns_fields *self, const char *name, int64_t otherwise);
 
-/* Returns the NS_FIELD_TEXT `name`, which ends in a zero byte; "" where there is none. */
+/* Returns the NS_FIELD_TEXT `name`, which ends in a zero byte; "" if there is none. */
 const char *ns_fields_text(const ns_fields *self, const char *name);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct {
     uint64_t seed;                     /* of runs without a seed of their own */
     ns_i64s compute_ps;                /* [segments] */
     ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] the wait for accesses with known homes, and the wait if all
-                                          accesses were local; empty where there are no accesses */
+                                          accesses were local; empty if there are no accesses */
 } ns_plan_file;
 
 /* The time of a segment on a node. Times are at most 2^63 - 1 ps. */

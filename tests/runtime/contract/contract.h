@@ -52,7 +52,7 @@ typedef struct {
     enum situation situation;
     const char *what;
     ns_body *body;
-    int error;        /* of the call where it returns one, or of the run */
+    int error;        /* of the call if it returns one, or of the run */
     const char *says; /* in the sentence of the run; NULL: nothing in particular */
     enum ways ways;
 } task_case;

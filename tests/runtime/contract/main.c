@@ -131,7 +131,7 @@ typedef struct {
     pid_t process;
     FILE *complaints;
 } started;
-static started pending; /* its process is 0 where there is none */
+static started pending; /* its process is 0 if there is none */
 
 static void finish_pending(void) {
     const one_case *the = &pending.the;

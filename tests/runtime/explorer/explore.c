@@ -119,7 +119,7 @@ static bool releases(memory_order order) {
 /* Returns the age of the store at `place`: 0 for the thread's last store. */
 static uint64_t age(const thread *of, uint32_t place) { return (of->stored - 1 - place) % STORES; }
 
-/* Returns the thread's youngest store on its way to the word; NULL where there is none. */
+/* Returns the thread's youngest store on its way to the word; NULL if there is none. */
 static const step *own_store(const thread *of, const step *access) {
     const step *found = NULL;
     for (uint32_t place = 0; place < STORES; place++) {
@@ -492,7 +492,7 @@ static void descend(void) {
     if (!self.result->violated) open_frame(asleep);
 }
 
-/* Go back to the last state of the path that has steps to take. Returns false where there is none. */
+/* Go back to the last state of the path that has steps to take. Returns false if there is none. */
 static bool back_up(void) {
     uint32_t length = self.depth + 1;
     while (length && !self.path[length - 1].todo) length--;

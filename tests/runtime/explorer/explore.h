@@ -29,7 +29,7 @@ enum ns_explore_memory {
     NS_EXPLORE_BUFFERED, /* stores are seen later, in order (x86): all but those of order seq_cst, which wait for those
                             before them, as read-modify-writes do */
     NS_EXPLORE_REORDERED /* stores to different words are seen in any order, except that a release is seen after all
-                            before it; read-modify-writes wait for stores before them only where they release */
+                            before it; read-modify-writes wait for stores before them only if they release */
 };
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* explorer MEMORY [PREFIX]: explore the cases whose names begin with PREFIX; exit status 1 where one is violated.
+/* explorer MEMORY [PREFIX]: explore the cases whose names begin with PREFIX; exit status 1 if one is violated.
  * explorer MEMORY programs: tell all outcomes of the programs on standard input (explore_programs). */
 #include <stdio.h>
 #include <string.h>
@@ -82,9 +82,9 @@ static bool read_program(char *line) {
 
 /* Explore each line of `in`: threads with a | between them, of steps with spaces between them. A step is `l` (load),
  * `s` (store) or `a` (add), then the number of a word, then an order: `r` (relaxed), `o` (release; of a load, acquire;
- * of an addition, both) or `c` (seq_cst), then `k`, or `f` where the thread forgets what it has found. Step number n of
+ * of an addition, both) or `c` (seq_cst), then `k`, or `f` if the thread forgets what it has found. Step number n of
  * thread t stores or adds 10 t + n + 1. Prints for each schedule a line "outcome" with the results of the steps and the
- * final words, and for each line of `in` a line "end". Returns 0, or -1 where a line is no program. */
+ * final words, and for each line of `in` a line "end". Returns 0, or -1 if a line is no program. */
 static int explore_programs(FILE *in, enum ns_explore_memory memory) {
     char line[LINE_LENGTH];
     while (fgets(line, sizeof line, in)) {

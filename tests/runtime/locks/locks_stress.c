@@ -1,4 +1,4 @@
-/* Real threads on locks, conditions and barriers; exit status 1 and a sentence where a count is not exact. */
+/* Real threads on locks, conditions and barriers; exit status 1 and a sentence if a count is not exact. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>

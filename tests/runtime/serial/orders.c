@@ -68,7 +68,8 @@ static void step(ns_task *self, void *whole) {
 
 static void do_nothing(ns_task *self, void *none) { (void)self, (void)none; }
 
-/* A worker leaves tasks to thieves only where it pushes and pops: so it does, a task that is newer than all others. */
+/* A worker leaves tasks to thieves only when the worker pushes and pops. So this worker pushes a task that is newer
+ * than all others. */
 static void look_at_deque(ns_task *self) {
     ns_future newest;
     ns_future_spawn(self, &newest, do_nothing, NULL, 0);

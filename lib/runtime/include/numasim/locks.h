@@ -64,7 +64,7 @@ typedef struct ns_numa_lock ns_numa_lock;
 int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options);
 void ns_numa_lock_destroy(ns_numa_lock *self);
 int ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node);
-bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node); /* false, without the lock, where others have it, and
+bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node); /* false, without the lock, if others have it, and
                                                                       for null and a node that the lock does not have */
 int ns_numa_lock_release(ns_numa_lock *self, uint32_t node);
 

@@ -19,7 +19,7 @@
  * Exceptions: the next sync() of a body throws the exception of a child; without a sync(), the body itself throws it.
  * Of several exceptions the first one is thrown. run() throws the exception of the body of a run. Siblings are not
  * stopped. If children use locals of a body, and the body may throw between a spawn and its sync(), the body declares
- * an ns::scope behind these locals: the scope joins the children before the locals end. Where a strategy lets tasks go
+ * an ns::scope behind these locals: the scope joins the children before the locals end. If a strategy lets tasks go
  * on on other threads (spawns work-first, joins by continuation), handlers (`catch`) must not call these functions.
  *
  * Errors: the constructor of a pool, run() and team() throw an ns::error with the code that numasim/runtime.h returns,
@@ -382,7 +382,7 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error where a pool cannot be
+/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error if a pool cannot be
  * made. */
 class pool {
 public:

@@ -80,7 +80,7 @@ const char *ns_error_sentence(int error);
 
 /* Run body(self, arguments, first, last) over pieces of [begin, end) of at most `grain` indices, in parallel. Returns
  * when all pieces, and all children that `self` spawned before, have ended. The pieces are made by halving. A grain
- * below 1 counts as 1. Where `end` is not above `begin`, the body is not called. A null body ends the run:
+ * below 1 counts as 1. If `end` is not above `begin`, the body is not called. A null body ends the run:
  * NS_ERROR_PROGRAM.
  */
 typedef void ns_loop_body(ns_task *self, void *arguments, int64_t first, int64_t last);
@@ -102,7 +102,7 @@ typedef void ns_reduce_body(ns_task *self, void *arguments, int64_t first, int64
 
 /* Combine `value` with the values of all pieces of [begin, end) of at most `grain` indices, which run in parallel. The
  * pieces are made by halving, and combined as they were made. Returns 0; or without a call of the body, NS_ERROR_OPTION
- * for a null body, combine or value, and NS_ERROR_MEMORY where memory for the values is short. */
+ * for a null body, combine or value, and NS_ERROR_MEMORY if memory for the values is short. */
 int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_reduce_body *body,
                        ns_combine *combine, void *arguments, void *value, size_t bytes);
 
@@ -118,7 +118,7 @@ typedef struct {
 typedef void ns_term_body(ns_task *self, void *arguments, void *term);
 
 /* Spawn a child that contributes a term. Returns 0; or without a spawn, NS_ERROR_OPTION for a null reduction, value,
- * combine or body and for null arguments of some bytes, NS_ERROR_MEMORY where memory is short. */
+ * combine or body and for null arguments of some bytes, NS_ERROR_MEMORY if memory is short. */
 int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, const void *arguments, size_t bytes);
 
 /* Join all children, and combine the value with the terms, in the order of the spawns. Returns 0; or without a join,
@@ -189,8 +189,8 @@ int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, 
 
 /* Use words. NS_ERROR_PROGRAM ends the run for a word that was not created or has another role; for the release of a
  * lock that `self` does not hold; and for a task that ends and holds a lock. The body that takes a lock holds it. A
- * body that the holder runs by ns_call does not hold the lock. NS_ERROR_DEADLOCK ends the run where `self` takes a lock
- * that it holds, and where `self` arrives at a barrier for more parties than there are workers. ns_word_add returns 0
+ * body that the holder runs by ns_call does not hold the lock. NS_ERROR_DEADLOCK ends the run if `self` takes a lock
+ * that it holds, and if `self` arrives at a barrier for more parties than there are workers. ns_word_add returns 0
  * for a wrong call on threads. */
 void ns_word_lock(ns_task *self, uint32_t word);
 void ns_word_unlock(ns_task *self, uint32_t word);
@@ -264,7 +264,7 @@ int ns_pool_destroy(ns_pool *pool);
 /* Run `body` as a task of worker 0, and return when this task and all its descendants have ended. Returns 0;
  * NS_ERROR_OPTION for a null pool or body, for null arguments of some bytes and for too many bytes; NS_ERROR_CALLER as
  * above; NS_ERROR_PROGRAM, NS_ERROR_DEADLOCK and NS_ERROR_MEMORY of the tasks; NS_ERROR_UNSUPPORTED for a call that a
- * recorded graph or the plan's graph cannot express; NS_ERROR_FILE where the graph cannot be written. */
+ * recorded graph or the plan's graph cannot express; NS_ERROR_FILE if the graph cannot be written. */
 int ns_pool_run(ns_pool *pool, ns_body *body, const void *arguments, size_t bytes);
 
 /* Run `body` once on every worker, like a parallel region of OpenMP, and return when all have ended. Errors are those

@@ -22,12 +22,12 @@ typedef void ns_body(ns_task *self, void *arguments);
 void ns_spawn(ns_task *self, ns_body *body, const void *arguments, size_t bytes);
 
 /* Wait until all children that `self` has spawned so far have ended. At the end of a body the runtime joins the
- * children that the body has not joined. NS_ERROR_MEMORY ends the run where tasks that are executed within each other
+ * children that the body has not joined. NS_ERROR_MEMORY ends the run if tasks that are executed within each other
  * do not fit the stack. */
 void ns_join(ns_task *self);
 
 /* Run `body` at once, as a part of the task with children and joins of its own. In a plain call of C, a join also waits
- * for the caller's children. NS_ERROR_PROGRAM ends the run for a null body, NS_ERROR_MEMORY where calls within each
+ * for the caller's children. NS_ERROR_PROGRAM ends the run for a null body, NS_ERROR_MEMORY if calls within each
  * other do not fit the stack. */
 void ns_call(ns_task *self, ns_body *body, void *arguments);
 

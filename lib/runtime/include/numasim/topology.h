@@ -53,7 +53,7 @@ typedef struct {
 int ns_topology_detect(ns_topology *self);
 
 /* Read the topology from the sysfs, or a copy of a sysfs, at `root`. Only its fs/cgroup limits the usable processors.
- * Returns 0; NS_ERROR_OPTION for null, NS_ERROR_FILE where there is no sysfs, NS_ERROR_FORMAT where a file in it is
+ * Returns 0; NS_ERROR_OPTION for null, NS_ERROR_FILE if there is no sysfs, NS_ERROR_FORMAT if a file in it is
  * damaged, NS_ERROR_MEMORY. */
 int ns_topology_read(ns_topology *self, const char *root);
 
@@ -64,17 +64,17 @@ void ns_topology_destroy(ns_topology *self);
  */
 int ns_topology_print(const ns_topology *self, FILE *file);
 
-/* Pin the calling thread to the hardware thread `cpu`. Returns 0, or NS_ERROR_THREAD where `cpu` does not exist or may
+/* Pin the calling thread to the hardware thread `cpu`. Returns 0, or NS_ERROR_THREAD if `cpu` does not exist or may
  * not be used. */
 int ns_cpu_pin(uint32_t cpu);
 
 /* Allocate `bytes` bytes of zeroed memory in pages of the node with the system's number `node`; release it. Returns 0;
- * NS_ERROR_OPTION for null and for no bytes; NS_ERROR_MEMORY; NS_ERROR_UNSUPPORTED where the system has no such node or
+ * NS_ERROR_OPTION for null and for no bytes; NS_ERROR_MEMORY; NS_ERROR_UNSUPPORTED if the system has no such node or
  * cannot bind memory: then the memory is in pages of any node. Null may be released. */
 int ns_node_allocate(void **memory, uint32_t node, size_t bytes);
 void ns_node_release(void *memory, size_t bytes);
 
-/* Returns the node of the page at `address`, which has been touched; NS_ERROR_UNSUPPORTED where there is no page, as at
+/* Returns the node of the page at `address`, which has been touched; NS_ERROR_UNSUPPORTED if there is no page, as at
  * null, or the system does not tell. */
 int64_t ns_node_of_page(const void *address);
 

@@ -19,7 +19,7 @@
  * these are static. A task has at most NS_MOST_ARGUMENTS arguments, or none; more arguments, and arrays, go into a
  * struct.
  *
- * Typed tasks are the fast way. Where a strategy makes a spawn a push to the worker's own lane, and a join pops from
+ * Typed tasks are the fast way. If a strategy makes a spawn a push to the worker's own lane, and a join pops from
  * this lane, all calls are inline, arguments and results stay in registers unless a task is stolen, and the compiler
  * sees through the recursion. Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to memory
  * of their own. With other strategies and modes, these are the calls of numasim/runtime.h.
@@ -83,8 +83,7 @@ struct ns_task {
     uint32_t children;   /* how many tasks from there on are its children */
     uint32_t returned;   /* bytes of the result that the body has left in its arguments from NS_RESULT_AT on */
     void *result;        /* the place of the newest child's result, if the place is not in its slot */
-    ns_body
-        *newest; /* the body of the newest child; NULL: the place is in its slot */
+    ns_body *newest;     /* the body of the newest child; NULL: the place is in its slot */
 };
 
 /* The owner's part of a lane: addresses of slots. All zero without a lane. */
@@ -103,7 +102,7 @@ struct ns_worker {
 };
 
 /* On a worker with a lane: spawn a task, and return the new top; push the task that was written at the top, and return
- * 0 where there is no room; join all tasks down to `mark`, with the places of their results in their slots. */
+ * 0 if there is no room; join all tasks down to `mark`, with the places of their results in their slots. */
 ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes);
 int ns_lane_admit(ns_worker *worker);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
@@ -129,7 +128,7 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 #define NS_LANE_INLINE static inline __attribute__((always_inline, unused))
 #define NS_LANE_SELDOM static __attribute__((noinline, cold, unused))
 
-/* Returns the first free slot of the lane. The compiler knows this slot where it knows the number of children. */
+/* Returns the first free slot of the lane. The compiler knows this slot if it knows the number of children. */
 NS_LANE_INLINE ns_lane_slot *ns_lane_top_of(const ns_task *self) { return self->first + self->children; }
 
 /* Return whether the owner can push, or pop, on the fast path. */

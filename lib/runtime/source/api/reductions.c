@@ -54,7 +54,7 @@ static void reduce(ns_task *self, void *arguments) {
     of->combine(whole.value, right.value);
 }
 
-/* Returns a number above all pieces that are halved; SIZE_MAX where the number has more than 63 bits. The right half is
+/* Returns a number above all pieces that are halved; SIZE_MAX if the number has more than 63 bits. The right half is
  * never the shorter half. */
 static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
     size_t end = 1;
@@ -117,7 +117,7 @@ static size_t distance(const ns_reduction *self) {
     return (self->bytes + unit - 1) / unit * unit;
 }
 
-/* Returns the place of one more term; NULL where memory is short. */
+/* Returns the place of one more term; NULL if memory is short. */
 static void *add_term(ns_reduction *self) {
     if (!self->newest || self->newest->count == TERMS) {
         struct ns_terms *made = calloc(1, sizeof *made + TERMS * distance(self));

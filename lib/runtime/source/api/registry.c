@@ -53,7 +53,7 @@ int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) {
 
 /* ---- objects and words ------------------------------------------------------------------------------------------- */
 
-/* Make room for one more entry of `size` bytes behind `count` entries. Returns the entries, or NULL where memory is
+/* Make room for one more entry of `size` bytes behind `count` entries. Returns the entries, or NULL if memory is
  * short. Capacities are powers of two, and follow from the count. */
 static void *with_room(void *entries, uint32_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;

@@ -95,7 +95,7 @@ static bool are_tiers(const uint8_t *tier, size_t rows) {
     return known;
 }
 
-/* Read the next record. Returns false where the file ends too soon, or has no such record. */
+/* Read the next record. Returns false if the file ends too soon, or has no such record. */
 static bool follow(ns_iteration_boundary *self) {
     const size_t rows = rows_of(self);
     decision next;

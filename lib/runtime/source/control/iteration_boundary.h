@@ -33,7 +33,7 @@ typedef struct {
     bool controlled; /* the strategy has a controller */
     bool begun;
     FILE *controls;          /* or NULL */
-    ns_output_file measures; /* with a NULL file where there is none */
+    ns_output_file measures; /* with a NULL file if there is none */
     uint8_t *tier;           /* [rows] */
     int32_t *label;          /* [rows] */
     int64_t *measured;       /* in the order of the file: the time, */

@@ -131,9 +131,9 @@ static ns_dependence_entry *entry_of(ns_dependences *self, const void *address) 
     return entry;
 }
 
-/* ---- who waits for whom ------------------------------------------------------------------------------------------ */
+/* ---- the children that a child waits for ------------------------------------------------------------------------- */
 
-/* Add `other` to the children that `task` waits for, unless it is there. Returns false where memory is short. */
+/* Add `other` to the children that `task` waits for, unless it is there. Returns false if memory is short. */
 static bool wait_for(ns_dependences *self, ns_dependent *task, ns_dependent *other) {
     if (!other || other == task || other->newest_of == task) return true;
     if (self->before_count == self->before_room) {

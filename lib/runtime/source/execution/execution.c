@@ -176,7 +176,7 @@ void ns_thread_join_helping(ns_task *self) {
 /* Returns whether all children of a sleeping task have ended: they have subtracted what the task added. */
 static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
 
-/* Sleep until the last child has ended. Where all workers sleep, no worker is left to execute the children: the last
+/* Sleep until the last child has ended. If all workers sleep, no worker is left to execute the children: the last
  * worker helps after all, and the run ends with an error. */
 static void sleep_until_joined(ns_thread_task *task) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
@@ -268,7 +268,7 @@ void ns_thread_execute_unplaced(ns_task *self, ns_thread_dependent *unplaced) {
     }
 }
 
-/* Put a child that can begin into a queue, or in front of `*unplaced` where no queue has room. */
+/* Put a child that can begin into a queue, or in front of `*unplaced` if no queue has room. */
 static void offer(ns_task *self, ns_thread_dependent *child, ns_thread_dependent **unplaced) {
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     child->record->base.worker = &worker->base;

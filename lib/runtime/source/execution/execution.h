@@ -1,4 +1,4 @@
-/* The ways to execute tasks on threads, and their common part.
+/* The ways to execute tasks on threads, and the common part of these ways.
  *
  * - On the stack (stack_execution.c): a worker executes tasks nested on its thread's stack. A worker that waits in a
  *   join executes other tasks meanwhile, or its thread sleeps.
@@ -34,18 +34,18 @@ struct ns_thread_execution {
     /* Execute other tasks until the wait of `task` is over. */
     void (*wait)(ns_task *task, const ns_thread_wait *wait);
 
-    /* A child with dependences can begin: put it into a queue. Returns false where the worker is to execute the child
+    /* A child with dependences can begin: put it into a queue. Returns false if the worker is to execute the child
      * at once. Without lanes. */
     bool (*release)(ns_thread_worker *worker, ns_thread_task *child, const ns_access *accesses, uint32_t count);
 
     /* A child of `parent`, which is no root, has ended on `worker`. */
     void (*child_ended)(ns_thread_worker *worker, ns_thread_task *parent);
 
-    /* Take a task from `end` of queue `q`. Returns NULL where there is no task that the waiting task may execute. */
+    /* Take a task from `end` of queue `q`. Returns NULL if there is no task that the waiting task may execute. */
     ns_thread_task *(*take)(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end);
 
-    /* Put a task that was stolen beyond the first into the own queue; where there is no room, execute it. */
+    /* Put a task that was stolen beyond the first into the own queue; if there is no room, execute it. */
     void (*keep)(ns_thread_worker *worker, ns_thread_task *task);
 
     /* The worker is about to sleep: others can have all of its tasks. */
@@ -86,10 +86,10 @@ void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task);
 /* The body of a task has returned on `worker`, with all children joined: free its record and notify its parent. */
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self);
 
-/* Make and count a child of `self` for `order`. Returns NULL where memory was short and the order has been executed. */
+/* Make and count a child of `self` for `order`. Returns NULL if memory was short and the order has been executed. */
 ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order);
 
-/* Execute an order at once, as a part of `self`: where memory for a task is short. */
+/* Execute an order at once, as a part of `self`: if memory for a task is short. */
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order);
 
 /* Run the body of a task, and join its children at its end. */
@@ -121,8 +121,9 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
 
 /* ---- execution.c: children with dependences ----------------------------------------------------------------------
  *
- * Each is a task whose body is a wrapper. The wrapper runs the program's body, and then lets those children begin that
- * waited for this child. A child that waits is in no queue; the worker that lets a child begin puts it into a queue. */
+ * A child with dependences is a task whose body is a wrapper. The wrapper runs the program's body, and then lets those
+ * children begin that waited for this child. A child that waits is in no queue; the worker that lets a child begin puts
+ * it into a queue. */
 
 typedef struct ns_thread_dependent ns_thread_dependent;
 struct ns_thread_dependent {
@@ -138,14 +139,14 @@ struct ns_thread_dependent {
 };
 
 /* Make a child for `order` in the memory of `known`, with the children that it waits for in `known->before`, and an
- * entry for each of their lists in `*entries`. Returns NULL where memory is short. */
+ * entry for each of their lists in `*entries`. Returns NULL if memory is short. */
 ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_work_order *order,
                                                 ns_waiting **entries);
 
 /* Let the child wait for those in `known->before`. Returns whether all of them have ended, so that it can begin. */
 bool ns_thread_dependent_wait(ns_dependences *known, ns_thread_dependent *made, ns_waiting *entries);
 
-/* Where memory is short: wait for all children, and execute the order. */
+/* If memory is short: wait for all children, and execute the order. */
 void ns_thread_execute_after_all(ns_task *self, const ns_work_order *order);
 
 /* The rest is of children with records, and not in lanes. A task with such children counts one child more until its
@@ -191,7 +192,7 @@ void ns_thread_refuse(ns_task *self, int error, const char *sentence);
     .unlock = ns_thread_unlock, .add = ns_thread_add, .arrive = ns_thread_arrive, .await = ns_thread_await,  \
     .signal = ns_thread_signal, .refuse = ns_thread_refuse
 
-/* Where a controller is told how long the own segments of tasks take (model 4.12), tasks call this table. It measures
+/* If a controller is told how long the own segments of tasks take (model 4.12), tasks call this table. It measures
  * the time from one call to the next around the calls of the way to execute tasks. */
 extern const ns_task_operations ns_thread_measured_calls;
 

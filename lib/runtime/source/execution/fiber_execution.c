@@ -2,8 +2,8 @@
  * and for joins that leave the worker and go on where the last child ends (continuation).
  *
  * The home of a worker is the fiber that looks for work: the thread's own fiber, or the fiber of a task that executes
- * others while it waits. A task that ends or leaves switches to the home. What is to be done with the fiber that was
- * left is done at home, when that fiber rests. So no other worker goes on with a fiber before it rests.
+ * others while it waits. A task that ends or leaves switches to the home. The home then puts the fiber that was
+ * left into a queue or frees the fiber. So no other worker goes on with a fiber that still runs.
  */
 #include <stdlib.h>
 
@@ -121,7 +121,7 @@ static void run_on_fiber(void *argument) {
     ns_fiber_switch(fiber->fiber, worker->fibers.home);
 }
 
-/* Put `task` on a fiber. Returns false where memory is short. */
+/* Put `task` on a fiber. Returns false if memory is short. */
 static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_fiber *fiber = worker->fibers.resting;
     if (fiber) {
@@ -141,7 +141,7 @@ static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
     return true;
 }
 
-/* From the worker's home, execute a task or go on with it until it ends or leaves. Where memory for a fiber is short,
+/* From the worker's home, execute a task or go on with it until it ends or leaves. If memory for a fiber is short,
  * use the present stack. */
 static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     if (!task->fiber && !put_on_fiber(worker, task)) {

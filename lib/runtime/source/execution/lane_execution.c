@@ -21,10 +21,10 @@ static void renew_children(ns_task *self) {
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 /* A group: the children with dependences of one task up to its next join. A child that waits is in no lane. A child
- * that can begin is in the lane of the worker that let it begin. So the group counts its children. A mark in the lane
- * makes the join of the task wait for the group: a task that does nothing, below all later children. The groups of a
- * worker nest like the tasks that it executes, the innermost group first. It belongs to a task whose first slot is the
- * group's. */
+ * that can begin is in the lane of the worker that let it begin. So the group counts its children. The task's
+ * join waits for the group at a mark in the lane: a task that does nothing, below all later children. The groups of a
+ * worker nest like the tasks that the worker executes, the innermost group first. A group and its task have the same
+ * first slot. */
 typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
@@ -43,7 +43,7 @@ static ns_lane_group *group_at(const ns_worker *worker, const ns_lane_slot *firs
     return innermost && innermost->first == first ? innermost : NULL;
 }
 
-/* Returns the group of `self`, and makes it where there is none. NULL where memory or room in the lane is short. */
+/* Returns the group of `self`, and makes it if there is none. NULL if memory or room in the lane is short. */
 static ns_lane_group *open_group(ns_task *self) {
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     ns_lane_group *group = group_at(self->worker, self->first);
@@ -174,7 +174,7 @@ static void wait_for(ns_task *task, const ns_thread_wait *wait) {
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-/* Push a task, or execute it where there is no room. */
+/* Push a task, or execute it if there is no room. */
 static void push(ns_task *self, ns_body *body, const void *arguments, size_t bytes) {
     ns_lane_settle(self);
     if (ns_lane_push(lane_of(self->worker), body, arguments, bytes)) {
@@ -208,12 +208,12 @@ int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worke
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-/* Push a child that can begin. Returns false where there is no room. */
+/* Push a child that can begin. Returns false if there is no room. */
 static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) {
     return ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *));
 }
 
-/* Run a child, and push the children that it lets begin; where there is no room, put them in front of `*unplaced`.
+/* Run a child, and push the children that it lets begin; if there is no room, put them in front of `*unplaced`.
  * After the count goes down, the child may be freed. */
 static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
     ns_lane_group *group = mine->group;

@@ -21,7 +21,7 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
         ns_thread_execute_unplaced(self, child);
 }
 
-/* A child has ended. Where it ended on its parent's worker, no other thread counts at the same time. */
+/* A child has ended. If it ended on its parent's worker, no other thread counts at the same time. */
 static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
     if (parent->base.worker == &worker->base)
         parent->pending--;

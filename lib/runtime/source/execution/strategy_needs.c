@@ -63,7 +63,7 @@ static bool fits_lanes(const ns_thread_pool *pool) {
     return true;
 }
 
-/* Returns how to execute tasks: in lanes wherever possible, on fibers only where a task may go on elsewhere. */
+/* Returns how to execute tasks: in lanes wherever possible, on fibers only if a task may go on elsewhere. */
 static const ns_thread_execution *execution_for(const ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     if (fits_lanes(pool)) return &ns_lane_execution;

@@ -2,8 +2,8 @@
  * iteration, and the row of each task in the graph (model 3.6, 4.12, 4.14).
  *
  * The first task that a task spawns or calls is the first one that its row spawns or calls, and so on. So a program
- * follows the graph that was recorded of it, whatever else its bodies do. Rows of tasks are known only where the
- * strategy asks for rows, or where the graph itself is the program (graph_program.h).
+ * follows the graph that was recorded of it, whatever else its bodies do. Rows of tasks are known only if the
+ * strategy asks for rows, or if the graph itself is the program (graph_program.h).
  */
 #ifndef NS_FOLLOWED_GRAPH_H
 #define NS_FOLLOWED_GRAPH_H
@@ -51,7 +51,7 @@ bool ns_followed_graph_end(ns_followed_graph *self);
 /* Cross the boundary. Returns 0, or an error as above. */
 int ns_followed_graph_cross(ns_followed_graph *self, ns_pool *pool);
 
-/* Returns the row of the next task that `parent` spawns or calls; NS_NO_ROW where the graph has none. */
+/* Returns the row of the next task that `parent` spawns or calls; NS_NO_ROW if the graph has none. */
 uint32_t ns_followed_graph_child(const ns_followed_graph *self, ns_task_notes *parent);
 
 /* A root is dealt; no task below the root has begun. */

@@ -2,7 +2,7 @@
  * through all interleavings of a few threads (tests/runtime/explorer). So that program explores the sources of the
  * library.
  *
- * There are no fences, which the thread sanitizer does not understand. Where a store has to be seen before a later
+ * There are no fences, which the thread sanitizer does not understand. If a store has to be seen before a later
  * load, both are memory_order_seq_cst.
  */
 #ifndef NS_ATOMICS_H

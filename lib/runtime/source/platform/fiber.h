@@ -1,7 +1,7 @@
 /* Fibers: stacks that a thread switches between, in about as many instructions as there are registers that a call
  * preserves.
  *
- * One thread may resume a fiber that another thread has suspended. Signal masks are not kept. Sanitizers, where
+ * One thread may resume a fiber that another thread has suspended. Signal masks are not kept. Sanitizers, if
  * compiled in, are notified of every switch.
  */
 #ifndef NS_FIBER_H

@@ -1,4 +1,4 @@
-/* Memory on the node of its users, where the running system has that node. */
+/* Memory on the node of its users, if the running system has that node. */
 #ifndef NS_NEAR_MEMORY_H
 #define NS_NEAR_MEMORY_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Allocate zeroed memory at the start of a page, on `node` of the running system. For a negative node and for a node
- * that the system lacks, the memory lies on the node of the thread that touches the memory first. Returns NULL where
+ * that the system lacks, the memory lies on the node of the thread that touches the memory first. Returns NULL if
  * memory is short. */
 void *ns_near_memory_allocate(size_t bytes, int32_t node);
 

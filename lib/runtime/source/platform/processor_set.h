@@ -28,10 +28,10 @@ int ns_set_parse(ns_set *self, const char *text);
  * NS_ERROR_FORMAT. */
 int ns_set_parse_bitmap(ns_set *self, const char *text);
 
-/* The processors on which this process may run; all where the kernel does not tell. */
+/* The processors on which this process may run; all if the kernel does not tell. */
 void ns_set_usable_processors(ns_set *self);
 
-/* The nodes whose memory this process may use; all where the kernel does not tell. */
+/* The nodes whose memory this process may use; all if the kernel does not tell. */
 void ns_set_usable_memory(ns_set *self);
 
 #endif

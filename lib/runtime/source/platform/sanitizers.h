@@ -1,4 +1,4 @@
-/* Calls that tell AddressSanitizer and ThreadSanitizer about fibers; empty where neither is compiled in. */
+/* Calls that tell AddressSanitizer and ThreadSanitizer about fibers; empty if neither is compiled in. */
 #ifndef NS_SANITIZERS_H
 #define NS_SANITIZERS_H
 

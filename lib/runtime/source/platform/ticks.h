@@ -1,6 +1,6 @@
 /* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks, which are cheap to read.
  *
- * Ticks are those of the processor's time stamp counter, whose rate is measured once against CLOCK_MONOTONIC. Where
+ * Ticks are those of the processor's time stamp counter, whose rate is measured once against CLOCK_MONOTONIC. If
  * there is no such counter, ticks are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef NS_TICKS_H

@@ -27,7 +27,7 @@ typedef struct {
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* The path of a file or folder below the root whose name is formatted so. */
+/* Write the path of the file or folder below the root that has the formatted name. */
 __attribute__((format(printf, 3, 0))) static void put_path(const tree *self, char *path, const char *name,
                                                            va_list arguments) {
     char below[256];
@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static bool exists(const tree *self, const
     return access(path, F_OK) == 0;
 }
 
-/* Read a file. NS_ERROR_FILE where there is none, or it is empty. */
+/* Read a file. NS_ERROR_FILE if there is none, or it is empty. */
 __attribute__((format(printf, 2, 3))) static int read_text(tree *self, const char *name, ...) {
     char path[PATH_BYTES];
     va_list arguments;
@@ -59,7 +59,7 @@ __attribute__((format(printf, 2, 3))) static int read_text(tree *self, const cha
 }
 
 /* Read the set in the file `list` of a folder, else in the bitmap `map`, which is all that old kernels give.
- * NS_ERROR_FILE where there is neither. */
+ * NS_ERROR_FILE if there is neither. */
 static int read_set(tree *self, ns_set *set, const char *folder, const char *list, const char *map) {
     if (!read_text(self, "%s/%s", folder, list)) return ns_set_parse(set, self->text);
     if (!read_text(self, "%s/%s", folder, map)) return ns_set_parse_bitmap(set, self->text);
@@ -149,7 +149,7 @@ static int read_bytes(tree *self, int64_t *bytes) {
     return NS_OK;
 }
 
-/* The cache `index` of a processor; `bytes` stays 0 for one of instructions, and where there is none. */
+/* The cache `index` of a processor; `bytes` stays 0 for one of instructions, and if there is none. */
 static int read_cache(tree *self, uint32_t cpu, uint32_t index, const ns_set *usable, shared_cache *found) {
     char folder[64];
     ns_set sharing = {0};
@@ -207,7 +207,7 @@ static int read_distances(tree *self, ns_topology *topology, uint32_t node) {
     return text[strspn(text, " \n")] ? NS_ERROR_FORMAT : NS_OK;
 }
 
-/* The memory of a node; that of one whose memory may not be used is none. */
+/* Read the memory of a node: 0 bytes if this process may not use the memory. */
 static void read_memory(tree *self, ns_node *node, const ns_set *memory) {
     if (!ns_set_has(memory, node->id) || read_text(self, "devices/system/node/node%u/meminfo", node->id)) return;
     const char *total = strstr(self->text, "MemTotal:");

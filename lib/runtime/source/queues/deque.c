@@ -100,7 +100,7 @@ static void *pop_private(ns_deque *self, uint64_t bottom) {
     return task;
 }
 
-/* Take the last public task, by moving the tail beyond it. Returns false where a thief has taken it. */
+/* Take the last public task, by moving the tail beyond it. Returns false if a thief has taken it. */
 static bool take_last(ns_deque *self, uint64_t ends) {
     /* relaxed: the owner wrote the slot itself; a thief that fails here reads nothing */
     const uint64_t none = ns_ends_of(ns_ends_split(ends), ns_ends_split(ends));

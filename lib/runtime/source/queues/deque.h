@@ -38,7 +38,7 @@ void ns_deque_destroy(ns_deque *self);
 int ns_deque_push_slowly(ns_deque *self, void *task);
 void *ns_deque_pop_slowly(ns_deque *self);
 
-/* The owner pushes a task at the bottom. Returns 0, or NS_ERROR_MEMORY where the ring cannot grow. */
+/* The owner pushes a task at the bottom. Returns 0, or NS_ERROR_MEMORY if the ring cannot grow. */
 static inline int ns_deque_push(ns_deque *self, void *task) {
     /* relaxed: the owner reads its own writes, and limits only choose the slow path */
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
@@ -50,7 +50,7 @@ static inline int ns_deque_push(ns_deque *self, void *task) {
     return 0;
 }
 
-/* The owner takes the task at the bottom. Returns NULL where there is none. */
+/* The owner takes the task at the bottom. Returns NULL if there is none. */
 static inline void *ns_deque_pop(ns_deque *self) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: as in push */
     if (bottom <= ns_atomic_u64_load(&self->pop_limit, memory_order_relaxed)) return ns_deque_pop_slowly(self);
@@ -62,7 +62,7 @@ static inline void *ns_deque_pop(ns_deque *self) {
 /* The owner makes all tasks public before it sleeps: a sleeping owner sees no thief ask. */
 void ns_deque_publish(ns_deque *self);
 
-/* A thief takes the task at the tail. Returns NULL where no task is public or another thief was quicker. */
+/* A thief takes the task at the tail. Returns NULL if no task is public or another thief was quicker. */
 void *ns_deque_steal(ns_deque *self);
 
 /* Returns the number of tasks, public and private: exact for the owner between steals, else of some instant. */

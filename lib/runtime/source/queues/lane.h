@@ -32,7 +32,7 @@ static inline ns_atomic_u64 *ns_lane_atomic(const ns_lane_word *word) { return (
 int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity);
 void ns_lane_destroy(ns_lane *self);
 
-/* The owner pushes the task that it has already written at the top. Returns false where there is no room. The slot at
+/* The owner pushes the task that it has already written at the top. Returns false if there is no room. The slot at
  * the top can always be written. */
 bool ns_lane_push_written(ns_lane *self);
 
@@ -53,7 +53,7 @@ static inline ns_lane_slot *ns_lane_top(const ns_lane_owned *owned) {
     return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&owned->top), memory_order_relaxed);
 }
 
-/* The owner pushes a task with at most NS_INLINED_BYTES of arguments. Returns false where there is no room. */
+/* The owner pushes a task with at most NS_INLINED_BYTES of arguments. Returns false if there is no room. */
 static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
     ns_lane_slot *slot = ns_lane_top(self->owned);
     ns_lane_fill(slot, body, arguments, bytes);
@@ -66,7 +66,7 @@ static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *argume
 }
 
 /* The owner takes the task at the top of a lane that is not empty. The task stays in its slot until the next push.
- * Returns NULL where the task was stolen. */
+ * Returns NULL if the task was stolen. */
 static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
     ns_lane_slot *top = ns_lane_top(self->owned);
     /* relaxed: as in push */
@@ -85,7 +85,7 @@ void ns_lane_forget(ns_lane *self);
 /* The owner makes all tasks public before it sleeps: a sleeping owner sees no thief ask. */
 void ns_lane_publish(ns_lane *self);
 
-/* A thief takes the oldest task, which stays in its slot until the thief marks it as ended. Returns NULL where no task
+/* A thief takes the oldest task, which stays in its slot until the thief marks it as ended. Returns NULL if no task
  * is public or another thief was quicker. */
 ns_lane_slot *ns_lane_steal(ns_lane *self);
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/json_text.h"
 #include "record/output_file.h"
 #include "record/recorder.h"
 

@@ -2,15 +2,26 @@
 #ifndef NS_GROWING_H
 #define NS_GROWING_H
 
-#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+enum { NS_FIRST_CAPACITY = 256 };
 
 typedef struct {
     void *entries; /* freed by the user */
     uint64_t count, capacity;
 } ns_growing;
 
-/* Add an entry of `size` bytes, which are not set. Returns NULL where memory is short. */
-void *ns_growing_add(ns_growing *self, size_t size);
+/* Add an entry of `size` bytes, which are not set. Returns NULL if memory is short. */
+static inline void *ns_growing_add(ns_growing *self, size_t size) {
+    if (self->count == self->capacity) {
+        const uint64_t capacity = self->capacity ? 2 * self->capacity : NS_FIRST_CAPACITY;
+        void *entries = realloc(self->entries, capacity * size);
+        if (!entries) return NULL;
+        self->entries = entries;
+        self->capacity = capacity;
+    }
+    return (char *)self->entries + self->count++ * size;
+}
 
 #endif

@@ -36,7 +36,7 @@ static int descriptor_of(const char *path) {
     return number && realpath(folder, real) && strcmp(real, own) == 0 ? atoi(name) : -1;
 }
 
-/* Replace `path` by the target of its link. Returns false where it is no link, or the target is too long: `*error`. */
+/* Replace `path` by the target of its link. Returns false if it is no link, or the target is too long: `*error`. */
 static bool follow(char path[PATH_MAX], int *error) {
     char target[PATH_MAX], followed[2 * PATH_MAX];
     const ssize_t length = readlink(path, target, sizeof target - 1);
@@ -62,7 +62,7 @@ static int find_end(ns_output_file *self, int *descriptor) {
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Look at the end of the links: mode 0 where there is no file. Returns 0, or an errno where it cannot be written. */
+/* Look at the end of the links: mode 0 if there is no file. Returns 0, or an errno if it cannot be written. */
 static int examine(const ns_output_file *self, struct stat *known) {
     if (stat(self->end, known)) {
         known->st_mode = 0;
@@ -147,4 +147,18 @@ int ns_output_file_close(ns_output_file *self) {
     if (!error && *self->temporary && rename(self->temporary, self->end)) error = errno;
     if (error) discard(self, -1);
     return error;
+}
+
+void ns_json_write_text(FILE *file, const char *text) {
+    fputc('"', file);
+    for (; *text; text++) {
+        const unsigned char letter = (unsigned char)*text;
+        if (letter < 0x20) {
+            fprintf(file, "\\u%04x", letter);
+        } else {
+            if (letter == '"' || letter == '\\') fputc('\\', file);
+            fputc(letter, file);
+        }
+    }
+    fputc('"', file);
 }

@@ -9,7 +9,7 @@
 
 /* ---- what a worker sees ------------------------------------------------------------------------------------------ */
 
-/* Compute the watch bits from the lengths of queues, where bits are not noted at pushes and pops. */
+/* Compute the watch bits from the lengths of queues, if bits are not noted at pushes and pops. */
 static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {
     const ns_plan *plan = &pool->file.plan.steal;
     for (uint32_t q = 0; q < plan->queue_count; q++) {

@@ -1,10 +1,10 @@
-/* Quiescence: no worker can find work although tasks are left, because the strategy and the joins let no worker have
- * them. The run then ends with an error instead of never.
+/* Quiescence: tasks are left, but the strategy and the joins let no worker have them. The run then ends with an error
+ * instead of never.
  *
  * A worker that has long searched in vain looks whether it could find a task if all others did nothing. If not, the
  * worker announces this, with the number of searches that had begun or ended before it looked. The pool is quiescent if
  * each worker has announced the same number, or sleeps in a join: then no task has been taken or pushed since the first
- * of them looked. A worker that takes a task first withdraws its announcement.
+ * of these workers looked. A worker that takes a task first withdraws its announcement.
  */
 #include "search/search.h"
 

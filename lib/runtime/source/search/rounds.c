@@ -98,8 +98,8 @@ static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q
     return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
-/* A probe has come to queue `q`. The probe takes the lock of the queue, if there is one, into `*held`. Where the
- * strategy looks first, a probe that sees tasks tries the lock, looks again under the lock, and fails where another
+/* A probe has come to queue `q`. The probe takes the lock of the queue, if there is one, into `*held`. If the
+ * strategy looks first, a probe that sees tasks tries the lock, looks again under the lock, and fails if another
  * worker has the lock, as in lib/engine/thief.cpp. Returns how many tasks the probe takes. */
 static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
     const ns_full_plan *plan = &pool->file.plan;

@@ -14,17 +14,17 @@
 int ns_thread_search_create(ns_thread_worker *worker);
 void ns_thread_search_destroy(ns_thread_worker *worker);
 
-/* Returns the next task that the worker executes; NULL where the wait is over. */
+/* Returns the next task that the worker executes; NULL if the wait is over. */
 ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* ---- placing.c --------------------------------------------------------------------------------------------------- */
 
-/* Put a new task into the queue that the strategy chooses. Returns false where no queue has room: the task is to be
+/* Put a new task into the queue that the strategy chooses. Returns false if no queue has room: the task is to be
  * executed at once. */
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count);
 
-/* Place a root that was dealt to the worker, before the worker runs. Returns false where the worker begins the root
- * itself, as it does the first root for its own queue. */
+/* Place a root that was dealt to the worker, before the worker runs. Returns false if the worker begins the root
+ * itself, as the worker does with the first root for its own queue. */
 bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root);
 
 /* ---- rounds.c ---------------------------------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static inline void ns_thread_withdraw_no_work(ns_thread_worker *worker) {
 /* A search begins or ends: earlier announcements count no longer. */
 void ns_thread_note_search(ns_thread_pool *pool);
 
-/* Announce that the worker finds no work, if it finds none. Where all workers find none, the run ends with an error; it
+/* Announce that the worker finds no work, if it finds none. If all workers find none, the run ends with an error; it
  * ends sooner because workers then take any task that they see. */
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
@@ -75,11 +75,11 @@ void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q);
 void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step);
 
 /* Push a placed task into queue `q`, and a copy into each queue of `copy` that has room, by the function `push`.
- * Returns false where `q` has no room. The worker that takes one of the entries first has the task. */
+ * Returns false if `q` has no room. The worker that takes one of the entries first has the task. */
 bool ns_thread_push_copies(ns_thread_worker *worker, uint32_t q, const uint32_t *copy, uint32_t copies,
                            ns_thread_task *task, bool (*push)(ns_thread_worker *worker, uint32_t q, void *entry));
 
-/* Returns the task of an entry that was taken; NULL where there is no entry, or another worker has the task. */
+/* Returns the task of an entry that was taken; NULL if there is no entry, or another worker has the task. */
 ns_thread_task *ns_thread_claim(void *entry);
 
 /* Operations of execution.h for queues that are no lanes. */
@@ -94,7 +94,7 @@ static inline bool ns_thread_descends(const ns_thread_task *waiting, const ns_th
     return task;
 }
 
-/* Returns the task in whose strict join the worker waits; NULL where it waits in none. */
+/* Returns the task in whose strict join the worker waits; NULL if it waits in none. */
 static inline const ns_thread_task *ns_thread_strict_join(const ns_thread_pool *pool, const ns_thread_wait *wait) {
     return pool->file.plan.join == NS_JOIN_STRICT ? (const ns_thread_task *)wait->task : NULL;
 }

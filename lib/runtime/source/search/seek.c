@@ -117,7 +117,7 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* Where the own queue is to be refilled, put the stolen task into it and decide again. Returns the next task, or NULL.
+/* If the own queue is to be refilled, put the stolen task into it and decide again. Returns the next task, or NULL.
  */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);

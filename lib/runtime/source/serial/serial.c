@@ -78,7 +78,7 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     return write_graph(self);
 }
 
-/* The makespan is the work of all tasks where that is known, else the time of all runs. */
+/* The makespan is the work of all tasks if that is known, else the time of all runs. */
 static int serial_report(ns_pool *pool, ns_report *report) {
     const serial_pool *self = (const serial_pool *)(void *)pool;
     const int error = ns_report_create(report, pool->workers, 1, self->words_known);

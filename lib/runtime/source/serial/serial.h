@@ -87,7 +87,7 @@ typedef struct {
 /* Run the body of an order as row `row` of the graph, with a copy of its arguments, which the body may change. */
 void ns_serial_run_copy(serial_task *self, uint32_t row, bool oldest_first, const ns_work_order *order);
 
-/* Go on with the next part after `self` that can go on; where there is none, with the caller of the run. */
+/* Go on with the next part after `self` that can go on; if there is none, with the caller of the run. */
 void ns_serial_pass_on(serial_pool *pool, serial_part *self);
 
 extern const ns_task_operations ns_serial_calls;

@@ -23,7 +23,7 @@ static bool can_go_on(const serial_pool *pool, const serial_part *self) {
     return false;
 }
 
-/* Go on with the next part that can go on; where there is none, with the caller of the run. */
+/* Go on with the next part that can go on; if there is none, with the caller of the run. */
 void ns_serial_pass_on(serial_pool *pool, serial_part *self) {
     const uint32_t parts = pool->team ? pool->pool.workers : 1;
     bool all_ended = true;
@@ -94,7 +94,7 @@ static void begin_op(serial_task *self, enum ns_op code, uint32_t argument) {
 
 /* ---- tasks that begin later -------------------------------------------------------------------------------------- */
 
-/* Give `entries` room for `needed` entries. Returns the entries, or NULL, with nothing changed, where memory is short.
+/* Give `entries` room for `needed` entries. Returns the entries, or NULL, with nothing changed, if memory is short.
  */
 static void *with_room(void *entries, size_t *room, size_t needed, size_t size) {
     size_t more = *room ? *room : 64;
@@ -113,7 +113,7 @@ static size_t end_of(const ns_deferred *self) {
     return (last->begin + last->bytes + unit - 1) / unit * unit;
 }
 
-/* Keep a task with a copy of its arguments, but without accesses and future. Returns false where memory is short. */
+/* Keep a task with a copy of its arguments, but without accesses and future. Returns false if memory is short. */
 static bool push_deferred(ns_deferred *self, const ns_work_order *order) {
     const size_t begin = end_of(self);
     ns_deferred_task *task = with_room(self->task, &self->task_room, self->count + 1, sizeof *task);

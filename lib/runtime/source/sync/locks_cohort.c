@@ -3,7 +3,6 @@
  * so. */
 #include "numasim/runtime.h"
 #include "platform/near_memory.h"
-#include "sync/mcs.h"
 #include "sync/numa_locks.h"
 
 typedef struct {

@@ -1,5 +1,3 @@
-#include "sync/mcs.h"
-
 #include <stddef.h>
 
 #include "platform/waiting.h"

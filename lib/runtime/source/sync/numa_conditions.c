@@ -1,12 +1,12 @@
 /* Condition variables with a queue of waiters for each node. A waiter enters its queue before it releases the lock, so
- * that later holders of the lock find it there. Its place is on its stack, where it spins, and later sleeps. */
+ * that later holders of the lock find the waiter there. The place of a waiter is on its stack. The waiter spins on this
+ * place, and later sleeps. */
 #include <stddef.h>
 
 #include "numasim/locks.h"
 #include "numasim/runtime.h"
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
-#include "sync/mcs.h"
 #include "sync/numa_locks.h"
 
 enum { DEFAULT_BATCH = 64 };
@@ -44,7 +44,7 @@ static void enqueue(queue *self, waiter *mine) {
     ns_mcs_release(&self->turn);
 }
 
-/* Take the first waiters, at most `most`. Returns them linked; NULL where there is none. */
+/* Take the first waiters, at most `most`. Returns them linked; NULL if there is none. */
 static waiter *dequeue(queue *self, uint32_t most) {
     if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as above */
     ns_mcs_acquire(&self->turn);

@@ -51,7 +51,7 @@ int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t nod
 int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern,
                             const int64_t *bytes);
 
-/* The running segment of a task accesses memory: where the machine is pretended, far memory takes longer. */
+/* The running segment of a task accesses memory: if the machine is pretended, far memory takes longer. */
 void ns_thread_touch(ns_task *self, const ns_access *access);
 
 #endif

@@ -80,7 +80,7 @@ static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_t
 }
 
 /* Set `cpu` [workers], and whether the pool is crowded. A worker's CPU is its hardware thread in the plan's machine,
- * where this system may be that machine; else the i-th CPU that the process may use; -1 where there are more workers
+ * if this system may be that machine; else the i-th CPU that the process may use; -1 if there are more workers
  * than CPUs. Returns 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
 static int choose_cpus(ns_thread_pool *pool, const ns_topology *here, int32_t *cpu) {
     uint64_t count = 0;
@@ -115,7 +115,7 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
     return NS_OK;
 }
 
-/* Returns the owner's part of the lane that queue `q` is; NULL where queues are no lanes. */
+/* Returns the owner's part of the lane that queue `q` is; NULL if queues are no lanes. */
 static ns_lane_owned *lane_of_owner(const ns_thread_pool *pool, uint32_t q) {
     return pool->execution->in_lanes ? &pool->worker[pool->file.plan.steal.queues[q].owner]->base.lane : NULL;
 }

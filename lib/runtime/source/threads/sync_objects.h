@@ -27,7 +27,8 @@ void ns_thread_sync_destroy(ns_thread_sync *self);
  * NS_ERROR_MEMORY. */
 int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t count);
 
-/* Return false, and do nothing, where the task already holds the lock; where the task does not hold it. */
+/* Take and release a lock for a task. Return false, and do nothing, if the task already holds the lock to be taken, or
+ * does not hold the lock to be released. */
 bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task);
 bool ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task);
 int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value);

@@ -38,11 +38,11 @@ _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different wo
 /* Notes about a task, behind the task, in pools that need them. */
 typedef struct {
     uint32_t row, at;        /* in the plan's graph: the row of the task, and its next op */
-    uint32_t depth, left_by; /* where the spawn order adapts: how many calls deep it stands on its worker's stack; who
-                                last put its rest into a queue, + 1 */
-    uint64_t began;          /* where a controller is told: in ticks, when the segment under way began; 0: none is */
-    /* in join leapfrog: which worker has begun it; of its children under way, the one begun last, and its neighbours in
-     * that order, under the lock of their parent */
+    uint32_t depth, left_by; /* if the spawn order adapts: how many calls deep the task stands on its worker's stack;
+                                the worker that last put the rest of the task into a queue, + 1 */
+    uint64_t began;          /* if a controller is told: in ticks, when the running segment began; 0: no segment runs */
+    /* in join leapfrog: the worker that has begun the task; of the task's children under way, the child begun last; and
+     * the task's neighbours in that order, under the lock of their parent */
     ns_atomic_u32 lock;
     uint32_t taker;
     ns_thread_task *taken, *taken_before, *taken_behind;
@@ -69,7 +69,8 @@ static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
     return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
-/* The same where children count down: what the parent has yet to add equals what children have subtracted. */
+/* Returns whether all children of `self` have ended, if children count down: the number that the parent has yet to add
+ * then equals the number that children have subtracted. */
 static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
     /* acquire: as above */
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
@@ -81,7 +82,7 @@ static inline void ns_thread_task_reset(ns_thread_task *self) {
     ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds */
 }
 
-/* Make a task for `order`, a child of `parent`. Returns NULL where memory is short. */
+/* Make a task for `order`, a child of `parent`. Returns NULL if memory is short. */
 ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
 
 /* Returns whether a record has room for the task. */
@@ -89,7 +90,7 @@ static inline bool ns_thread_task_is_short(const ns_work_order *order) {
     return order->bytes <= NS_INLINED_BYTES && !order->future && !order->access_count;
 }
 
-/* Fill in body and arguments. Returns false where memory is short for arguments that do not fit. */
+/* Fill in body and arguments. Returns false if memory is short for arguments that do not fit. */
 bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
 
 /* Get records for `worker`, whose list is empty. Returns whether there are any. */

@@ -44,7 +44,7 @@ static void take_part(ns_thread_worker *worker) {
     if (worker->base.id < pool->team_size) ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
 }
 
-/* Wait for the next run. Returns its number; 0 where the pool closes. */
+/* Wait for the next run. Returns its number; 0 if the pool closes. */
 static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
     pthread_mutex_lock(&pool->lock);
     while (pool->epoch == last && !pool->closing) pthread_cond_wait(&pool->started, &pool->lock);
@@ -126,7 +126,7 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
         put_on_agenda(worker, root);
 }
 
-/* Make the roots of a run, or none where memory is short. All workers sleep, so their memory can be written. Returns 0
+/* Make the roots of a run, or none if memory is short. All workers sleep, so their memory can be written. Returns 0
  * or NS_ERROR_MEMORY. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const root_deal deal = deal_of(pool, team);

@@ -60,17 +60,17 @@ struct ns_thread_worker {
     struct ns_lane_group *groups; /* with lanes: the children with dependences of all tasks that it executes */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
-    ns_worker_state order; /* where its spawn order adapts: when that was decided last, and how */
+    ns_worker_state order; /* if its spawn order adapts: when that was decided last, and how */
     bool in_gate;          /* it has passed the gate of a steal level: noted_tasks.h */
     ns_sync_user sync_user;
-    int64_t busy_ps; /* where a controller is told: the time of all segments on this worker */
+    int64_t busy_ps; /* if a controller is told: the time of all segments on this worker */
     int64_t counters[NS_COUNTERS];
     int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or home */
     ns_atomic_u64 stack_end;                            /* below this address no body begins: worker_stack.h */
     NS_OWN_LINE ns_atomic_u64 no_work;                  /* its announcement in quiescence.c */
     ns_atomic_pointer given_back;                       /* records that have ended elsewhere */
     ns_atomic_u32 thief;                                /* the worker that robbed it last, + 1; 0: none */
-    ns_atomic_u64 robbed;                               /* where spawn orders adapt: tasks taken from its own queue */
+    ns_atomic_u64 robbed;                               /* if spawn orders adapt: tasks taken from its own queue */
 };
 
 struct ns_thread_pool {
@@ -85,7 +85,7 @@ struct ns_thread_pool {
     ns_watch_board board;
     ns_thread_sync *sync;
     ns_numa_lock **locks;   /* [words] locks that searches take; NULL for other words */
-    ns_object_homes *homes; /* NULL where the strategy and the mode need none */
+    ns_object_homes *homes; /* NULL if the strategy and the mode need none */
     ns_emulation emulation;
     ns_atomic_u64 searches;    /* beginnings and ends of searches so far */
     ns_atomic_u32 quiescent;   /* no worker can find work, and the run goes on: workers take any task that they see */

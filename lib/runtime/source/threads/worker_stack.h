@@ -1,7 +1,7 @@
 /* Stacks: how deeply tasks and calls may nest on the present stack of a worker, and a sentence for stacks that
  * overflow.
  *
- * Nested calls of the library are checked: where there is no room for a body, the run ends with an error, and no other
+ * Nested calls of the library are checked: if there is no room for a body, the run ends with an error, and no other
  * body begins, on any worker. Bodies of the library around a body of the program run in any case, and enter the
  * program's body here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked. These run into
  * the guard pages below the stack.
@@ -39,7 +39,7 @@ NS_ALWAYS_INLINE uintptr_t ns_stack_here(void) {
 /* Run a body if the stack has room for it. */
 NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_body *body, void *arguments) {
     ns_thread_worker *worker = (ns_thread_worker *)base;
-    /* relaxed: only the worker writes it, except where a run ends with an error */
+    /* relaxed: only the worker writes it, except if a run ends with an error */
     const uint64_t end = ns_atomic_u64_load(&worker->stack_end, memory_order_relaxed);
     if (__builtin_expect(ns_stack_here() >= end, 1))
         body(self, arguments);
@@ -51,14 +51,15 @@ NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_bo
 
 enum { NS_STACK_GUARD_BYTES = 256 << 10 }; /* guard pages below the stack of a worker's thread */
 
-/* Returns the lowest address of the calling thread's stack at which a body may begin; 0 where the system does not tell.
+/* Returns the lowest address of the calling thread's stack at which a body may begin; 0 if the system does not tell.
  */
 uintptr_t ns_thread_stack_end(void);
 
 /* Let this process write a sentence before SIGSEGV ends it for a stack overflow, unless the program handles SIGSEGV. */
 void ns_thread_stack_report(void);
 
-/* The same for the calling thread: the `bytes` at `apart` are its stack for signals until ns_thread_stack_leave. */
+/* Let the calling thread write that sentence, too: the `bytes` at `apart` are the thread's stack for signals until
+ * ns_thread_stack_leave. */
 void ns_thread_stack_watch(void *apart, size_t bytes);
 void ns_thread_stack_leave(void);
 

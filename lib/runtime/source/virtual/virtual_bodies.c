@@ -92,7 +92,7 @@ static bool enlarge(ns_fiber ***fibers, uint32_t room) {
     return grown;
 }
 
-/* Make a fiber that runs `task`. Returns NULL where memory is short. `spare` has room for all fibers, too. */
+/* Make a fiber that runs `task`. Returns NULL if memory is short. `spare` has room for all fibers, too. */
 static ns_fiber *add_fiber(virtual_pool *pool, virtual_task *task) {
     if (pool->fiber_count == pool->fiber_room) {
         const uint32_t room = pool->fiber_room ? 2 * pool->fiber_room : 64;
@@ -165,7 +165,7 @@ static int use_word(virtual_pool *pool, const virtual_task *task, uint32_t there
                         task->row, task->asked.argument, there);
 }
 
-/* The body has made a call where the graph has `op`. */
+/* The body has made a call, but the graph has `op`. */
 static int match(virtual_pool *pool, virtual_task *task, uint32_t op) {
     const enum ns_op there = op_at(pool, task, op);
     const uint32_t argument = there == NS_OP_END ? 0 : pool->file.plan.graph.op_arg.at[op];

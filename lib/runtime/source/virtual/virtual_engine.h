@@ -27,7 +27,7 @@ typedef struct {
     int (*come_to)(void *pool, uint32_t worker, uint32_t row, uint32_t op);
     const int64_t *compute_ps; /* [ops] the measured times of segments; NULL: as planned */
     /* Get the decisions for the next iteration. `told` has the measurements; NULL before the first iteration. The
-     * function is NULL where the strategy has no controller. */
+     * function is NULL if the strategy has no controller. */
     int (*decide)(void *pool, const int64_t *told, ns_virtual_decision *decision);
     char *problem; /* the sentence of an error of the engine */
     size_t problem_bytes;
@@ -43,7 +43,7 @@ int64_t ns_virtual_engine_phase(const ns_virtual_engine *self);
 /* Run the next phase. Returns 0 or an error. */
 int ns_virtual_engine_run(ns_virtual_engine *self);
 
-/* Fill a report of the plan's size with the counts so far. Returns false where sums may not fit 63 bits. */
+/* Fill a report of the plan's size with the counts so far. Returns false if sums may not fit 63 bits. */
 bool ns_virtual_engine_report(ns_virtual_engine *self, ns_report *report);
 
 #endif

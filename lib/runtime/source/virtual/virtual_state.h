@@ -21,7 +21,7 @@ enum { NS_VIRTUAL_GET = NS_OP_END + 1 };
 
 /* A call of a body. */
 typedef struct {
-    uint32_t op;                /* an op of the graph, END where the body has returned, or NS_VIRTUAL_GET */
+    uint32_t op;                /* an op of the graph, END if the body has returned, or NS_VIRTUAL_GET */
     uint32_t argument;          /* the word */
     const ns_work_order *order; /* of a spawn or a call */
     const ns_future *future;
@@ -54,7 +54,7 @@ typedef struct {
     const ns_work_order *order; /* of the roots of the phase that runs */
     virtual_task *tasks;        /* the list of all tasks */
     virtual_task **of_row;      /* [rows] the task of each row, or NULL */
-    uint32_t *depends;          /* [rows] predecessors; NULL where no task has any */
+    uint32_t *depends;          /* [rows] predecessors; NULL if no task has any */
     int64_t *compute_ps;        /* [ops] the measured times of the segments under way; NULL: as planned */
     int64_t since_ps, taken_ps; /* CPU time when the running body went on; its time up to its next call */
     int64_t clock_cost_ps;      /* the time of one measurement */
