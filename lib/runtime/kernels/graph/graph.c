@@ -25,7 +25,6 @@ typedef struct {
     ns_delay delay;
     uint32_t *word;        /* [words] their ids in the pool */
     _Atomic uint32_t *ran; /* [rows] */
-    uint32_t *twin_ran;    /* [rows] */
 } graph;
 
 typedef struct {
@@ -109,9 +108,8 @@ static int create_graph(graph *self, uint32_t number, ns_setting *setting) {
     if (!error) error = check_team(&self->program, setting);
     if (error) return error;
     self->ran = calloc((size_t)self->program.rows + 1, sizeof *self->ran);
-    self->twin_ran = calloc((size_t)self->program.rows + 1, sizeof *self->twin_ran);
     self->word = calloc((size_t)self->program.words + 1, sizeof *self->word);
-    return self->ran && self->twin_ran && self->word ? NS_OK : NS_ERROR_MEMORY;
+    return self->ran && self->word ? NS_OK : NS_ERROR_MEMORY;
 }
 
 static int check_values(ns_setting *setting) {
@@ -132,7 +130,6 @@ static void release(void *whole) {
         ns_program_destroy(&self->graph[at].program);
         free(self->graph[at].word);
         free((void *)self->graph[at].ran);
-        free(self->graph[at].twin_ran);
     }
     free(self->graph);
 }
@@ -197,32 +194,22 @@ static int run(void *whole, ns_pool *pool) {
     return error;
 }
 
-static void run_graph_twin(graph *self) {
-    for (uint32_t row = 0; row < self->program.rows; row++) {
-        self->twin_ran[row]++;
-        for (uint64_t at = self->program.first[row]; at < self->program.first[row + 1]; at++) {
-            if (self->program.code[at] != NS_OP_RUN) continue;
-            ns_delay_take(&self->delay, self->program.segment_ps[self->program.argument[at]]);
+static void run_twin(void *whole) {
+    const state *self = whole;
+    for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
+        for (uint64_t at = 0; at < of->program.first[of->program.rows]; at++) {
+            if (of->program.code[at] == NS_OP_RUN)
+                ns_delay_take(&of->delay, of->program.segment_ps[of->program.argument[at]]);
         }
     }
 }
 
-static void run_twin(void *whole) {
-    state *self = whole;
-    for (uint32_t at = 0; at < self->graphs; at++) run_graph_twin(&self->graph[at]);
-}
-
-static bool graph_matches(const graph *self) {
-    for (uint32_t row = 0; row < self->program.rows; row++) {
-        if (atomic_load_explicit(&self->ran[row], memory_order_relaxed) != self->twin_ran[row]) return false;
-    }
-    return true;
-}
-
 static bool matches(const void *whole) {
     const state *self = whole;
-    for (uint32_t at = 0; at < self->graphs; at++) {
-        if (!graph_matches(&self->graph[at])) return false;
+    for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
+        for (uint32_t row = 0; row < of->program.rows; row++) {
+            if (atomic_load_explicit(&of->ran[row], memory_order_relaxed) != 1) return false;
+        }
     }
     return true;
 }
