@@ -25,7 +25,7 @@ OTHERS = {
         "runtime/record/event_files.py",
         "read_text",
     ): "a list of the recorder, in the folder of the recording",
-    ("runtime/record/program_runs.py", "read_bytes"): "the OpenMP runtime, which is loaded as well",
+    ("runtime/record/openmp_library.py", "read_bytes"): "the OpenMP runtime, which is loaded as well",
     ("schema/generate_c.py", "read_text"): "its own output, when the package is built",
     ("validate/run_store.py", "read_bytes"): "the compiled program, for its digest",
     ("sweep/store/frame.py", "ParquetFile"): "Parquet, after the reader has found a regular file",

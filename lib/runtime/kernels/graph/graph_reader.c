@@ -190,7 +190,7 @@ static uint8_t read_name(json_reader *json, const char *const *names, uint8_t co
 static void read_op(reader *self) {
     json_enter(&self->json, '[');
     if (!json_next_entry(&self->json)) json_fail(&self->json, "an op is empty");
-    const uint8_t op = read_name(&self->json, NS_OP_NAME, NS_OP_END, "there is no such op");
+    const uint8_t op = read_name(&self->json, NS_OP_WORD, NS_OP_END, "there is no such op");
     uint8_t *code = add(self, &self->code, sizeof *code);
     uint32_t *argument = add(self, &self->argument, sizeof *argument);
     if (!code || !argument) return;
