@@ -21,8 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "bad_inputs"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "spec"))
+sys.path.extend(str(Path(__file__).resolve().parents[1] / "tests" / name) for name in ("spec", "bad_inputs"))
 
 from every_bad_input import EVERY  # isort: skip
 from test_bad_inputs import is_one_message  # isort: skip

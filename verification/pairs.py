@@ -74,7 +74,7 @@ def engine_pairs(folder: Path) -> Iterator[Probe]:
         ({"name": "fib", "n": FIB}, FIB),
     ]
     for workload, size in sizes:
-        bare = partial(bare_loop_rate, program, workload["name"], size)
+        bare = partial(bare_loop_rate, program, str(workload["name"]), size)
         row = f"{workload['name']}, native engine: to the bare loop, events/s"
         yield pair_probe(row, Goal(AT_LEAST, 0.5), partial(rate, "events", plan_of(workload), NATIVE), bare)
 

@@ -118,9 +118,9 @@ def _combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str, probe:
     return Cost(kept[0], f"{method}; between {short(kept[1])} and {short(kept[2])} by their intervals")
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# `numasim calibrate`: the running system as a machine file, its task runtime as a runtime file, with measured values.
+# ---- `numasim calibrate` ---------------------------------------------------------------------------------------------
 #
+# `numasim calibrate`: the running system as a machine file, its task runtime as a runtime file, with measured values.
 # Nothing is fitted: every value is read from the system, measured by the probe, or assumed and marked so.
 
 

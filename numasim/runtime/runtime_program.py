@@ -34,6 +34,14 @@ FLAGS = {
 }
 
 
+def built(path: Path, what: str, where: str = "a machine") -> Path:
+    """Return ``path``. InputError where the file was not built."""
+    if not path.is_file():
+        expected = f"an installation of numasim on {where} with a C compiler"
+        raise InputError(f"{what} is not built here", place=str(path), expected=expected)
+    return path
+
+
 def are_flags(arguments: Sequence[str]) -> bool:
     """Whether the arguments of the command ask for flags, and for nothing else."""
     return bool(arguments) and all(argument in FLAGS for argument in arguments)
@@ -41,12 +49,7 @@ def are_flags(arguments: Sequence[str]) -> bool:
 
 def flags(asked: Sequence[str]) -> str:
     """Return the flags that are ``asked`` for, as one line for a shell. InputError where the library was not built."""
-    if not LIBRARY.is_file():
-        raise InputError(
-            "the library of the task runtime is not built here",
-            place=str(LIBRARY),
-            expected="an installation of numasim on a machine with a C compiler",
-        )
+    built(LIBRARY, "the library of the task runtime")
     return " ".join(FLAGS[flag] for flag in asked)
 
 
@@ -135,13 +138,7 @@ class KernelRun:
 
 def find_program() -> Path:
     """Return the path of the compiled program. InputError where the program was not built."""
-    if not PROGRAM.is_file():
-        raise InputError(
-            "the task runtime is not built here",
-            place=str(PROGRAM),
-            expected="an installation of numasim on a machine with a C compiler",
-        )
-    return PROGRAM
+    return built(PROGRAM, "the task runtime")
 
 
 def run_kernel(order: Order, program: Path | None = None) -> tuple[KernelRun, ...]:

@@ -16,8 +16,7 @@ from numasim.workload.forest_arrays import levels
 from numasim.workload.graph import Pattern
 from numasim.workload.one_worker import LINE_BYTES, MLP
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Bounds on the time and the space of runs whose tasks are packed into subtrees (Chen and Guo 2015, section 5.2).
+# ---- bounds on the time and the space of runs whose tasks are packed into subtrees (section 5.2) ---------------------
 #
 # m sockets of n cores execute a tree of tasks. The *free tier* is what stands above the roots of k subtrees, the
 # *local tier* the subtrees: a socket executes one at a time, and heads of sockets take the free tier. T1 is the work
@@ -117,8 +116,7 @@ def _up(value: int, divisor: int) -> int:
     return -(-value // divisor)
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# What a leaf task waits for its data with and without an allocator of tasks (Chen and Guo 2015, section 5.1).
+# ---- what a leaf task waits for its data with and without an allocator of tasks (section 5.1) ------------------------
 #
 # A leaf accesses S bytes of its own part of the data and B bytes at the border of other parts, on a machine of M
 # sockets. A byte takes a core ``local_ps`` from the local node and ``remote_ps`` from another, the inverses of the
@@ -168,8 +166,7 @@ def on_machine(machine: Machine, own_bytes: int, border_bytes: int) -> tuple[Lea
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# What a run of packed tasks did, taken from its log, beside the bounds of LAWS (Chen and Guo 2015, section 5.2).
+# ---- what a run of packed tasks did, taken from its log, beside the bounds of LAWS (section 5.2) ---------------------
 #
 # All is of one *pass*: a phase of one iteration, in which every task of a forest runs once. The work of a task is
 # what its own segments took, waits for memory included, so that the bounds speak of scheduling alone. Before it is

@@ -37,7 +37,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from all_packings import all_packings
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.build_plan import build_plan
@@ -45,7 +44,14 @@ from numasim.plan.plan import Plan, Run
 from numasim.spec.run_spec import resolve
 from numasim.strategy.control.built_in import Tuned, shared_cache_bytes
 from numasim.strategy.control.controller import I64, Controller, Controls, Measures, Program
-from numasim.strategy.control.packing import packing_within, slices, tiers_of_packing
+from numasim.strategy.control.packing import (
+    MOVES,
+    initial_packing,
+    packing_at_depth,
+    packing_within,
+    slices,
+    tiers_of_packing,
+)
 
 MACHINE, WORKERS = "opteron-8380-4s", 16
 PLANES = ("heat", "heat-ir", "sor", "sor-ir", "9p", "9p-ir")
@@ -220,15 +226,39 @@ def fixed_ps(plan: Plan, packings: Sequence[I64]) -> npt.NDArray[np.float64]:
     return last_ps([run(plan, Fixed(roots), seed) for seed, roots in enumerate(packings)])
 
 
+def all_packings(program: Program, used: I64) -> list[I64]:
+    """Return the packings by all rules of numasim that are worth a comparison, each once (model 4.8).
+
+    These are the packings at one depth; those that fit a cache of some size, for `SIZES` sizes from that of the
+    smallest subtree to that of the largest tree, evenly in their logarithm; and what moves make of the largest subtrees
+    that fit the shared cache, over and over. ``used`` [tasks] is what each subtree uses of the shared cache. The number
+    of sets of roots is exponential in the number of tasks, so that nobody can try all sets.
+    """
+    found = [packing_at_depth(program, depth) for depth in range(int(program.depth.max(initial=-1)) + 1)]
+    there = used[used > 0]
+    sizes = np.geomspace(there.min(), there.max(), SIZES) if len(there) else ()
+    found += [initial_packing(program, used, round(size)) for size in sizes]
+    initial = initial_packing(program, used, program.unit_llc_bytes)
+    for move in MOVES.values():
+        roots = initial
+        while not np.array_equal(after := move(program, roots), roots):
+            found.append(roots := after)
+    return distinct([roots for roots in (initial, *found) if len(roots)])
+
+
+def distinct(packings: Sequence[I64]) -> list[I64]:
+    """Return every packing once."""
+    return list({roots.tobytes(): roots for roots in packings}.values())
+
+
 def tried_packings(plan: Plan) -> list[I64]:
     """Return the packings of `all_packings`, as they are and cut at the slices."""
     assert plan.tuning is not None
     program = plan.tuning.program
     used = shared_cache_bytes(plan.tuning.misses, program.line_bytes, program.subtree_end)
-    whole = all_packings(program, used, SIZES)
+    whole = all_packings(program, used)
     labels = slices(program, program.units)
-    cut = [packing_within(program, roots, labels) for roots in whole]
-    return list({roots.tobytes(): roots for roots in (*whole, *cut)}.values())
+    return distinct([*whole, *(packing_within(program, roots, labels) for roots in whole)])
 
 
 def free_share(plan: Plan) -> float:

@@ -15,7 +15,7 @@ typedef struct {
     ns_delay delay;
 } state;
 
-static const ns_parameter PARAMETERS[] = {{NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL}};
+static const ns_parameter PARAMETERS[] = {{.name = NULL}};
 
 static int create(void *whole, ns_setting *setting) {
     state *self = whole;

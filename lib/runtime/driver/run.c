@@ -113,7 +113,7 @@ static int run_state(ns_outcome *outcome, const ns_options *options, void *state
     const bool native = options->pool.mode == NS_MODE_NATIVE;
     int error = native ? measure_hops_of_run(&outcome->hop_ps[1], &options->pool) : NS_OK;
     if (!error) error = ns_state_attach(state, options->kernel, pool);
-    if (!error) error = options->kernel->run(state, pool);
+    if (!error) error = ns_state_run(state, options->kernel, pool);
     if (!error) error = pool->mode->report(pool, &outcome->report);
     return error || !native ? error : measure_hops_of_run(&outcome->hop_ps[2], &options->pool);
 }

@@ -14,26 +14,24 @@
 #include "kernels/kernel.h"
 #include "policy/draws.h"
 
-enum { TILES, TILE_SIZE, OBJECTS, RATE, DEPENDENCES };
-static const ns_parameter PARAMETERS[] = {
-    {"tiles", NS_INTEGER, "16", 1, 256, NULL, "tiles in a row, and rows of tiles"},
-    {"tile_size", NS_INTEGER, "32", 1, 1024, NULL, "numbers in a row of a tile, and rows"},
-    NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "100000", 0, 1000000000, NULL, "declared"},
-    {"dependences", NS_INTEGER, "0", 0, 1, NULL,
-     "whether tasks wait for those that write their tiles, and not for steps"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum { MOST_TILES = 3 };
 
 typedef struct {
     ns_state_memory memory;
-    int64_t tiles, size, rate;
-    bool dependences;
+    int64_t tiles, size, rate, dependences;
     uint32_t object;
     double *matrix, *twin, *original;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"tiles", NS_INTEGER, "16", 1, 256, NULL, "tiles in a row, and rows of tiles", NS_AT(tiles)},
+    {"tile_size", NS_INTEGER, "32", 1, 1024, NULL, "numbers in a row of a tile, and rows", NS_AT(size)},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "100000", 0, 1000000000, NULL, "declared", NS_AT(rate)},
+    {"dependences", NS_INTEGER, "0", 0, 1, NULL,
+     "whether tasks wait for those that write their tiles, and not for steps", NS_AT(dependences)},
+    {.name = NULL},
+};
 
 /* What step k does to tile (i, j), k <= j <= i. The step factors the tile if i, j and k are equal, divides the tile if
  * only j and k are equal, and updates the tile if j is above k. */
@@ -191,13 +189,8 @@ static void fill(const state *self, double *matrix) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
     state *self = whole;
-    *self = (state){.memory.objects = values[OBJECTS].number,
-                    .tiles = values[TILES].number,
-                    .size = values[TILE_SIZE].number,
-                    .rate = values[RATE].number,
-                    .dependences = values[DEPENDENCES].number};
+    (void)setting;
     self->matrix = ns_state_share(&self->memory, (int64_t)bytes_of(self), "matrix", &self->object);
     self->twin = ns_state_take(&self->memory, (int64_t)bytes_of(self));
     self->original = ns_state_take(&self->memory, (int64_t)bytes_of(self));
@@ -207,8 +200,6 @@ static int create(void *whole, ns_setting *setting) {
     memcpy(self->twin, self->original, bytes_of(self));
     return NS_OK;
 }
-
-static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, decompose, &whole, sizeof whole); }
 
 static void run_twin(void *whole) {
     state *self = whole;
@@ -275,7 +266,7 @@ const ns_kernel ns_cholesky_kernel = {
     .parameters = PARAMETERS,
     .state_bytes = sizeof(state),
     .create = create,
-    .run = run,
+    .root = decompose,
     .run_twin = run_twin,
     .matches = matches,
 };

@@ -10,14 +10,6 @@
 #include "kernels/kernel.h"
 #include "policy/draws.h"
 
-enum { N, OBJECTS, RATE };
-static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "65536", 2, 16777216, NULL, "complex numbers, a power of two"},
-    NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum region { IN, OUT, ROOTS, REGIONS };
 enum { LARGEST_BASE = 32, LOOP_CUTOFF = 128, LINE_BYTES = 64, MOST_ACCESSES = 3 };
 enum { ROOT_FLOPS = 40, TWIDDLE_FLOPS = 6, BUTTERFLY_FLOPS = 5 };
@@ -34,6 +26,13 @@ typedef struct {
     complex *data[REGIONS]; /* `IN` is overwritten */
     complex *input, *twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "65536", 2, 16777216, NULL, "complex numbers, a power of two", NS_AT(n)},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {.name = NULL},
+};
 
 /* A transform of the numbers [first, first + length) of region `from` into the other region. */
 typedef struct {
@@ -304,11 +303,9 @@ static int allocate(state *self) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
-    const int64_t n = values[N].number;
-    if (n & (n - 1)) return ns_setting_refuse(setting, "n has to be a power of two, for example %d", 1 << log2_of(n));
     state *self = whole;
-    *self = (state){.memory.objects = values[OBJECTS].number, .n = n, .rate = values[RATE].number};
+    const int64_t n = self->n;
+    if (n & (n - 1)) return ns_setting_refuse(setting, "n has to be a power of two, for example %d", 1 << log2_of(n));
     return allocate(self);
 }
 

@@ -3,20 +3,21 @@
  */
 #include "kernels/kernel.h"
 
-enum { N, SPAWN, LEAF, JOIN };
-static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "20", 0, 50, NULL, "the argument"},
-    {"spawn_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call before its children"},
-    {"leaf_ns", NS_TIME, "100", 0, 1000000000, NULL, "declared for a call of 0 or 1"},
-    {"join_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call behind its children"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 typedef struct {
     ns_state_memory memory;
     int64_t n, spawn_ps, leaf_ps, join_ps;
     uint64_t result, twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "20", 0, 50, NULL, "the argument", NS_AT(n)},
+    {"spawn_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call before its children",
+     NS_AT(spawn_ps)},
+    {"leaf_ns", NS_TIME, "100", 0, 1000000000, NULL, "declared for a call of 0 or 1", NS_AT(leaf_ps)},
+    {"join_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call behind its children",
+     NS_AT(join_ps)},
+    {.name = NULL},
+};
 
 typedef struct {
     const state *of;
@@ -39,16 +40,6 @@ NS_TASK(uint64_t, fib, call, c) {
 
 static uint64_t serial_fib(int64_t n) { return n < 2 ? (uint64_t)n : serial_fib(n - 1) + serial_fib(n - 2); }
 
-static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
-    state *self = whole;
-    *self = (state){.n = values[N].number,
-                    .spawn_ps = values[SPAWN].number,
-                    .leaf_ps = values[LEAF].number,
-                    .join_ps = values[JOIN].number};
-    return NS_OK;
-}
-
 static int run(void *whole, ns_pool *pool) {
     state *self = whole;
     return ns_pool_run(pool, fib, &(fib_order){&self->result, {self, self->n}}, sizeof(fib_order));
@@ -69,7 +60,6 @@ const ns_kernel ns_fib_kernel = {
     .meaning = "the recursive Fibonacci function, a task per call",
     .parameters = PARAMETERS,
     .state_bytes = sizeof(state),
-    .create = create,
     .run = run,
     .run_twin = run_twin,
     .matches = matches,

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LINE_BYTES = 64 };
 
@@ -29,7 +30,16 @@ void *ns_state_take(ns_state_memory *self, int64_t bytes) { return ns_state_shar
 int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting) {
     *made = calloc(1, kernel->state_bytes);
     if (!*made) return NS_ERROR_MEMORY;
-    const int error = kernel->create(*made, setting);
+    for (int at = 0; kernel->parameters[at].name; at++) {
+        const ns_value *value = &setting->values[at];
+        char *field = (char *)*made + kernel->parameters[at].field;
+        if (kernel->parameters[at].kind == NS_PATH) {
+            memcpy(field, &value->text, sizeof value->text);
+        } else {
+            memcpy(field, &value->number, sizeof value->number);
+        }
+    }
+    const int error = kernel->create ? kernel->create(*made, setting) : NS_OK;
     if (error) ns_state_destroy(*made, kernel);
     return error;
 }
@@ -54,6 +64,11 @@ int ns_state_attach(void *state, const ns_kernel *kernel, ns_pool *pool) {
 int ns_word_attach(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties,
                    uint32_t *word) {
     return keep(ns_word_create(pool, name, role, owner, parties), word);
+}
+
+int ns_state_run(void *state, const ns_kernel *kernel, ns_pool *pool) {
+    if (kernel->root) return ns_pool_run(pool, kernel->root, &state, sizeof state);
+    return kernel->part ? ns_pool_team(pool, kernel->part, &state, sizeof state) : kernel->run(state, pool);
 }
 
 void ns_state_destroy(void *state, const ns_kernel *kernel) {

@@ -7,6 +7,7 @@
 #define NS_KERNEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "numasim/runtime.h"
 
@@ -25,7 +26,10 @@ typedef struct {
     int64_t low, high;     /* of integers; of times, in picoseconds */
     const char *choices;   /* names with blanks between them */
     const char *meaning;
+    size_t field; /* where in a state the value is, as int64_t; of a path, the text, as const char * */
 } ns_parameter;
+
+#define NS_AT(field) offsetof(state, field)
 
 typedef struct {
     int64_t number;
@@ -53,18 +57,21 @@ enum { NS_MOST_PIECES = 8 };
 
 /* The memory of a state. Every state begins with this struct, and the memory is released with the state. */
 typedef struct {
-    bool objects; /* whether objects are registered and accesses are declared */
+    int64_t objects; /* whether objects are registered and accesses are declared */
     uint32_t count;
     ns_state_piece piece[NS_MOST_PIECES];
 } ns_state_memory;
 
 typedef struct {
     const char *name, *meaning;
-    const ns_parameter *parameters;                  /* up to one without a name */
-    size_t state_bytes;                              /* of a state, which begins with an `ns_state_memory` */
-    int (*create)(void *state, ns_setting *setting); /* fill a state of zeros; 0 or a negative error code */
-    int (*attach)(void *state, ns_pool *pool);       /* register the words of the state; may be NULL */
-    int (*run)(void *state, ns_pool *pool);
+    const ns_parameter *parameters; /* up to one without a name */
+    size_t state_bytes;             /* of a state, which begins with an `ns_state_memory` */
+    /* Fill a state of zeros and of the parameters' values, or NULL. 0 or a negative error code. */
+    int (*create)(void *state, ns_setting *setting);
+    int (*attach)(void *state, ns_pool *pool); /* register the words of the state; may be NULL */
+    ns_body *root;                          /* the task that the kernel runs, whose argument is the state's address; */
+    ns_body *part;                          /* or the part that each worker runs; */
+    int (*run)(void *state, ns_pool *pool); /* or a function that runs the tasks */
     void (*run_twin)(void *state);
     bool (*matches)(const void *state);
     void (*release)(void *state); /* release what is not in the state's memory, however far `create` came; or NULL */
@@ -75,8 +82,8 @@ typedef struct {
 extern const ns_kernel *const NS_KERNELS[];
 
 /* A parameter of kernels that share memory. */
-#define NS_OBJECTS_PARAMETER \
-    {"objects", NS_INTEGER, "1", 0, 1, NULL, "whether memory that tasks share is registered and accesses are declared"}
+#define NS_OBJECTS_MEANING "whether memory that tasks share is registered and accesses are declared"
+#define NS_OBJECTS_PARAMETER {"objects", NS_INTEGER, "1", 0, 1, NULL, NS_OBJECTS_MEANING, NS_AT(memory.objects)}
 
 /* Say why no state can be created; returns NS_ERROR_OPTION. */
 int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
@@ -85,9 +92,10 @@ int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__
 void *ns_state_take(ns_state_memory *self, int64_t bytes);
 void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uint32_t *object);
 
-/* Create a state, register its objects and words, and destroy it. 0 or a negative error code. */
+/* Create a state, register its objects and words, run the kernel, and destroy the state. 0 or a negative error code. */
 int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting);
 int ns_state_attach(void *state, const ns_kernel *kernel, ns_pool *pool);
+int ns_state_run(void *state, const ns_kernel *kernel, ns_pool *pool);
 void ns_state_destroy(void *state, const ns_kernel *kernel);
 
 /* Create a word of `pool`; the id of the word goes to `*word`. */

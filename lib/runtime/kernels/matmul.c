@@ -6,15 +6,6 @@
 #include "kernels/kernel.h"
 #include "policy/draws.h"
 
-enum { N, BLOCK, OBJECTS, RATE };
-static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "256", 1, 16384, NULL, "rows and columns"},
-    {"block", NS_INTEGER, "32", 1, 16384, NULL, "rows and columns of a task's block of C"},
-    NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "declared"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum matrix { A, B, C, MATRICES };
 enum { FLOPS_PER_PRODUCT = 2, VALUES = 16 };
 static const int64_t ELEMENT_BYTES = sizeof(double);
@@ -25,6 +16,14 @@ typedef struct {
     uint32_t object[MATRICES];
     double *matrix[MATRICES], *twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "256", 1, 16384, NULL, "rows and columns", NS_AT(n)},
+    {"block", NS_INTEGER, "32", 1, 16384, NULL, "rows and columns of a task's block of C", NS_AT(block)},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {.name = NULL},
+};
 
 typedef struct {
     const state *of;
@@ -82,13 +81,10 @@ static void fill(double *matrix, int64_t elements, uint64_t stream) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
-    const int64_t n = values[N].number;
-    const int64_t bytes = n * n * ELEMENT_BYTES;
     static const char *const NAME[MATRICES] = {"A", "B", "C"};
     state *self = whole;
-    *self = (state){
-        .memory.objects = values[OBJECTS].number, .n = n, .block = values[BLOCK].number, .rate = values[RATE].number};
+    const int64_t n = self->n, bytes = n * n * ELEMENT_BYTES;
+    (void)setting;
     for (int at = 0; at < MATRICES; at++) {
         self->matrix[at] = ns_state_share(&self->memory, bytes, NAME[at], &self->object[at]);
         if (!self->matrix[at]) return NS_ERROR_MEMORY;
@@ -99,8 +95,6 @@ static int create(void *whole, ns_setting *setting) {
     fill(self->matrix[B], n * n, B);
     return NS_OK;
 }
-
-static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, spawn_blocks, &whole, sizeof whole); }
 
 static void run_twin(void *whole) {
     state *self = whole;
@@ -118,7 +112,7 @@ const ns_kernel ns_matmul_kernel = {
     .parameters = PARAMETERS,
     .state_bytes = sizeof(state),
     .create = create,
-    .run = run,
+    .root = spawn_blocks,
     .run_twin = run_twin,
     .matches = matches,
 };

@@ -8,17 +8,6 @@
 
 #include "kernels/kernel.h"
 
-enum { N, QUICKSORT_CUTOFF, MERGE_CUTOFF, OBJECTS, RATE };
-static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "1000000", 4, 134217728, NULL, "numbers"},
-    {"quicksort_cutoff", NS_INTEGER, "2048", 4, 134217728, NULL, "arrays below it are sorted serially"},
-    {"merge_cutoff", NS_INTEGER, "2048", 2, 134217728, NULL,
-     "merges whose shorter run is at most that long are serial"},
-    NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_comparisons", NS_INTEGER, "7983000", 0, 1000000000000, NULL, "declared"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum array { ARRAY, TEMPORARY, ARRAYS };
 enum { QUARTERS = 4, SMALL_SORT = 16, MOST_ACCESSES = 3 };
 static const int64_t ELEMENT_BYTES = sizeof(int64_t);
@@ -29,6 +18,17 @@ typedef struct {
     uint32_t object[ARRAYS];
     int64_t *array[ARRAYS], *twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "1000000", 4, 134217728, NULL, "numbers", NS_AT(n)},
+    {"quicksort_cutoff", NS_INTEGER, "2048", 4, 134217728, NULL, "arrays below it are sorted serially",
+     NS_AT(quicksort_cutoff)},
+    {"merge_cutoff", NS_INTEGER, "2048", 2, 134217728, NULL, "merges whose shorter run is at most that long are serial",
+     NS_AT(merge_cutoff)},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_comparisons", NS_INTEGER, "7983000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {.name = NULL},
+};
 
 typedef struct {
     const state *of;
@@ -254,15 +254,10 @@ static void fill(int64_t *numbers, int64_t n) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
     static const char *const NAME[ARRAYS] = {"array", "temporary"};
-    const int64_t n = values[N].number;
     state *self = whole;
-    *self = (state){.memory.objects = values[OBJECTS].number,
-                    .n = n,
-                    .quicksort_cutoff = values[QUICKSORT_CUTOFF].number,
-                    .merge_cutoff = values[MERGE_CUTOFF].number,
-                    .rate = values[RATE].number};
+    const int64_t n = self->n;
+    (void)setting;
     for (int array = 0; array < ARRAYS; array++) {
         self->array[array] = ns_state_share(&self->memory, n * ELEMENT_BYTES, NAME[array], &self->object[array]);
     }

@@ -5,22 +5,23 @@
 #include "kernels/kernel.h"
 
 enum { MOST_QUEENS = 16 };
-enum { N, CUTOFF, ROW };
-static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "8", 1, 15, NULL, "queens, rows and columns"},
-    {"cutoff", NS_INTEGER, "0", 0, 15, NULL, "the row from which on the search is serial; 0: none"},
-    {"row_ns", NS_TIME, "2", 0, 1000000000, NULL, "declared for the test against one earlier row"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
 
 /* The solutions for n from 1 on (OEIS A000170), since the twin tests boards with the same function. */
 static const int64_t KNOWN[] = {1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184};
 
 typedef struct {
     ns_state_memory memory;
-    int64_t n, depth, row_ps;
+    int64_t n, cutoff, row_ps;
+    int64_t depth; /* the row from which on the search is serial */
     int64_t solutions, twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "8", 1, 15, NULL, "queens, rows and columns", NS_AT(n)},
+    {"cutoff", NS_INTEGER, "0", 0, 15, NULL, "the row from which on the search is serial; 0: none", NS_AT(cutoff)},
+    {"row_ns", NS_TIME, "2", 0, 1000000000, NULL, "declared for the test against one earlier row", NS_AT(row_ps)},
+    {.name = NULL},
+};
 
 /* Queens in the rows 0 to `row`. The queen in the last row has not been tested. */
 typedef struct {
@@ -94,13 +95,11 @@ static void begin(ns_task *self, void *arguments) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const int64_t n = setting->values[N].number, cutoff = setting->values[CUTOFF].number;
     state *self = whole;
-    *self = (state){.n = n, .depth = cutoff && cutoff < n ? cutoff : n, .row_ps = setting->values[ROW].number};
+    self->depth = self->cutoff && self->cutoff < self->n ? self->cutoff : self->n;
+    (void)setting;
     return NS_OK;
 }
-
-static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, begin, &whole, sizeof whole); }
 
 static void run_twin(void *whole) {
     state *self = whole;
@@ -119,7 +118,7 @@ const ns_kernel ns_nqueens_kernel = {
     .parameters = PARAMETERS,
     .state_bytes = sizeof(state),
     .create = create,
-    .run = run,
+    .root = begin,
     .run_twin = run_twin,
     .matches = matches,
 };

@@ -11,15 +11,6 @@
 #include "kernels/kernel.h"
 #include "policy/draws.h"
 
-enum { BLOCKS, BLOCK_SIZE, OBJECTS, RATE };
-static const ns_parameter PARAMETERS[] = {
-    {"blocks", NS_INTEGER, "16", 1, 256, NULL, "blocks in a row, and rows of blocks"},
-    {"block_size", NS_INTEGER, "32", 1, 4096, NULL, "numbers in a row of a block, and rows"},
-    NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "117200", 0, 1000000000000, NULL, "declared"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum operation { FACTOR, FORWARD, BACKWARD, UPDATE };
 enum region { MATRIX, FILL, NONE };
 enum { REGIONS = 2, MOST_ACCESSES = 3 };
@@ -46,6 +37,14 @@ typedef struct {
     numbers numbers, twin;
     float *original; /* the blocks of the matrix region as they were */
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"blocks", NS_INTEGER, "16", 1, 256, NULL, "blocks in a row, and rows of blocks", NS_AT(blocks)},
+    {"block_size", NS_INTEGER, "32", 1, 4096, NULL, "numbers in a row of a block, and rows", NS_AT(size)},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "117200", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {.name = NULL},
+};
 
 /* An operation on block (row, column) in a step. */
 typedef struct {
@@ -278,17 +277,11 @@ static int allocate(state *self) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
     state *self = whole;
-    *self = (state){.memory.objects = values[OBJECTS].number,
-                    .blocks = values[BLOCKS].number,
-                    .size = values[BLOCK_SIZE].number,
-                    .rate = values[RATE].number};
+    (void)setting;
     const int error = find_blocks(self);
     return error ? error : allocate(self);
 }
-
-static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, decompose, &whole, sizeof whole); }
 
 static void run_twin(void *whole) {
     state *self = whole;
@@ -369,7 +362,7 @@ const ns_kernel ns_sparselu_kernel = {
     .parameters = PARAMETERS,
     .state_bytes = sizeof(state),
     .create = create,
-    .run = run,
+    .root = decompose,
     .run_twin = run_twin,
     .matches = matches,
 };

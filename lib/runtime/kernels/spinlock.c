@@ -4,14 +4,6 @@
 #include "kernels/delay.h"
 #include "kernels/kernel.h"
 
-enum { ACQUISITIONS, CRITICAL, THINK };
-static const ns_parameter PARAMETERS[] = {
-    {"acquisitions", NS_INTEGER, "1000", 1, 8000000, NULL, "by each worker"},
-    {"critical_ns", NS_TIME, "0", 0, 1000000000000, NULL, "inside the lock"},
-    {"think_ns", NS_TIME, "0", 0, 1000000000000, NULL, "before each acquisition"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 typedef struct {
     ns_state_memory memory;
     int64_t acquisitions, critical_ps, think_ps;
@@ -20,6 +12,13 @@ typedef struct {
     int64_t counter; /* changed only by the worker that has the lock */
     int64_t twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"acquisitions", NS_INTEGER, "1000", 1, 8000000, NULL, "by each worker", NS_AT(acquisitions)},
+    {"critical_ns", NS_TIME, "0", 0, 1000000000000, NULL, "inside the lock", NS_AT(critical_ps)},
+    {"think_ns", NS_TIME, "0", 0, 1000000000000, NULL, "before each acquisition", NS_AT(think_ps)},
+    {.name = NULL},
+};
 
 static void contend(ns_task *self, void *arguments) {
     state *of = *(state **)arguments;
@@ -37,12 +36,8 @@ static void contend(ns_task *self, void *arguments) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
     state *self = whole;
-    *self = (state){.acquisitions = values[ACQUISITIONS].number,
-                    .critical_ps = values[CRITICAL].number,
-                    .think_ps = values[THINK].number,
-                    .workers = setting->workers};
+    self->workers = setting->workers;
     if (setting->waits) self->delay = ns_delay_calibrate();
     return NS_OK;
 }
@@ -51,8 +46,6 @@ static int attach(void *whole, ns_pool *pool) {
     state *self = whole;
     return ns_word_attach(pool, "lock", NS_WORD_LOCK, 0, 1, &self->lock);
 }
-
-static int run(void *whole, ns_pool *pool) { return ns_pool_team(pool, contend, &whole, sizeof whole); }
 
 static void run_twin(void *whole) {
     state *self = whole;
@@ -75,7 +68,7 @@ const ns_kernel ns_spinlock_kernel = {
     .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
-    .run = run,
+    .part = contend,
     .run_twin = run_twin,
     .matches = matches,
 };

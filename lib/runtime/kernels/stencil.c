@@ -5,16 +5,6 @@
 
 #include "kernels/kernel.h"
 
-enum { N, ITERATIONS, ROWS, OBJECTS, RATE };
-static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "512", 3, 32768, NULL, "points in a row, and rows"},
-    {"iterations", NS_INTEGER, "10", 1, 1000000, NULL, "of the whole grid"},
-    {"rows", NS_INTEGER, "16", 1, 32768, NULL, "that a task takes"},
-    NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum { GRIDS = 2, FLOPS_PER_POINT = 4, ACCESSES = 2 };
 
 typedef struct {
@@ -23,6 +13,15 @@ typedef struct {
     uint32_t object[GRIDS];
     double *grid[GRIDS], *twin[GRIDS];
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "512", 3, 32768, NULL, "points in a row, and rows", NS_AT(n)},
+    {"iterations", NS_INTEGER, "10", 1, 1000000, NULL, "of the whole grid", NS_AT(iterations)},
+    {"rows", NS_INTEGER, "16", 1, 32768, NULL, "that a task takes", NS_AT(rows)},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {.name = NULL},
+};
 
 typedef struct {
     const state *of;
@@ -77,15 +76,10 @@ static void fill(double *grid, int64_t n) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
     static const char *const NAME[GRIDS] = {"even", "odd"};
-    const int64_t n = values[N].number, bytes = n * n * (int64_t)sizeof(double);
     state *self = whole;
-    *self = (state){.memory.objects = values[OBJECTS].number,
-                    .n = n,
-                    .iterations = values[ITERATIONS].number,
-                    .rows = values[ROWS].number,
-                    .rate = values[RATE].number};
+    const int64_t n = self->n, bytes = n * n * (int64_t)sizeof(double);
+    (void)setting;
     for (int grid = 0; grid < GRIDS; grid++) {
         self->grid[grid] = ns_state_share(&self->memory, bytes, NAME[grid], &self->object[grid]);
         self->twin[grid] = ns_state_take(&self->memory, bytes);
@@ -95,8 +89,6 @@ static int create(void *whole, ns_setting *setting) {
     }
     return NS_OK;
 }
-
-static int run(void *whole, ns_pool *pool) { return ns_pool_run(pool, iterate, &whole, sizeof whole); }
 
 static void run_twin(void *whole) {
     state *self = whole;
@@ -118,7 +110,7 @@ const ns_kernel ns_stencil_kernel = {
     .parameters = PARAMETERS,
     .state_bytes = sizeof(state),
     .create = create,
-    .run = run,
+    .root = iterate,
     .run_twin = run_twin,
     .matches = matches,
 };

@@ -10,18 +10,7 @@
 #include "kernels/kernel.h"
 #include "policy/draws.h"
 
-enum { N, CUTOFF, VERSION, CUTOFF_DEPTH, OBJECTS, RATE };
 enum { NO_CUTOFF, MANUAL };
-static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "256", 2, 4096, NULL, "rows and columns, a power of two"},
-    {"cutoff", NS_INTEGER, "64", 2, 4096, NULL, "the largest size that is multiplied directly, a power of two"},
-    {"cutoff_version", NS_CHOICE, "none", 0, 0, "none manual", "whether calls take the place of tasks at some depth"},
-    {"cutoff_depth", NS_INTEGER, "3", 1, 20, NULL, "that depth"},
-    NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "148400", 0, 1000000000000, NULL, "declared"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum region { A, B, C, HEAP, REGIONS };
 enum { S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1, TEMPORARIES };
 enum { CHILDREN = 7, SUMS = 8, ADDITIONS = 7, MOST_LEVELS = 12, ACCESSES = 3, VALUES = 4, MOST_HEAP_GIB = 64 };
@@ -29,7 +18,7 @@ static const int64_t ELEMENT_BYTES = sizeof(double);
 
 typedef struct {
     ns_state_memory memory;
-    int64_t n, cutoff, rate;
+    int64_t n, cutoff, version, cutoff_depth, rate;
     int64_t levels;             /* levels on which a product is split */
     int64_t spawning;           /* levels on which products are tasks; deeper products are calls */
     int64_t first[MOST_LEVELS]; /* where the temporaries of each level begin in the heap, bytes */
@@ -38,6 +27,18 @@ typedef struct {
     char *region[REGIONS];
     double *twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"n", NS_INTEGER, "256", 2, 4096, NULL, "rows and columns, a power of two", NS_AT(n)},
+    {"cutoff", NS_INTEGER, "64", 2, 4096, NULL, "the largest size that is multiplied directly, a power of two",
+     NS_AT(cutoff)},
+    {"cutoff_version", NS_CHOICE, "none", 0, 0, "none manual", "whether calls take the place of tasks at some depth",
+     NS_AT(version)},
+    {"cutoff_depth", NS_INTEGER, "3", 1, 20, NULL, "that depth", NS_AT(cutoff_depth)},
+    NS_OBJECTS_PARAMETER,
+    {"ps_per_1000_flops", NS_INTEGER, "148400", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {.name = NULL},
+};
 
 /* A square matrix inside a region, in bytes. */
 typedef struct {
@@ -259,14 +260,9 @@ static int check(const state *self, ns_setting *setting) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
     state *self = whole;
-    *self = (state){.memory.objects = values[OBJECTS].number,
-                    .n = values[N].number,
-                    .cutoff = values[CUTOFF].number,
-                    .rate = values[RATE].number};
     while (self->n >> self->levels > self->cutoff) self->levels++;
-    self->spawning = values[VERSION].number == MANUAL ? values[CUTOFF_DEPTH].number : self->levels + 1;
+    self->spawning = self->version == MANUAL ? self->cutoff_depth : self->levels + 1;
     lay_out_heap(self);
     const int error = check(self, setting);
     return error ? error : allocate(self);

@@ -10,19 +10,7 @@
 #include "kernels/delay.h"
 #include "kernels/kernel.h"
 
-enum { CONSTRUCT, REPETITIONS, DELAY, SERIAL, OWN, LINES };
 enum { PARALLEL, FOR, PARALLEL_FOR, BARRIER, SINGLE, CRITICAL, LOCK, ATOMIC, REDUCTION };
-static const ns_parameter PARAMETERS[] = {
-    {"construct", NS_CHOICE, "parallel", 0, 0,
-     "parallel for parallel-for barrier single critical lock atomic reduction", "what is repeated"},
-    {"repetitions", NS_INTEGER, "100", 1, 8000000, NULL, "of the construct"},
-    {"delay_ns", NS_TIME, "100", 0, 1000000000000, NULL, "that it surrounds"},
-    {"serial_ns", NS_TIME, "5000", 0, 1000000000000, NULL, "of worker 0 alone before each parallel region"},
-    {"construct_ns", NS_TIME, "0", 0, 1000000000000, NULL, "of the runtime itself, beside locks and lines"},
-    {"construct_lines", NS_INTEGER, "0", 0, 64, NULL, "that the runtime writes inside a section"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 enum { LINE_BYTES = 64 };
 
 /* The sum of what one worker has seen, in a cache line that no other worker touches. */
@@ -33,7 +21,7 @@ _Static_assert(sizeof(seen) == LINE_BYTES, "sums of different workers share no c
 
 typedef struct {
     ns_state_memory memory;
-    int64_t construct, rounds, delay_ps, serial_ps, own_ps;
+    int64_t construct, repetitions, delay_ps, serial_ps, own_ps, most_lines, rounds;
     uint32_t workers, lines;
     ns_delay delay;
     uint32_t lock, counter, barrier;
@@ -44,6 +32,19 @@ typedef struct {
     seen *seen;        /* [workers] */
     int64_t twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"construct", NS_CHOICE, "parallel", 0, 0,
+     "parallel for parallel-for barrier single critical lock atomic reduction", "what is repeated", NS_AT(construct)},
+    {"repetitions", NS_INTEGER, "100", 1, 8000000, NULL, "of the construct", NS_AT(repetitions)},
+    {"delay_ns", NS_TIME, "100", 0, 1000000000000, NULL, "that it surrounds", NS_AT(delay_ps)},
+    {"serial_ns", NS_TIME, "5000", 0, 1000000000000, NULL, "of worker 0 alone before each parallel region",
+     NS_AT(serial_ps)},
+    {"construct_ns", NS_TIME, "0", 0, 1000000000000, NULL, "of the runtime itself, beside locks and lines",
+     NS_AT(own_ps)},
+    {"construct_lines", NS_INTEGER, "0", 0, 64, NULL, "that the runtime writes inside a section", NS_AT(most_lines)},
+    {.name = NULL},
+};
 
 static void take(ns_task *self, const state *of, int64_t picoseconds) {
     ns_delay_take(&of->delay, picoseconds);
@@ -164,17 +165,12 @@ static void run_part(ns_task *self, void *arguments) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
-    const int64_t construct = values[CONSTRUCT].number, repetitions = values[REPETITIONS].number;
     const int64_t workers = setting->workers;
     state *self = whole;
-    *self = (state){.construct = construct,
-                    .rounds = CONSTRUCTS[construct].shared_out ? (repetitions + workers - 1) / workers : repetitions,
-                    .delay_ps = values[DELAY].number,
-                    .serial_ps = values[SERIAL].number,
-                    .own_ps = values[OWN].number,
-                    .workers = setting->workers,
-                    .lines = CONSTRUCTS[construct].shared_out ? (uint32_t)values[LINES].number : 0};
+    const bool shared_out = CONSTRUCTS[self->construct].shared_out;
+    self->rounds = shared_out ? (self->repetitions + workers - 1) / workers : self->repetitions;
+    self->workers = setting->workers;
+    self->lines = shared_out ? (uint32_t)self->most_lines : 0;
     if (setting->waits) self->delay = ns_delay_calibrate();
     self->woken = ns_state_take(&self->memory, workers * (int64_t)sizeof *self->woken);
     self->line = ns_state_take(&self->memory, self->lines * (int64_t)sizeof *self->line);
@@ -202,8 +198,6 @@ static int attach(void *whole, ns_pool *pool) {
     }
     return error;
 }
-
-static int run(void *whole, ns_pool *pool) { return ns_pool_team(pool, run_part, &whole, sizeof whole); }
 
 /* Do the work of all workers on one thread, which needs no synchronisation. */
 static void run_twin(void *whole) {
@@ -234,7 +228,7 @@ const ns_kernel ns_syncbench_kernel = {
     .state_bytes = sizeof(state),
     .create = create,
     .attach = attach,
-    .run = run,
+    .part = run_part,
     .run_twin = run_twin,
     .matches = matches,
 };

@@ -13,18 +13,6 @@ enum { DRAW_ARRIVAL = 8, MOST_CHILDREN = 100, MOST_DEPTH = 1000, ROUNDING = 1000
 enum { TREE, SEED, ROOT_CHILDREN, CHILDREN, PROBABILITY, SHAPE, DEPTH, NODE, ROUNDS };
 enum { BINOMIAL, GEOMETRIC };
 enum { LINEAR, EXPONENTIAL, CYCLIC, FIXED };
-static const ns_parameter PARAMETERS[] = {
-    {"tree", NS_CHOICE, "binomial", 0, 0, "binomial geometric", "what the number of children follows"},
-    {"tree_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "of the root's state"},
-    {"root_children", NS_INTEGER, "0", 0, 100000, NULL, "of the root; the mean at depth 0; 0: 2000 or 4 by the tree"},
-    {"children", NS_INTEGER, "8", 1, 100, NULL, "binomial: of a node that has any"},
-    {"probability", NS_FRACTION, "0.12", 0, 0, NULL, "binomial: that a node has any"},
-    {"shape", NS_CHOICE, "fixed", 0, 0, "linear exponential cyclic fixed", "geometric: how the mean goes with depth"},
-    {"depth", NS_INTEGER, "6", 1, MOST_DEPTH, NULL, "geometric: bounds the tree"},
-    {"node_ns", NS_TIME, "400", 0, 1000000000, NULL, "declared for the state of one child"},
-    {"rounds", NS_INTEGER, "100", 1, 1000000, NULL, "how often a state is hashed for its checksum"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
 
 typedef struct {
     uint64_t nodes, leaves, checksum;
@@ -32,13 +20,28 @@ typedef struct {
 
 typedef struct {
     ns_state_memory memory;
-    int64_t tree, root_children, children, shape, depth, node_ps, rounds;
-    uint64_t seed, bound;              /* a binomial node has children if its draw is below `bound` */
+    int64_t tree, seed, root_children, children, probability, shape, depth, node_ps, rounds;
+    uint64_t bound;                    /* a binomial node has children if its draw is below `bound` */
     int64_t levels;                    /* geometric: nodes at this depth and below have no children */
     uint64_t (*bounds)[MOST_CHILDREN]; /* [levels] geometric: a node has at least c children if its draw is below
                                           bounds[c - 1] */
     count result, twin;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"tree", NS_CHOICE, "binomial", 0, 0, "binomial geometric", "what the number of children follows", NS_AT(tree)},
+    {"tree_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "of the root's state", NS_AT(seed)},
+    {"root_children", NS_INTEGER, "0", 0, 100000, NULL, "of the root; the mean at depth 0; 0: 2000 or 4 by the tree",
+     NS_AT(root_children)},
+    {"children", NS_INTEGER, "8", 1, 100, NULL, "binomial: of a node that has any", NS_AT(children)},
+    {"probability", NS_FRACTION, "0.12", 0, 0, NULL, "binomial: that a node has any", NS_AT(probability)},
+    {"shape", NS_CHOICE, "fixed", 0, 0, "linear exponential cyclic fixed", "geometric: how the mean goes with depth",
+     NS_AT(shape)},
+    {"depth", NS_INTEGER, "6", 1, MOST_DEPTH, NULL, "geometric: bounds the tree", NS_AT(depth)},
+    {"node_ns", NS_TIME, "400", 0, 1000000000, NULL, "declared for the state of one child", NS_AT(node_ps)},
+    {"rounds", NS_INTEGER, "100", 1, 1000000, NULL, "how often a state is hashed for its checksum", NS_AT(rounds)},
+    {.name = NULL},
+};
 
 /* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
@@ -163,24 +166,23 @@ static count walk_serially(const state *self, uint64_t node, int64_t depth) {
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
 /* Return the name of a given parameter that only the other kind of tree has, or NULL. */
-static const char *foreign(const ns_setting *setting) {
+static const char *foreign(const state *self, const ns_setting *setting) {
     static const int OF_BINOMIAL[] = {CHILDREN, PROBABILITY}, OF_GEOMETRIC[] = {SHAPE, DEPTH};
-    const int *other = setting->values[TREE].number == BINOMIAL ? OF_GEOMETRIC : OF_BINOMIAL;
+    const int *other = self->tree == BINOMIAL ? OF_GEOMETRIC : OF_BINOMIAL;
     for (int at = 0; at < 2; at++) {
         if (setting->values[other[at]].given) return PARAMETERS[other[at]].name;
     }
     return NULL;
 }
 
-static int check(ns_setting *setting) {
-    const ns_value *values = setting->values;
-    const char *name = foreign(setting);
+static int check(const state *self, ns_setting *setting) {
+    const char *name = foreign(self, setting);
     if (name) {
         return ns_setting_refuse(setting, "%s is no parameter of a %s tree", name,
-                                 values[TREE].number == BINOMIAL ? "binomial" : "geometric");
+                                 self->tree == BINOMIAL ? "binomial" : "geometric");
     }
-    const double expected = (double)values[CHILDREN].number * (double)values[PROBABILITY].number * 1e-18;
-    if (values[TREE].number == BINOMIAL && expected >= 1) {
+    const double expected = (double)self->children * (double)self->probability * 1e-18;
+    if (self->tree == BINOMIAL && expected >= 1) {
         return ns_setting_refuse(
             setting, "children x probability is %.3f, and has to be below 1, or the tree never ends", expected);
     }
@@ -188,26 +190,15 @@ static int check(ns_setting *setting) {
 }
 
 static int create(void *whole, ns_setting *setting) {
-    const ns_value *values = setting->values;
     state *self = whole;
-    const int error = check(setting);
+    const int error = check(self, setting);
     if (error) return error;
-    *self = (state){
-        .tree = values[TREE].number,
-        .root_children = values[ROOT_CHILDREN].number,
-        .children = values[CHILDREN].number,
-        .shape = values[SHAPE].number,
-        .depth = values[DEPTH].number,
-        .node_ps = values[NODE].number,
-        .rounds = values[ROUNDS].number,
-        .seed = (uint64_t)values[SEED].number,
-        .bound = bound_of(values[PROBABILITY].number),
-    };
+    self->bound = bound_of(self->probability);
     if (!self->root_children) self->root_children = self->tree == BINOMIAL ? 2000 : 4;
     return self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
 }
 
-static uint64_t root_of(const state *self) { return ns_base(self->seed, DRAW_ARRIVAL, 0); }
+static uint64_t root_of(const state *self) { return ns_base((uint64_t)self->seed, DRAW_ARRIVAL, 0); }
 
 static int run(void *whole, ns_pool *pool) {
     state *self = whole;

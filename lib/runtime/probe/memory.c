@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "numasim/runtime.h"
+#include "policy/draws.h"
 #include "probe/probe.h"
 
 enum {
@@ -52,20 +53,11 @@ static size_t bytes_beyond_caches(const ns_probe *self) {
     return bytes < most ? bytes : most;
 }
 
-/* Draw a number (Marsaglia's xorshift), so that no prefetcher foresees the order of the lines. */
-static uint64_t draw(uint64_t *state) {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
-/* Link all lines in a random cycle (Sattolo's algorithm). */
+/* Link all lines in a random cycle (Sattolo's algorithm), so that no prefetcher foresees the order of the lines. */
 static void link_lines(memory *self) {
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
     for (size_t at = 0; at < self->count; at++) self->lines[at].place = at;
     for (size_t last = self->count - 1; last > 0; last--) {
-        const size_t other = draw(&state) % last;
+        const size_t other = ns_below(ns_draw(0, last), last);
         const uint64_t place = self->lines[last].place;
         self->lines[last].place = self->lines[other].place;
         self->lines[other].place = place;

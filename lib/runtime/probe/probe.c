@@ -13,8 +13,6 @@ static void (*const PROBE[])(ns_probe *self) = {
     ns_probe_lines, ns_probe_wakes, ns_probe_fibers, ns_probe_queues, ns_probe_tasks,
 };
 
-/* ---- the command ------------------------------------------------------------------------------------------------- */
-
 static void print_place(FILE *file, const char *name, int64_t place) {
     if (place != NS_PROBE_NOWHERE) fprintf(file, ", \"%s\": %lld", name, (long long)place);
 }
@@ -30,11 +28,6 @@ static void print_finding(FILE *file, const ns_finding *found) {
     fprintf(file, ", \"discarded\": %u}", estimate->discarded);
 }
 
-static void print_gap(FILE *file, const ns_gap *gap) {
-    fprintf(file, "{\"name\": \"%s\"", gap->name);
-    fprintf(file, ", \"why\": \"%s\"}", gap->why);
-}
-
 static void print(const ns_probe *self, FILE *file) {
     fprintf(file, "{\"format\": \"numasim probe 1\", \"quick\": %s, \"findings\": [", self->quick ? "true" : "false");
     for (uint32_t at = 0; at < self->finding_count; at++) {
@@ -44,7 +37,7 @@ static void print(const ns_probe *self, FILE *file) {
     fputs("], \"missing\": [", file);
     for (uint32_t at = 0; at < self->gap_count; at++) {
         fputs(at ? ",\n " : "\n ", file);
-        print_gap(file, &self->gap[at]);
+        fprintf(file, "{\"name\": \"%s\", \"why\": \"%s\"}", self->gap[at].name, self->gap[at].why);
     }
     fputs("]}\n", file);
 }

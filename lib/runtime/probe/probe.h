@@ -97,9 +97,6 @@ void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *samplin
 /* Keep a gap: a quantity that was not measured, and the reason. */
 void ns_probe_miss(ns_probe *self, const char *name, const char *why);
 
-/* Return a hardware thread on another core than `cpu`, as an index in the topology; -1 where there is no other core. */
-int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu);
-
 extern const char *const NS_PROBE_ONE_CORE;
 
 /* The probes. */

@@ -84,11 +84,3 @@ void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *samplin
     alone.members = 1;
     ns_probe_sample(self, &subject, &alone);
 }
-
-int64_t ns_probe_other_core(const ns_probe *self, uint32_t cpu) {
-    const ns_cpu *all = self->topology->cpu;
-    for (uint32_t at = 0; at < self->topology->cpu_count; at++) {
-        if (all[at].core != all[cpu].core) return at;
-    }
-    return -1;
-}

@@ -19,6 +19,7 @@ from numasim.errors import InputError
 from numasim.runtime.record.event_files import Event, ThreadEvents, read_events
 from numasim.runtime.record.event_times import PieceCosts, TimedEvents, shortest, tick_ps, timed
 from numasim.runtime.record.event_walk import Step, walk
+from numasim.runtime.runtime_program import built
 
 # ---- LLVM's OpenMP runtime -------------------------------------------------------------------------------------------
 
@@ -97,17 +98,6 @@ PATIENCE_S = 30  # after so long, a thread that waits for its turn assumes that 
 STACK = "256M"  # for the threads of a team, since LLVM's runtime nests tasks deeper than other runtimes do
 
 
-def find_recorder() -> Path:
-    """Return the library that is preloaded. InputError where the library was not built."""
-    if not RECORDER.is_file():
-        raise InputError(
-            "the recorder is not built here",
-            place=str(RECORDER),
-            expected="an installation of numasim on Linux with a C compiler",
-        )
-    return RECORDER
-
-
 def recorded_run(
     command: Sequence[str], openmp: OpenmpLibrary, threads: int, *, quiet: bool
 ) -> tuple[tuple[ThreadEvents, ...], int]:
@@ -137,7 +127,7 @@ def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dic
         if threads > 1:
             known |= {TURNS: str(PATIENCE_S), "KMP_BLOCKTIME": "0", "OMP_WAIT_POLICY": "passive"}
             known["KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE"] = "1"  # chunks in their order, from one queue
-        preloaded.insert(0, str(find_recorder()))
+        preloaded.insert(0, str(built(RECORDER, "the recorder", "Linux")))
     known.setdefault("OMP_STACKSIZE", STACK)
     limits = {"OMP_NUM_THREADS": str(threads), "OMP_THREAD_LIMIT": str(threads), "OMP_DYNAMIC": "false"}
     return {**known, **limits, "OMP_TOOL": "enabled", "LD_PRELOAD": ":".join(preloaded)}
@@ -181,13 +171,7 @@ KEPT = 0.9  # the share of the pieces that counts; the longest pieces were distu
 
 def find_probe() -> Path:
     """Return the program that measures. InputError where the program was not built."""
-    if not PROBE.is_file():
-        raise InputError(
-            "the program that measures OpenMP runtimes is not built here",
-            place=str(PROBE),
-            expected="an installation of numasim on Linux with a C compiler",
-        )
-    return PROBE
+    return built(PROBE, "the program that measures OpenMP runtimes", "Linux")
 
 
 def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:

@@ -309,11 +309,11 @@ def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int
 
 
 def _cut(steps: Steps) -> tuple[Steps, list[tuple[int, Steps]]]:
-    """(what a thread does for itself, the chunks that are dealt: the place of the loop and the steps of each).
+    """Return what a thread does for itself, and the chunks that are dealt: the place of the loop and the steps of each.
 
-    Chunks of a dynamic loop are dealt, as there are many and about equal ones. Of others the first ones are the
-    largest, and are to be begun first: those, and all in a group, are spawned by the thread, from which others take
-    them in their order.
+    Chunks of a dynamic loop are dealt, since there are many of about the same size. Of other loops the first chunks are
+    the largest, and have to begin first. So the thread spawns these chunks, and all chunks in a group, and other
+    workers take them in their order.
     """
     body: list[tuple[int, ...]] = []
     dealt: list[tuple[int, Steps]] = []

@@ -58,8 +58,7 @@ def _core_steps_per_s() -> int:
 
 
 # ---- recordings ------------------------------------------------------------------------------------------------------
-
-# ----------------------------------------------------------------------------------------------------------------------
+#
 # Some programs divide work by the number of threads. A recording of one thread does not tell how several threads would
 # divide the work.
 

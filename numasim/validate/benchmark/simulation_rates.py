@@ -153,8 +153,9 @@ def rates_figure(found: list[Finding]) -> Figure:
     There is a line for every engine and mode, a panel for every workload.
     """
     titles = [(title.partition(",")[0], "") for title in RATES.values()]
-    axis_labels = {"x_label": "workers", "y_label": "simulated tasks per second"}
-    figure, panels = panel_grid(titles, columns=2, width=4.4, height=3.4, **axis_labels)
+    figure, panels = panel_grid(
+        titles, columns=2, width=4.4, height=3.4, x_label="workers", y_label="simulated tasks per second"
+    )
     (bare,) = (each.value for each in found if (each.row, each.column) == (BARE, MILLION))
     for axes, title in zip(panels, RATES.values(), strict=True):
         lines: dict[str, dict[int, float]] = {}

@@ -8,31 +8,32 @@
 #include "kernels/graph/program.h"
 #include "kernels/kernel.h"
 
-enum { DEPTH, WIDTH, SEED, GRAPHS, LOW, HIGH, FILE_PATH };
-static const ns_parameter PARAMETERS[] = {
-    {"depth", NS_INTEGER, "8", 0, 200, NULL, "how deep a random graph is"},
-    {"width", NS_INTEGER, "4", 1, 1000, NULL, "how many children a task of it has at most"},
-    {"graph_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "of its draws"},
-    {"graphs", NS_INTEGER, "1", 1, 1000000, NULL, "so many random graphs, of graph_seed and the seeds after it"},
-    {"low_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the least time of its segments"},
-    {"high_ns", NS_TIME, "1000", 0, 1000000000000, NULL, "the most time of its segments"},
-    {"file", NS_PATH, "", 0, 0, NULL, "a recorded task graph to be executed instead"},
-    {NULL, NS_INTEGER, NULL, 0, 0, NULL, NULL},
-};
-
 typedef struct {
     ns_program program;
     ns_delay delay;
     uint32_t *word;        /* [words] their ids in the pool */
     _Atomic uint32_t *ran; /* [rows] */
-    uint32_t *twin_ran;    /* [rows] */
 } graph;
 
 typedef struct {
     ns_state_memory memory;
+    ns_random_program random;
+    int64_t graphs;
+    const char *file;
     graph *graph; /* [graphs] */
-    uint32_t graphs;
 } state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"depth", NS_INTEGER, "8", 0, 200, NULL, "how deep a random graph is", NS_AT(random.depth)},
+    {"width", NS_INTEGER, "4", 1, 1000, NULL, "how many children a task of it has at most", NS_AT(random.width)},
+    {"graph_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "of its draws", NS_AT(random.seed)},
+    {"graphs", NS_INTEGER, "1", 1, 1000000, NULL, "so many random graphs, of graph_seed and the seeds after it",
+     NS_AT(graphs)},
+    {"low_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the least time of its segments", NS_AT(random.low_ps)},
+    {"high_ns", NS_TIME, "1000", 0, 1000000000000, NULL, "the most time of its segments", NS_AT(random.high_ps)},
+    {"file", NS_PATH, "", 0, 0, NULL, "a recorded task graph to be executed instead", NS_AT(file)},
+    {.name = NULL},
+};
 
 typedef struct {
     graph *of;
@@ -82,13 +83,10 @@ static void run_row(ns_task *self, graph *of, uint32_t row) {
 
 /* ---- making graphs ----------------------------------------------------------------------------------------------- */
 
-static int create_program(ns_program *self, uint32_t number, ns_setting *setting) {
-    const ns_value *values = setting->values;
-    const char *path = values[FILE_PATH].text;
-    if (*path) return ns_program_read(self, path, setting);
-    const int64_t seed = (int64_t)(((uint64_t)values[SEED].number + number) & INT64_MAX);
-    const ns_random_program random = {values[DEPTH].number, values[WIDTH].number, seed, values[LOW].number,
-                                      values[HIGH].number};
+static int create_program(ns_program *self, const state *of, int64_t number, ns_setting *setting) {
+    ns_random_program random = of->random;
+    if (*of->file) return ns_program_read(self, of->file, setting);
+    random.seed = (int64_t)(((uint64_t)random.seed + (uint64_t)number) & INT64_MAX);
     return ns_program_draw(self, &random, setting);
 }
 
@@ -104,51 +102,46 @@ static int check_team(const ns_program *self, ns_setting *setting) {
     return NS_OK;
 }
 
-static int create_graph(graph *self, uint32_t number, ns_setting *setting) {
-    int error = create_program(&self->program, number, setting);
+static int create_graph(graph *self, const state *of, int64_t number, ns_setting *setting) {
+    int error = create_program(&self->program, of, number, setting);
     if (!error) error = check_team(&self->program, setting);
     if (error) return error;
     self->ran = calloc((size_t)self->program.rows + 1, sizeof *self->ran);
-    self->twin_ran = calloc((size_t)self->program.rows + 1, sizeof *self->twin_ran);
     self->word = calloc((size_t)self->program.words + 1, sizeof *self->word);
-    return self->ran && self->twin_ran && self->word ? NS_OK : NS_ERROR_MEMORY;
+    return self->ran && self->word ? NS_OK : NS_ERROR_MEMORY;
 }
 
-static int check_values(ns_setting *setting) {
-    const ns_value *values = setting->values;
-    if (values[LOW].number > values[HIGH].number) {
+static int check_values(const state *self, ns_setting *setting) {
+    if (self->random.low_ps > self->random.high_ps) {
         return ns_setting_refuse(setting, "low_ns is above high_ns; swap them");
     }
-    if (*values[FILE_PATH].text && values[GRAPHS].number > 1) {
+    if (*self->file && self->graphs > 1) {
         return ns_setting_refuse(setting, "graphs is %lld, and a file holds one graph; leave one of them away",
-                                 (long long)values[GRAPHS].number);
+                                 (long long)self->graphs);
     }
     return NS_OK;
 }
 
 static void release(void *whole) {
     state *self = whole;
-    for (uint32_t at = 0; at < self->graphs; at++) {
+    for (int64_t at = 0; self->graph && at < self->graphs; at++) {
         ns_program_destroy(&self->graph[at].program);
         free(self->graph[at].word);
         free((void *)self->graph[at].ran);
-        free(self->graph[at].twin_ran);
     }
     free(self->graph);
 }
 
 static int create(void *whole, ns_setting *setting) {
-    int error = check_values(setting);
-    if (error) return error;
     state *self = whole;
-    const uint32_t graphs = (uint32_t)setting->values[GRAPHS].number;
+    int error = check_values(self, setting);
+    if (error) return error;
     const ns_delay delay = setting->waits ? ns_delay_calibrate() : (ns_delay){0};
-    self->graph = calloc(graphs, sizeof *self->graph);
-    if (!self->graph) error = NS_ERROR_MEMORY;
-    while (!error && self->graphs < graphs) {
-        graph *next = &self->graph[self->graphs];
-        next->delay = delay;
-        error = create_graph(next, self->graphs++, setting);
+    self->graph = calloc((size_t)self->graphs, sizeof *self->graph);
+    if (!self->graph) return NS_ERROR_MEMORY;
+    for (int64_t at = 0; at < self->graphs && !error; at++) {
+        self->graph[at].delay = delay;
+        error = create_graph(&self->graph[at], self, at, setting);
     }
     return error;
 }
@@ -193,36 +186,26 @@ static int run_graph(graph *self, ns_pool *pool) {
 static int run(void *whole, ns_pool *pool) {
     state *self = whole;
     int error = NS_OK;
-    for (uint32_t at = 0; at < self->graphs && !error; at++) error = run_graph(&self->graph[at], pool);
+    for (int64_t at = 0; at < self->graphs && !error; at++) error = run_graph(&self->graph[at], pool);
     return error;
 }
 
-static void run_graph_twin(graph *self) {
-    for (uint32_t row = 0; row < self->program.rows; row++) {
-        self->twin_ran[row]++;
-        for (uint64_t at = self->program.first[row]; at < self->program.first[row + 1]; at++) {
-            if (self->program.code[at] != NS_OP_RUN) continue;
-            ns_delay_take(&self->delay, self->program.segment_ps[self->program.argument[at]]);
+static void run_twin(void *whole) {
+    const state *self = whole;
+    for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
+        for (uint64_t at = 0; at < of->program.first[of->program.rows]; at++) {
+            if (of->program.code[at] == NS_OP_RUN)
+                ns_delay_take(&of->delay, of->program.segment_ps[of->program.argument[at]]);
         }
     }
 }
 
-static void run_twin(void *whole) {
-    state *self = whole;
-    for (uint32_t at = 0; at < self->graphs; at++) run_graph_twin(&self->graph[at]);
-}
-
-static bool graph_matches(const graph *self) {
-    for (uint32_t row = 0; row < self->program.rows; row++) {
-        if (atomic_load_explicit(&self->ran[row], memory_order_relaxed) != self->twin_ran[row]) return false;
-    }
-    return true;
-}
-
 static bool matches(const void *whole) {
     const state *self = whole;
-    for (uint32_t at = 0; at < self->graphs; at++) {
-        if (!graph_matches(&self->graph[at])) return false;
+    for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
+        for (uint32_t row = 0; row < of->program.rows; row++) {
+            if (atomic_load_explicit(&of->ran[row], memory_order_relaxed) != 1) return false;
+        }
     }
     return true;
 }

@@ -176,24 +176,25 @@ static bool is_key(const char *key, const char *name) { return strcmp(key, name)
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-static enum ns_op read_op_name(json_reader *json) {
+/* Read one of `count` names. Returns the number of the name. */
+static uint8_t read_name(json_reader *json, const char *const *names, uint8_t count, const char *otherwise) {
     char name[NAME_BYTES];
     json_read_text(json, name);
-    for (int op = 0; op < NS_OP_END; op++) {
-        if (strcmp(name, NS_OP_WORD[op]) == 0) return (enum ns_op)op;
+    for (uint8_t at = 0; at < count; at++) {
+        if (is_key(name, names[at])) return at;
     }
-    json_fail(json, "there is no such op");
-    return NS_OP_WAIT;
+    json_fail(json, otherwise);
+    return 0;
 }
 
 static void read_op(reader *self) {
     json_enter(&self->json, '[');
     if (!json_next_entry(&self->json)) json_fail(&self->json, "an op is empty");
-    const enum ns_op op = read_op_name(&self->json);
+    const uint8_t op = read_name(&self->json, NS_OP_WORD, NS_OP_END, "there is no such op");
     uint8_t *code = add(self, &self->code, sizeof *code);
     uint32_t *argument = add(self, &self->argument, sizeof *argument);
     if (!code || !argument) return;
-    *code = (uint8_t)op;
+    *code = op;
     *argument = 0;
     if (op != NS_OP_WAIT && op != NS_OP_GROUP && op != NS_OP_END_GROUP) {
         if (!json_next_entry(&self->json)) json_fail(&self->json, "an op lacks its number");
@@ -246,19 +247,10 @@ static void read_segment(reader *self) {
     }
 }
 
-static uint8_t read_role(json_reader *json) {
-    static const char *const NAME[] = {[NS_WORD_LOCK] = "lock",
-                                       [NS_WORD_ATOMIC] = "atomic",
-                                       [NS_WORD_CONDITION] = "condition",
-                                       [NS_WORD_BARRIER] = "barrier"};
-    char role[NAME_BYTES];
-    json_read_text(json, role);
-    for (uint8_t at = 0; at < sizeof NAME / sizeof *NAME; at++) {
-        if (strcmp(role, NAME[at]) == 0) return at;
-    }
-    json_fail(json, "a word is a lock, an atomic, a condition or a barrier");
-    return NS_WORD_LOCK;
-}
+static const char *const ROLE_NAME[] = {[NS_WORD_LOCK] = "lock",
+                                        [NS_WORD_ATOMIC] = "atomic",
+                                        [NS_WORD_CONDITION] = "condition",
+                                        [NS_WORD_BARRIER] = "barrier"};
 
 static void read_word(reader *self) {
     char key[NAME_BYTES], name[NAME_BYTES] = "";
@@ -268,7 +260,8 @@ static void read_word(reader *self) {
     json_enter(&self->json, '{');
     while (json_next_key(&self->json, key)) {
         if (is_key(key, "role")) {
-            word->role = read_role(&self->json);
+            word->role = read_name(&self->json, ROLE_NAME, sizeof ROLE_NAME / sizeof *ROLE_NAME,
+                                   "a word is a lock, an atomic, a condition or a barrier");
         } else if (is_key(key, "owner")) {
             word->owner = (uint32_t)json_read_integer(&self->json, LARGEST_INDEX);
         } else if (is_key(key, "parties")) {
@@ -316,13 +309,7 @@ static void read_phase(reader *self) {
     if (made) *made = phase;
 }
 
-static void read_format(reader *self) {
-    char format[NAME_BYTES];
-    json_read_text(&self->json, format);
-    if (!is_key(format, "numasim task graph 1")) json_fail(&self->json, "this is no 'numasim task graph 1'");
-}
-
-static void read_ranges(reader *self) { refuse_entries(self, "implicit ranges cannot be executed"); }
+static const char *const FORMAT = "numasim task graph 1";
 
 /* The arrays of the file that are read. */
 static const struct {
@@ -338,9 +325,9 @@ static void read_member(reader *self, const char *key) {
         return;
     }
     if (is_key(key, "format")) {
-        read_format(self);
+        read_name(&self->json, &FORMAT, 1, "this is no 'numasim task graph 1'");
     } else if (is_key(key, "ranges")) {
-        read_ranges(self);
+        refuse_entries(self, "implicit ranges cannot be executed");
     } else {
         json_skip(&self->json);
     }
@@ -365,24 +352,16 @@ static void hand_over(reader *self, ns_program *program) {
     };
 }
 
-/* Return the role of the word that an op uses; -1 for an op that uses no word. */
-static int role_of(enum ns_op op) {
-    switch (op) {
-        case NS_OP_LOCK:
-        case NS_OP_UNLOCK: return NS_WORD_LOCK;
-        case NS_OP_ATOMIC: return NS_WORD_ATOMIC;
-        case NS_OP_BARRIER: return NS_WORD_BARRIER;
-        case NS_OP_AWAIT:
-        case NS_OP_SIGNAL:
-        case NS_OP_BROADCAST: return NS_WORD_CONDITION;
-        default: return -1;
-    }
-}
+/* One more than the role of the word that an op uses; 0 for an op that uses no word. */
+static const uint8_t ROLE_OF[NS_OP_END] = {
+    [NS_OP_LOCK] = 1 + NS_WORD_LOCK,          [NS_OP_UNLOCK] = 1 + NS_WORD_LOCK,
+    [NS_OP_ATOMIC] = 1 + NS_WORD_ATOMIC,      [NS_OP_BARRIER] = 1 + NS_WORD_BARRIER,
+    [NS_OP_AWAIT] = 1 + NS_WORD_CONDITION,    [NS_OP_SIGNAL] = 1 + NS_WORD_CONDITION,
+    [NS_OP_BROADCAST] = 1 + NS_WORD_CONDITION};
 
 static const char *problem_of_op(const ns_program *self, uint32_t row, uint64_t at, uint8_t *started) {
     const enum ns_op op = self->code[at];
     const uint32_t argument = self->argument[at];
-    const int role = role_of(op);
     if (op >= NS_OP_GROUP) return "waits for a group of tasks, which this kernel cannot do";
     if (op >= NS_OP_BEGIN) return "has a transaction, which cannot be executed";
     if (op == NS_OP_RUN && argument >= self->segments) return "runs a segment that there is not";
@@ -390,7 +369,7 @@ static const char *problem_of_op(const ns_program *self, uint32_t row, uint64_t 
         if (argument >= self->rows || argument <= row) return "starts a task that is not numbered behind it";
         if (started[argument]++) return "starts a task that is started elsewhere, too";
     }
-    if (role >= 0 && (argument >= self->words || self->word[argument].role != role)) {
+    if (ROLE_OF[op] && (argument >= self->words || self->word[argument].role + 1 != ROLE_OF[op])) {
         return "uses a word that is not there, or of another role";
     }
     return NULL;
