@@ -1,7 +1,8 @@
-"""What programs beside the simulated one use of controllers and links (model 2.5), worked out by hand on every engine.
+"""The use of controllers and links by programs beside the simulated one (model 2.5), worked out by hand on every
+engine.
 
-Reading memory of the own node, a worker asks for 6.4 GB/s: ten misses of 64 bytes under way at 100 ns. From the other
-node it asks for 3.2 GB/s.
+A worker that reads memory of the own node demands 6.4 GB/s: ten misses of 64 bytes at a time at 100 ns. From the other
+node it demands 3.2 GB/s.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def seen(work: Workload, machine: Machine, background: Background, **effects: An
 
 
 def lengths(of: Seen) -> list[int]:
-    """How long the segment of each reader takes, in ps."""
+    """Return the time of the segment of each reader, in ps."""
     return [end - start for _, _, start, end in of.stretches if end > start]
 
 

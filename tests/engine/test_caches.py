@@ -1,4 +1,4 @@
-"""Last-level caches: `lru` against lists kept by hand, the rules of `share` one by one, what both mean for a run.
+"""Last-level caches: `lru` against lists kept by hand, the rules of `share` one by one, and runs with both models.
 
 The machine of the runs has two sockets, one core each, in round numbers: a line takes 100 ns from the own memory, 200
 from the other one, 20 from the own cache, 60 from the other one; ten sequential misses overlap.
@@ -57,7 +57,7 @@ def walk_parts(cache: Cache, touch: Touch) -> Found:
 
 
 def least_recently_used(sequence: list[Touch], llc_bytes: list[int]) -> Iterator[tuple[int, dict[int, int]]]:
-    """(bytes found in the own cache, bytes by domain found dirty in others') of each touch.
+    """Return (bytes found in the own cache, bytes by domain found dirty in the caches of others) of each touch.
 
     Each domain is a list of [chunk, parts, dirty], the most recently used last.
     """
@@ -211,7 +211,7 @@ def in_turn(*steps: tuple[int, Run]) -> Workload:
 
 
 def times(seen: Seen) -> list[int]:
-    """Time of each step in the order in which they ran, in nanoseconds."""
+    """Return the time of each step in the order in which they ran, in nanoseconds."""
     return [(end - start) // NS for start, end in sorted((start, end) for _, _, start, end in seen.stretches)]
 
 

@@ -1,4 +1,6 @@
-"""Runs in which nobody is at work and tasks are left: searches go on for ever, and are refused once that is certain."""
+"""Runs in which no worker is at work and tasks are left: such runs are refused once it is certain
+that they cannot end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for flows whatever the plan: model 8, items 7 and 8."""
+"""Properties of flows under any plan: model 8, items 7 and 8."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_no_segment_takes_less_than_alone_or_than_its_bytes(plan: Plan, seed: in
 
 
 def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
-    """(length, length if it were alone, [nodes] bytes) of everything that was executed."""
+    """Return (length, length if it were alone, [nodes] bytes) of everything that was executed."""
     alone_by_rule = revised(plan, effects=NO_EFFECTS)  # what is coupled finds its times out while it runs
     placement = plan.placement.drawn(seed)
     times = segment_times(alone_by_rule, placement)

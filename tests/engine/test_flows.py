@@ -1,4 +1,4 @@
-"""Work as flows, by hand: what running segments share, and what they leave each other (model 2.5, 2.6 and 2.9).
+"""Work as flows, by hand: the sharing of resources by running segments (model 2.5, 2.6 and 2.9).
 
 In the own memory 64 bytes take 100 ns and ten misses overlap, so that a reader that nothing holds back takes 10 ns a
 line, 6.4 GB/s, and half of that from the other node. Capacities are 6.4 GB/s or round parts of it: shares are powers of
@@ -61,7 +61,7 @@ def flow(work: Workload, workers: int, machine: Machine, effects: Effects, **key
 
 
 def ends(seen: Seen) -> list[int]:
-    """When the last segment of each worker ends, in picoseconds."""
+    """Return when the last segment of each worker ends, in picoseconds."""
     last: dict[int, int] = {}
     for worker, _, _, end in seen.stretches:
         last[worker] = max(end, last.get(worker, 0))
@@ -69,7 +69,7 @@ def ends(seen: Seen) -> list[int]:
 
 
 def lengths(seen: Seen) -> list[int]:
-    """How long the one segment of each worker takes."""
+    """Return the time of the one segment of each worker."""
     return [end - start for _, _, start, end in seen.stretches]
 
 

@@ -1,7 +1,7 @@
-"""No shortcut changes what a run comes to (model 1.5 to 1.8).
+"""No shortcut changes the results of a run (model 1.5 to 1.8).
 
-Engines sleep through probes that fail, follow rounds under a lock apart from the clock, count like items in bulk, skip
-to the next steal, and follow thieves in bulk. Every plan runs with all shortcuts and event by event, on every engine.
+Engines sleep through failing probes, simulate rounds under a lock apart from the clock, count equal items in bulk, skip
+to the next steal, and simulate thieves in bulk. Every plan runs with all shortcuts and event by event, on every engine.
 """
 
 from __future__ import annotations
@@ -437,7 +437,7 @@ def outcome(run: Run, taken: Set[Shortcut]) -> dict[str, Any] | str:
 
 @cache
 def outcomes() -> list[tuple[Run, dict[str, Any] | str]]:
-    """Runs that end soon event by event, and how."""
+    """Return runs that end soon event by event, with their outcomes."""
     known = [seeded(RANGES[name]()) for name in SHOWN_BY.values()]
     drawn = (random_run(Random(f"shortcuts {number}")) for number in range(30))
     runs = [*known, *(run for run in drawn if run.plan.skip and ends_soon(run))]

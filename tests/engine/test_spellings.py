@@ -1,4 +1,4 @@
-"""A program comes to one end in every spelling, under every shipped strategy; what static schedules take, by hand."""
+"""The runs of a program are equal in every spelling, under every shipped strategy; static schedules by hand."""
 
 from __future__ import annotations
 
