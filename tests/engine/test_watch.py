@@ -34,7 +34,7 @@ from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.collect_result import link_bytes
-from numasim.engine.observe.over_time import BINS, MOST_SHIFT, MOST_STEALS, STATES, Counts, Integrals, OverTime, Steps
+from numasim.engine.observe.over_time import BINS, MOST_SHIFT, MOST_STEALS, STATES, Integrals, OverTime, Steps
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watched
 from numasim.engine.result import Result
@@ -366,7 +366,7 @@ def column(values: list[int]) -> np.ndarray:
     return np.array(values, np.int64)
 
 
-def widened(end: int, *parts: Integrals | Steps | Counts, shift: int = 0) -> int:
+def widened(end: int, *parts: Integrals | Steps, shift: int = 0) -> int:
     while end > BINS << shift:
         for part in parts:
             part.widen(shift)
@@ -424,17 +424,7 @@ def test_large_loads_over_long_times_do_not_overflow() -> None:
     assert steps.values(MOST_SHIFT).tolist() == [[rate << MOST_SHIFT] * BINS]
 
 
-def test_counts_are_merged_and_the_end_belongs_to_the_last_bin() -> None:
-    counts = Counts(2)
-    counts.add(0, column([0, 0, 1]), column([0, 1, BINS]))
-    counts.widen(0)
-    counts.add(1, column([0]), column([3]))
-    assert counts.values.sum() == 4
-    assert counts.values[0, :2].tolist() == [2, 1]
-    assert counts.values[1, BINS // 2 - 1] == 1
-
-
-@pytest.mark.parametrize("kind", [Integrals, Steps, Counts])
+@pytest.mark.parametrize("kind", [Integrals, Steps])
 def test_memory_does_not_grow(kind: type) -> None:
     part = kind(4)
     arrays = [value.shape for value in vars(part).values() if isinstance(value, np.ndarray)]

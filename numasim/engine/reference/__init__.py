@@ -4,7 +4,7 @@ It is composed of parts, each with its own state and a narrow interface. The ord
 also who may know whom: a module imports only modules of its own step and of the steps before it, without circles, which
 a test sees to.
 
-1. State without rules. `thresholds` are S and s of a queue, `task_queues` the queues of a run. `task_programs` is the
+1. State without rules. `task_queues` are the queues of a run, with their thresholds. `task_programs` is the
    task graph, how far each task has come, and the number of a new task among those of the phase. `tables` has what is
    looked up in a plan, `backoff` the waits after fruitless rounds. `actors` are workers and producers: their fields are
    what every part below reads and writes.

@@ -20,7 +20,7 @@ from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
-from numasim.engine.reference.thresholds import Measured, computed_thresholds
+from numasim.engine.reference.task_queues import Measured, computed_thresholds
 from numasim.strategy.sync_places import NO_LOCK
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
