@@ -40,9 +40,7 @@ class Ledger:
     def __init__(self, nodes: int, families: int, keep_log: bool) -> None:
         self.node_attempts = [[0] * nodes for _ in range(nodes)]  # [node of the thief][node of the victim]
         self.node_success = [[0] * nodes for _ in range(nodes)]
-        self.node_conflicts = [
-            [0] * nodes for _ in range(nodes)
-        ]  # [node of the worker that aborted][node of the worker that had the object]
+        self.node_conflicts = [[0] * nodes for _ in range(nodes)]  # [node that aborted][node that had the object]
         self.passed_items = [0] * families  # items that were counted in closed form
         self.page_faults = 0
         self.pages_migrated = 0
