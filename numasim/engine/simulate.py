@@ -120,7 +120,7 @@ def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check:
 
 
 def left_out(spec: RunSpec, plan: Plan) -> tuple[str, ...]:
-    """Return remarks about what the program of a run does not say, and about assumptions on where it was recorded."""
+    """Return remarks about missing parts of a run's program, and about assumptions on the machine of a recording."""
     work = plan.workload
     file = spec.workload.file if isinstance(spec.workload, WorkloadFile) else None
     memory = memory_left_out(work, file) if file else []

@@ -117,7 +117,7 @@ class Shared:
     plan: Plan = field(compare=False)
 
 
-# ---- One run of a plan: its seed, and what is drawn before it starts (model 1.4) -------------------------------------
+# ---- One run of a plan: its seed, and the draws before it starts (model 1.4) -----------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

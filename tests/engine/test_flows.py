@@ -399,7 +399,6 @@ def test_a_worker_s_next_item_takes_the_place_of_the_last() -> None:
 # resource holds back are a group: another node has a link to the first one.
 
 ONE_NODE_FLOW_CLASSES = toy_with({"cores": 5}, nodes={"imc_bandwidth_gbs": 6.4}, links=[])
-LINE_PS = 10 * NS
 TWO_NODES = toy_with(
     {"sockets": 2, "cores": 3}, nodes={"imc_bandwidth_gbs": 6}, links=[{"between": (0, 1), "bandwidth_gbs": 1.6}]
 )

@@ -389,7 +389,9 @@ def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
         opened[word - words if word >= words else -1 - word].append((start_ps, end_ps, actor, word >= words))
     for obj, holdings in opened.items():
         holdings.sort()
-        latest: dict[bool, tuple[int, int]] = {}  # by whether it is written: who has it longest
+        latest: dict[
+            bool, tuple[int, int]
+        ] = {}  # by whether the object is written: the worker that has it longest, and until when
         for start_ps, end_ps, actor, writes in holdings:
             for kind in (True, False) if writes else (True,):
                 until_ps, other = latest.get(kind, (0, actor))

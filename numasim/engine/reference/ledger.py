@@ -48,7 +48,7 @@ class Ledger:
         self.held: list[Held] | None = [] if keep_log else None
 
 
-# ---- What is recorded of a run as it goes on: records of its two hashes (model 1.3), rows for a watch, the ledger.
+# ---- Records of the two hashes of a run (model 1.3), and rows for a watch --------------------------------------------
 
 
 class Recorder:
@@ -77,7 +77,7 @@ class Recorder:
         self.details.append(pack(self._clock.now, rank, actor, first, second))
 
 
-# ---- What tasks took and moved since an iteration began, for a controller (model 4.12) ------------------------------
+# ---- Times and bytes of tasks since an iteration began, for a controller (model 4.12) --------------------------------
 
 
 I64 = npt.NDArray[np.int64]

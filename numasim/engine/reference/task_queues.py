@@ -33,7 +33,7 @@ from numasim.strategy.steal_plan import (
 
 @dataclass(frozen=True)
 class Measured:
-    """What a worker has measured of its queue when it computes the thresholds."""
+    """The measures of a worker's queue from which the thresholds are computed."""
 
     capacity: int
     pushes: int
@@ -55,7 +55,7 @@ def first_thresholds(rule: Thresholds, capacity: list[int]) -> tuple[list[int], 
 
 
 def computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measured) -> tuple[int, int]:
-    """Return (S, s) of one queue from what its worker has measured."""
+    """Return (S, s) of one queue from the measures of its worker."""
     low = rule.min_tasks if rule.min_tasks is not None else max(1, _ceil(seen.executed * pop_ps, seen.busy_ps))
     if rule.max_tasks is not None:
         return rule.max_tasks, low
@@ -126,7 +126,7 @@ class TaskQueues:
     def __init__(self, plan: StealPlan, piece: int = 1, report: Callable[[int, int], None] | None = None) -> None:
         """Begin with empty queues; ``piece`` items of a range become single entries when one of them is taken.
 
-        ``report`` is called with a queue and its length whenever that changes, for those who watch a run.
+        ``report`` is called with a queue and its length whenever the length changes, for a watch.
         """
         count = len(plan.queues)
         self.entries: list[deque[int | range | Shared]] = [deque() for _ in range(count)]

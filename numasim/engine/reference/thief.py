@@ -216,7 +216,7 @@ class Thief:
         w.overhead_ps -= left_ps - cut
 
     def compute_thresholds(self, w: Worker) -> None:
-        """Compute S and s of the worker's queue from what the worker has measured so far."""
+        """Compute S and s of the worker's queue from the worker's measures so far."""
         now = self._clock.now
         if w.own is None or not now:
             return

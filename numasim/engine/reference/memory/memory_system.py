@@ -1,4 +1,4 @@
-"""The time of work, by where its data is and what other workers do: the memory of a run (model 2).
+"""The time of work, by the homes of its data and the work of others: the memory of a run (model 2).
 
 If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
 while work runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
@@ -203,7 +203,7 @@ class WorkTimes(Protocol):
         """Return [accessing node, home node] the bytes that have moved, up to the last `fold`."""
 
 
-# ---- What both kinds of runs have in common -------------------------------------------------------------------------
+# ---- The memory of both kinds of runs -------------------------------------------------------------------------------
 
 
 class MemorySystem:
