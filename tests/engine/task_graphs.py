@@ -111,9 +111,9 @@ def phase(*roots: int, **options: Any) -> Phase:
 
 def graph(
     *roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = (),
-    words: tuple[SyncObject, ...] = (),
+    words: tuple[SyncObject, ...] = (), deal: Deal = Deal.MASTER,
 ) -> Workload:  # fmt: skip
-    """Return the workload of some root tasks; by default one phase that gives all of them to worker 0."""
+    """Return the workload of some root tasks; by default one phase with that ``deal`` of all of them."""
     rows = _Rows()
     ids = tuple(rows.add(root, -1) for root in roots)
     ops = [op for task in rows.ops for op in task]
@@ -123,7 +123,7 @@ def graph(
         parameters={},
         kernels=("work",),
         regions=regions,
-        phases=phases if phases is not None else (Phase(roots=ids),),
+        phases=phases if phases is not None else (Phase(roots=ids, deal=deal),),
         ranges=(),
         op_ptr=_offsets(len(task) for task in rows.ops),
         op_code=np.array([code for code, _ in ops], np.uint8),
@@ -193,4 +193,4 @@ def layers(count: int, width: int, compute_ps: int) -> Workload:
         return task(Run(compute_ps + i * 1000), name=f"{layer}-{i}", after=after)
 
     tasks = [one(layer, i) for layer in range(count) for i in range(width)]
-    return graph(*tasks, phases=(phase(*range(len(tasks))),))
+    return graph(*tasks)

@@ -17,7 +17,7 @@ from engine_setup import NS, SEED, Seen, found, observe, plan_of, run, runtime, 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_plans import coupled_plans, seeds, with_effects
-from task_graphs import Access, Run, body, graph, phase
+from task_graphs import Access, Run, body, graph
 
 from numasim.cli import main
 from numasim.engine.observe.over_time import OverTime
@@ -52,7 +52,7 @@ def toy(controller: float = 6.4, link: float = 100, cores: int = 2) -> Machine:
 def readers(*workers: int) -> Workload:
     """100 lines of node 0 for each of these workers, of which those with even numbers are on node 0."""
     bodies = [body(*([Run(0, (Access(0, 0, 6400),))] if w in workers else [])) for w in range(4)]
-    return graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), regions=(DATA,))
+    return graph(*bodies, deal=Deal.CYCLIC, regions=(DATA,))
 
 
 def seen(work: Workload, machine: Machine, background: Background, **effects: Any) -> Seen:

@@ -102,7 +102,7 @@ def alone(*lengths_ps: int, skip: bool = True) -> Plan:
 def side_by_side(*lengths_ps: int) -> Workload:
     """A body of four equal segments for each worker."""
     bodies = [body(*[Segment(length) for _ in range(4)]) for length in lengths_ps]
-    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),))
+    return graph(*bodies, deal=Deal.CYCLIC)
 
 
 @pytest.mark.parametrize("skip", [False, True])

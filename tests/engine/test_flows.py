@@ -50,7 +50,7 @@ def read(size: int = 6400, offset: int = 0, mode: Mode = Mode.READ, compute_ps: 
 def each(*bodies: tuple[Any, ...] | Task, regions: tuple[Region, ...] = (DATA,)) -> Workload:
     """The steps of worker 0, 1, ... as bodies."""
     roots = [steps if isinstance(steps, Task) else body(*steps) for steps in bodies]
-    return graph(*roots, phases=(phase(*range(len(roots)), deal=Deal.CYCLIC),), regions=regions)
+    return graph(*roots, deal=Deal.CYCLIC, regions=regions)
 
 
 def flow(work: Workload, workers: int, machine: Machine, effects: Effects, **keys: Any) -> Seen:
@@ -411,7 +411,7 @@ def reads(lines: int, compute_ps: int = 0) -> Run:
 
 def together(*bodies: Task, pop_ns: int = 0, machine: Machine = ONE_NODE_FLOW_CLASSES) -> Seen:
     """The bodies as roots of workers 0, 1, ...; a task that a worker takes from its queue costs it ``pop_ns``."""
-    work = graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), regions=(DATA,))
+    work = graph(*bodies, deal=Deal.CYCLIC, regions=(DATA,))
     strategy = stealing(placement={"policy": "bind", "node": 0})
     how = runtime(costs={"pop_ns": pop_ns, "push_ns": 0, "probe_ns": 100_000})
     effects = Effects(contention="fluid")
@@ -597,7 +597,7 @@ def all_read(machine: Machine, placement: dict[str, object]) -> Seen:
     size = 1 << 24
     reads = [body(Run(0, (Access(core % machine.nodes, 0, size),))) for core in range(machine.cores)]
     regions = tuple(Region(f"of node {node}", size, True) for node in range(machine.nodes))
-    work = graph(*reads, phases=(phase(*range(machine.cores), deal=Deal.CYCLIC),), regions=regions)
+    work = graph(*reads, deal=Deal.CYCLIC, regions=regions)
     strategy = stealing(placement=placement)
     return run(work, machine.cores, machine=machine, strategy=strategy, effects=Effects(contention="fluid"))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from engine_setup import NS, event_by_event, found, plan_of, runtime, shipped_strategy, stealing, toy
-from task_graphs import WAIT, Run, body, graph, phase, task
+from task_graphs import WAIT, Run, body, graph, task
 
 from numasim.draws import DrawClass, base, below_array, stream_array
 from numasim.engine.simulate import ENGINES, simulate
@@ -36,9 +36,7 @@ pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 def long_and_short(*lengths_ps: int) -> Workload:
     """A body for each worker."""
-    return graph(
-        *[body(Run(length)) for length in lengths_ps], phases=(phase(*range(len(lengths_ps)), deal=Deal.CYCLIC),)
-    )
+    return graph(*[body(Run(length)) for length in lengths_ps], deal=Deal.CYCLIC)
 
 
 def plan_with(strategy: StrategySpec | str, work: Workload, workers: int, nodes: int = 1) -> Plan:

@@ -28,7 +28,7 @@ CRITICAL_PS = 100 * NS
 
 def bodies(*each: Task, words: tuple[SyncObject, ...] = DOOR) -> Workload:
     """A body for each worker."""
-    return graph(*each, phases=(phase(*range(len(each)), deal=Deal.CYCLIC),), words=words)
+    return graph(*each, deal=Deal.CYCLIC, words=words)
 
 
 def contention(workers: int, sections: int, critical_ps: int = CRITICAL_PS) -> Workload:
@@ -403,7 +403,7 @@ def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
     """A body for each worker, which comes to the barrier at a given time and then as soon as it can."""
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
     words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
-    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), words=words)
+    return graph(*bodies, deal=Deal.CYCLIC, words=words)
 
 
 def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
@@ -477,7 +477,7 @@ def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: 
     work = graph(
         body(1000 * NS, Use(signal)),
         *others,
-        phases=(phase(*range(1 + len(others)), deal=Deal.CYCLIC),),
+        deal=Deal.CYCLIC,
         words=(SyncObject("go", Role.CONDITION, owner=owner, parties=len(others)),),
     )
     strategy = stealing(mapping="contiguous", locks={"home": home})
@@ -527,7 +527,7 @@ def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, p
     """More workers use it than it has parties: the next ones meet by themselves."""
     bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
     words = (SyncObject("gate", Role.BARRIER, parties=parties),)
-    work = graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), words=words)
+    work = graph(*bodies, deal=Deal.CYCLIC, words=words)
     strategy = stealing(locks={"barrier": kind}, mapping="contiguous")
     plan = plan_of(work, 4, strategy, "bare", toy(sockets=2, cores=2), skip=False)
     assert sum(actor == 1 for _, actor, _, _ in observe(plan).of_rank(Rank.RELEASE)) == 12 // parties

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy_with
-from task_graphs import Access, Run, Task, body, graph, phase, task
+from task_graphs import Access, Run, Task, body, graph, task
 
 from numasim.machine.topology import Machine
 from numasim.plan.effects import Effects
@@ -43,7 +43,7 @@ def streams(on: Machine, sources: dict[int, int]) -> Seen:
     nodes = plan.workers.node.tolist()
     bodies = [stream(w, sources[node]) if node in sources else body() for w, node in enumerate(nodes)]
     regions = (Region("data", on.nodes * PART, True),)
-    work = graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), regions=regions)
+    work = graph(*bodies, deal=Deal.CYCLIC, regions=regions)
     return flowing(work, on, stealing(placement="block"))
 
 

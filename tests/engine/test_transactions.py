@@ -263,7 +263,7 @@ def test_only_memories_of_objects_have_skew() -> None:
 def busy(tasks: int, *steps: Any, words: tuple[SyncObject, ...]) -> Workload:
     """Like tasks, dealt to all workers."""
     many = [task(*steps) for _ in range(tasks)]
-    return graph(*many, phases=(phase(*range(tasks), deal=Deal.CYCLIC),), words=words)
+    return graph(*many, deal=Deal.CYCLIC, words=words)
 
 
 READS_AND_WRITES = (BEGIN, 5 * NS, LOAD, 5 * NS, STORE, 5 * NS, STORE, 5 * NS, COMMIT)

@@ -152,7 +152,7 @@ def closed_system(times: list[list[tuple[int, int]]]) -> Workload:
     """[clients][rounds] (think, hold) times."""
     lock, unlock = Use(Op.LOCK), Use(Op.UNLOCK)
     bodies = [body(*[step for think, hold in each for step in (think, lock, hold, unlock)]) for each in times]
-    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), words=WORDS[:1])
+    return graph(*bodies, deal=Deal.CYCLIC, words=WORDS[:1])
 
 
 def held(work: Workload, clients: int, kind: str = "mcs") -> list[list[int]]:
