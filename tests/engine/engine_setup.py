@@ -280,7 +280,7 @@ def assert_agree(fast: Seen, slow: Seen) -> None:
     if None not in (fast.log, slow.log) and "bulk" not in (
         fast["mode"],
         slow["mode"],
-    ):  # in bulk, like items change places and are not all logged
+    ):  # in bulk, equal items change places and are not all logged
         assert fast.stretches == slow.stretches
 
 

@@ -1,4 +1,6 @@
-"""Helper threads: what they bring into caches, when, and what that changes (model 4.11), worked out by hand."""
+"""Helper threads: the bytes that they bring into caches, their times, and their effects (model 4.11), worked out by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ def seen(result: Result) -> dict[str, Any]:
 
 
 def outcome(plan: Plan) -> tuple[int, int, int]:
-    """The makespan in ns, prefetched bytes, and those that were used."""
+    """Return the makespan in ns, the prefetched bytes, and the part of them that was used."""
     counters = ran(plan).counters
     assert counters["makespan_ps"] % NS == 0
     return counters["makespan_ps"] // NS, counters["bytes_prefetched"], counters["bytes_prefetched_used"]

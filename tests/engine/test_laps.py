@@ -1,7 +1,7 @@
-"""Searches that last: after a lap of 65,536 fruitless rounds the picks of a worker repeat (model 4.1).
+"""Long searches: after a lap of 65,536 fruitless rounds the picks of a worker repeat (model 4.1).
 
-What a worker draws in the first two laps and a half is worked out here from the definition of a draw; longer searches
-are held against closed forms, and shortcuts against every probe as an event.
+The draws of a worker in the first two laps and a half are computed here from the definition of a draw; longer searches
+are compared with closed forms, and shortcuts with runs that make an event of every probe.
 """
 
 from __future__ import annotations

@@ -465,7 +465,7 @@ def loading_plans() -> dict[str, Plan]:
         "segments under everything": plan_of(tree, 12, machine=narrow, effects=everything),
         "shares that are kept": plan_of(tree, 12, machine=narrow, effects=replace(FLUID, contention="snapshot")),
         "several links on a route": plan_of(tree, 16, "randomized", machine=square, effects=FLUID),
-        "like items": plan_of(like, 6, machine=narrow, effects=FLUID),
+        "equal items": plan_of(like, 6, machine=narrow, effects=FLUID),
     }
 
 
