@@ -19,7 +19,8 @@ import numpy.typing as npt
 from numasim.plan.coupling import may_be_scarce, noisy, priced_by_events
 from numasim.plan.effects import shortest_noisy_ps
 from numasim.plan.plan import Plan
-from numasim.strategy.steal_plan import FLAG_ATTEMPT, AmountKind, Anchor, End, Pick, has_own_dispatch
+from numasim.schema.enumerations import FLAG_ATTEMPT, AmountKind, Anchor, End, Pick
+from numasim.strategy.steal_plan import has_own_dispatch
 from numasim.workload.graph import I64, Deal, Op, Phase, Workload
 
 

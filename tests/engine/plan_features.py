@@ -19,9 +19,9 @@ from numasim.parts.models.strategy_terms import UnitName
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import holds_lock
+from numasim.schema.enumerations import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Tier
 from numasim.strategy.control.known_program import label_unit
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.strategy.steal_plan import ALL32, FLAG_OWN_FIRST, FLAG_TIERS, NONE8, Anchor, Tier
 from numasim.workload.graph import Op, RangeFamily
 from numasim.workload.sync_parameters import Role
 

@@ -26,9 +26,10 @@ from numasim.parts.base import canonical_json
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.show_strategy import explained
+from numasim.schema.enumerations import Anchor, Visit
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.decoded import Level, decode_levels
-from numasim.strategy.steal_plan import LEVEL, Anchor, StealPlan, Visit
+from numasim.strategy.steal_plan import LEVEL, StealPlan
 from numasim.strategy.sync_places import place_words
 
 WORKERS = 6  # so few that no list of groups is cut short

@@ -19,8 +19,8 @@ from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.unit_factors import MILLION
+from numasim.schema.enumerations import Full
 from numasim.strategy.similarity import Objects
-from numasim.strategy.steal_plan import Full
 from numasim.strategy.sync_places import NO_LOCK
 
 

@@ -21,7 +21,7 @@ from numasim.engine.reference.memory.memory_system import KnownTimes, MemorySyst
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Plan
-from numasim.strategy.steal_plan import Pick
+from numasim.schema.enumerations import Pick
 
 I64 = npt.NDArray[np.int64]
 

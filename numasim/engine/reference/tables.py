@@ -13,7 +13,8 @@ from numasim.engine.observe.watch import NOBODY
 from numasim.machine.routing import line_transfer_ps
 from numasim.machine.topology import IntArray
 from numasim.plan.plan import MIN_STEP_PS, Plan
-from numasim.strategy.steal_plan import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full, has_own_dispatch
+from numasim.schema.enumerations import FLAG_ATTEMPT, FLAG_INVERT, NO_QUEUE, NONE8, Anchor, Full
+from numasim.strategy.steal_plan import has_own_dispatch
 from numasim.strategy.sync_places import NO_LOCK
 
 

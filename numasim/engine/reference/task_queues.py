@@ -13,15 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from numasim.parts.unit_factors import MILLION
-from numasim.strategy.steal_plan import (
-    BELOW_MAX_MARK,
-    BELOW_MIN_MARK,
-    MIN_MARK,
-    OWNER_EXACT_MARK,
-    OWNER_MARK,
-    StealPlan,
-    Thresholds,
-)
+from numasim.schema.enumerations import BELOW_MAX_MARK, BELOW_MIN_MARK, MIN_MARK, OWNER_EXACT_MARK, OWNER_MARK
+from numasim.strategy.steal_plan import StealPlan, Thresholds
 
 # ---- The thresholds S and s of a queue, from the (s, S) inventory model (thesis eq. 3.3 and 3.4; model 4.3) ---------
 #
