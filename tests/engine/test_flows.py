@@ -395,27 +395,22 @@ def test_a_worker_s_next_item_takes_the_place_of_the_last() -> None:
 
 
 # ---- flows of one class under levels that change --------------------------------------------------------------------
-# One node of 6.4 GB/s, which one reader uses up: 64 bytes take it 10 ns. Equal readers are one class. Those that the s
-# resource holds back are a group: another node has a link to the first one.
+# One reader uses up the 6.4 GB/s of a node: 64 bytes take it 10 ns. Equal readers are one class. Classes that the same
+# resource holds back are a group; in the second machine a link leads to the other node.
 
-ONE_NODE_FLOW_CLASSES = toy_with({"cores": 5}, nodes={"imc_bandwidth_gbs": 6.4}, links=[])
-TWO_NODES = toy_with(
-    {"sockets": 2, "cores": 3}, nodes={"imc_bandwidth_gbs": 6}, links=[{"between": (0, 1), "bandwidth_gbs": 1.6}]
-)
+FIVE_CORES = toy(shape={"cores": 5})
+TWO_NODES = toy(6, 1.6, {"sockets": 2, "cores": 3})
 
 
-def reads(lines: int, compute_ps: int = 0) -> Run:
-    """Takes 10 ns a line if nobody else reads."""
-    return Run(compute_ps, (Access(0, 0, 64 * lines),))
+def reads(lines: int) -> Run:
+    """Return a segment that takes 10 ns a line if nobody else reads."""
+    return read(64 * lines)
 
 
-def together(*bodies: Task, pop_ns: int = 0, machine: Machine = ONE_NODE_FLOW_CLASSES) -> Seen:
-    """The bodies as roots of workers 0, 1, ...; a task that a worker takes from its queue costs it ``pop_ns``."""
-    work = graph(*bodies, deal=Deal.CYCLIC, regions=(DATA,))
-    strategy = stealing(placement={"policy": "bind", "node": 0})
+def together(*bodies: Task, pop_ns: int = 0, machine: Machine = FIVE_CORES) -> Seen:
+    """Run a body on each worker; a task that a worker takes from its queue costs ``pop_ns``."""
     how = runtime(costs={"pop_ns": pop_ns, "push_ns": 0, "probe_ns": 100_000})
-    effects = Effects(contention="fluid")
-    return run(work, len(bodies), strategy=strategy, how=how, machine=machine, effects=effects)
+    return flow(each(*bodies), len(bodies), machine, FLUID, how=how)
 
 
 def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
