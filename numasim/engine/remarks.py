@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from numasim.parts.models.runtime_model import CostSpec, RuntimeSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.schema.enumerations import MOST_PHASE_ROWS
 from numasim.workload.graph import Workload
 
@@ -14,12 +14,10 @@ WELL_BELOW = 2  # times as long as the bound: in such a run something holds back
 
 
 def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
-    """Return sentences about a run on ``workers`` workers, given its row of a results table; most runs have none."""
-    return [sentence for remark in REMARKS for sentence in remark(row, workers)]
+    """Return sentences about a run on ``workers`` workers, given its row of a results table; most runs have none.
 
-
-def nothing_to_steal(row: Mapping[str, Any], workers: int) -> list[str]:
-    """Remark that a program with parallelism takes far longer than Brent's bound, while no thief ever finds a task."""
+    A program with parallelism may take far longer than Brent's bound, while no thief ever finds a task.
+    """
     work_ps, span_ps = row["work_ps"], row["span_ps"]
     bound_ps = max(span_ps, work_ps // workers)
     searched = row["steal_attempts"] + row["no_victim"]
@@ -56,12 +54,8 @@ def without_memory(file: str) -> str:
 
 def free_operations(runtimes: Iterable[RuntimeSpec]) -> list[str]:
     """Return a sentence for each runtime under which only probes cost time, such as ``bare``."""
-    return list(dict.fromkeys(_free(each) for each in runtimes if not _paid(each.costs)))
-
-
-def _paid(costs: CostSpec) -> bool:
-    """Tell whether anything but a probe takes time."""
-    return any(value for name, value in costs if name not in PROBES)
+    free = (each for each in runtimes if not any(value for name, value in each.costs if name not in PROBES))
+    return list(dict.fromkeys(map(_free, free)))
 
 
 def _free(runtime: RuntimeSpec) -> str:
@@ -70,6 +64,3 @@ def _free(runtime: RuntimeSpec) -> str:
         f"under the runtime {runtime.name} only probes cost time ({near} ns, on another node {far} ns, unless the "
         "machine's file says otherwise): making, taking and joining tasks, waking, locks and page faults are free"
     )
-
-
-REMARKS = (nothing_to_steal,)

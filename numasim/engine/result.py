@@ -40,7 +40,7 @@ COST = of_group("cost")
 COLUMNS = tuple(DESCRIBED)
 LEADING = ("worker", "role", "node", "node_from", "node_to")
 
-COUNTS = tuple(counter_names.COUNTS)  # what each worker counts, beside TIME
+COUNTS = tuple(counter_names.COUNTS)  # the counters of each worker, beside TIME
 
 TEXT = of_kind("text")
 RATIOS = of_kind("ratio")  # null where the denominator is 0; event_hash is null in a skipped run
@@ -85,7 +85,7 @@ class Result(Shown):
     phases_run: int = 0
     passed_items: int = 0  # range items counted in closed form, which have no records
     over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
-    left_out: tuple[str, ...] = field(default=(), compare=False)  # what files that were asked for do not hold
+    left_out: tuple[str, ...] = field(default=(), compare=False)  # remarks about parts that requested files do not hold
     assumed: tuple[str, ...] = field(default=(), compare=False)  # assumed fields of the machine, by dotted name
     engine_s: float = field(default=0.0, compare=False)  # wall-clock time of the engine alone
 

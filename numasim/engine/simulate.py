@@ -19,7 +19,7 @@ from numasim.engine.remarks import memory_left_out
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
-from numasim.plan.plan import Plan, Run, Shared
+from numasim.plan.plan import Keyed, Plan, Run
 from numasim.spec.run_spec import RunSpec
 from numasim.workload.graph import I64
 from numasim.workload.parameters import WorkloadFile
@@ -103,12 +103,12 @@ def bounds(plan: Plan, engine: str = DEFAULT_ENGINE) -> Bounds:
     """Return the bounds of every run of ``plan``; ``engine`` walks the graph. Plans that differ in their strategies
     alone have the same bounds.
     """
-    return _bounds(Shared((plan.workload, plan.machine, plan.effects, plan.coupled), plan), engine)
+    return _bounds(Keyed((plan.workload, plan.machine, plan.effects, plan.coupled), plan), engine)
 
 
 @lru_cache(maxsize=2)
-def _bounds(shared: Shared, engine: str) -> Bounds:
-    return bounds_of(shared.plan, partial(CHAINS[engine], Run(shared.plan, ANY_SEED)))
+def _bounds(shared: Keyed[Plan], engine: str) -> Bounds:
+    return bounds_of(shared.value, partial(CHAINS[engine], Run(shared.value, ANY_SEED)))
 
 
 def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check: bool = False) -> Result:
@@ -120,7 +120,7 @@ def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check:
 
 
 def left_out(spec: RunSpec, plan: Plan) -> tuple[str, ...]:
-    """Return remarks about what the program of a run does not say, and about assumptions on where it was recorded."""
+    """Return remarks about missing parts of a run's program, and about assumptions on the machine of a recording."""
     work = plan.workload
     file = spec.workload.file if isinstance(spec.workload, WorkloadFile) else None
     memory = memory_left_out(work, file) if file else []

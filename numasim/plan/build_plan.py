@@ -8,20 +8,22 @@ segments (`numasim.plan.segment_times`), are computed once, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from numasim.machine.build_machine import build as build_machine
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import Model, ppm, ps
+from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.parts.models.runtime_model import CostSpec
 from numasim.plan.address_space import check_pages
 from numasim.plan.coupling import coupled
 from numasim.plan.effects import effects_of
 from numasim.plan.node_bytes import check_nodes
-from numasim.plan.plan import Costs, Plan
+from numasim.plan.plan import Costs, Keyed, Plan
 from numasim.plan.skippable import skippable
 from numasim.plan.tuning import tuning_of
 from numasim.spec.check_parts import check_built
@@ -40,6 +42,7 @@ from numasim.workload.recording.core_rates import at_rate
 from numasim.workload.unfold import unfolded
 
 DERIVED = ("coupled", "skippable")
+ModelT = TypeVar("ModelT", bound=Model)
 
 
 @lru_cache(maxsize=2)
@@ -52,21 +55,21 @@ def build_plan(spec: RunSpec) -> Plan:
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(spec.workers)
     if isinstance(parameters, ColumnParameters):
-        places = _places(_machine(_Keyed.of(spec.machine)), spec.workers, spec.strategy.mapping)
+        places = _places(_machine(_keyed(spec.machine)), spec.workers, spec.strategy.mapping)
         parameters = parameters.on_nodes(places.node.tolist())
     rest = (str(spec.workers), *(part.whole_json for part in (spec.strategy, spec.runtime, spec.model)))
-    return _plan(_Keyed.of(spec.machine), _Keyed(workload_json(parameters), parameters), _Keyed("\n".join(rest), spec))
+    return _plan(_keyed(spec.machine), Keyed(workload_json(parameters), parameters), Keyed("\n".join(rest), spec))
 
 
 def built_workload(parameters: AnyWorkload) -> Workload:
     """Return the workload of ``parameters``, folded if the family can be, shared with a plan built soon after."""
-    return _workload(_Keyed(workload_json(parameters), parameters))
+    return _workload(Keyed(workload_json(parameters), parameters))
 
 
 @lru_cache(maxsize=2)
-def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
+def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Keyed[RunSpec]) -> Plan:
     """Return the Plan for a machine and a program; the ``rest`` is a specification without its seed and repeats."""
-    machine, parameters, spec = _machine(of_machine), program.spec, rest.spec
+    machine, parameters, spec = _machine(of_machine), program.value, rest.value
     workload = at_rate(_workload(program), machine.core_steps_per_s)
     numbers_some = spec.strategy.numbers_tasks and bool((workload.kind != Kind.TASK).any())
     if spec.strategy.needs_every_task or numbers_some:
@@ -86,7 +89,7 @@ def _plan(of_machine: _Keyed, program: _Keyed, rest: _Keyed) -> Plan:
         workload=workload,
         steal=steal,
         words=place_words(spec.strategy, steal, machine, workers, workload.words),
-        placement=_placement(_Keyed.of(spec.strategy.whole_placement), machine, workers, workload),
+        placement=_placement(_keyed(spec.strategy.whole_placement), machine, workers, workload),
         costs=costs_ps(runtime.costs),
         join=runtime.join,
         producer=runtime.producer,
@@ -146,26 +149,18 @@ def _known_task_ps(workload: Workload, machine: Machine, node: int) -> int | Non
     return None if draws_durations(workload) else mean_task_ps(workload, int(machine.latency_ps[node, node]))
 
 
-@dataclass(frozen=True)
-class _Keyed:
-    """A cache key compared by the contents of the specification."""
-
-    contents: str
-    spec: Any = field(compare=False)
-
-    @classmethod
-    def of(cls, spec: Model) -> _Keyed:
-        return cls(type(spec).__name__ + spec.whole_json, spec)
+def _keyed(spec: ModelT) -> Keyed[ModelT]:
+    return Keyed(type(spec).__name__ + spec.whole_json, spec)
 
 
 @lru_cache(maxsize=8)
-def _machine(keyed: _Keyed) -> Machine:
-    return build_machine(keyed.spec)
+def _machine(keyed: Keyed[MachineSpec]) -> Machine:
+    return build_machine(keyed.value)
 
 
 @lru_cache(maxsize=4)
-def _workload(keyed: _Keyed) -> Workload:
-    return generate(keyed.spec, folded=True)
+def _workload(keyed: Keyed[AnyWorkload]) -> Workload:
+    return generate(keyed.value, folded=True)
 
 
 @lru_cache(maxsize=8)
@@ -174,5 +169,5 @@ def _places(machine: Machine, workers: int, mapping: str) -> WorkerMap:
 
 
 @lru_cache(maxsize=2)
-def _placement(keyed: _Keyed, machine: Machine, workers: WorkerMap, workload: Workload) -> PlacementRules:
-    return placement_rules(keyed.spec, machine, workers, workload)
+def _placement(keyed: Keyed[PlacementSpec], machine: Machine, workers: WorkerMap, workload: Workload) -> PlacementRules:
+    return placement_rules(keyed.value, machine, workers, workload)

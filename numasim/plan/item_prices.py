@@ -23,7 +23,7 @@ from numasim.machine.topology import WorkerMap
 from numasim.plan.address_space import ItemPages, add_mean_pages
 from numasim.plan.effects import noisy_array_ps
 from numasim.plan.node_bytes import NodeBytes, placed_accesses
-from numasim.plan.plan import Plan, Shared
+from numasim.plan.plan import Keyed, Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources, resources_of
 from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
@@ -162,12 +162,12 @@ def item_prices(plan: Plan, placement: Placement) -> Mapping[Seat, Sequence[Item
     """
     nodes = plan.control.item_nodes.tobytes()
     parts = (plan.workload, plan.machine, plan.workers, plan.effects, plan.costs, nodes)
-    return _prices_of(Shared(parts, plan), placement)
+    return _prices_of(Keyed(parts, plan), placement)
 
 
 @lru_cache(maxsize=2)
-def _prices_of(shared: Shared, placement: Placement) -> dict[Seat, list[ItemPrices]]:
-    plan, resources = shared.plan, resources_of(shared.plan)
+def _prices_of(shared: Keyed[Plan], placement: Placement) -> dict[Seat, list[ItemPrices]]:
+    plan, resources = shared.value, resources_of(shared.value)
     return {
         seat: [
             ItemPrices(plan, placement, resources, family, seat, dealt)

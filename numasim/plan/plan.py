@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
@@ -106,18 +107,21 @@ class Plan:
         return replace(self, workload=unfolded(self.workload)) if self.workload.folded else self
 
 
-@dataclass(frozen=True)
-class Shared:
-    """A key for values that are computed once for several plans: plans with equal ``parts`` share the value.
+T = TypeVar("T")
 
-    The value is computed from ``plan``, one of these plans, and depends on the parts alone.
+
+@dataclass(frozen=True)
+class Keyed(Generic[T]):
+    """A cache key: results that are computed from ``value`` are shared by all values with an equal ``key``.
+
+    A result depends on the key alone.
     """
 
-    parts: tuple[object, ...]
-    plan: Plan = field(compare=False)
+    key: object
+    value: T = field(compare=False)
 
 
-# ---- One run of a plan: its seed, and what is drawn before it starts (model 1.4) -------------------------------------
+# ---- One run of a plan: its seed, and the draws before it starts (model 1.4) -----------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,12 +24,12 @@ from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.plan import Costs, Plan
 from numasim.workload.one_worker import LINE_BYTES
 
-# ---- What a line puts on each link: itself, and the messages that keep caches coherent (model 2.1 and 2.5) ----------
+# ---- The bytes of a line on each link: the line, and the messages that keep caches coherent (model 2.1 and 2.5) ------
 #
 # If a machine snoops, a line that a node fetches from its home takes these messages (Conway and Hughes, IEEE Micro
 # 2007): a request to the home; questions from there to all other nodes with caches, one on each link that leads to
 # some of them; an answer of each to the node that fetches; the line; an acknowledgement to the home. A line that is
-# written back is acknowledged, and nobody is asked.
+# written back is acknowledged, without questions.
 
 
 OnLinks = Mapping[int, int]  # bytes by link

@@ -18,7 +18,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.effects import Effects
-from numasim.plan.plan import Costs, Plan, Run, Shared
+from numasim.plan.plan import Costs, Keyed, Plan, Run
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.control.task_control import NO_LABELS
 from numasim.strategy.dealing import undealt
@@ -59,16 +59,16 @@ def _known_beforehand(plan: Plan) -> bool:
     return not plan.coupled or ((plain or not _moves_bytes(plan.workload)) and not effects.task_noise_ppm)
 
 
-def _shared(plan: Plan) -> Shared:
+def _shared(plan: Plan) -> Keyed[Plan]:
     """Return the parts of a plan that determine its serial time, without the strategy's deal of items."""
     work = undealt(plan.workload, plan.control.dealing)
     parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
-    return Shared(parts, replace(plan, workload=work))
+    return Keyed(parts, replace(plan, workload=work))
 
 
 @lru_cache(maxsize=16)
-def _alone_ps(shared: Shared, seed: int, makespan_ps: Makespan) -> int:
-    run, work = Run(_plan_alone(shared), seed), shared.plan.workload
+def _alone_ps(shared: Keyed[Plan], seed: int, makespan_ps: Makespan) -> int:
+    run, work = Run(_plan_alone(shared), seed), shared.value.workload
     total = makespan_ps(run) if any(phase.roots for phase in work.phases) else 0
     for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
@@ -77,8 +77,8 @@ def _alone_ps(shared: Shared, seed: int, makespan_ps: Makespan) -> int:
 
 
 @lru_cache(maxsize=2)
-def _plan_alone(shared: Shared) -> Plan:
-    return alone(shared.plan)
+def _plan_alone(shared: Keyed[Plan]) -> Plan:
+    return alone(shared.value)
 
 
 def alone(plan: Plan) -> Plan:

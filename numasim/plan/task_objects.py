@@ -40,7 +40,7 @@ class TaskObjects:
     mode: npt.NDArray[np.uint8]
     count: I64
     bytes: I64
-    access: I64  # -1 where the home is known
+    access: I64  # -1 if the home is known
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ class End(IntEnum):
 
 
 class Full(IntEnum):
-    """What a push does when the queue is full."""
+    """The action of a push when the queue is full."""
 
     GROW = 0
     INLINE = 1
@@ -218,7 +218,7 @@ NOWHERE = -1  # the node of an object of which no page is placed, or of no node
 OPEN_HOME = -2  # the home of an object that is looked up when its task is dispatched
 MILLION = 1_000_000
 
-# The bounds of what a plan may hold.
+# The bounds of a plan.
 MOST_WORKERS, MOST_NODES, MOST_ROWS = 2**20, 2**14, 2**31
 MOST_ITEMS = 2**32 - 1
 MOST_FACTOR = 2**33  # bytes moved for each byte of an access

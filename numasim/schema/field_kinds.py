@@ -138,7 +138,7 @@ class Structure:
     order: tuple[str, ...] = ()
 
 
-# ---- Kinds of fields that several parts of a plan have: costs, shares, times, what accesses have each ----------------
+# ---- Kinds of fields that several parts of a plan have: costs, shares, times, values of accesses --------------------
 
 
 def cost(name: str, note: str = "", low: str = "0", member: str = "") -> Integer:

@@ -63,7 +63,7 @@ from numasim.schema.record_layouts import CHANCE, DATA, LEVEL, QUEUE
 SEGMENT_NEEDS = Structure(
     "ns_segment_needs",
     "SegmentNeeds",
-    "What the segments of the graph compute and touch.",
+    "The computing and the accesses of the segments of the graph.",
     (
         times("segment_compute_ps", "segments", "segments", member="compute_ps"),
         pointer("segment_accesses", "segments + 1", "segments + 1", "len(access_region)", member="first_access"),
@@ -121,12 +121,12 @@ def _path(name: str, note: str) -> tuple[Field, ...]:
 RESOURCES = Structure(
     "ns_resources",
     "Resources",
-    "What flows use together. Capacities are in units per second: bytes, or page faults.",
+    "The resources that flows share. Capacities are in units per second: bytes, or page faults.",
     (
         Array("resource_capacity", I64, "resources", low="1", high="MOST_UNITS_PER_S", member="capacity"),
-        *_path("read", "what a line uses that is read from a home"),
-        *_path("write", "or written back to a home"),
-        *_path("move", "or moved between caches"),
+        *_path("read", "resources of a line that is read from a home"),
+        *_path("write", "resources of a line that is written back to a home"),
+        *_path("move", "resources of a line that moves between caches"),
         of_domains("llc_port", I32, "len(resource_capacity) - 1", low="-1", note="-1: none"),
         Integer(
             "faults", low="-1", high="len(resource_capacity) - 1", c_type="int32_t", note="the address space, or -1"
@@ -139,14 +139,14 @@ RESOURCES = Structure(
 SPEED_RULES = Structure(
     "ns_speed_rules",
     "SpeedRules",
-    "What the speeds of workers follow from.",
+    "The rules for the speeds of workers.",
     (
         of_workers("core", U32, "MOST_WORKERS"),
         of_workers("socket", U32, "MOST_WORKERS"),
-        Flag("slows_memory", note="who shares a core also waits longer for memory"),
+        Flag("slows_memory", note="workers that share a core also wait longer for memory"),
         ppm("executing_ppm", "speed of a thread beside one that executes", low="1"),
         ppm("polling_ppm", "beside one that polls", low="1"),
-        Array("clock_active", I64, "steps", note="empty where the clock is fixed"),
+        Array("clock_active", I64, "steps", note="empty if the clock is fixed"),
         Array("clock_hz", I64, "steps", size="len(clock_active)", low="1", high="MOST_HZ"),
         Integer("clock_base_hz", low="1", high="MOST_HZ"),
         of_workers("core_ppm", I64, "MILLION", low="1", note="speed of computing of each worker's core"),
@@ -158,7 +158,7 @@ ITEM_ACCESS_PRICE = Structure(
     "ItemAccessPrice",
     "One access of the items of a range, tabulated like its ItemAccess.",
     (
-        Flag("owned", note="what is fetched is fetched for ownership"),
+        Flag("owned", note="bytes are fetched for ownership"),
         Array("wait_ps", I64, "rows", high="LONGEST_PS", member="wait"),
         Array("fetched", I64, "rows, nodes", size="len(wait_ps) * nodes", high="MOST_BYTES"),
         Array("written", I64, "rows, nodes", size="len(wait_ps) * nodes", high="MOST_BYTES"),
@@ -168,13 +168,19 @@ ITEM_ACCESS_PRICE = Structure(
 FAMILY_PRICE = Structure(
     "ns_family_price",
     "FamilyPrice",
-    "What the items of a family cost the workers of a seat, and what those ask for meanwhile.",
+    "The prices of the items of a family for the workers of a seat, and the demands of these workers.",
     (
         Integer("local_wait_ps", high="LONGEST_PS"),
         Integer("mean_compute_ps", high="LONGEST_PS"),
         Integer("mean_wait_ps", high="LONGEST_PS"),
         Integer("mean_pages_ps", high="LONGEST_PS", note="of page faults and of giving back memory"),
-        Array("resource", U32, "uses", high="len(resource_capacity) - 1", note="that the mean item uses; they ascend"),
+        Array(
+            "resource",
+            U32,
+            "uses",
+            high="len(resource_capacity) - 1",
+            note="resources that the mean item uses, ascending",
+        ),
         Array("units", I64, "uses", size="len(resource)", high="LONGEST_PS", note="of each"),
         Listed("accesses", ITEM_ACCESS_PRICE),
     ),
@@ -189,7 +195,7 @@ SEAT = Structure(
 PAGE_COSTS = Structure(
     "ns_page_costs",
     "PageCosts",
-    "What items pay for touching memory first and for giving it back.",
+    "The costs of items that touch memory first or give memory back.",
     (
         cost("unmap_ps", "of each page of the own node that is given back"),
         Array(
@@ -219,9 +225,9 @@ HELPERS = Structure(
 COUPLED = Structure(
     "ns_effects",
     "Effects",
-    "What couples the running segments of a plan: caches, bandwidth, shared cores, clocks, noise.",
+    "The couplings of the running segments of a plan: caches, bandwidth, shared cores, clocks, noise.",
     (
-        Computed("coupled", "bool", note="all else is only there where this holds"),
+        Computed("coupled", "bool", note="all other fields are there only if this holds"),
         Choice("contention", ContentionModel),
         Flag("queueing"),
         ppm("overlap_ppm"),
@@ -257,7 +263,7 @@ SCAN = Structure(
 STAGE = Structure(
     "ns_stage",
     "Stage",
-    "What is done with pages from a phase on.",
+    "The rules for pages from a phase on.",
     (
         Integer("phase", high="MOST_ITEMS"),
         Flag("reads_place", note="whether reads place pages"),
@@ -266,7 +272,7 @@ STAGE = Structure(
         Computed(
             "wish",
             "ns_node_lists",
-            note="the nodes of pages that are placed; where nothing is said, that of the toucher",
+            note="the nodes of pages that are placed; the node of the toucher if empty",
         ),
         Array("wish", I32, "wishes", high="nodes - 1", member="wish.node"),
         pointer("wish_ptr", "regions + 1", "len(region_pages) + 1", "len(wish)", member="wish.ptr"),
@@ -291,11 +297,9 @@ MEMORY = Structure(
             "home_of_node",
             I32,
             "nodes - 1",
-            note="where memory lives that is wanted on a node: another one if that has no memory",
+            note="the node of memory that is wanted on each node: another node if that node has no memory",
         ),
-        Array(
-            "free_pages", I64, "nodes", low="-LONGEST_PS", high="LONGEST_PS", note="empty where memory is not looked at"
-        ),
+        Array("free_pages", I64, "nodes", low="-LONGEST_PS", high="LONGEST_PS", note="empty if nodes cannot be full"),
         Array(
             "nodes_by_distance",
             I64,
@@ -312,7 +316,7 @@ MEMORY = Structure(
 ACCESSES = Structure(
     "ns_accesses",
     "Accesses",
-    "The accesses of segments, where a run has to look at them one by one.",
+    "The accesses of segments, for runs that need them one by one.",
     (
         Array("access_region", U32, "accesses", high="len(region_pages) - 1", member="region"),
         of_accesses("access_offset", I64, "MOST_BYTES", member="offset"),
@@ -329,7 +333,7 @@ ACCESSES = Structure(
             I64,
             "accesses, nodes",
             high="MOST_BYTES",
-            note="footprint on each home before the run, or empty where nobody asks",
+            note="footprint on each home before the run; empty if unused",
             member="settled",
         ),
     ),
@@ -338,7 +342,7 @@ ACCESSES = Structure(
 OPEN_ACCESSES = Structure(
     "ns_open_accesses",
     "OpenAccesses",
-    "Accesses whose pages are placed or moved during the run; they are there where `ptr` is not empty.",
+    "Accesses whose pages are placed or moved during the run; `ptr` is empty if there are none.",
     (
         Computed("ptr", "ns_i64s", note="[segments + 1] into `access`"),
         Array("open_access", I64, "open accesses", high="len(access_region) - 1", member="access"),
@@ -373,7 +377,7 @@ GRAPH = Structure(
         Computed(
             "child",
             "ns_i64s",
-            note="[ops] id of the task that an op spawns or calls, less that of its parent, where the graph is folded",
+            note="[ops] id of the task that an op spawns or calls, less that of its parent, if the graph is folded",
         ),
         Computed(
             "segment",
@@ -411,7 +415,7 @@ LOOP = Structure(
 SEGMENT_TIMES = Structure(
     "ns_segment_times",
     "SegmentTimes",
-    "Times of segments by node, where they are known before the run; those of a node without workers are empty.",
+    "Times of segments by node, if they are known before the run; empty for a node without workers.",
     (
         Integer("segments", high="MOST_ITEMS"),
         by_node("total_ps", "segments", "segments", "total"),
@@ -421,7 +425,7 @@ SEGMENT_TIMES = Structure(
             I64,
             "segments, nodes",
             high="MOST_BYTES",
-            note="bytes of the settled accesses by home, or empty where there are none",
+            note="bytes of the settled accesses by home, empty if there are none",
         ),
     ),
     checked=True,
@@ -432,7 +436,7 @@ SEGMENT_TIMES = Structure(
 ITEM_ACCESS = Structure(
     "ns_item_access",
     "ItemAccess",
-    "One access of the items of a range, tabulated over the distinct offsets that they give it.",
+    "One access of the items of a range, tabulated over its distinct offsets.",
     (
         Integer("divisor", low="1", high="INT64_MAX"),
         Flag("by_quotient"),
@@ -448,8 +452,8 @@ AMOUNTS = Structure(
     "Amounts",
     "A whole number for each item of a range, or a table to draw them from (numasim/workload/amounts.py).",
     (
-        Array("amounts", I64, "items", high="LONGEST_PS", member="items", note="empty where drawn"),
-        Array("part_start", U64, "parts", member="start", note="the lowest number that finds each"),
+        Array("amounts", I64, "items", high="LONGEST_PS", member="items", note="empty if drawn"),
+        Array("part_start", U64, "parts", member="start", note="the lowest number that finds each part"),
         Array("part_low", I64, "parts", size="len(part_start)", high="LONGEST_PS", member="low"),
         Array("part_high", I64, "parts", size="len(part_start)", high="LONGEST_PS", member="high"),
     ),
@@ -467,10 +471,10 @@ NODE_ACCESS = Structure(
             I64,
             "MOST_SHARES",
             low="1",
-            note="where the home's share of an amount ends, in units of which the last one is the whole",
+            note="the end of each home's share of an amount, in units of which the last end is the whole",
         ),
-        Flag("owned", note="what is fetched is fetched for ownership"),
-        Flag("written", note="and written back"),
+        Flag("owned", note="bytes are fetched for ownership"),
+        Flag("written", note="bytes are written back"),
         Integer("misses", low="1", high="MOST_MISSES", note="under way at once, times 1000"),
         Integer("returned_ppm", high="MILLION", note="the part of the bytes' memory that the item gives back"),
         Array("latency_ps", I64, "nodes, homes", size="nodes * len(home)", high="MOST_COST_PS", member="latency"),
@@ -486,13 +490,13 @@ PAGE_AMOUNTS = Structure(
 FAMILY = Structure(
     "ns_family",
     "Family",
-    "Like tasks that are never materialised.",
+    "Similar tasks that are never materialised.",
     (
         Integer("count", high="MOST_ITEMS"),
         Integer("kernel", high="255", c_type="uint32_t"),
         Integer("low_ps", high="LONGEST_PS"),
         Integer("high_ps", low="low_ps", high="LONGEST_PS"),
-        Part("compute", AMOUNTS, note="empty where times are uniform between the two"),
+        Part("compute", AMOUNTS, note="empty if times are uniform between the two"),
         times("local_wait_ps", "nodes", "nodes", "memory time if all bytes were local", "local_wait"),
         Listed("accesses", ITEM_ACCESS),
         Listed("node_accesses", NODE_ACCESS),
@@ -526,7 +530,7 @@ ITEM_OBJECTS = Structure(
 TASK_OBJECTS = Structure(
     "ns_task_objects",
     "TaskObjects",
-    "What new tasks are about (engine/reference/memory/page_map.py): row r has ptr[r] .. ptr[r + 1].",
+    "The objects of new tasks (engine/reference/memory/page_map.py): row r has ptr[r] .. ptr[r + 1].",
     (
         Array("object_home", I32, "objects", low="OPEN_HOME", high="nodes - 1", member="home"),
         pointer("object_ptr", "rows + 1", "rows + 1", "len(object_home)", member="ptr"),
@@ -548,7 +552,7 @@ TASK_OBJECTS = Structure(
 LOCK_RULES = Structure(
     "ns_lock_rules",
     "",
-    "What the kinds of locks go by.",
+    "The parameters of the kinds of locks.",
     (
         Flag("lock_fair", member="fair"),
         Integer("lock_batch", low="1", high="LONGEST_PS", member="batch"),
@@ -562,7 +566,7 @@ LOCK_RULES = Structure(
 TRANSFERS = Structure(
     "ns_transfers",
     "",
-    "What it takes to move a cache line to a worker.",
+    "The times to move a cache line to a worker.",
     (
         Computed("between_ps", "const int64_t *", note="[workers][workers] to each from each other's core"),
         latencies("word_memory_ps", "to a core of the first node from memory of the second", "memory_ps", "none"),
@@ -575,11 +579,11 @@ TRANSFERS = Structure(
 WORDS = Structure(
     "ns_plan_words",
     "Words",
-    "Synchronisation objects in their places (numasim/strategy/sync_places.py); those of the program come first.",
+    "Synchronisation objects in their places (numasim/strategy/sync_places.py); the program's objects come first.",
     (
         Array("word_role", U8, "words", high=str(int(max(Role))), member="role", note="Role"),
         of_words("word_home", I32, "nodes - 1", member="home"),
-        of_workers("worker_home", I32, "nodes - 1", note="where a word that is kept for each worker lives"),
+        of_workers("worker_home", I32, "nodes - 1", note="the node of a word that is kept for each worker"),
         of_words("word_parties", I64, "MOST_WORKERS", low="1", member="parties"),
         of_words(
             "word_undo",
@@ -589,7 +593,7 @@ WORDS = Structure(
             note="after an attempt on a memory of objects that aborts",
         ),
         of_words(
-            "word_same", U8, "1", member="same", note="the next attempt on a memory of objects opens the same ones"
+            "word_same", U8, "1", member="same", note="the next attempt on a memory of objects opens the same objects"
         ),
         Array(
             "word_weight",
@@ -698,17 +702,17 @@ ADAPTIVE = Structure(
     "How the spawn order of a worker adapts to what is stolen from it (model 3.3).",
     (
         Integer(
-            "adaptive_stack", high="LONGEST_PS", member="stack", note="calls from which on it is help-first; 0: fixed"
+            "adaptive_stack", high="LONGEST_PS", member="stack", note="least depth of calls with help-first; 0: fixed"
         ),
         Integer("adaptive_every", low="1", high="LONGEST_PS", member="every", note="spawns between two decisions"),
-        Integer("adaptive_steals", high="LONGEST_PS", member="steals", note="from which on it is help-first"),
+        Integer("adaptive_steals", high="LONGEST_PS", member="steals", note="least number for help-first"),
         Flag("adaptive_first", member="work_first", note="at the start"),
     ),
 )
 CONTROL = Structure(
     "ns_control",
     "Control",
-    "What a strategy decides for all tasks of a program at once, as it is before the first iteration (model 4.14).",
+    "The decisions of a strategy for all tasks of a program, before the first iteration (model 4.14).",
     (
         Array("task_tier", U8, "rows", high="4", member="tier", note="Tier; empty: all are local"),
         Array(
@@ -729,7 +733,11 @@ CONTROL = Structure(
         ),
         Integer("item_units", high="MOST_WORKERS", note="items of ranges have labels below it, in equal blocks"),
         Integer(
-            "switches", low="-INT64_MAX - 1", high="INT64_MAX", c_type="uint64_t", note="a bit for each that is on"
+            "switches",
+            low="-INT64_MAX - 1",
+            high="INT64_MAX",
+            c_type="uint64_t",
+            note="a bit for each switch that is on",
         ),
     ),
     checked=True,
@@ -737,7 +745,7 @@ CONTROL = Structure(
 THRESHOLD_RULES = Structure(
     "ns_threshold_rules",
     "",
-    "How the thresholds S (high) and s (low) come about; -1 where they are computed.",
+    "How the thresholds S (high) and s (low) are computed; -1: they are computed, not given.",
     (
         Integer("max_tasks", low="-1", high="LONGEST_PS"),
         Integer("min_tasks", low="-1", high="LONGEST_PS"),
@@ -753,14 +761,14 @@ BACKOFF = Structure(
         Integer("backoff_first_ps", high="LONGEST_PS", member="first_ps"),
         Integer("backoff_factor", low="1", high="2147483648", member="factor"),
         Integer("backoff_max_ps", low="-1", high="LONGEST_PS", member="max_ps", note="-1: without bound"),
-        cost("poll_ps", "the wait where no back-off is given"),
+        cost("poll_ps", "the wait if no back-off is given"),
         cost("scan_ps", "a round without a probe takes at least this long", low="1"),
     ),
 )
 COSTS = Structure(
     "ns_operation_costs",
     "Costs",
-    "What the operations of a runtime take.",
+    "The costs of the operations of a runtime.",
     (
         *(cost(name) for name in ("push_ps", "locate_ps", "pop_ps", "join_ps", "wait_ps", "resume_ps", "take_ps")),
         *(cost(name) for name in ("move_ps", "wake_ps", "wake_remote_ps", "fault_ps", "migrate_ps", "signal_ps")),
@@ -815,7 +823,7 @@ PLAN = Structure(
             I64,
             "workers, workers",
             high="MOST_COST_PS",
-            note="transfer of a cache line to each worker from each other's core; empty where no line moves",
+            note="transfer of a cache line to each worker from the core of each other; empty if no line moves",
         ),
         Part("words", WORDS),
         Choice("join", JoinKind),
@@ -831,7 +839,7 @@ PLAN = Structure(
         Computed("locks_search", "bool", note="a search takes locks"),
         Computed("locks_probes", "bool", note="even for fruitless probes"),
         Computed("own_never_full", "bool", note="every new task finds room in its worker's own queue"),
-        Computed("inlines", "bool", note="spawns are executed at once where a queue overflows"),
+        Computed("inlines", "bool", note="spawns are executed at once if a queue overflows"),
         Computed("puts_take_time", "bool"),
         Computed("rules_ask_tasks", "bool", note="a dispatch rule asks for the tier or the label of a task"),
         Computed("counts_live", "bool", note="a steal level depends on how many subtrees are live"),

@@ -71,7 +71,7 @@ LEVEL = Record(
         Member("chance", "u1", "or NONE8"),
         Member("amount_kind", "u1", "AmountKind"),
         Member("data", "u1", "or NONE8"),
-        Member("toggle", "u1", "number of the switch that it depends on, or NONE8"),
+        Member("toggle", "u1", "number of the switch that the level depends on, or NONE8"),
     ),
 )
 QUEUE = Record(
@@ -90,7 +90,7 @@ QUEUE = Record(
 )
 CHANCE = Record(
     "ns_chance",
-    "With which probability a level is entered, and how success and failure change it.",
+    "The probability with which a level is entered, and its changes by success and failure.",
     28,
     (
         Member("first_ppm", "i4"),
@@ -104,7 +104,7 @@ CHANCE = Record(
 )
 DATA = Record(
     "ns_data",
-    "What a dispatch rule asks of a task and its objects.",
+    "The conditions of a dispatch rule on a task and its objects.",
     16,
     (
         Member("min_bytes", "i8", "of the objects that count"),

@@ -1,9 +1,9 @@
-"""Programs under automatic NUMA balancing whose course is worked out by hand (model 2.11), for every engine.
+"""Programs under automatic NUMA balancing with results worked out by hand (model 2.11), for every engine.
 
 One worker at a time reads all pages of one region and computes for 100 us meanwhile, in a phase of its own: as long as
-nothing costs anything, touch number i is at 100 i us. Unless a case says otherwise, the pages are on node 0, where
-worker 0 is, and all of them are scanned at 50, 150, 250, ... us, so that there is one scan between two touches. A
-hinting fault takes 100 ns, a page fault 70 ns and a migration 900 ns, too little to change that.
+nothing costs anything, touch number i is at 100 i us. Unless a case says otherwise, the pages are on node 0, the node
+of worker 0, and all pages are scanned at 50, 150, 250, ... us, so that there is one scan between two touches. A hinting
+fault takes 100 ns, a page fault 70 ns and a migration 900 ns, too little to change the order.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TWO_NODES = toy(sockets=2, cores=1)
 
 @dataclass(frozen=True)
 class Balanced:
-    """A program, and what comes of it: ``read`` [worker][node] pages, those that are copied when they migrate among
-    them, ``hints`` [worker] pages with hinting faults.
+    """A program and its results: ``read`` [worker][node] pages, including pages that are copied when they migrate,
+    ``hints`` [worker] pages with hinting faults.
     """
 
     name: str
@@ -46,17 +46,17 @@ class Balanced:
 
     @property
     def overhead_ns(self) -> list[int]:
-        """What each worker pays."""
+        """Return the overhead of each worker."""
         theirs = self.hints[1] * HINT_NS + self.placed * FAULT_NS + self.migrated * MIGRATE_NS
         return [self.hints[0] * HINT_NS, theirs]
 
     @property
     def makespan_ns(self) -> int:
-        """The touches one after the other."""
+        """Return the time of the touches one after the other."""
         return len(self.touchers) * STEP_NS + sum(self.overhead_ns)
 
     def plan(self, effects: Effects = NO_EFFECTS, **costs: Any) -> Plan:
-        """The plan of the program, with other costs or effects if need be."""
+        """Return the plan of the program, with other costs or effects if given."""
         regions = (Region("data", self.pages * PAGE, initialised=not self.placed),)
         placement = {"policy": "numa-balancing", "scan": {**SCAN, **self.scan}, "granule": 1, **self.placement}
         work = touched_in_turn(self.touchers, Access(0, 0, self.pages * PAGE), regions)
@@ -65,7 +65,7 @@ class Balanced:
 
 
 def touched_in_turn(touchers: tuple[int, ...], access: Access, regions: tuple[Region, ...]) -> Workload:
-    """A phase for each touch; the worker that does not touch anything waits."""
+    """Return a program with a phase for each touch; the worker that does not touch anything waits."""
     step = Run(STEP_NS * NS, (access,))
     bodies = [body(step) if w == toucher else body() for toucher in touchers for w in (0, 1)]
     phases = (phase(2 * at, 2 * at + 1, deal=Deal.CYCLIC) for at in range(len(touchers)))

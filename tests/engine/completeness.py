@@ -38,7 +38,7 @@ def complete(structure: Structure, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mistakes(structure: Structure, given: Given, known: Given, place: str) -> Iterator[str]:
-    """The differences of one mapping; ``known`` are the values that conditions refer to."""
+    """Return the differences of one mapping; ``known`` are the values that conditions refer to."""
     fields = list(_present(structure, known))
     names = [field.name for field in fields]
     yield from (f"{place}{name} is given, but not in the schema" for name in given if name not in names)
@@ -53,7 +53,7 @@ def _mistakes(structure: Structure, given: Given, known: Given, place: str) -> I
 
 
 def _present(structure: Structure, known: Given) -> Iterator[Field]:
-    """The fields that are present, including those of parts."""
+    """Return the fields that are present, including those of parts."""
     for field in structure.fields:
         if isinstance(field, Computed) or not _holds(field.when, known):
             continue

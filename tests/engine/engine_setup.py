@@ -1,4 +1,4 @@
-"""Plans of small machines and given workloads, and runs with everything that can be seen of them."""
+"""Plans of small machines and given workloads, and runs of these plans with all their outputs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Tasks = tuple[tuple[int, ...], ...]
 
 
 def machine_spec(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> MachineSpec:
-    """A machine in round numbers: 100 ns to the own memory, 100 more a link, links from every node to every other."""
+    """Return a machine in round numbers: 100 ns to the own memory, 100 more per link, links between all nodes."""
     count = sockets * nodes
     pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
     return MachineSpec.model_validate(
@@ -72,7 +72,7 @@ def toy(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> M
 
 
 def toy_with(shape: Mapping[str, int], **changes: Any) -> Machine:
-    """A toy machine of that shape of which some fields are others; a mapping changes the fields that it names."""
+    """Return a toy machine of that shape with some other fields; a mapping changes the fields that it names."""
     usual = machine_spec(**shape).model_dump(by_alias=True, exclude_none=True)
     for field, value in changes.items():
         usual[field] = {**usual.get(field, {}), **value} if isinstance(value, Mapping) else value
@@ -97,7 +97,7 @@ def _resolved(strategy: str = "randomized", runtime: str = "bare") -> Any:
 
 
 def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:
-    """A strategy of the given levels; the default steals from the first other worker."""
+    """Return a strategy of the given levels; the default steals from the first other worker."""
     return StrategySpec.model_validate(
         {"name": "test", "steal": levels or [{"from": "others", "pick": "in-order"}], **keys}
     )
@@ -107,7 +107,7 @@ FIRST = stealing()  # every thief probes worker 0 first (worker 0 itself worker 
 
 
 def runtime(**keys: Any) -> RuntimeSpec:
-    """The runtime `bare` (probes of 100 and 300 ns, nothing else costs anything) with other keys."""
+    """Return the runtime `bare` (probes of 100 and 300 ns, all else is free) with other keys."""
     return RuntimeSpec.model_validate({"name": "test", **keys})
 
 
@@ -120,7 +120,7 @@ def plan_of(
     skip: bool = True,
     effects: Effects = NO_EFFECTS,
 ) -> Plan:
-    """A Plan put together from its parts, as `numasim.plan.build_plan` does from a specification."""
+    """Return a Plan made from its parts, as `numasim.plan.build_plan` makes it from a specification."""
     machine = machine or toy()
     strategy = shipped_strategy(strategy) if isinstance(strategy, str) else strategy
     work = unfolded(work) if strategy.needs_every_task else work
@@ -158,14 +158,14 @@ def seeded(plan: Plan, seed: int = SEED) -> Run:
 
 
 def event_by_event(plan: Plan) -> Plan:
-    """The same plan, without passing over polls."""
+    """Return the same plan, without shortcuts."""
     return replace(plan, skip=False)
 
 
 @dataclass
 class Seen:
-    """A finished run: its result, the log of executed stretches (None where the engine passed over them), and the trace
-    as rows (t, rank, actor, a0, a1).
+    """A finished run: its result, the log of executed stretches (None if the engine passed over them), and the trace as
+    rows (t, rank, actor, a0, a1).
     """
 
     result: Result
@@ -179,23 +179,23 @@ class Seen:
         return self.result.per_worker[counter].tolist()  # type: ignore[no-any-return]
 
     def of_rank(self, rank: Rank) -> Tasks:
-        """(t, actor, a0, a1) of the records of one rank, in time order."""
+        """Return (t, actor, a0, a1) of the records of one rank, in time order."""
         chosen = self.records[self.records[:, 1] == rank][:, [0, 2, 3, 4]]
         return tuple(sorted(tuple(int(word) for word in row) for row in chosen))
 
     @property
     def steals(self) -> Tasks:
-        """(t, thief, queue, tasks) of every successful steal."""
+        """Return (t, thief, queue, tasks) of every successful steal."""
         return self.of_rank(Rank.LOOK)
 
     @property
     def stretches(self) -> Tasks:
-        """(worker, task, start, end) of everything that was executed, in order."""
+        """Return (worker, task, start, end) of everything that was executed, in order."""
         assert self.log is not None
         return tuple(sorted((each.worker, each.task, each.start_ps, each.end_ps) for each in self.log))
 
     def order(self, worker: int = 0) -> list[int]:
-        """The tasks that ``worker`` executed, in order."""
+        """Return the tasks that ``worker`` executed, in order."""
         assert self.log is not None
         return [each.task for each in sorted(self.log, key=lambda each: each.start_ps) if each.worker == worker]
 
@@ -204,9 +204,10 @@ Rows = npt.NDArray[np.int64]  # [n, COLUMNS] of what a watch is told
 
 
 def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: bool = True) -> Seen:
-    """A run on ``engine``; without a name on every engine, which have to agree, or to refuse the plan alike.
+    """Run the plan on ``engine``; without a name on every engine. All engines have to agree, or to refuse the plan
+    alike.
 
-    An engine that keeps a log of what it executes takes fewer shortcuts.
+    An engine that keeps a log of executed stretches takes fewer shortcuts.
     """
     if engine is not None:
         batches: list[np.ndarray[Any, Any]] = []
@@ -217,7 +218,7 @@ def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: 
 
 
 def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
-    """A run with all shortcuts and one event by event, each on every engine; both come to the same."""
+    """Run with all shortcuts and event by event, each on every engine; both runs have to agree."""
     unlogged = (_outcome(plan, seed, engine, logged=False) for engine in ENGINES)
     fast, slow, *_ = outcomes = [_outcome(plan, seed), _outcome(event_by_event(plan), seed), *unlogged]
     _the_same(outcomes)
@@ -227,7 +228,7 @@ def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
 
 
 def _the_same(outcomes: list[Seen | InputError]) -> Seen:
-    """The last of some outcomes, which are equal; raises the error that all of them are."""
+    """Return the last of some outcomes, which have to be equal; raise the error if all are the same error."""
     expected, *others = outcomes
     for other in others:
         if isinstance(expected, InputError) or isinstance(other, InputError):
@@ -240,7 +241,7 @@ def _the_same(outcomes: list[Seen | InputError]) -> Seen:
 
 
 def quickly(plan: Plan, seed: int = SEED) -> Seen:
-    """A run on the fastest engine alone, for programs that are too large for the reference engine."""
+    """Run on the fastest engine alone, for programs that are too large for the reference engine."""
     return observe(plan, seed, DEFAULT_ENGINE)
 
 
@@ -252,14 +253,16 @@ def _outcome(plan: Plan, seed: int, engine: str | None = None, *, logged: bool =
 
 
 def simulated(plan: Plan, seed: int = SEED) -> Result:
-    """The result of a run on every engine, which agree, break no invariant and beat no bound."""
+    """Return the result of a run on every engine; the engines agree, break no invariant and beat no bound."""
     results = [simulate(plan, seed, engine, check=True) for engine in ENGINES]
     assert all(found(result) == found(results[0]) for result in results)
     return results[-1]
 
 
 def found(result: Result) -> dict[str, Any]:
-    """Everything but what a mode or an engine decides: the hash of all events, how many there were, the mode."""
+    """Return all results that do not depend on a mode or an engine: all but the hash of all events, their number, the
+    mode.
+    """
     skips = ("events", "event_hash", "mode")
     counters = {name: value for name, value in result.counters.items() if name not in skips}
     tables = {name: column.tolist() for name, column in result.per_worker.items()}
@@ -270,19 +273,19 @@ def found(result: Result) -> dict[str, Any]:
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
-    """Hold two modes of a run against each other, to the last stretch where both went through all of them."""
+    """Compare two modes of a run, to the last stretch if both simulated all of them."""
     assert found(fast.result) == found(slow.result)
     if None not in (fast["event_hash"], slow["event_hash"]):
         assert fast["event_hash"] == slow["event_hash"]
     if None not in (fast.log, slow.log) and "bulk" not in (
         fast["mode"],
         slow["mode"],
-    ):  # in bulk, like items change places and are not all logged
+    ):  # in bulk, equal items change places and are not all logged
         assert fast.stretches == slow.stretches
 
 
 def run(work: Workload, workers: int = 2, *args: Any, seed: int = SEED, **keys: Any) -> Seen:
-    """Run a workload event by event on the plan that `plan_of` makes, on every engine; passing over events has to end
-    alike.
+    """Run a workload event by event on the plan that `plan_of` makes, on every engine; a run with shortcuts has to
+    agree.
     """
     return in_both_modes(plan_of(work, workers, *args, **keys), seed)[1]

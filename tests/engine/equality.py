@@ -29,7 +29,7 @@ from numasim.schema.plan_fields import PLAN
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
-# Sanitizers look at what is compiled: under them it is held against itself, and against the reference without them.
+# Sanitizers check compiled code: under them the native engine is compared with itself, else with the reference.
 EXPECTED = OTHERS[0] if "NUMASIM_TEST_SANITIZED" in os.environ else REFERENCE
 REFUSALS = (DeadlockError, TooLongError)  # all engines have to end so, in the same words
 MOST_EVENTS = 60_000
@@ -65,14 +65,14 @@ class ImpatientEngine(ReferenceEngine):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a plan: ``labels`` say what it consists of and how it ended; ``problem`` is what is wrong."""
+    """The outcome of a plan: ``labels`` name its parts and how it ended; ``problem`` describes an error."""
 
     labels: tuple[str, ...]
     problem: str | None = None
 
 
 def judge(random: RandomRun) -> Verdict:
-    """Run a plan on all engines; the reference engine's result is held against the invariants as well."""
+    """Run a plan on all engines; the result of the reference engine is also checked against the invariants."""
     labels = tuple(f"{kind}: {value}" for kind, value in features(random))
     try:
         expected, log = _patiently(random)
@@ -85,7 +85,7 @@ def judge(random: RandomRun) -> Verdict:
 
 
 def _patiently(run: Run, most_events: int = MOST_EVENTS, watcher: Watcher | None = None) -> tuple[Outcome, Log | None]:
-    """The outcome on the reference engine and the log of what was executed."""
+    """Return the outcome on the reference engine and the log of executed stretches."""
     engine = ImpatientEngine(run, Trace(watcher=watcher), keep_log=True)
     engine.most_events = most_events
     try:
@@ -98,7 +98,9 @@ def _patiently(run: Run, most_events: int = MOST_EVENTS, watcher: Watcher | None
 
 
 def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Iterator[str]:
-    """One report for each engine that does not agree; SchemaError where one is not given what the schema says."""
+    """Return one report for each engine that does not agree; SchemaError if the fields of an engine differ from the
+    schema.
+    """
     for other in OTHERS:
         from numasim.engine.native.native_engine import fields  # where it is built
 
@@ -119,7 +121,7 @@ def _on(engine: str, run: Run) -> tuple[Outcome, Log | None]:
 
 
 def _is_eager(outcome: Outcome) -> bool:
-    """Whether every stretch of a run is logged under its own name."""
+    """Tell whether every stretch of a run is logged under its own name."""
     return not isinstance(outcome, str) and outcome.counters["mode"] == "eager"
 
 
@@ -127,7 +129,7 @@ def _is_eager(outcome: Outcome) -> bool:
 
 
 def _differences_event_by_event(random: RandomRun, expected: Outcome) -> Iterator[str]:
-    """One sentence if shortcuts change the outcome, and one for each engine that tells a watch anything else."""
+    """Return a sentence if shortcuts change the outcome, and one for each engine with other watched rows."""
     run, batches = Run(event_by_event(random.plan), random.seed), list[Rows]()
     try:
         slow, _ = _patiently(run, MOST_WATCHED_EVENTS, batches.append)
@@ -150,7 +152,7 @@ def _end(outcome: Outcome) -> object:
 
 
 def watched(run: Run, engine: str) -> Rows:
-    """[n, COLUMNS] what ``engine`` tells a watch of ``run``, up to where it is refused if it is."""
+    """Return [n, COLUMNS] the watched rows of ``run`` on ``engine``, up to its refusal if it is refused."""
     batches: list[Rows] = []
     if engine == REFERENCE:
         _patiently(run, MOST_WATCHED_EVENTS, batches.append)

@@ -18,10 +18,10 @@ BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-tou
 
 
 class PageOracle:
-    """Homes of single pages, or of granules where the policies go by touch alone.
+    """Homes of single pages, or of granules if the policies go by touch alone.
 
     ``workers`` are the nodes of workers, ``latency`` [nodes][nodes], ``room`` [nodes] the pages that nodes hold. Scans
-    are gone through one by one.
+    are simulated one by one.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class PageOracle:
         return name == "first-touch-master" or (name not in BY_TOUCH and not self.spec.get("changes"))
 
     def _planned(self, region: int, page: int) -> int:
-        """The home by formula, that of what is initialised included."""
+        """Return the home by formula, also for initialised regions."""
         policy, pages, workers = self.policy, self.pages[region], self.workers
         home_set = policy.get("nodes") or list(range(self.nodes))
         drawn = draws.draw(draws.base(self.seed, 4, region), page)
@@ -95,7 +95,7 @@ class PageOracle:
                 self._start_scans(now_ps)
 
     def _start_scans(self, now_ps: int) -> None:
-        """What the policy that is in force from now on scans; nobody remembers earlier scans."""
+        """Start the scans of the policy that is in force from now on; earlier scans are forgotten."""
         self.scan: Document | None = self.policy.get("scan") if self.policy["policy"] == "numa-balancing" else None
         self.scanned: set[tuple[int, int]] = set()
         self.told: dict[tuple[int, int], list[int]] = {}  # the nodes of the hinting faults of a granule
@@ -103,7 +103,7 @@ class PageOracle:
         self.next_scan_ps = now_ps + 1000 * self.scan["delay_ns"] if self.scan else None
 
     def pass_time(self, now_ps: int) -> None:
-        """Scan as often as the time says."""
+        """Do the scans that are due."""
         while self.scan and self.next_scan_ps is not None and self.next_scan_ps <= now_ps:
             end = self.place + self.scan["size"]
             self.scanned |= self._placed_from(self.place, end)
@@ -111,7 +111,7 @@ class PageOracle:
             self.next_scan_ps += 1000 * self.scan["period_ns"]
 
     def _placed_from(self, begin: int, end: int) -> set[tuple[int, int]]:
-        """The placed pages whose granule begins at these places of the address space."""
+        """Return the placed pages whose granule begins at these places of the address space."""
         found, before = set(), 0
         for r, homes in enumerate(self.home):
             for page, home in enumerate(homes):
@@ -121,7 +121,7 @@ class PageOracle:
         return found
 
     def touch(self, access: Access, node: int, factor: int, now_ps: int = 0) -> None:
-        """One access of a worker on ``node``, which moves each byte ``factor`` times."""
+        """Do one access of a worker on ``node``, which moves each byte ``factor`` times."""
         self.pass_time(now_ps)
         for page in self._pages_of(access):
             self._touch_page(access, page, node)
@@ -144,7 +144,7 @@ class PageOracle:
             self.faults += len(together)
 
     def _granule(self, region: int, page: int) -> range:
-        """The pages that are placed together with one."""
+        """Return the pages that are placed together with a page."""
         granule = self.spec.get("granule", 16)
         first = page // granule * granule
         return range(first, min(first + granule, self.pages[region]))
@@ -176,7 +176,7 @@ class PageOracle:
         self.migrated += len(pages)
 
     def bytes_at(self, access: Access) -> list[int]:
-        """The bytes of an access by home, unplaced ones left out."""
+        """Return the bytes of an access by home, without unplaced ones."""
         total = [0] * self.nodes
         for byte in self._bytes_of(access):
             home = self.home[access.region][byte // self.page_bytes]
@@ -185,7 +185,7 @@ class PageOracle:
         return total
 
     def node_pages(self) -> list[int]:
-        """Pages by node."""
+        """Return the pages by node."""
         return [sum(homes.count(node) for homes in self.home) for node in range(self.nodes)]
 
     def _bytes_of(self, access: Access) -> list[int]:

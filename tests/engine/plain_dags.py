@@ -1,4 +1,4 @@
-"""Plain DAGs: tasks and edges between them, where nobody spawns anybody, so that all tasks are roots of one phase."""
+"""Plain DAGs: tasks and edges between them, without spawns, so that all tasks are roots of one phase."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Dag:
 
     @property
     def work_ps(self) -> int:
-        """Time of all tasks."""
+        """Return the time of all tasks."""
         return sum(self.times_ps)
 
     def longest_ps(self, extra_ps: int = 0) -> int:
-        """The longest path, with ``extra_ps`` in front of every task."""
+        """Return the longest path, with ``extra_ps`` in front of every task."""
         begins = [0] * len(self.times_ps)
         ends = [0] * len(self.times_ps)
         for task, time in enumerate(self.times_ps):
@@ -36,11 +36,11 @@ class Dag:
 
     @property
     def parallelism(self) -> float:
-        """The work over the longest path."""
+        """Return the work over the longest path."""
         return self.work_ps / self.longest_ps()
 
     def workload(self) -> Workload:
-        """The program, as a user writes it in JSON: tasks and edges, and no word of phases."""
+        """Return the program as a user writes it in JSON: tasks and edges, without phases."""
         tasks = [{"ops": [["run", task]], "then": list(then)} for task, then in enumerate(self.then)]
         segments = [{"compute_ps": time} for time in self.times_ps]
         return unchecked({"name": "dag", "tasks": tasks, "segments": segments})
@@ -72,7 +72,7 @@ SHAPES: tuple[Callable[[Random], Dag], ...] = (random_dag, layered, one_task)
 
 
 def dags(count: int) -> list[Dag]:
-    """``count`` of them, of every shape in turn."""
+    """Return ``count`` DAGs, of every shape in turn."""
     chance = Random("plain DAGs")
     return [SHAPES[number % len(SHAPES)](chance) for number in range(count)]
 

@@ -1,4 +1,4 @@
-"""What a plan consists of, by which sets of plans are counted."""
+"""The features of a plan, by which sets of plans are counted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from numasim.workload.sync_parameters import Role
 
 
 def features(random: RandomRun) -> Iterator[tuple[str, str]]:
-    """(kind, value) pairs by which a set of plans is counted; a value of a kind is on one line of the coverage."""
+    """Return (kind, value) pairs by which a set of plans is counted; each value of a kind is a line of the coverage."""
     plan, strategy = random.plan, random.recipe["strategy"]
     yield "join", plan.join
     yield "producer", plan.producer
@@ -45,7 +45,7 @@ def features(random: RandomRun) -> Iterator[tuple[str, str]]:
 
 
 def features_of(random: RandomRun) -> Iterator[str]:
-    """The names in `FEATURES`, `LEARNING` and `DEALT` of what a plan has."""
+    """Return the names in `FEATURES`, `LEARNING` and `DEALT` of the features that a plan has."""
     yield from (name for name, has in (FEATURES | LEARNING).items() if has(random.plan))
     if len(random.plan.control.item_labels):
         spec = strategy_of(random.recipe)
@@ -53,18 +53,18 @@ def features_of(random: RandomRun) -> Iterator[str]:
 
 
 def strategy_of(recipe: Document) -> StrategySpec:
-    """The strategy of a recipe, which is written out or names one that is shipped."""
+    """Return the strategy of a recipe, which is written out or names a shipped strategy."""
     given = recipe["strategy"]
     return shipped_strategy(given) if isinstance(given, str) else StrategySpec.model_validate(given)
 
 
 def placement_of(plan: Plan) -> Placement:
-    """The placement of a run."""
+    """Return the placement of a run."""
     return plan.placement.drawn(SEED)
 
 
 def rules_of(plan: Plan) -> list[PageRule]:
-    """What is done with pages during a run, stage by stage."""
+    """Return the page rules of a run, stage by stage."""
     return [stage.rule for stage in placement_of(plan).stages]
 
 
@@ -170,7 +170,7 @@ def _controller(plan: Plan) -> str | None:
     return None if plan.tuning is None else "Python" if plan.tuning.file else plan.tuning.name
 
 
-LEARNING: dict[str, Callable[[Plan], bool]] = {  # what programs that iterate, and strategies for them, consist of
+LEARNING: dict[str, Callable[[Plan], bool]] = {  # features of programs that iterate, and of strategies for them
     "loops": lambda plan: len(plan.workload.loops) > 0,
     "nested loops": lambda plan: any(
         loop.first < around.end for around, loop in zip(plan.workload.loops, plan.workload.loops[1:], strict=False)

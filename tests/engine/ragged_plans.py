@@ -12,12 +12,12 @@ from numasim.workload.graph import Deal, Mode, NodeAccess, Pattern, Workload, co
 
 
 def each(*numbers: int) -> Amounts:
-    """One number for each item."""
+    """Return amounts with one number for each item."""
     return Amounts.of_items(numbers)
 
 
 def table(*parts: tuple[int, int, int]) -> Amounts:
-    """A table of (weight, lowest, highest)."""
+    """Return a table of (weight, lowest, highest)."""
     return Amounts.of_table(*zip(*parts, strict=True))
 
 
@@ -29,7 +29,7 @@ def on(
     pattern: Pattern = Pattern.CHASE,
     returned_ppm: int = 0,
 ) -> NodeAccess:
-    """An access to one node, or to several with such shares; its misses come one after the other."""
+    """Return an access to one node, or to several with such shares; its misses come one after the other."""
     names = (nodes,) if isinstance(nodes, int) else tuple(nodes)
     return NodeAccess(names, tuple(shares), int(mode), int(pattern), amounts, returned_ppm)
 
@@ -44,7 +44,7 @@ def ragged(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> Workload:
-    """A range of such items; beside what they access of the regions of ``base``."""
+    """Return a range of such items, which also make the accesses of ``base`` to regions."""
     given = each(*[compute] * count) if isinstance(compute, int) else compute
     low_ps, high_ps, times = compute_bounds(given)
     work = base or items(count, low_ps, high_ps, deal, repeat=repeat)

@@ -1,5 +1,5 @@
-"""A controller whose choices depend on everything that it is told: whatever differs between two engines makes all that
-follows differ.
+"""A controller whose choices depend on all its inputs, so that any difference between two engines changes everything
+later.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numasim.strategy.control.controller import Controls, Measures, Program
 
 
 def choose(program: Program, state: bytes | None, measures: Measures | None) -> tuple[bytes, Controls]:
-    """Any controls; the state is a digest of all measures so far."""
+    """Return random controls; the state is a digest of all measures so far."""
     digest = blake2b(state or b"begin", digest_size=16)
     if measures is not None:
         for value in measures:
@@ -23,7 +23,7 @@ def choose(program: Program, state: bytes | None, measures: Measures | None) -> 
 
 
 def any_controls(program: Program, chance: Random) -> Controls:
-    """Controls of which some are as before."""
+    """Return controls of which some are as before."""
     switches = frozenset(name for name in program.switches if chance.random() < 0.5)
     tiers = np.array(chance.choices((1, 2, 4), (1, 2, 3), k=program.tasks), np.uint8)
     labels = np.array([chance.randrange(-1, program.units) for _ in range(program.tasks)], np.int32)

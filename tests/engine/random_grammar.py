@@ -60,7 +60,7 @@ def _moving_policy(chance: Random) -> Document:
 
 
 def policy_changes(chance: Random) -> list[Document]:
-    """Changes at one or two phases, most often to policies that let pages migrate."""
+    """Draw changes at one or two phases, most often to policies that let pages migrate."""
     found = {}
     for phase in chance.choice(((0,), (0,), (1,), (0, 1))):
         policy = _moving_policy(chance) if happens(chance, 60) else a_policy(chance)
@@ -78,7 +78,7 @@ PLACEMENT: Options = {
 
 
 def placement_document(chance: Random) -> Document:
-    """A policy of any name and how it is applied."""
+    """Draw a policy of any name and its parameters."""
     policy = a_policy(chance)
     document = {**policy, **some(chance, PLACEMENT)}
     if policy["policy"] == "hash-home":
@@ -115,19 +115,19 @@ FILLERS: Options = {
 
 
 def distribution(chance: Random) -> str | Document:
-    """A distribution by its name, or with parameters."""
+    """Draw a distribution by its name, or with parameters."""
     name = chance.choice(NAMES)
     return name if happens(chance, 15) else {"deal": name, **some(chance, DEALING)}
 
 
 def victims(chance: Random, families: Document) -> list[Document]:
-    """Levels as those of Phoenix++, behind the own queues where workers share some."""
+    """Draw levels as in Phoenix++, after the own queues if workers share some."""
     levels = [{**level, "queue": [*families]} for level in one(chance, VICTIMS)]
     return [{"from": "own", "queue": [*families]}, *levels] if "pool" in families else levels
 
 
 def columns(chance: Random) -> Document:
-    """A container of few rows, reduced in one phase or in rounds."""
+    """Draw a container of few rows, reduced in one phase or in rounds."""
     name = chance.choice(("reduce", "reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"))
     threads = chance.randint(1, 5)
     return {
@@ -142,7 +142,7 @@ def columns(chance: Random) -> Document:
 
 
 def dealt_program(chance: Random) -> Document:
-    """A program with ranges, most of whose items have bytes on nodes."""
+    """Draw a program with ranges whose items mostly have bytes on nodes."""
     if happens(chance, 25):
         return columns(chance)
     graph = graph_document(chance, dealt=True)
@@ -183,7 +183,7 @@ LOCKS: Options = {
 
 
 def locks_document(chance: Random) -> Document:
-    """Locks and barriers of some kind, with the keys that go with it."""
+    """Draw locks and barriers of some kind, with the keys that the kind allows."""
     given = some(chance, LOCKS)
     kinds = terms.KINDS_OF_KEY
     return {key: value for key, value in given.items() if key not in kinds or given["kind"] in kinds[key]}
@@ -306,7 +306,7 @@ PACKING: Options = {
 
 
 def _shipped_controller(chance: Random, document: Document) -> Document:
-    """A controller that is shipped; for one that tries switches, a rule or level that depends on one."""
+    """Draw a shipped controller; for a controller that tries switches, add a rule or level with a switch."""
     if happens(chance, 60):
         document["tiers"] = "tune"
         return {"what": "packing", **some(chance, TUNE), **some(chance, PACKING)}
@@ -318,7 +318,7 @@ def _shipped_controller(chance: Random, document: Document) -> Document:
 
 
 def _controller(chance: Random, placement: str | Document) -> Document:
-    """A controller that chooses at random, among page policies too where these may change."""
+    """Draw a controller that chooses at random, also among page policies if these may change."""
     tune = {"python": CONTROLLER, **some(chance, TUNE)}
     may_change = isinstance(placement, str) or (placement["policy"] != "hash-home" and "changes" not in placement)
     if may_change and happens(chance, 60):
@@ -328,13 +328,13 @@ def _controller(chance: Random, placement: str | Document) -> Document:
 
 
 def runtime_document(chance: Random) -> Document:
-    """A runtime with few or many costs."""
+    """Draw a runtime with few or many costs."""
     return {"name": "random", **some(chance, RUNTIME)}
 
 
 @dataclass(frozen=True)
 class Habits:
-    """In how many cases of 100 a strategy has a controller, tells tasks apart, leaves copies, and leapfrogs."""
+    """The percentages of strategies with a controller, with tiers, with copies, and with leapfrogging."""
 
     tunes: int = 15
     tells_apart: int = 35
@@ -346,7 +346,7 @@ USUAL = Habits()
 
 
 def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
-    """A strategy of one or two families of queues, with levels that reach all of them."""
+    """Draw a strategy of one or two families of queues, with levels that reach all of them."""
     families = _families(chance)
     owned = "deque" in families
     levels = [_level(chance, families) for _ in range(chance.choice((1, 1, 2, 2, 3, 4)))]
@@ -417,7 +417,7 @@ def _tell_apart(chance: Random, document: Document) -> None:
 
 
 def dispatching_by_data(chance: Random) -> Document:
-    """A strategy that asks first of all where the data of new tasks is."""
+    """Draw a strategy whose first dispatch rule asks for the data of new tasks."""
     document = strategy_document(chance)
     families = document["queues"]
     first = {**_rule(chance, families), "to": "data", **some(chance, RANKING)}
@@ -428,7 +428,7 @@ def dispatching_by_data(chance: Random) -> Document:
 
 
 def dealing_items(chance: Random) -> Document:
-    """A strategy that deals the items of ranges to workers, nodes or other units, or to all together."""
+    """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all together."""
     families = _families(chance)
     by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
     if happens(chance, 40):  # else every item comes to its unit
@@ -453,7 +453,7 @@ def dealing_items(chance: Random) -> Document:
 
 
 def _families(chance: Random) -> Document:
-    """Queues of the workers, of other units, or of both."""
+    """Draw queues of the workers, of other units, or of both."""
     kind = chance.choice(("own", "own", "own", "both", "shared"))
     families = {}
     if kind != "shared":
@@ -486,7 +486,7 @@ def _may_include_self(source: Any) -> bool:
 
 
 def _catch_all(chance: Random, families: Document) -> list[Document]:
-    """A last level that finds what the others do not; needed where workers share queues."""
+    """Draw a last level that finds all remaining tasks; needed if workers share queues."""
     if "pool" not in families and not happens(chance, 40):
         return []
     pick = chance.choice(("random", "in-order"))
@@ -516,13 +516,13 @@ def _rule(chance: Random, families: Document) -> Document:
 
 
 def _switched(chance: Random) -> Document:
-    """A switch that a level or rule depends on, or none."""
+    """Draw a switch for a level or rule, or none."""
     found = some(chance, SWITCHED)
     return dict([found.popitem()]) if found else {}
 
 
 def _ranking(chance: Random, rule: Document) -> Document:
-    """How a rule ranks nodes, if it asks for them; `any` chooses no one node of which a share could be asked for."""
+    """Draw how a rule ranks nodes, if it asks for a node; with `any` there is no single node for a share."""
     if rule["to"] != "data" and not {"share", "uneven", "here"} & {*rule}:
         return {}
     ranking = some(chance, RANKING)
@@ -530,7 +530,7 @@ def _ranking(chance: Random, rule: Document) -> Document:
 
 
 def _add_refill(chance: Random, document: Document) -> None:
-    """Refill, and levels that leave as much: thieves would else pass a last task to and fro for ever."""
+    """Add refill, and levels that leave as much: otherwise thieves would pass a last task to and fro for ever."""
     document["refill"] = chance.choice((0, 1, 2, "min"))
     least = 3 if document["refill"] == "min" else document["refill"]
     for level in document["steal"]:

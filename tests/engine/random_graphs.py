@@ -1,6 +1,6 @@
 """Random programs in the JSON form of task graphs: every op, nested joins, dependences, phases, ranges, accesses.
 
-Whatever is random is drawn from a `random.Random`, so that a seed gives a program; the first choice is the simplest,
+All random choices are drawn from a `random.Random`, so that a seed gives a program; the first choice is the simplest,
 so that property tests shrink towards it.
 """
 
@@ -46,13 +46,15 @@ TRANSACTION_OPS = ("run", "run", "load", "store")
 
 
 def happens(chance: Random, percent: int) -> bool:
-    """True in ``percent`` of 100 cases."""
+    """Return True in ``percent`` of 100 cases."""
     return chance.randrange(100) >= 100 - percent
 
 
 @dataclass
 class Draft:
-    """A task graph while it is drawn; tasks are numbered in preorder because each is drawn before what it spawns."""
+    """A task graph while it is drawn; tasks are numbered in preorder because each is drawn before the tasks that it
+    spawns.
+    """
 
     chance: Random
     grain_ps: int
@@ -66,7 +68,7 @@ class Draft:
     words: list[Document] = field(default_factory=list)
 
     def add_task(self, kind: str, depth: int = 0) -> int:
-        """Draw a task and everything below it; its number."""
+        """Draw a task and everything below it; return its number."""
         number = len(self.tasks)
         ops: list[list[Any]] = []
         self.tasks.append({"kind": kind, "ops": ops, "then": []})
@@ -83,7 +85,9 @@ class Draft:
         return number
 
     def _grouped(self, ops: list[list[Any]]) -> list[list[Any]]:
-        """Some of a task's ops in a group, with others in it or behind it; nobody waits in sections or transactions."""
+        """Put some of a task's ops into a group, with other groups inside or after it; no wait is in a section or
+        transaction.
+        """
         open_before = [
             sum(len(OPENING & set(op[:1])) - len(CLOSING & set(op[:1])) for op in ops[:at])
             for at in range(len(ops) + 1)
@@ -115,13 +119,13 @@ class Draft:
         }
 
     def _transaction(self, memory: int) -> list[list[Any]]:
-        """An attempt that opens objects and computes in any order."""
+        """Draw a transaction that opens objects and computes in any order."""
         inside = self.chance.choices(TRANSACTION_OPS, k=self.chance.randint(0, 6))
         ops = [["run", self._add_segment()] if name == "run" else [name, memory] for name in inside]
         return [["begin", memory], *ops, ["commit", memory]]
 
     def _use(self, first: int) -> list[list[Any]]:
-        """An atomic operation, or a critical section; sections nest by ascending words, and nobody waits in them."""
+        """Draw an atomic operation, or a critical section; sections nest by ascending words, without waits inside."""
         fit = [word for word in range(first, len(self.words)) if self.words[word]["role"] in LOCKS_AND_ATOMICS]
         if not fit:
             return []
@@ -195,7 +199,7 @@ class Draft:
         }
 
     def add_range(self) -> int:
-        """Draw a family of like tasks; its number."""
+        """Draw a family of equal or similar tasks; return its number."""
         low, high = sorted((self.time_ps(), self.time_ps()))
         count = self.chance.randint(1, self.chance.choice(MOST_ITEMS))
         templates = [self._template(count) for _ in range(self.chance.randint(0, 2))] if self.moves_bytes else []
@@ -218,7 +222,7 @@ class Draft:
         return len(self.ranges) - 1
 
     def _node_access(self, count: int) -> Document:
-        """Draw an access that names nodes; those that a machine does not have are counted round."""
+        """Draw an access that names nodes; too large numbers of nodes wrap around."""
         nodes = self.chance.randint(1, 3)
         amounts = DEALT_AMOUNTS if self.dealt else AMOUNTS
         return {
@@ -235,7 +239,7 @@ class Draft:
         return self._amounts(count, lambda: self.chance.choice(PAGE_AMOUNTS))
 
     def _amounts(self, count: int, number: Callable[[], int], drawn: bool = True) -> Document:
-        """Draw numbers for all items, or where they may be ``drawn`` by the run, a table that they are drawn from."""
+        """Draw numbers for all items, or, if the run may draw them, a table."""
         if happens(self.chance, 50) or not drawn:
             return {"items": [number() for _ in range(count)]}
         parts = self.chance.randint(1, 5)
@@ -269,7 +273,7 @@ class Draft:
             self.add_edges(range(root + 1, end), 3)
 
     def add_edges(self, among: Iterable[int], most: int) -> None:
-        """Draw edges between such of these as can wait, forwards in preorder."""
+        """Draw edges between those of these tasks that can wait, forwards in preorder."""
         able = [task for task in among if self.tasks[task]["kind"] == "task"]
         for _ in range(self.chance.randint(0, most) if len(able) > 1 else 0):
             low, high = sorted((self.chance.choice(able), self.chance.choice(able)))
@@ -277,7 +281,7 @@ class Draft:
                 self.tasks[low]["then"].append(high)
 
     def phase(self, roots: list[int]) -> Document:
-        """Draw the phase of ``roots``, with a range where there are none."""
+        """Draw the phase of ``roots``, with a range if there are no roots."""
         chance = self.chance
         ranged = not roots or happens(chance, 60 if self.dealt else 15)
         serial = happens(chance, 15)
@@ -291,7 +295,7 @@ class Draft:
 
 
 def looped(chance: Random, phases: list[Document]) -> list[Document]:
-    """The phases, or some of them once more with the roots that they have, and loops over them, some of them nested."""
+    """Draw loops over the phases, some nested, after adding some phases once more with the roots that they have."""
     if not happens(chance, 25):
         return phases
     if happens(chance, 30):
@@ -309,8 +313,8 @@ def looped(chance: Random, phases: list[Document]) -> list[Document]:
 
 
 def graph_document(chance: Random, dealt: bool = False) -> Document:
-    """A program of one to four phases, some in loops; dependences that would be circular are left out. Where items are
-    to be ``dealt``, there are more ranges, and what most of their items have on nodes is given item by item.
+    """Draw a program of one to four phases, some in loops; circular dependences are left out. If items are to be
+    ``dealt``, there are more ranges, and most amounts on nodes are given item by item.
     """
     moves_bytes = happens(chance, 50) or dealt
     draft = Draft(chance, chance.choice(GRAINS_PS), moves_bytes, happens(chance, 30), dealt)
@@ -360,12 +364,12 @@ def _is_acyclic(document: Document) -> bool:
 
 
 def without_dependences(document: Document) -> Document:
-    """The program with every task ready as soon as it is spawned."""
+    """Return the program with every task ready as soon as it is spawned."""
     return {**document, "tasks": [{**task, "then": []} for task in document["tasks"]]}
 
 
 def workload_of(document: Document) -> Workload:
-    """The arrays of a document; an InputError where it is no well-formed program."""
+    """Return the arrays of a document; InputError if it is no well-formed program."""
     workload = unchecked(document)
     validate(workload)
     return workload
@@ -378,22 +382,22 @@ Options = Mapping[str, tuple[int, Values]]  # key: (percent of cases that have i
 
 
 def one(chance: Random, values: Values) -> Any:
-    """One of the values."""
+    """Return one of the values."""
     return values(chance) if callable(values) else chance.choice(values)
 
 
 def some(chance: Random, options: Options) -> Document:
-    """Some of the keys, each with one of its values."""
+    """Return some of the keys, each with one of its values."""
     return {key: one(chance, values) for key, (percent, values) in options.items() if happens(chance, percent)}
 
 
 def mapping(**keys: Values) -> Callable[[Random], Document]:
-    """All of the keys, each with one of its values."""
+    """Return all of the keys, each with one of its values."""
     return lambda chance: {key: one(chance, values) for key, values in keys.items()}
 
 
 def either(*kinds: Values) -> Callable[[Random], Any]:
-    """A value of any of the kinds."""
+    """Return a value of any of the kinds."""
     return lambda chance: one(chance, chance.choice(kinds))
 
 

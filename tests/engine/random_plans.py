@@ -34,7 +34,7 @@ EVERY = (*SETTLED, "first-touch")
 
 @st.composite
 def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
-    """Effects of which the ``fixed`` ones are given; one of them at least plays a part."""
+    """Draw effects with the ``fixed`` ones as given; at least one effect couples workers."""
     chosen = {
         "cache": draw(st.sampled_from(["none", "share", "lru"])),
         "contention": draw(st.sampled_from(["none", "snapshot", "fluid", "fluid"])),
@@ -52,7 +52,7 @@ def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
 
 @cache
 def loaded(sockets: int, cores: int, threads: int, scope: str, gbs: int, snoops: bool = False) -> Machine:
-    """A toy machine with everything that workers can share."""
+    """Return a toy machine with everything that workers can share."""
     return toy_with(
         {"sockets": sockets, "cores": cores, "threads": threads},
         nodes={"imc_bandwidth_gbs": gbs},
@@ -79,7 +79,7 @@ def machines(draw: st.DrawFn, gbs: tuple[int, ...]) -> Machine:
 
 @st.composite
 def ranges(draw: st.DrawFn, pages: bool = False) -> Workload:
-    """Items that read and write; where ``pages`` is set, some touch memory first or give it back."""
+    """Draw items that read and write; with ``pages``, some touch memory first or give it back."""
     mode, passes = draw(st.sampled_from(list(Mode))), draw(st.integers(1, 3))
     low = draw(st.integers(1, 2000))
     work = items(
@@ -99,7 +99,7 @@ def ranges(draw: st.DrawFn, pages: bool = False) -> Workload:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Workload:
-    """Trees and layers of tasks that compute for some time and move bytes."""
+    """Draw trees and layers of tasks that compute for some time and move bytes."""
     size = {"task_bytes": draw(st.sampled_from([1000, 9000, 70_000])), "graph_seed": draw(st.integers(0, 1000))}
     low = draw(st.integers(1, 5000))
     times = {"low_ns": low, "high_ns": low + draw(st.sampled_from([0, 3000]))}
@@ -118,7 +118,7 @@ def coupled_plans(
     pages: bool = False,
     **fixed: Any,
 ) -> Plan:
-    """Plans of work that always ends, bandwidths of ``gbs``; ``fixed`` are those of `effects`."""
+    """Draw plans of work that always ends, with bandwidths of ``gbs``; ``fixed`` are those of `effects`."""
     machine = draw(machines(gbs))
     strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
     # where a continuation may be stolen, a nested join may steal that of a parent and then wait for itself
@@ -146,5 +146,5 @@ def coupled_plans(
 
 
 def with_effects(plan: Plan, **changes: Any) -> Plan:
-    """The same plan with other effects."""
+    """Return the same plan with other effects."""
     return revised(plan, effects=replace(plan.effects, **changes))

@@ -1,4 +1,4 @@
-"""Random runs made from recipes: plain data that says everything, so that a run can be shown, kept and made again.
+"""Random runs made from recipes: plain data that determines the run, so that a run can be shown, kept and made again.
 
 The machines have small caches, slow controllers and shared cores, so that effects show; some have unlike nodes.
 """
@@ -52,7 +52,7 @@ GIGABYTES_PER_S = (0.01, 0.2, 0.2, 1, 10)
 
 
 def model_document(chance: Random) -> Document:
-    """Values for some of the effects, whatever there are; often none."""
+    """Draw values for some of the effects; often for none."""
     if happens(chance, 45):
         return {}
     if happens(chance, 15):
@@ -64,7 +64,7 @@ def model_document(chance: Random) -> Document:
 
 
 def effect_values() -> dict[str, tuple[Any, ...]]:
-    """Values of every effect: all where they have names, else some."""
+    """Return values of every effect: all values if they have names, else some."""
     fields = ModelSpec.model_fields.items()
     return {name: _values(name, field.annotation) for name, field in fields if name != "skip"}
 
@@ -76,7 +76,7 @@ def _values(name: str, annotation: Any) -> tuple[Any, ...]:
 
 
 def machine_effects(chance: Random, cores: int) -> Document:
-    """Caches, bandwidths and speeds of a machine with so many cores on a socket."""
+    """Draw caches, bandwidths and speeds of a machine with so many cores on a socket."""
     return {
         "caches": _caches(chance),
         "bandwidth_gbs": {what: chance.choice(GIGABYTES_PER_S) for what in ("imc", "link")},
@@ -110,7 +110,7 @@ def _turbo(chance: Random, cores: int) -> list[Document]:
 
 
 def with_effects(usual: Document, effects: Document) -> Document:
-    """A machine's document with the caches, bandwidths and speeds of `machine_effects`."""
+    """Return a machine's document with the caches, bandwidths and speeds of `machine_effects`."""
     bandwidth = effects["bandwidth_gbs"]
     return {
         **usual,
@@ -126,7 +126,7 @@ PAGES = ("4KiB", "16KiB", "64KiB", "1GiB")
 
 
 def with_unlike_nodes(machine: Document, chance: Random) -> Document:
-    """A random machine's recipe with other nodes: as many on each socket, of which each has cores on some."""
+    """Draw other nodes for a random machine's recipe: as many on each socket, at least one of them with cores."""
     shape = machine["shape"]
     bandwidth = machine["effects"].get("bandwidth_gbs", {"imc": 10})["imc"]
     nodes: list[Document] = []
@@ -151,9 +151,10 @@ def _kinds(chance: Random) -> list[Document]:
 
 
 def unlike(document: Document, nodes: list[Document], unlike_caches: bool = False) -> dict[str, Any]:
-    """A machine's document with ``nodes``; two cores share a cache, of which every second one may be a third as large.
+    """Return a machine's document with ``nodes``; two cores share a cache, and every second cache may be a third as
+    large.
 
-    Turbo steps that fit no socket go.
+    Turbo steps that fit no socket are removed.
     """
     cores = [_count(node.get("cores", 0)) for node in nodes]
     on_socket = [sum(c for c, n in zip(cores, nodes, strict=True) if n["socket"] == node["socket"]) for node in nodes]
@@ -199,7 +200,7 @@ class RandomRun(Run):
 
 
 def random_run(chance: Random) -> RandomRun:
-    """A run of any kind that the grammars can say; some end in a deadlock."""
+    """Draw a run of any kind that the grammars allow; some runs end in a deadlock."""
     while True:
         recipe = random_recipe(chance)
         try:
@@ -209,13 +210,13 @@ def random_run(chance: Random) -> RandomRun:
 
 
 def numbered_run(seed: int, number: int, fits: Callable[[RandomRun], bool] = lambda run: True) -> RandomRun:
-    """Run ``number`` of ``seed``: the first that fits of those that follow from the two."""
+    """Return run ``number`` of ``seed``: the first that fits of the runs that follow from the two."""
     chance = Random(f"numasim {seed} {number}")
     return next(run for run in iter(lambda: random_run(chance), None) if fits(run))
 
 
 def random_recipe(chance: Random) -> Document:
-    """A machine, a program, a strategy, a runtime, a number of workers and a seed."""
+    """Draw a machine, a program, a strategy, a runtime, a number of workers and a seed."""
     parts = one(chance, PARTS)(chance)
     cached = parts.pop("model", {})  # where helpers need caches, and idle cores
     machine = machine_document(chance, has_effects=bool(cached))
@@ -233,7 +234,7 @@ def random_recipe(chance: Random) -> Document:
 
 
 def plan_from(recipe: Document) -> Plan:
-    """The plan of a recipe; an InputError where its parts do not fit together."""
+    """Return the plan of a recipe; InputError if its parts do not fit together."""
     strategy, runtime = recipe["strategy"], recipe["runtime"]
     machine = machine_from(json.dumps(recipe["machine"]))
     return plan_of(
@@ -248,12 +249,12 @@ def plan_from(recipe: Document) -> Plan:
 
 
 def _workload(given: Document, folded: bool) -> Workload:
-    """A program in the JSON form of graphs, or that of a benchmark's parameters, folded where it can be."""
+    """Return a program from the JSON form of graphs, or from a benchmark's parameters, folded if it can be."""
     return workload_of(given) if "phases" in given else generate(workload_spec(**given), folded=folded)
 
 
 def _on_nodes_of(machine: Machine, work: Workload) -> Workload:
-    """The program with what its items have on nodes that the machine does not have on others."""
+    """Return the program with bytes on missing nodes moved to existing nodes."""
     if not any(family.node_accesses for family in work.ranges):
         return work
     ranges = (
@@ -271,7 +272,7 @@ def _on_nodes_of(machine: Machine, work: Workload) -> Workload:
 
 @lru_cache(maxsize=256)
 def machine_from(recipe: str) -> Machine:
-    """The toy machine of a shape, with other times and unlike nodes where the recipe gives them."""
+    """Return the toy machine of a shape, with other times and unlike nodes if the recipe has them."""
     given = json.loads(recipe)
     usual = machine_spec(**given["shape"]).model_dump(by_alias=True, exclude_none=True)
     nodes = {**usual["nodes"], **given["times"].get("nodes", {})}
@@ -284,7 +285,9 @@ def machine_from(recipe: str) -> Machine:
 
 
 def machine_document(chance: Random, has_effects: bool = False) -> Document:
-    """A machine of up to six nodes, a few with many cores; some have latencies of any kind, nearer than local too."""
+    """Draw a machine of up to six nodes, a few with many cores; some have arbitrary latencies, nearer
+    than local too.
+    """
     largest = {"sockets": 3, "cores": 3, "threads": 2, "nodes": 2}
     shape = {name: chance.randint(1, most) for name, most in largest.items()}
     if happens(chance, 2):
@@ -307,7 +310,7 @@ def machine_document(chance: Random, has_effects: bool = False) -> Document:
 
 
 def plain_parts(chance: Random) -> Document:
-    """Parts of which most let workers meet at steals alone."""
+    """Draw parts with which most workers are coupled by steals alone."""
     runtime: Document = {"name": "plain"}
     if happens(chance, 30):
         runtime["costs"] = {"take_ns": chance.choice((0, 60)), "probe_ns": chance.choice((0, 50))}
@@ -324,7 +327,7 @@ def _plain_level(chance: Random) -> Document:
 
 
 def shipped_parts(chance: Random) -> Document:
-    """A shipped strategy and a shipped runtime for a program of any kind."""
+    """Draw a shipped strategy and a shipped runtime for a program of any kind."""
     return {
         "workload": chance.choice(PROGRAMS)(chance),
         "strategy": chance.choice(STRATEGIES),
@@ -333,7 +336,7 @@ def shipped_parts(chance: Random) -> Document:
 
 
 def written_parts(chance: Random) -> Document:
-    """A strategy and a runtime from their grammars for a program of any kind."""
+    """Draw a strategy and a runtime from their grammars for a program of any kind."""
     return {
         "workload": chance.choice(PROGRAMS)(chance),
         "strategy": strategy_document(chance),
@@ -342,7 +345,7 @@ def written_parts(chance: Random) -> Document:
 
 
 def learning_parts(chance: Random) -> Document:
-    """A program of loops under a strategy that most often changes between iterations."""
+    """Draw a program of loops under a strategy that most often changes between iterations."""
     return {
         "workload": chance.choice((looped_graph, looped_graph, stencil))(chance),
         "strategy": chance.choice(LEARNERS) if happens(chance, 15) else strategy_document(chance, LEARNED),
@@ -351,7 +354,7 @@ def learning_parts(chance: Random) -> Document:
 
 
 def looped_graph(chance: Random) -> Document:
-    """A random graph of which some phases stand in a loop."""
+    """Draw a random graph with a loop."""
     graph = graph_document(chance)
     while not any("loop" in phase for phase in graph["phases"]):
         graph = graph_document(chance)
@@ -359,14 +362,14 @@ def looped_graph(chance: Random) -> Document:
 
 
 def stencil(chance: Random) -> Document:
-    """A small program of LAWS, whose data fits into no cache or into all of them."""
+    """Draw a small program of LAWS, whose data fits into no cache or into all of them."""
     name = chance.choice(("heat", "heat-ir", "sor", "9p-ir"))
     sizes = {"x": chance.choice((16, 64)), "y": chance.choice((16, 48)), "leaf_rows": chance.choice((2, 8))}
     return {"name": name, **sizes, "sweeps": chance.randint(2, 6), "branching": chance.choice((2, 3))}
 
 
 def located_parts(chance: Random) -> Document:
-    """Tasks with data, dispatched to it."""
+    """Draw tasks with data, dispatched to the data."""
     program = chance.choice((graph_document, graph_document, fork_join, layered))(chance)
     while not program.get("regions", program.get("task_bytes")):
         program = graph_document(chance)
@@ -374,7 +377,7 @@ def located_parts(chance: Random) -> Document:
 
 
 def placed_parts(chance: Random) -> Document:
-    """A program that moves bytes, if one can be found, under a page placement of any kind."""
+    """Draw a program that moves bytes, if one can be found, under a page placement of any kind."""
     program = next((one for one in (graph_document(chance) for _ in range(9)) if one["regions"]), None)
     strategy = {"name": "placed", "steal": [{"from": "others"}], "placement": placement_document(chance)}
     costs = some(chance, {"fault_ns": (60, (10, 500)), "migrate_ns": (60, (7, 1500))})
@@ -383,7 +386,7 @@ def placed_parts(chance: Random) -> Document:
 
 
 def produced_parts(chance: Random) -> Document:
-    """Like items that a producer deals to small queues, which are full most of the time (thesis chapter 3)."""
+    """Draw equal items that a producer deals to small queues, which are full most of the time (thesis chapter 3)."""
     time_ns = chance.choice((0, 100, 1000, 1000, 5000))
     program = {"name": "independent", "tasks": chance.randint(1, 900), "low_ns": time_ns, "high_ns": time_ns}
     runtime = {
@@ -399,7 +402,7 @@ def produced_parts(chance: Random) -> Document:
 
 
 def dealt_parts(chance: Random) -> Document:
-    """Items of ranges that are dealt by where their data lies."""
+    """Draw items of ranges that are dealt by the homes of their data."""
     strategy, runtime = dealing_items(chance), runtime_document(chance)
     if happens(chance, 70):  # the others often end in a deadlock: many items are dealt at once
         runtime["join"] = chance.choice(("help", "continuation"))
@@ -409,7 +412,7 @@ def dealt_parts(chance: Random) -> Document:
 
 
 def helped_parts(chance: Random) -> Document:
-    """Units of a worklist, of which most workers have helpers that run ahead where there is a cache."""
+    """Draw units of a worklist; most workers have helpers that run ahead if there is a cache."""
     helpers = {"lifespan": chance.choice((0, 300, 4000, "1MiB")), **some(chance, HELPING)}
     queue = {"per": "machine", "own": chance.choice(("fifo", "lifo")), "lock": chance.choice(("yes", "no"))}
     strategy: Document = {
@@ -428,7 +431,7 @@ def helped_parts(chance: Random) -> Document:
 
 
 def units_of_work(chance: Random) -> Document:
-    """Units that look up data, as plain work or as transactions, with some that others add."""
+    """Draw units that look up data, as plain work or as transactions; some units are added by others."""
     program: Document = {
         "name": chance.choice(("worklist", "transactions")),
         "units": chance.randint(1, 40),
@@ -450,18 +453,18 @@ def units_of_work(chance: Random) -> Document:
 
 
 def fib(chance: Random) -> Document:
-    """A binary recursion."""
+    """Draw a binary recursion."""
     times = {name: chance.choice((0, 1, 40, 700)) for name in ("spawn_ns", "leaf_ns", "join_ns")}
     return {"name": "fib", "n": chance.randint(0, 8), **times}
 
 
 def independent(chance: Random) -> Document:
-    """Tasks that are dealt at the start."""
+    """Draw tasks that are dealt at the start."""
     return {"name": "independent", "tasks": chance.randint(1, 80), **_span(chance)}
 
 
 def fork_join(chance: Random) -> Document:
-    """A random tree of tasks."""
+    """Draw a random tree of tasks."""
     return {
         "name": "random-fork-join",
         "tasks": chance.randint(1, 40),
@@ -472,7 +475,7 @@ def fork_join(chance: Random) -> Document:
 
 
 def layered(chance: Random) -> Document:
-    """Random layers of tasks that depend on those before."""
+    """Draw random layers of tasks that depend on tasks of the layer before."""
     return {
         "name": "random-layered",
         "layers": chance.randint(1, 5),

@@ -38,7 +38,7 @@ AXES = Cell(tuple(SMALL), STRATEGIES, MACHINES, TEAMS, (False, True))  # type: i
 
 
 def every_cell() -> Iterator[Cell]:
-    """Every family under every strategy on every machine; teams and modes take turns."""
+    """Return every family under every strategy on every machine; teams and modes take turns."""
     places = product(*(range(len(axis)) for axis in (SMALL, STRATEGIES, MACHINES)))
     for family, strategy, on in places:
         names = [*SMALL][family], STRATEGIES[strategy], MACHINES[on]
@@ -46,8 +46,8 @@ def every_cell() -> Iterator[Cell]:
 
 
 def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
-    """Every family under ``strategy``; machines, teams and modes take turns, so that over all strategies any two values
-    of two axes are together in some cell.
+    """Return every family under ``strategy``; machines, teams and modes take turns, so that over all strategies any two
+    values of two axes are together in some cell.
     """
     first = STRATEGIES.index(strategy)
     for at, family in enumerate(SMALL):
@@ -56,7 +56,7 @@ def cells_of_every_pair(strategy: str) -> Iterator[Cell]:
 
 
 def run_of_cell(cell: Cell) -> Run:
-    """The run of a cell, with the runtime that the family is published with."""
+    """Return the run of a cell, with the runtime that the family is published with."""
     family = FAMILIES[cell.family]
     plan = plan_of(
         workload(cell.family),
@@ -71,12 +71,12 @@ def run_of_cell(cell: Cell) -> Run:
 
 @cache
 def workload(name: str) -> Workload:
-    """A family's small program."""
+    """Return a family's small program."""
     return generate(workload_spec(name, **SMALL[name]))
 
 
 @cache
 def machine(name: str) -> Machine:
-    """A shipped machine."""
+    """Return a shipped machine."""
     any_run = {"workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
     return build(resolve({"machine": name, **any_run}).machine)

@@ -1,4 +1,4 @@
-"""Random plans that can skip ahead, and what has to be the same whether they do."""
+"""Random plans that can skip ahead, and the comparison of skipping runs with runs of every event."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ITEM_STEPS = (
 
 
 def assert_skipping_changes_nothing(plan: Plan, seed: int = SEED) -> Result:
-    """The result of the skipping run, which is that of an eager run and of the reference engine."""
+    """Return the result of the skipping run; assert that an eager run and the reference engine agree."""
     assert plan.skipping
     skipped, eager = simulate(plan, seed), simulate(event_by_event(plan), seed)
     reference = simulate(plan, seed, "reference")
@@ -67,7 +67,7 @@ def assert_skipping_changes_nothing(plan: Plan, seed: int = SEED) -> Result:
 
 class Draft:
     """Fully strict programs, drawn from a generator of random numbers; times are at least ``shortest`` grains, and
-    equal or vanishing ones are frequent.
+    equal or vanishing times are frequent.
     """
 
     def __init__(self, chance: Random, shortest: int) -> None:
@@ -92,7 +92,7 @@ class Draft:
         )
 
     def steps(self, depth: int) -> list[Any]:
-        """Groups of segments and children, each closed by a WAIT where it spawns."""
+        """Draw groups of segments and children, each closed by a WAIT if it spawns."""
         steps: list[Any] = []
         for _ in range(self.chance.randint(0, 2)):
             steps += self.group(depth)
@@ -131,8 +131,8 @@ PACES_PPM = (MILLION, MILLION, 999_999, 650_000, 333_333, 50_000)  # of a thread
 
 
 def skippable_plan(chance: Random) -> Plan:
-    """A plan of which most may skip ahead: workers that only steal couples, that share cores and clocks, or whose items
-    ask for as much bandwidth as there is, a little more, or half of that.
+    """Draw a plan that mostly may skip ahead: its workers are coupled by steals alone, share cores and clocks, or have
+    items that demand as much bandwidth as there is, a little more, or half of it.
     """
     kind = chance.choice(("steals", "speeds", "speeds", "bandwidth"))
     if kind == "steals":
@@ -163,7 +163,7 @@ def skippable_plan(chance: Random) -> Plan:
 
 
 def machine_of(chance: Random) -> Machine:
-    """A machine with shared cores, clocks and caches."""
+    """Draw a machine with shared cores, clocks and caches."""
     shape = {
         "sockets": chance.choice((1, 1, 2, 3)),
         "cores": chance.choice((1, 3)),
@@ -180,8 +180,8 @@ def machine_of(chance: Random) -> Machine:
 
 
 def with_bandwidth(plan: Plan, percent: int, margin: int, load: int) -> Plan:
-    """The plan on a machine whose controllers and links have so much of what can be asked for, and ``margin``, beside
-    ``load``. Whether anything can be scarce follows from these numbers.
+    """Return the plan on a machine whose controllers and links have ``percent`` of the largest demand, and ``margin``,
+    beside ``load``. These numbers determine whether any resource can be scarce.
     """
     asked, nodes = most_asked(plan), plan.machine.nodes
     enough = [max(1, asked[at] * percent // 100 + margin) for at in range(len(resources_of(plan).listed))]

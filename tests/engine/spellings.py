@@ -1,16 +1,16 @@
-"""One program, spelled in every way that means the same: as a loop, by `repeat`, as phases written out, with tasks of
-their own or shared, as a range and as tasks. All spellings are one program, so that a run of each has to come to the
-same end, whatever the model says that this is.
+"""One program, spelled in every way with the same meaning: as a loop, by `repeat`, as phases written out, with tasks of
+their own or shared, as a range and as tasks. The runs of all spellings have to be equal, whatever the model says about
+the result.
 
-Not compared are spellings that mean something else by a rule of the model:
+Spellings that have another meaning by a rule of the model are not compared:
 
-- A strategy that goes by iterations, with a controller or with levels for some of them, sees several in a loop and one
-  in each phase that is written out (model 3.6).
-- A strategy with tiers or labels tells the tasks of a graph apart, of which a range has none (model 4.14).
-- Items of a range are made by a producer unless the runtime has none (A-1); roots are there when a phase begins.
+- A strategy that goes by iterations, with a controller or with levels for some of them, sees several iterations in a
+  loop, but one in each phase that is written out (model 3.6).
+- A strategy with tiers or labels treats the tasks of a graph differently; a range has no tasks (model 4.14).
+- A producer makes the items of a range unless the runtime has none (A-1); roots are there when a phase begins.
 - Memory that a range touches first is placed before the phase (2.2), and under caches and contention its items have
   prices of their own (1.8).
-- Noise, draws of durations and transactions go by the ids of tasks, which copies have other ones of: here are none.
+- Noise, draws of durations and transactions go by the ids of tasks, and copies have other ids: they are not used here.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Part:
         return (Access(0, 0, self.bytes, mode=mode),) if self.bytes else ()
 
     def roots(self, prefix: str) -> list[Task]:
-        """The roots, named ``prefix`` and a number."""
+        """Return the roots, named ``prefix`` and a number."""
         return [self._root(i, time * NS, prefix) for i, time in enumerate(self.times_ns)]
 
     def _root(self, i: int, ps: int, prefix: str) -> Task:
@@ -81,7 +81,7 @@ class Part:
         return task(mine, name=f"{prefix}{i}", after=after)
 
     def family(self) -> RangeFamily:
-        """The range of the same tasks."""
+        """Return the range of the same tasks."""
         compute = Amounts.of_items([time * NS for time in self.times_ns])
         low, high, drawn = compute_bounds(compute)
         accesses = table(list(self.access()))
@@ -109,8 +109,8 @@ class Program:
     initialised: bool
 
     def groups(self, iterations: bool, tells_apart: bool, producers: bool, effects: Effects) -> Iterator[Spellings]:
-        """Spellings that mean the same where a strategy goes by ``iterations``, or tells tasks apart, or a runtime has
-        ``producers``.
+        """Return spellings with the same meaning under a strategy that goes by ``iterations``, or treats tasks
+        differently, or a runtime that has ``producers``.
         """
         tasks = [*self._ways("tasks", iterations)]
         if not all(part.plain for part in self.parts):
@@ -181,7 +181,7 @@ class Case:
     effects: Effects
 
     def plans(self, name: str) -> Iterator[list[tuple[str, Plan]]]:
-        """Groups of (spelling, plan) that mean the same under the shipped strategy ``name``."""
+        """Return groups of (spelling, plan) with the same meaning under the shipped strategy ``name``."""
         strategy = shipped_strategy(name)
         machine = toy(self.nodes, -(-self.workers // self.nodes))
         producers = self.how.producer != "none"
@@ -194,8 +194,8 @@ class Case:
             ]
 
     def differences(self, strategy: str, program: Path | None = None) -> Iterator[str]:
-        """A sentence for each spelling, and each engine, by which a run comes to another end; with the ``program`` of
-        the runtime in virtual time as well, where the runtime executes the spelling.
+        """Return a sentence for each spelling, and each engine, with another result; with the ``program`` of the
+        runtime also in virtual time, if the runtime executes the spelling.
         """
         for group in self.plans(strategy):
             expected: dict[str, Any] = {}
@@ -210,12 +210,12 @@ class Case:
 
 
 def is_for_the_runtime(plan: Plan) -> bool:
-    """Whether the runtime executes the plan in virtual time."""
+    """Tell whether the runtime executes the plan in virtual time."""
     return not plan.workload.ranges
 
 
 def end_of(run: Run, engine: str, program: Path | None = None) -> dict[str, Any]:
-    """What a run comes to: a deadlock too."""
+    """Return the outcome of a run, also a deadlock."""
     try:
         if engine in ENGINES:
             return seen(simulate(run.plan, run.seed, engine))
@@ -230,13 +230,13 @@ def end_of(run: Run, engine: str, program: Path | None = None) -> dict[str, Any]
 
 
 def goes_by_iterations(strategy: StrategySpec) -> bool:
-    """Whether it does something else in one iteration than in another."""
+    """Tell whether a strategy treats iterations differently."""
     entries = [*strategy.steal, *(strategy.dispatch or ())]
     return strategy.tune is not None or any(entry.iterations is not None for entry in entries)
 
 
 def seen(result: Result) -> dict[str, Any]:
-    """What a run comes to, whatever its tasks are called."""
+    """Return the results of a run that do not depend on the names of tasks."""
     totals = {name: result.counters[name] for name in ("makespan_ps", "page_faults")}
     workers = {name: result.workers[name].tolist() for name in (*COUNTS, *TIME)}
     nodes = {name: getattr(result, name).tolist() for name in ("node_bytes", "node_attempts", "node_success")}
@@ -244,7 +244,7 @@ def seen(result: Result) -> dict[str, Any]:
 
 
 def seen_in_virtual_time(run: KernelRun) -> dict[str, Any]:
-    """The same of a run of the task runtime."""
+    """Return the same results of a run of the task runtime."""
     workers = {name: [*values] for name, values in run.worker.items() if name in (*COUNTS, *TIME)}
     nodes = {name: [[*row] for row in getattr(run, name)] for name in ("node_bytes", "node_attempts", "node_success")}
     return {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **workers, **nodes}

@@ -91,17 +91,17 @@ class Use(NamedTuple):
 
 
 def task(*steps: Any, name: str = "", after: tuple[str, ...] = ()) -> Task:
-    """A spawned task; a step is a time, a `Run`, a `Task` to spawn or call, ``WAIT``, or a `Use`."""
+    """Return a spawned task; a step is a time, a `Run`, a `Task` to spawn or call, ``WAIT``, or a `Use`."""
     return Task(steps, name, after)
 
 
 def call(*steps: Any) -> Task:
-    """An inline call."""
+    """Return an inline call."""
     return Task(steps, kind=Kind.CALL)
 
 
 def body(*steps: Any) -> Task:
-    """A body that a worker is given."""
+    """Return a body that a worker is given."""
     return Task(steps, kind=Kind.IMPLICIT)
 
 
@@ -111,9 +111,9 @@ def phase(*roots: int, **options: Any) -> Phase:
 
 def graph(
     *roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = (),
-    words: tuple[SyncObject, ...] = (),
+    words: tuple[SyncObject, ...] = (), deal: Deal = Deal.MASTER,
 ) -> Workload:  # fmt: skip
-    """The workload of some root tasks; by default one phase that gives them all to worker 0."""
+    """Return the workload of some root tasks; by default one phase with that ``deal`` of all of them."""
     rows = _Rows()
     ids = tuple(rows.add(root, -1) for root in roots)
     ops = [op for task in rows.ops for op in task]
@@ -123,7 +123,7 @@ def graph(
         parameters={},
         kernels=("work",),
         regions=regions,
-        phases=phases if phases is not None else (Phase(roots=ids),),
+        phases=phases if phases is not None else (Phase(roots=ids, deal=deal),),
         ranges=(),
         op_ptr=_offsets(len(task) for task in rows.ops),
         op_code=np.array([code for code, _ in ops], np.uint8),
@@ -144,7 +144,7 @@ def items(
     count: int, low_ps: int, high_ps: int | None = None, deal: Deal = Deal.MASTER, accesses: tuple[Access, ...] = (),
     steps: tuple[tuple[int, int, int], ...] = (), regions: tuple[Region, ...] = (), repeat: int = 1,
 ) -> Workload:  # fmt: skip
-    """``count`` range items; ``steps`` are (divisor, step_div, step_mod) of each access."""
+    """Return ``count`` range items; ``steps`` are (divisor, step_div, step_mod) of each access."""
     rule = np.array(steps, np.int64).reshape(-1, 3)
     family = RangeFamily(
         name="item",
@@ -171,13 +171,12 @@ def _offsets(lengths: Iterator[int]) -> Any:
 
 
 def two_that_drip(alone_ps: int) -> Workload:
-    """Two tasks beside each other, each of which spawns two others after every stretch of work of ``alone_ps`` or
-    more."""
+    """Return two tasks that each spawn two others after every stretch of work of ``alone_ps`` or more."""
     return graph(task(_drips(16, alone_ps), _drips(12, alone_ps), WAIT))
 
 
 def _drips(count: int, alone_ps: int) -> Task:
-    """Lengths of stretches and of what is spawned go round."""
+    """Return the steps of such a task; lengths of stretches and of spawned tasks take turns."""
     ns, steps = 1000, list[object]()
     for at in range(count):
         steps += [alone_ps + 1_300 * ns * (at % 7), task((90 + 50 * (at % 5)) * ns)]
@@ -186,7 +185,7 @@ def _drips(count: int, alone_ps: int) -> Task:
 
 
 def layers(count: int, width: int, compute_ps: int) -> Workload:
-    """Layers of tasks that are all roots; each task waits for two of the layer before."""
+    """Return layers of tasks that are all roots; each task waits for two tasks of the layer before."""
 
     def one(layer: int, i: int) -> Task:
         before = {i, (2 * i + layer) % width} if layer else set()
@@ -194,4 +193,4 @@ def layers(count: int, width: int, compute_ps: int) -> Workload:
         return task(Run(compute_ps + i * 1000), name=f"{layer}-{i}", after=after)
 
     tasks = [one(layer, i) for layer in range(count) for i in range(width)]
-    return graph(*tasks, phases=(phase(*range(len(tasks))),))
+    return graph(*tasks)

@@ -1,4 +1,4 @@
-"""Which assumed values of a machine a run depends on, and what half and twice of one change."""
+"""The assumed values of a machine on which a run depends, and the effect of half and twice of such a value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What programs beside the simulated one use of controllers and links (model 2.5), worked out by hand on every engine.
+"""The use of controllers and links by programs beside the simulated one (model 2.5), worked out by hand on every
+engine.
 
-Reading memory of the own node, a worker asks for 6.4 GB/s: ten misses of 64 bytes under way at 100 ns. From the other
-node it asks for 3.2 GB/s.
+A worker that reads memory of the own node demands 6.4 GB/s: ten misses of 64 bytes at a time at 100 ns. From the other
+node it demands 3.2 GB/s.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from engine_setup import NS, SEED, Seen, found, observe, plan_of, run, runtime, 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_plans import coupled_plans, seeds, with_effects
-from task_graphs import Access, Run, body, graph, phase
+from task_graphs import Access, Run, body, graph
 
 from numasim.cli import main
 from numasim.engine.observe.over_time import OverTime
@@ -51,7 +52,7 @@ def toy(controller: float = 6.4, link: float = 100, cores: int = 2) -> Machine:
 def readers(*workers: int) -> Workload:
     """100 lines of node 0 for each of these workers, of which those with even numbers are on node 0."""
     bodies = [body(*([Run(0, (Access(0, 0, 6400),))] if w in workers else [])) for w in range(4)]
-    return graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), regions=(DATA,))
+    return graph(*bodies, deal=Deal.CYCLIC, regions=(DATA,))
 
 
 def seen(work: Workload, machine: Machine, background: Background, **effects: Any) -> Seen:
@@ -62,7 +63,7 @@ def seen(work: Workload, machine: Machine, background: Background, **effects: An
 
 
 def lengths(of: Seen) -> list[int]:
-    """How long the segment of each reader takes, in ps."""
+    """Return the time of the segment of each reader, in ps."""
     return [end - start for _, _, start, end in of.stretches if end > start]
 
 

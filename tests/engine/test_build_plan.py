@@ -1,5 +1,5 @@
-"""The repeats of a cell share its plan, plans share what they have in common; what depends on seeds is drawn by each
-run.
+"""The repeats of a cell share its plan, and plans share equal parts; each run draws everything that depends on its
+seed.
 """
 
 from __future__ import annotations

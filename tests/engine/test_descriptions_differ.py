@@ -50,16 +50,16 @@ SETTINGS = ("placement", "tiers", "labels", "tune", "helpers")
 
 
 def described(spec: StrategySpec) -> str:
-    """What is said of all workers, without the name."""
+    """Return the description for all workers, without the name."""
     return "\n".join(
         explained(spec, RUNTIME, UNLIKE_UNITS, WORKERS, worker).split("\n", 1)[1] for worker in range(WORKERS)
     )
 
 
 def tables(spec: StrategySpec) -> str:
-    """All that a strategy is compiled to, in one text, without what no run can depend on: what a queue without bound
-    does when it is full, how a wait of nothing grows, segments without queues, and whether the rows of workers are
-    stored once or for each.
+    """Return all compiled tables of a strategy, in one text, without values that no run can depend on: the overflow
+    rule of a queue without bound, the growth of a wait of nothing, segments without queues, and whether the rows of
+    workers are stored once or for each worker.
     """
     workers = map_workers(MACHINE, WORKERS, spec.mapping)
     plan = compile_strategy(spec, RUNTIME, MACHINE, workers)
@@ -81,7 +81,7 @@ def tables(spec: StrategySpec) -> str:
 
 
 def meant(plan: StealPlan, level: Level) -> Iterator[str]:
-    """The record of a level or rule, and the queues of each of its rows, a text each."""
+    """Return the record of a level or rule, and the queues of each of its rows, a text each."""
     record = plan.level[level.index]
     yield str({name: int(record[name]) for name in LEVEL.names or () if name not in ("row", "segments", "anchor")})
     yield "workers" if level.anchor is Anchor.ALL else level.anchor.name.replace("ME", "workers")
@@ -92,7 +92,7 @@ def meant(plan: StealPlan, level: Level) -> Iterator[str]:
 
 
 def checked(specs: list[StrategySpec]) -> int:
-    """The number of different tables among ``specs``, all of which have descriptions of their own."""
+    """Return the number of different tables among ``specs``; assert that each has a description of its own."""
     by_words: dict[str, str] = {}
     for spec in specs:
         made = tables(spec)
@@ -119,7 +119,7 @@ def test_random_strategies_and_changes_of_one_field_are_told_apart(seed: int) ->
 
 
 def changed(chance: Random, document: dict[str, Any], other: dict[str, Any]) -> list[dict[str, Any]]:
-    """Copies of ``document`` with one field each as in ``other``, added or left out, at any depth."""
+    """Return copies of ``document`` with one field each as in ``other``, added or left out, at any depth."""
     found = []
     for key in sorted({*document, *other} - {"name"}):
         found.append(with_key(document, key, other.get(key)))
@@ -140,7 +140,7 @@ def with_key(mapping: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
 
 
 def valid(document: dict[str, Any]) -> list[StrategySpec]:
-    """The strategy of ``document``, none where it contradicts itself or its tasks could not leave a queue."""
+    """Return the strategy of ``document``, none if it contradicts itself or its tasks could not leave a queue."""
     try:
         spec = StrategySpec.model_validate(document)
         compile_strategy(spec, RUNTIME, MACHINE, map_workers(MACHINE, WORKERS, spec.mapping))

@@ -1,4 +1,6 @@
-"""Runs in which nobody is at work and tasks are left: searches go on for ever, and are refused once that is certain."""
+"""Runs in which no worker is at work and tasks are left: such runs are refused once it is certain
+that they cannot end.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,7 @@ def alone(*lengths_ps: int, skip: bool = True) -> Plan:
 def side_by_side(*lengths_ps: int) -> Workload:
     """A body of four equal segments for each worker."""
     bodies = [body(*[Segment(length) for _ in range(4)]) for length in lengths_ps]
-    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),))
+    return graph(*bodies, deal=Deal.CYCLIC)
 
 
 @pytest.mark.parametrize("skip", [False, True])

@@ -1,4 +1,4 @@
-"""Work as flows, by hand: what running segments share, and what they leave each other (model 2.5, 2.6 and 2.9).
+"""Work as flows, by hand: the sharing of resources by running segments (model 2.5, 2.6 and 2.9).
 
 In the own memory 64 bytes take 100 ns and ten misses overlap, so that a reader that nothing holds back takes 10 ns a
 line, 6.4 GB/s, and half of that from the other node. Capacities are 6.4 GB/s or round parts of it: shares are powers of
@@ -50,7 +50,7 @@ def read(size: int = 6400, offset: int = 0, mode: Mode = Mode.READ, compute_ps: 
 def each(*bodies: tuple[Any, ...] | Task, regions: tuple[Region, ...] = (DATA,)) -> Workload:
     """The steps of worker 0, 1, ... as bodies."""
     roots = [steps if isinstance(steps, Task) else body(*steps) for steps in bodies]
-    return graph(*roots, phases=(phase(*range(len(roots)), deal=Deal.CYCLIC),), regions=regions)
+    return graph(*roots, deal=Deal.CYCLIC, regions=regions)
 
 
 def flow(work: Workload, workers: int, machine: Machine, effects: Effects, **keys: Any) -> Seen:
@@ -61,7 +61,7 @@ def flow(work: Workload, workers: int, machine: Machine, effects: Effects, **key
 
 
 def ends(seen: Seen) -> list[int]:
-    """When the last segment of each worker ends, in picoseconds."""
+    """Return when the last segment of each worker ends, in picoseconds."""
     last: dict[int, int] = {}
     for worker, _, _, end in seen.stretches:
         last[worker] = max(end, last.get(worker, 0))
@@ -69,7 +69,7 @@ def ends(seen: Seen) -> list[int]:
 
 
 def lengths(seen: Seen) -> list[int]:
-    """How long the one segment of each worker takes."""
+    """Return the time of the one segment of each worker."""
     return [end - start for _, _, start, end in seen.stretches]
 
 
@@ -395,28 +395,22 @@ def test_a_worker_s_next_item_takes_the_place_of_the_last() -> None:
 
 
 # ---- flows of one class under levels that change --------------------------------------------------------------------
-# One node of 6.4 GB/s, which one reader uses up: 64 bytes take it 10 ns. Equal readers are one class. Those that the s
-# resource holds back are a group: another node has a link to the first one.
+# One reader uses up the 6.4 GB/s of a node: 64 bytes take it 10 ns. Equal readers are one class. Classes that the same
+# resource holds back are a group; in the second machine a link leads to the other node.
 
-ONE_NODE_FLOW_CLASSES = toy_with({"cores": 5}, nodes={"imc_bandwidth_gbs": 6.4}, links=[])
-LINE_PS = 10 * NS
-TWO_NODES = toy_with(
-    {"sockets": 2, "cores": 3}, nodes={"imc_bandwidth_gbs": 6}, links=[{"between": (0, 1), "bandwidth_gbs": 1.6}]
-)
+FIVE_CORES = toy(shape={"cores": 5})
+TWO_NODES = toy(6, 1.6, {"sockets": 2, "cores": 3})
 
 
-def reads(lines: int, compute_ps: int = 0) -> Run:
-    """Takes 10 ns a line if nobody else reads."""
-    return Run(compute_ps, (Access(0, 0, 64 * lines),))
+def reads(lines: int) -> Run:
+    """Return a segment that takes 10 ns a line if nobody else reads."""
+    return read(64 * lines)
 
 
-def together(*bodies: Task, pop_ns: int = 0, machine: Machine = ONE_NODE_FLOW_CLASSES) -> Seen:
-    """The bodies as roots of workers 0, 1, ...; a task that a worker takes from its queue costs it ``pop_ns``."""
-    work = graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), regions=(DATA,))
-    strategy = stealing(placement={"policy": "bind", "node": 0})
+def together(*bodies: Task, pop_ns: int = 0, machine: Machine = FIVE_CORES) -> Seen:
+    """Run a body on each worker; a task that a worker takes from its queue costs ``pop_ns``."""
     how = runtime(costs={"pop_ns": pop_ns, "push_ns": 0, "probe_ns": 100_000})
-    effects = Effects(contention="fluid")
-    return run(work, len(bodies), strategy=strategy, how=how, machine=machine, effects=effects)
+    return flow(each(*bodies), len(bodies), machine, FLUID, how=how)
 
 
 def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
@@ -598,7 +592,7 @@ def all_read(machine: Machine, placement: dict[str, object]) -> Seen:
     size = 1 << 24
     reads = [body(Run(0, (Access(core % machine.nodes, 0, size),))) for core in range(machine.cores)]
     regions = tuple(Region(f"of node {node}", size, True) for node in range(machine.nodes))
-    work = graph(*reads, phases=(phase(*range(machine.cores), deal=Deal.CYCLIC),), regions=regions)
+    work = graph(*reads, deal=Deal.CYCLIC, regions=regions)
     strategy = stealing(placement=placement)
     return run(work, machine.cores, machine=machine, strategy=strategy, effects=Effects(contention="fluid"))
 

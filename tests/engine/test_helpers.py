@@ -1,20 +1,18 @@
-"""Helper threads: what they bring into caches, when, and what that changes (model 4.11), worked out by hand."""
+"""Helper threads: the bytes that they bring into caches, their times, and their effects (model 4.11), worked out by
+hand.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import pytest
 from engine_setup import NS, SEED, plan_of, runtime, stealing, toy_with
-from random_graphs import Document
-from random_recipes import helped_parts, machine_document, model_document, plan_from
 from task_graphs import WAIT, Access, Run, Task, Use, graph, phase, task
 
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
-from numasim.errors import InputError
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Region
@@ -64,7 +62,7 @@ def seen(result: Result) -> dict[str, Any]:
 
 
 def outcome(plan: Plan) -> tuple[int, int, int]:
-    """The makespan in ns, prefetched bytes, and those that were used."""
+    """Return the makespan in ns, the prefetched bytes, and the part of them that was used."""
     counters = ran(plan).counters
     assert counters["makespan_ps"] % NS == 0
     return counters["makespan_ps"] // NS, counters["bytes_prefetched"], counters["bytes_prefetched_used"]
@@ -196,47 +194,6 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
 
 
 # ---- both engines --------------------------------------------------------------------------------------------------
-
-
-def random_helped(chance: Random) -> Document:
-    """A recipe of units with helpers, most often beside a cache."""
-    machine = machine_document(chance)
-    while machine["shape"]["cores"] < 2 or not machine["effects"].get("caches", {}).get("llc"):
-        machine = machine_document(chance)
-    parts = helped_parts(chance)
-    model = {**model_document(chance), "cache": chance.choice(("share", "share", "lru"))}
-    seed = chance.getrandbits(64)
-    nodes = machine["shape"]["sockets"] * machine["shape"]["nodes"]
-    workers = chance.randint(1, nodes * (machine["shape"]["cores"] - 1))
-    parts["strategy"]["helpers"]["lifespan"] = chance.choice((300, 4000, "1MiB"))
-    return {
-        "machine": machine,
-        **parts,
-        "workers": workers,
-        "seed": seed,
-        "model": model,
-        "skip": True,
-        "folded": False,
-    }
-
-
-def test_engines_agree_on_random_plans_with_helpers() -> None:
-    """Also that helpers change nothing of what is done, and that some are there."""
-    with_helpers = 0
-    for number in range(60):
-        chance = Random(f"helpers {number}")
-        recipe = random_helped(chance)
-        try:
-            plan = plan_from(recipe)
-        except InputError:
-            continue
-        with_helpers += plan.helpers is not None
-        results = [simulate(plan, recipe["seed"], engine, check=True) for engine in ENGINES]
-        assert seen(results[0]) == seen(results[1]), number
-        without = simulate(replace(plan, helpers=None), recipe["seed"])
-        for name in ("tasks", "commits"):
-            assert without.counters[name] == results[0].counters[name]
-    assert with_helpers > 30
 
 
 # ---- memory that tasks allocate ------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
-"""Every invariant can fail: a good result is falsified in one place, and the sentence that names it is seen."""
+"""Every invariant can fail: a good result is falsified in one place, and the sentence that names
+the error is checked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controllers between iterations: what they are told, exactly; what they may not return; equal on both engines."""
+"""Controllers between iterations: their exact inputs, and the outputs that are refused; equal on both engines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def controlled(plan: Plan, controller: Callable[..., Any]) -> Plan:
 
 
 def measured(plan: Plan) -> list[Measures]:
-    """What the controller of a run is told, the same on every engine."""
+    """Return the measures that the controller of a run gets, the same on every engine."""
     told: dict[str, list[Measures]] = {engine: [] for engine in ENGINES}
     for engine, mine in told.items():
 

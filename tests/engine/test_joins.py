@@ -306,7 +306,7 @@ def test_the_caller_goes_on_where_the_callee_ended() -> None:
 
 
 def test_implicit_bodies_run_on_the_workers_that_they_were_given_to() -> None:
-    bodies = graph(*[body(100 * NS) for _ in range(5)], phases=(phase(*range(5), deal=Deal.CYCLIC),))
+    bodies = graph(*[body(100 * NS) for _ in range(5)], deal=Deal.CYCLIC)
     seen = run(bodies, workers=2)
     assert [seen.order(0), seen.order(1)] == [[0, 2, 4], [1, 3]]
     assert (seen["tasks"], seen["steal_success"]) == (0, 0)

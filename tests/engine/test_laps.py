@@ -1,7 +1,7 @@
-"""Searches that last: after a lap of 65,536 fruitless rounds the picks of a worker repeat (model 4.1).
+"""Long searches: after a lap of 65,536 fruitless rounds the picks of a worker repeat (model 4.1).
 
-What a worker draws in the first two laps and a half is worked out here from the definition of a draw; longer searches
-are held against closed forms, and shortcuts against every probe as an event.
+The draws of a worker in the first two laps and a half are computed here from the definition of a draw; longer searches
+are compared with closed forms, and shortcuts with runs that make an event of every probe.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from engine_setup import NS, event_by_event, found, plan_of, runtime, shipped_strategy, stealing, toy
-from task_graphs import WAIT, Run, body, graph, phase, task
+from task_graphs import WAIT, Run, body, graph, task
 
 from numasim.draws import DrawClass, base, below_array, stream_array
 from numasim.engine.simulate import ENGINES, simulate
@@ -36,9 +36,7 @@ pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 def long_and_short(*lengths_ps: int) -> Workload:
     """A body for each worker."""
-    return graph(
-        *[body(Run(length)) for length in lengths_ps], phases=(phase(*range(len(lengths_ps)), deal=Deal.CYCLIC),)
-    )
+    return graph(*[body(Run(length)) for length in lengths_ps], deal=Deal.CYCLIC)
 
 
 def plan_with(strategy: StrategySpec | str, work: Workload, workers: int, nodes: int = 1) -> Plan:

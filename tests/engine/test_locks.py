@@ -1,4 +1,4 @@
-"""Locks of every kind: who is next, how long a handoff takes, what is counted (model 5.1 to 5.3; thesis Table 6.2)."""
+"""Locks of every kind: the next holder, the time of a handoff, the counters (model 5.1 to 5.3; thesis Table 6.2)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ CRITICAL_PS = 100 * NS
 
 
 def bodies(*each: Task, words: tuple[SyncObject, ...] = DOOR) -> Workload:
-    """A body for each worker."""
-    return graph(*each, phases=(phase(*range(len(each)), deal=Deal.CYCLIC),), words=words)
+    """Return a program with a body for each worker."""
+    return graph(*each, deal=Deal.CYCLIC, words=words)
 
 
 def contention(workers: int, sections: int, critical_ps: int = CRITICAL_PS) -> Workload:
-    """Everybody runs critical sections back to back."""
+    """Return a program in which every worker runs critical sections back to back."""
     return bodies(*[body(*[LOCK, critical_ps, UNLOCK] * sections) for _ in range(workers)])
 
 
@@ -45,13 +45,13 @@ def locked(
 
 
 def grants(seen: Seen) -> list[tuple[int, int]]:
-    """(time, worker) of every acquisition, in time order."""
+    """Return (time, worker) of every acquisition, in time order."""
     assert seen.result.held is not None
     return sorted((start, actor) for _, actor, start, _ in seen.result.held.tolist())
 
 
 def handoffs_ps(seen: Seen) -> list[int]:
-    """Time from each release to the next grant."""
+    """Return the time from each release to the next grant."""
     held = sorted(seen.result.held[:, 2:].tolist())
     return [after[0] - before[1] for before, after in pairwise(held)]
 
@@ -106,7 +106,7 @@ def test_atomics_are_served_one_at_a_time_in_order_of_arrival() -> None:
 
 
 def queue_up(arrivals_ns: list[int], machine: Machine, **keys: Any) -> list[int]:
-    """The workers in the order of their grants, where worker 0 holds the lock for long and the others arrive so."""
+    """Return the workers in the order of their grants; worker 0 holds the lock for long, and the others arrive so."""
     others = [body(arrival * NS, LOCK, 10 * NS, UNLOCK) for arrival in arrivals_ns]
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *others)
     return [worker for _, worker in grants(locked(work, 1 + len(others), machine, **keys))[1:]]
@@ -218,7 +218,7 @@ def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node:
 
 
 def throughput(kind: str, workers: int) -> float:
-    """Acquisitions a microsecond while ``workers`` contend on one socket."""
+    """Return the acquisitions per microsecond while ``workers`` contend on one socket."""
     seen = locked(contention(workers, 200, 0), workers, toy(cores=8), {"pause_ns": 40}, kind=kind)
     return seen["lock_acquisitions"] / (seen["makespan_ps"] / 1e6)  # type: ignore[no-any-return]
 
@@ -403,7 +403,7 @@ def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
     """A body for each worker, which comes to the barrier at a given time and then as soon as it can."""
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
     words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
-    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), words=words)
+    return graph(*bodies, deal=Deal.CYCLIC, words=words)
 
 
 def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
@@ -413,7 +413,7 @@ def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
 
 
 def leaving_ns(seen: Seen) -> list[float]:
-    """[workers] when each left the last barrier."""
+    """Return [workers] when each left the last barrier."""
     last = {actor: t / NS for t, actor, _, _ in seen.of_rank(Rank.WAKE)}
     return [last[worker] for worker in range(4)]
 
@@ -477,7 +477,7 @@ def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: 
     work = graph(
         body(1000 * NS, Use(signal)),
         *others,
-        phases=(phase(*range(1 + len(others)), deal=Deal.CYCLIC),),
+        deal=Deal.CYCLIC,
         words=(SyncObject("go", Role.CONDITION, owner=owner, parties=len(others)),),
     )
     strategy = stealing(mapping="contiguous", locks={"home": home})
@@ -527,7 +527,7 @@ def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, p
     """More workers use it than it has parties: the next ones meet by themselves."""
     bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
     words = (SyncObject("gate", Role.BARRIER, parties=parties),)
-    work = graph(*bodies, phases=(phase(*range(4), deal=Deal.CYCLIC),), words=words)
+    work = graph(*bodies, deal=Deal.CYCLIC, words=words)
     strategy = stealing(locks={"barrier": kind}, mapping="contiguous")
     plan = plan_of(work, 4, strategy, "bare", toy(sockets=2, cores=2), skip=False)
     assert sum(actor == 1 for _, actor, _, _ in observe(plan).of_rank(Rank.RELEASE)) == 12 // parties

@@ -1,4 +1,4 @@
-"""What a task is about, against a walk over its program; homes from the page map (thesis 5.3 to 5.5)."""
+"""The objects of a task, against a walk over its program; homes from the page map (thesis 5.3 to 5.5)."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy
 
 
 def walked(work: Any, row: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """(mode, an access) of each piece of memory that a row and its calls access."""
+    """Return (mode, an access) of each piece of memory that a row and its calls access."""
     seen: dict[tuple[int, ...], tuple[int, int]] = {}
     for op in range(work.op_ptr[row], work.op_ptr[row + 1]):
         code, operand = work.op_code[op], int(work.op_arg[op])
@@ -179,7 +179,7 @@ def distinct(family: Any) -> list[int]:
 
 
 def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
-    """(home, bytes) of a template's access for one item, page by page."""
+    """Return (home, bytes) of a template's access for one item, page by page."""
     one, divisor, page_bytes = family.accesses, int(family.divisor[j]), given_plan.machine.page_bytes
     offset = int(one.offset[j] + item // divisor * family.step_div[j] + item % divisor * family.step_mod[j])
     total = [0, 0, 0]
@@ -219,7 +219,7 @@ def on(*accesses: Access, ns: int = 100) -> Any:
 
 
 def workers_of(run: Seen) -> dict[int, int]:
-    """The worker that executed each task."""
+    """Return the worker that executed each task."""
     return {each: worker for worker, each, _, _ in run.stretches}
 
 

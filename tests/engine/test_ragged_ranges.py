@@ -226,7 +226,7 @@ def test_times_are_combined_alike_one_by_one_and_together(times: list[tuple[int,
 @pytest.mark.parametrize("lines", [(1, 100, 1, 1), (5, 5, 5, 5)])
 def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...]) -> None:
     """Worker 0 waits 300 ns for a line of its own node, and worker 1, which is dealt nothing, 100 ns. That steals the
-    second item when worker 0 has ended the first and begins the last. Like items are as long as that of worker 0.
+    second item when worker 0 has ended the first and begins the last. Equal items are as long as that of worker 0.
     """
     machine = toy_with({"sockets": 2, "cores": 1}, latency_ns=[[300, 300], [100, 100]])
     work = ragged(len(lines), 1, on(0, each(*(64 * line for line in lines))))

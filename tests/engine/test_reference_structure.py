@@ -1,6 +1,6 @@
 """The modules of the reference engine import each other in the order of the package's page.
 
-That no component reaches into another, and that SimPy is known to the clock and its actors alone, ruff holds.
+Ruff checks that no component uses private parts of another, and that only the clock and its actors know SimPy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ REFERENCE = Path(numasim.engine.reference.__file__).parent
 
 
 def steps() -> dict[str, int]:
-    """The number of the step of the page in which each module is named first."""
+    """Return the number of the step of the page in which each module is named first."""
     page = numasim.engine.reference.__doc__
     assert page is not None
     numbered = page[page.index("1. ") : page.index("Three calls")]

@@ -1,4 +1,4 @@
-"""The bounds that every run is held against, and what a run that offers thieves nothing says of itself (model 8)."""
+"""The bounds with which every run is compared, and the remark about a run that offers thieves nothing (model 8)."""
 
 from __future__ import annotations
 

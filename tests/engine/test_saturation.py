@@ -1,16 +1,16 @@
-"""Links and controllers that are full carry what they can, to within one part in a thousand, and two carry twice that.
+"""Full links and controllers carry their bandwidth, to within one part in a thousand, and two carry twice as much.
 
-Every flow alone asks for more than the 1.6 GB/s that its link or controller has: 3.2 from the other node, 6.4 from the
-own one. So the bottleneck is full as long as anybody runs, and what is lost is the time in which nobody does: the first
-steals, far below a millionth of the run. Shares are rounded down by at most one in 2**20 of what flows ask for, which
-here is less than fifty times what there is: the 10,000th part is the most that rounding can cost.
+Every flow alone demands more than the 1.6 GB/s that its link or controller has: 3.2 from the other node, 6.4 from the
+own node. So the bottleneck is full as long as any flow runs, and only the time without flows is lost: the first steals,
+far below a millionth of the run. Shares are rounded down by at most one in 2**20 of the demands, which here are less
+than fifty times the capacity: rounding costs at most the 10,000th part.
 """
 
 from __future__ import annotations
 
 import pytest
 from engine_setup import NS, Seen, observe, plan_of, runtime, stealing, toy_with
-from task_graphs import Access, Run, Task, body, graph, phase, task
+from task_graphs import Access, Run, Task, body, graph, task
 
 from numasim.machine.topology import Machine
 from numasim.plan.effects import Effects
@@ -43,7 +43,7 @@ def streams(on: Machine, sources: dict[int, int]) -> Seen:
     nodes = plan.workers.node.tolist()
     bodies = [stream(w, sources[node]) if node in sources else body() for w, node in enumerate(nodes)]
     regions = (Region("data", on.nodes * PART, True),)
-    work = graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), regions=regions)
+    work = graph(*bodies, deal=Deal.CYCLIC, regions=regions)
     return flowing(work, on, stealing(placement="block"))
 
 
@@ -85,7 +85,7 @@ def test_two_controllers_deliver_twice_as_much() -> None:
 
 
 def carried_while_both_run(seen: Seen) -> float:
-    """Bytes per second of two groups of workers, each over its own time: they read not quite as much."""
+    """Return the bytes per second of two groups of workers, each over its own time: they read not quite as much."""
     ends: dict[int, int] = {}
     assert seen.log is not None
     for each in seen.log:

@@ -394,7 +394,7 @@ def test_a_worker_offers_what_it_has_released_again_once_it_has_executed_one_of_
     """Worker 0 releases six tasks with room for one: it puts one, begins the next, and puts another one after that."""
     names = [f"t{i}" for i in range(6)]
     tasks = [task(Run(LONG), name=name, after=("first",)) for name in names]
-    work = graph(task(Run(LONG), name="first"), *tasks, phases=(phase(*range(7)),))
+    work = graph(task(Run(LONG), name="first"), *tasks)
     seen = observe(event_by_event(plan_of(work, 2, how=room_for(1, push_ps // NS))))
     assert seen.of_worker("tasks") == [4, 3]  # three each of the six, which take both workers three times as long
     lost = seen["makespan_ps"] - 4 * LONG
@@ -402,7 +402,7 @@ def test_a_worker_offers_what_it_has_released_again_once_it_has_executed_one_of_
 
 
 def test_a_worker_that_is_dealt_more_than_its_queue_holds_offers_it_one_by_one() -> None:
-    work = graph(*[task(Run(LONG)) for _ in range(100)], phases=(phase(*range(100)),))
+    work = graph(*[task(Run(LONG)) for _ in range(100)])
     for workers in (1, 2, 4):
         seen = observe(event_by_event(plan_of(work, workers, "randomized", room_for(4))))
         assert sum(seen.of_worker("tasks")) == 100

@@ -1,4 +1,6 @@
-"""The serial time where caches, overlap, misses at once or noise decide it: worker 0 alone, depth first (model 6)."""
+"""The serial time if it depends on caches, overlap, overlapping misses or noise: worker 0 alone,
+depth first (model 6).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def read(size: int, offset: int = 0, compute_ps: int = 0, mode: Mode = Mode.READ
 
 
 def serial_of(work: Workload, effects: Effects, workers: int = 2) -> int:
-    """The serial time that a run reports whose memory is all on node 1, away from worker 0."""
+    """Return the serial time of a run whose memory is all on node 1, away from worker 0."""
     costs = {"probe_remote_ns": 100, "push_ns": 70, "take_ns": 30}
     strategy = stealing(placement={"policy": "bind", "node": 1})
     return int(observe(plan_of(work, workers, strategy, runtime(costs=costs), TWO, effects=effects))["serial_ps"])
@@ -108,7 +110,7 @@ def test_without_caches_it_is_the_sum_of_what_is_declared(work: Workload, overla
 
 
 def combined_sum(work: Workload, effects: Effects) -> int:
-    """The sum over segments, each of which runs once; with its waits alone a segment takes as long as they do."""
+    """Return the sum over segments, each of which runs once; a segment takes as long as its waits."""
     running = np.concatenate([[0], np.cumsum(access_ps(work.accesses, LOCAL_PS))])
     waits = np.diff(running[work.segment_accesses])
     assert (np.maximum(work.segment_compute_ps, waits) == segment_ps(work, LOCAL_PS)).all()
@@ -165,7 +167,9 @@ def test_one_worker_without_caches_does_its_work_in_the_serial_time(plan: Plan, 
 
 
 def dealing_ps(plan: Plan) -> int:
-    """What worker 0 pays for the labels of items, which is no part of the serial time: a phase of one body each."""
+    """Return the time of worker 0 for the labels of items, a phase of one body each that is no part of
+    the serial time.
+    """
     work = plan.workload
     dealt = [(phase.roots, runs) for phase, runs in zip(work.phases, work.runs, strict=True) if phase.name == PHASE]
     assert len(dealt) == plan.control.dealing

@@ -77,7 +77,7 @@ def workload(name: str) -> Workload:
 
 
 def figures(name: str, domains: int, model: str) -> Figures:
-    """Means over seeds."""
+    """Return means over seeds."""
     machine = toy_with({"sockets": domains, "cores": 4 // domains}, caches=CACHES)
     how = runtime(costs={"probe_remote_ns": 100})
     effects = Effects(cache=model, contention="fluid", overlap_ppm=0)  # so that memory counts in run times

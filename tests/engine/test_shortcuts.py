@@ -1,7 +1,7 @@
-"""No shortcut changes what a run comes to (model 1.5 to 1.8).
+"""No shortcut changes the results of a run (model 1.5 to 1.8).
 
-Engines sleep through probes that fail, follow rounds under a lock apart from the clock, count like items in bulk, skip
-to the next steal, and follow thieves in bulk. Every plan runs with all shortcuts and event by event, on every engine.
+Engines sleep through failing probes, simulate rounds under a lock apart from the clock, count equal items in bulk, skip
+to the next steal, and simulate thieves in bulk. Every plan runs with all shortcuts and event by event, on every engine.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def producing(capacity: int, **costs: int) -> Any:
 
 
 def like_items(effects: Effects) -> Plan:
-    """600 like items for eight workers on shared cores, data of both nodes, made at the side."""
+    """600 equal items for eight workers on shared cores, data of both nodes, made at the side."""
     accesses = (Access(0, 0, 6400, passes=2), Access(0, 8192, 640, mode=Mode.WRITE))
     work = items(600, 300 * NS, None, Deal.MASTER, accesses, ((1, 0, 0), (1, 0, 0)), (READY,))
     how = producing(6, push_ns=3, pop_ns=5)
@@ -237,7 +237,7 @@ def uneven(
     count: int, workers: int, read: int = 4096, deal: Deal = Deal.CYCLIC, strategy: str = "randomized",
     sockets: int = 2, **how: Any,
 ) -> Plan:  # fmt: skip
-    """Like items that read one node's memory: the workers of the other nodes are slower and will be robbed."""
+    """Equal items that read one node's memory: the workers of the other nodes are slower and will be robbed."""
     work = items(count, 100 * NS, deal=deal, accesses=(Access(0, 0, read),), steps=((1, 0, 0),), regions=(READY,))
     bound = shipped_strategy(strategy).model_copy(update={"placement": PlacementSpec(policy="bind", node=0)})
     return plan_of(work, workers, bound, runtime(**how), toy(sockets, 6))
@@ -272,8 +272,8 @@ RANGES: dict[str, Callable[[], Plan]] = {
     "idle workers": lambda: plan_of(LONG, 4, "randomized", machine=toy(2, 2)),
     "idle workers that back off": lambda: plan_of(LONG, 3, "randomized", runtime(backoff={"first_ns": 50})),
     "items dealt": lambda: plan_of(DEALT, 4),
-    "like items produced": spread,
-    "like items produced, on unlike cores": lambda: spread(Effects(worker_spread_ppm=100_000)),
+    "equal items produced": spread,
+    "equal items produced, on unlike cores": lambda: spread(Effects(worker_spread_ppm=100_000)),
     "tasks among the items of a producer": lambda: plan_of(
         mixed(graph(body(*(task(50 * NS) for _ in range(10)))), items(900, 1000 * NS)), 3,
         how=producing(20, push_ns=3, pop_ns=5),
@@ -288,12 +288,12 @@ RANGES: dict[str, Callable[[], Plan]] = {
     ) for own in ("lifo", "fifo") for steal in ("lifo", "fifo") for amount in ("one", "half", {"count": 3})},
     **{f"produced by {rule}": lambda rule=rule: ruled(rule) for rule in RULES},
     **{f"nested in {join}": lambda join=join: nested(join) for join in ("help", "own", "strict", "continuation")},
-    **{f"like items under {name}": lambda effects=effects: like_items(effects) for name, effects in COUPLING.items()},
+    **{f"equal items under {name}": lambda effects=effects: like_items(effects) for name, effects in COUPLING.items()},
     **{f"announced by {announce}, put in {push}": lambda announce=announce, push=push: announced_production(
         announce, push
     ) for announce in ("owner", "owner-exact") for push in (20, 60)},
 }  # fmt: skip
-IN_BULK = [name for name in RANGES if name.startswith(("like items", "announced"))]
+IN_BULK = [name for name in RANGES if name.startswith(("equal items", "announced"))]
 
 
 @pytest.mark.parametrize("name", RANGES)
@@ -320,7 +320,9 @@ def test_like_items_differ_by_nothing_but_their_place(effect: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
-    """The worker steals from itself, which takes time: the producer finds its queue full and the worker busy."""
+    """The worker steals from itself, which takes time: so the producer finds the queue full while the
+    worker is busy.
+    """
     how = producing(8, probe_ns=100, take_ns=60)
     seen = observe(plan_of(items(630, 0), 1, "topology-aware-self", how), 5, engine)
     assert (seen["tasks"], seen["mode"]) == (630, "eager")
@@ -354,7 +356,9 @@ def test_random_plans_that_may_skip_ahead(chance: Random) -> None:
 
 
 def produced(chance: Random) -> Plan:
-    """Like items that an extra producer makes; how long they take depends on the node and on who shares the core."""
+    """Return equal items that an extra producer makes; their time depends on the node and on the
+    workers of the core.
+    """
     shape = {"sockets": chance.choice((1, 2)), "cores": chance.choice((1, 3)), "threads": chance.choice((1, 2))}
     speeds = {"busy_ppm": chance.choice((650_000, 333_333)), "poll_ppm": 900_000}
     machine = toy_with(shape, smt=speeds, hop_latency_ns=chance.choice((100, 100, 5000)))
@@ -417,7 +421,7 @@ SUBSETS = [
 SHOWN_BY = {
     Shortcut.POLLING: "idle workers",
     Shortcut.STRETCHES: "items dealt",
-    Shortcut.STEADY: "like items produced",
+    Shortcut.STEADY: "equal items produced",
 }
 
 
@@ -437,7 +441,7 @@ def outcome(run: Run, taken: Set[Shortcut]) -> dict[str, Any] | str:
 
 @cache
 def outcomes() -> list[tuple[Run, dict[str, Any] | str]]:
-    """Runs that end soon event by event, and how."""
+    """Return runs that end soon event by event, with their outcomes."""
     known = [seeded(RANGES[name]()) for name in SHOWN_BY.values()]
     drawn = (random_run(Random(f"shortcuts {number}")) for number in range(30))
     runs = [*known, *(run for run in drawn if run.plan.skip and ends_soon(run))]

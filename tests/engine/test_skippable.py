@@ -1,4 +1,4 @@
-"""When a run can skip ahead (model 1.7): what couples the workers, and what a skipping run says of itself."""
+"""The conditions under which a run can skip ahead (model 1.7), the couplings of workers, and skipping runs by hand."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def reading_items() -> Workload:
 
 
 def uneven(plan: Plan) -> Plan:
-    """The same plan on a machine whose second node has slower memory."""
+    """Return the same plan on a machine whose second node has slower memory."""
     latency = plan.machine.latency_ps.copy()
     latency[1, 1] += 1000
     return revised(plan, machine=replace(plan.machine, latency_ps=latency))
@@ -74,7 +74,7 @@ def two_trees(deal: Deal) -> Workload:
 
 
 def tree(*levels: dict[str, Any], work: Workload = TREE, how: dict[str, Any] | None = None, **keys: Any) -> Plan:
-    """A plan of a strategy and of what differs from the runtime `bare`."""
+    """Return a plan of a strategy, and of changes to the runtime `bare`."""
     return plan_of(work, 2, stealing(*levels, **keys), runtime(**(how or {})))
 
 

@@ -1,4 +1,4 @@
-"""A program comes to one end in every spelling, under every shipped strategy; what static schedules take, by hand."""
+"""The runs of a program are equal in every spelling, under every shipped strategy; static schedules by hand."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def over_program(numbers: TaskNumbers, task: int) -> tuple[int, int]:
 
 
 def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oracle compares spellings: with the reference engine alone, which then counts over the program."""
+    """The comparison of spellings finds a defect: here the reference engine counts tasks over the whole program."""
     monkeypatch.setattr(spellings, "ENGINES", ("reference",))
     cases = [random_case(Random(number)) for number in range(20)]
     assert not [each for case in cases for each in case.differences(STATIC)]
@@ -77,7 +77,9 @@ def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal) -> None:
 
 @pytest.mark.parametrize("deal", Deal)
 def test_a_root_is_begun_by_whom_dispatch_means_it_for(deal: Deal) -> None:
-    """64 tasks of 1000 ns in blocks on eight workers: 8 us, where those that begin a root of others take 9."""
+    """64 tasks of 1000 ns in blocks on eight workers take 8 us; with workers that begin roots of others they would take
+    9 us.
+    """
     for spelling, work in spelled(1, 64, 1000, deal).items():
         result = simulated(plan_of(work, 8, STATIC, machine=EIGHT), 1)
         assert result.counters["makespan_ps"] == 8000 * NS, spelling

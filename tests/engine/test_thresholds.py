@@ -15,8 +15,7 @@ from task_graphs import WAIT, body, graph, items, phase, task
 
 from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.reference.reference import ReferenceEngine
-from numasim.engine.reference.task_queues import TaskQueues
-from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
+from numasim.engine.reference.task_queues import Measured, TaskQueues, computed_thresholds, first_thresholds
 from numasim.strategy.steal_plan import Thresholds
 from numasim.workload.graph import Workload
 

@@ -1,4 +1,4 @@
-"""Transactions: what an attempt opens, when it aborts, what that costs (model 4.11), worked out by hand."""
+"""Transactions: the objects that an attempt opens, its aborts and their costs (model 4.11), worked out by hand."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def ran(*each: Task, workers: int = 2, sockets: int = 1, words: tuple[SyncObject
 
 
 def times_ns(seen: Seen, worker: int) -> dict[str, int]:
-    """The parts of a worker's time that are not zero, in ns."""
+    """Return the parts of a worker's time that are not zero, in ns."""
     columns = {name: int(seen.result.per_worker[name][worker]) for name in PARTS}
     return {name.removesuffix("_ps"): time // NS for name, time in columns.items() if time}
 
 
 def aborts(seen: Seen) -> list[tuple[int, int, int, int]]:
-    """(time in ns, worker, task, object) of every abort."""
+    """Return (time in ns, worker, task, object) of every abort."""
     rows = seen.records.tolist()
     return sorted((t // NS, actor, a0, a1) for t, rank, actor, a0, a1 in rows if rank == Rank.ABORT)
 
@@ -262,7 +262,7 @@ def test_only_memories_of_objects_have_skew() -> None:
 def busy(tasks: int, *steps: Any, words: tuple[SyncObject, ...]) -> Workload:
     """Like tasks, dealt to all workers."""
     many = [task(*steps) for _ in range(tasks)]
-    return graph(*many, phases=(phase(*range(tasks), deal=Deal.CYCLIC),), words=words)
+    return graph(*many, deal=Deal.CYCLIC, words=words)
 
 
 READS_AND_WRITES = (BEGIN, 5 * NS, LOAD, 5 * NS, STORE, 5 * NS, STORE, 5 * NS, COMMIT)
@@ -280,14 +280,14 @@ Opening = tuple[int, bool]  # an object, and whether it is written
 
 
 def openings(task_id: int, attempt: int, objects: int, seed: int = SEED) -> list[Opening]:
-    """What an attempt of `READS_AND_WRITES` opens, by the definition of the draws."""
+    """Return the objects that an attempt of `READS_AND_WRITES` opens, by the definition of the draws."""
     stream = base(seed, DrawClass.CONFLICT, task_id)
     found = [(at, below(draw(stream, attempt << 32 | at), objects)) for at in (2, 4, 6)]
     return [(obj, at != 2) for at, obj in found]
 
 
 def meet(one: Opening, other: Opening) -> bool:
-    """Whether two have the same object, which one of them writes."""
+    """Tell whether two attempts have the same object, and one of them writes it."""
     return one[0] == other[0] and (one[1] or other[1])
 
 

@@ -1,4 +1,4 @@
-"""Machines whose nodes are unlike each other, on every engine: who works, where memory lives, how fast cores are."""
+"""Machines with nodes unlike each other, on every engine: the places of workers and memory, the speeds of cores."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_engines_agree_on_random_runs_on_unlike_nodes(shard: int) -> None:
 
 
 def problem_of(run: RandomRun) -> str | None:
-    """What is wrong; nothing where a slow core or a back-off makes times too long to be told."""
+    """Return the problem of a run; None if a slow core or a back-off makes times too long."""
     try:
         return judge(run).problem
     except TooLongError:

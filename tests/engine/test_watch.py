@@ -34,7 +34,7 @@ from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.collect_result import link_bytes
-from numasim.engine.observe.over_time import BINS, MOST_SHIFT, MOST_STEALS, STATES, Counts, Integrals, OverTime, Steps
+from numasim.engine.observe.over_time import BINS, MOST_SHIFT, MOST_STEALS, STATES, Integrals, OverTime, Steps
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watched
 from numasim.engine.result import Result
@@ -90,7 +90,9 @@ def plans() -> dict[str, Plan]:
 
 
 def ends_soon(plan: Plan) -> bool:
-    """Whether a run ends after few events, and no attempt aborts, of which a watch does not know that it was wasted."""
+    """Tell whether a run ends after few events, and without aborts: a watch does not know that aborted
+    work was wasted.
+    """
     try:
         counters = simulate(event_by_event(plan), SEED).counters
     except DeadlockError:
@@ -136,12 +138,12 @@ def told_of(name: str) -> Told:
 
 
 def of_kind(rows: Rows, kind: Watched) -> list[tuple[int, ...]]:
-    """(actor, begin, end, first, second, third) of the rows of a kind, in order."""
+    """Return (actor, begin, end, first, second, third) of the rows of a kind, in order."""
     return [tuple(row) for row in rows[rows[:, 0] == kind][:, 1:].tolist()]
 
 
 def stretches(rows: Rows) -> dict[int, list[tuple[int, int, int]]]:
-    """(kind, begin, end) of what each worker did, in order."""
+    """Return (kind, begin, end) of the stretches of each worker, in order."""
     by_worker: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for kind, worker, begin, end, *_ in rows[np.isin(rows[:, 0], STRETCHES)].tolist():
         by_worker[worker].append((kind, begin, end))
@@ -176,7 +178,7 @@ def test_stretches_add_up_to_the_time_split(name: str) -> None:
 
 
 def counted(result: Result, columns: tuple[str, ...], workers: int) -> Iterator[tuple[int, int]]:
-    """(worker, time) of a part of the time split; the producers of all phases are one."""
+    """Return (worker, time) of a part of the time split; the producers of all phases are one."""
     times = sum(result.per_worker[name] for name in columns)
     yield from enumerate(times[:workers].tolist())
     yield workers, int(times[workers:].sum())
@@ -364,7 +366,7 @@ def column(values: list[int]) -> np.ndarray:
     return np.array(values, np.int64)
 
 
-def widened(end: int, *parts: Integrals | Steps | Counts, shift: int = 0) -> int:
+def widened(end: int, *parts: Integrals | Steps, shift: int = 0) -> int:
     while end > BINS << shift:
         for part in parts:
             part.widen(shift)
@@ -422,17 +424,7 @@ def test_large_loads_over_long_times_do_not_overflow() -> None:
     assert steps.values(MOST_SHIFT).tolist() == [[rate << MOST_SHIFT] * BINS]
 
 
-def test_counts_are_merged_and_the_end_belongs_to_the_last_bin() -> None:
-    counts = Counts(2)
-    counts.add(0, column([0, 0, 1]), column([0, 1, BINS]))
-    counts.widen(0)
-    counts.add(1, column([0]), column([3]))
-    assert counts.values.sum() == 4
-    assert counts.values[0, :2].tolist() == [2, 1]
-    assert counts.values[1, BINS // 2 - 1] == 1
-
-
-@pytest.mark.parametrize("kind", [Integrals, Steps, Counts])
+@pytest.mark.parametrize("kind", [Integrals, Steps])
 def test_memory_does_not_grow(kind: type) -> None:
     part = kind(4)
     arrays = [value.shape for value in vars(part).values() if isinstance(value, np.ndarray)]
@@ -450,7 +442,9 @@ FLUID = Effects(contention="fluid")
 
 
 def loading_plans() -> dict[str, Plan]:
-    """Segments and like items that read, write and update memory of every node, alone and against each other."""
+    """Return segments and equal items that read, write and update memory of every node, alone and
+    against each other.
+    """
     accesses = [Access(n % 2, n * BYTES, BYTES, mode=list(Mode)[n % 3]) for n in range(24)]
     regions = (Region("read by worker 0 before", 24 * BYTES, True), Region("fresh", 24 * BYTES, False))
     tree = graph(task(*[task(Run(LEAST_PS + n * 90 * NS, (a,))) for n, a in enumerate(accesses)]), regions=regions)
@@ -471,7 +465,7 @@ def loading_plans() -> dict[str, Plan]:
         "segments under everything": plan_of(tree, 12, machine=narrow, effects=everything),
         "shares that are kept": plan_of(tree, 12, machine=narrow, effects=replace(FLUID, contention="snapshot")),
         "several links on a route": plan_of(tree, 16, "randomized", machine=square, effects=FLUID),
-        "like items": plan_of(like, 6, machine=narrow, effects=FLUID),
+        "equal items": plan_of(like, 6, machine=narrow, effects=FLUID),
     }
 
 
@@ -479,7 +473,7 @@ LOADING = loading_plans()
 
 
 def loads(told: Told) -> dict[int, list[tuple[int, int, int]]]:
-    """(begin, end, units per second) of each resource of which rows tell."""
+    """Return (begin, end, units per second) of each resource that has rows."""
     found: dict[int, list[tuple[int, int]]] = {}
     for _, resource, time_ps, _, used, *_ in told.rows[told.rows[:, 0] == Watched.LOAD].tolist():
         found.setdefault(resource, []).append((time_ps, used))
@@ -488,7 +482,7 @@ def loads(told: Told) -> dict[int, list[tuple[int, int, int]]]:
 
 
 def integrals(told: Told) -> list[int]:
-    """[resources] units per second times picoseconds."""
+    """Return [resources] units per second times picoseconds."""
     used = loads(told)
     return [sum((b - a) * used for a, b, used in used.get(r, [])) for r in range(len(resources_of(told.plan).listed))]
 

@@ -29,8 +29,7 @@ from strategy_setup import compiled, strategy
 
 from numasim.engine.reference.backoff import LONGEST_WAIT_PS, Waits
 from numasim.engine.reference.dispatcher import Dispatcher
-from numasim.engine.reference.task_queues import TaskQueues
-from numasim.engine.reference.thresholds import Measured, computed_thresholds, first_thresholds
+from numasim.engine.reference.task_queues import Measured, TaskQueues, computed_thresholds, first_thresholds
 from numasim.engine.reference.work_source import dealt_items, dealt_to
 from numasim.schema.enumerations import OWNER_EXACT_MARK, OWNER_MARK, Full
 from numasim.strategy.steal_plan import Thresholds

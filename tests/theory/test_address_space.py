@@ -24,7 +24,7 @@ FLUID = Effects(contention="fluid")
 
 
 def space(work: Workload, workers: int, machine: Machine = ONE_NODE, effects: Effects = FLUID, **costs: float) -> Plan:
-    """A run in which nothing but pages and probes costs anything."""
+    """Run with free operations, except pages and probes."""
     return plan_of(work, workers, how=runtime(costs=costs), machine=machine, effects=effects)
 
 

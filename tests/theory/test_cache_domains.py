@@ -1,8 +1,9 @@
-"""Whoever knows cache domains steals within them, finds more in caches, and is earlier done: Strassen on an EPYC 9654.
+"""A strategy that knows cache domains steals within them, finds more in caches, and ends earlier: Strassen on an EPYC
+9654.
 
 With four nodes a socket, a node has three last-level caches of eight cores each. A thief that asks its own cache domain
-first takes tasks whose matrices its cache holds; one that knows nodes alone takes them from three caches alike. Cores
-compute at a speed of today here: at that of the thesis, the default, waits for memory hide behind computing.
+first takes tasks whose matrices its cache holds; a thief that knows only nodes takes them from three caches alike. Here
+cores compute at a speed of today: at the speed of the thesis, the default, waits for memory hide behind computing.
 """
 
 from __future__ import annotations

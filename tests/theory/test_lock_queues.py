@@ -87,12 +87,12 @@ def lindley_ps(gaps_ps: I64, service_ps: I64) -> I64:
 
 
 def wait_by_lindley_ps(gaps: I64, service: I64) -> int:
-    """All waits together. Who has been served goes to the end of the line, so that clients take turns."""
+    """Return all waits together. A served client goes to the end of the line, so that clients take turns."""
     return int(lindley_ps(gaps, service.T.ravel()).sum())
 
 
 def wait_by_engine_ps(gaps: I64, service: I64, kind: str) -> int:
-    """All waits together for a lock of that kind."""
+    """Return all waits together for a lock of that kind."""
     clients = len(service)
     strategy = stealing(locks={"kind": kind})
     how = runtime(poll_ns=10**6)
@@ -152,11 +152,11 @@ def closed_system(times: list[list[tuple[int, int]]]) -> Workload:
     """[clients][rounds] (think, hold) times."""
     lock, unlock = Use(Op.LOCK), Use(Op.UNLOCK)
     bodies = [body(*[step for think, hold in each for step in (think, lock, hold, unlock)]) for each in times]
-    return graph(*bodies, phases=(phase(*range(len(bodies)), deal=Deal.CYCLIC),), words=WORDS[:1])
+    return graph(*bodies, deal=Deal.CYCLIC, words=WORDS[:1])
 
 
 def held(work: Workload, clients: int, kind: str = "mcs") -> list[list[int]]:
-    """(word, client, from, to) of every critical section, in order of time."""
+    """Return (word, client, from, to) of every critical section, in order of time."""
     strategy = stealing(locks={"kind": kind})
     plan = plan_of(work, clients, strategy, runtime(poll_ns=10**6), free_lines(8))
     result = simulate(plan, SEED, check=True)
@@ -199,7 +199,7 @@ READS = 7
 
 
 def numa_ratio(machine: Machine) -> Fraction:
-    """R_NUMA, eq. 6.1: the mean latency of remote memory over that of local memory; 1 on one node."""
+    """Return R_NUMA, eq. 6.1: the mean latency of remote memory over that of local memory; 1 on one node."""
     own = np.eye(machine.nodes, dtype=bool)
     remote, local = machine.latency_ps[~own], machine.latency_ps[own]
     if not len(remote):
@@ -208,12 +208,14 @@ def numa_ratio(machine: Machine) -> Fraction:
 
 
 def lock_ps(machine: Machine, node: int, home: int, reads: int, swap_ps: int = 0) -> int:
-    """T_lock, eq. 6.2 (``home`` is ``node``) and 6.3: the time of ``reads`` reads from ``node`` and of the swap."""
+    """Return T_lock, eq. 6.2 (``home`` is ``node``) and 6.3: the time of ``reads`` reads from ``node``
+    and of the swap.
+    """
     return reads * int(machine.latency_ps[node, home]) + swap_ps
 
 
 def remote_excess_ps(machine: Machine, reads: int) -> Fraction:
-    """How much longer the reads of a remote word take on average: (R_NUMA - 1) times those of a local one."""
+    """Return the mean excess of the reads of a remote word: (R_NUMA - 1) times those of a local word."""
     local = Fraction(int(np.trace(machine.latency_ps)), machine.nodes)
     return (numa_ratio(machine) - 1) * reads * local
 

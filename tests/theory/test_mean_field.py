@@ -71,7 +71,7 @@ def arrivals(rate: float, seed: int) -> Workload:
 
 
 def tail_shares(seen: Seen) -> npt.NDArray[np.float64]:
-    """[LEVELS] time average of the share of servers that hold at least 1, 2, ... tasks, from the trace."""
+    """Return [LEVELS] the time average of the share of servers that hold at least 1, 2, ... tasks, from the trace."""
     changes = []
     for t, rank, actor, first, second in seen.records.astype(np.int64).tolist():
         if rank == Rank.PUT:

@@ -281,7 +281,7 @@ typedef struct ns_level {
     uint8_t chance; /* or NONE8 */
     uint8_t amount_kind; /* AmountKind */
     uint8_t data; /* or NONE8 */
-    uint8_t toggle; /* number of the switch that it depends on, or NONE8 */
+    uint8_t toggle; /* number of the switch that the level depends on, or NONE8 */
 } ns_level;
 static_assert(sizeof(ns_level) == 32, "ns_level has another size in Python");
 static_assert(offsetof(ns_level, row) == 0, "row is elsewhere in Python");
@@ -321,7 +321,7 @@ static_assert(offsetof(ns_queue, own_end) == 13, "own_end is elsewhere in Python
 static_assert(offsetof(ns_queue, steal_end) == 14, "steal_end is elsewhere in Python");
 static_assert(offsetof(ns_queue, full) == 15, "full is elsewhere in Python");
 
-/* With which probability a level is entered, and how success and failure change it. */
+/* The probability with which a level is entered, and its changes by success and failure. */
 typedef struct ns_chance {
     int32_t first_ppm;
     int32_t most_ppm;
@@ -340,7 +340,7 @@ static_assert(offsetof(ns_chance, elsewhere_hit_ppm) == 16, "elsewhere_hit_ppm i
 static_assert(offsetof(ns_chance, elsewhere_miss_ppm) == 20, "elsewhere_miss_ppm is elsewhere in Python");
 static_assert(offsetof(ns_chance, level) == 24, "level is elsewhere in Python");
 
-/* What a dispatch rule asks of a task and its objects. */
+/* The conditions of a dispatch rule on a task and its objects. */
 typedef struct ns_data {
     int64_t min_bytes; /* of the objects that count */
     int32_t min_share_ppm; /* of them on the node chosen */

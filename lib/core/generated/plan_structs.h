@@ -8,12 +8,12 @@
 #include "plan/views.h"
 #include "enumerations.h"
 
-/* Times of segments by node, where they are known before the run; those of a node without workers are empty. */
+/* Times of segments by node, if they are known before the run; empty for a node without workers. */
 typedef struct ns_segment_times {
     int64_t segments;
     ns_i64_lists total; /* [nodes, segments] */
     ns_i64_lists local; /* [nodes, segments] */
-    ns_i64s traffic; /* [segments, nodes] bytes of the settled accesses by home, or empty where there are none */
+    ns_i64s traffic; /* [segments, nodes] bytes of the settled accesses by home, empty if there are none */
 } ns_segment_times;
 
 /* Programs of tasks in CSR form (numasim/workload/graph.py). A folded graph has one row for all equal subtrees. */
@@ -30,7 +30,7 @@ typedef struct ns_graph {
     ns_i64s successor_ptr; /* [rows + 1] */
     int64_t tasks; /* ids of tasks are below this */
     ns_i64s size; /* [rows] tasks in the subtree of each row, itself included */
-    ns_i64s child; /* [ops] id of the task that an op spawns or calls, less that of its parent, where the graph is folded */
+    ns_i64s child; /* [ops] id of the task that an op spawns or calls, less that of its parent, if the graph is folded */
     ns_u32s segment; /* [ops] likewise: number of the op's segment, or of its child's first one, less that of its task */
     ns_u32s subtree_segments; /* [rows] likewise: segments of the subtree */
 } ns_graph;
@@ -44,13 +44,13 @@ typedef struct ns_scan {
     int64_t migrate_after; /* hinting faults of one node in a row */
 } ns_scan;
 
-/* What is done with pages from a phase on. */
+/* The rules for pages from a phase on. */
 typedef struct ns_stage {
     int64_t phase;
     bool reads_place; /* whether reads place pages */
     bool marks; /* every page that is placed when the phase starts migrates to its next toucher */
     ns_scan scan;
-    ns_node_lists wish; /* the nodes of pages that are placed; where nothing is said, that of the toucher */
+    ns_node_lists wish; /* the nodes of pages that are placed; the node of the toucher if empty */
 } ns_stage;
 NS_VIEW(ns_stage_list, ns_stage);
 
@@ -62,12 +62,12 @@ typedef struct ns_memory {
     ns_u8s dynamic; /* [regions] whether pages are placed or moved while the program runs */
     ns_node_lists home; /* of dynamic regions before the run */
     ns_stage_list stages; /* by phase; the first one is in force before the run */
-    ns_i32s home_of_node; /* [nodes] where memory lives that is wanted on a node: another one if that has no memory */
-    ns_i64s free_pages; /* [nodes] empty where memory is not looked at */
+    ns_i32s home_of_node; /* [nodes] the node of memory that is wanted on each node: another node if that node has no memory */
+    ns_i64s free_pages; /* [nodes] empty if nodes cannot be full */
     ns_i64s by_distance; /* [nodes, nodes] the nodes from each one on, nearest first; empty likewise */
 } ns_memory;
 
-/* The accesses of segments, where a run has to look at them one by one. */
+/* The accesses of segments, for runs that need them one by one. */
 typedef struct ns_accesses {
     ns_u32s region; /* [accesses] */
     ns_i64s offset; /* [accesses] */
@@ -77,10 +77,10 @@ typedef struct ns_accesses {
     ns_i64s factor; /* [accesses] bytes moved for each byte of the footprint */
     ns_i64s mlp; /* [accesses] misses under way at once */
     ns_u8s writes; /* [accesses] */
-    ns_i64s settled; /* [accesses, nodes] footprint on each home before the run, or empty where nobody asks */
+    ns_i64s settled; /* [accesses, nodes] footprint on each home before the run; empty if unused */
 } ns_accesses;
 
-/* Accesses whose pages are placed or moved during the run; they are there where `ptr` is not empty. */
+/* Accesses whose pages are placed or moved during the run; `ptr` is empty if there are none. */
 typedef struct ns_open_accesses {
     ns_i64s ptr; /* [segments + 1] into `access` */
     ns_i64s access; /* [open accesses] */
@@ -91,13 +91,13 @@ typedef struct ns_open_accesses {
 
 /* A whole number for each item of a range, or a table to draw them from (numasim/workload/amounts.py). */
 typedef struct ns_amounts {
-    ns_i64s items; /* [items] empty where drawn */
-    ns_u64s start; /* [parts] the lowest number that finds each */
+    ns_i64s items; /* [items] empty if drawn */
+    ns_u64s start; /* [parts] the lowest number that finds each part */
     ns_i64s low; /* [parts] */
     ns_i64s high; /* [parts] */
 } ns_amounts;
 
-/* One access of the items of a range, tabulated over the distinct offsets that they give it. */
+/* One access of the items of a range, tabulated over its distinct offsets. */
 typedef struct ns_item_access {
     int64_t divisor;
     bool by_quotient;
@@ -111,9 +111,9 @@ NS_VIEW(ns_item_access_list, ns_item_access);
 typedef struct ns_node_access {
     ns_amounts amounts;
     ns_i32s home; /* [homes] */
-    ns_i64s share_end; /* [homes] where the home's share of an amount ends, in units of which the last one is the whole */
-    bool owned; /* what is fetched is fetched for ownership */
-    bool written; /* and written back */
+    ns_i64s share_end; /* [homes] the end of each home's share of an amount, in units of which the last end is the whole */
+    bool owned; /* bytes are fetched for ownership */
+    bool written; /* bytes are written back */
     int64_t misses; /* under way at once, times 1000 */
     int64_t returned_ppm; /* the part of the bytes' memory that the item gives back */
     ns_i64s latency; /* [nodes, homes] */
@@ -127,13 +127,13 @@ typedef struct ns_page_amounts {
 } ns_page_amounts;
 NS_VIEW(ns_page_amounts_list, ns_page_amounts);
 
-/* Like tasks that are never materialised. */
+/* Similar tasks that are never materialised. */
 typedef struct ns_family {
     int64_t count;
     uint32_t kernel;
     int64_t low_ps;
     int64_t high_ps;
-    ns_amounts compute; /* empty where times are uniform between the two */
+    ns_amounts compute; /* empty if times are uniform between the two */
     ns_i64s local_wait; /* [nodes] memory time if all bytes were local */
     ns_item_access_list accesses;
     ns_node_access_list node_accesses;
@@ -142,7 +142,7 @@ typedef struct ns_family {
 } ns_family;
 NS_VIEW(ns_family_list, ns_family);
 
-/* What the segments of the graph compute and touch. */
+/* The computing and the accesses of the segments of the graph. */
 typedef struct ns_segment_needs {
     ns_i64s compute_ps; /* [segments] */
     ns_i64s first_access; /* [segments + 1] */
@@ -164,33 +164,33 @@ typedef struct ns_cache_sizes {
     ns_i64s region_bytes; /* [regions] */
 } ns_cache_sizes;
 
-/* What flows use together. Capacities are in units per second: bytes, or page faults. */
+/* The resources that flows share. Capacities are in units per second: bytes, or page faults. */
 typedef struct ns_resources {
     ns_i64s capacity; /* [resources] */
-    ns_paths reads; /* what a line uses that is read from a home */
-    ns_paths writes; /* or written back to a home */
-    ns_paths moves; /* or moved between caches */
+    ns_paths reads; /* resources of a line that is read from a home */
+    ns_paths writes; /* resources of a line that is written back to a home */
+    ns_paths moves; /* resources of a line that moves between caches */
     ns_i32s llc_port; /* [llc domains] -1: none */
     int32_t faults; /* the address space, or -1 */
     int64_t fault_units; /* of the address space that a page fault takes */
     int64_t fault_alpha_ppm;
 } ns_resources;
 
-/* What the speeds of workers follow from. */
+/* The rules for the speeds of workers. */
 typedef struct ns_speed_rules {
     ns_u32s core; /* [workers] */
     ns_u32s socket; /* [workers] */
-    bool slows_memory; /* who shares a core also waits longer for memory */
+    bool slows_memory; /* workers that share a core also wait longer for memory */
     int64_t executing_ppm; /* speed of a thread beside one that executes */
     int64_t polling_ppm; /* beside one that polls */
-    ns_i64s clock_active; /* [steps] empty where the clock is fixed */
+    ns_i64s clock_active; /* [steps] empty if the clock is fixed */
     ns_i64s clock_hz; /* [steps] */
     int64_t clock_base_hz;
     ns_i64s core_ppm; /* [workers] speed of computing of each worker's core */
     int64_t worker_spread_ppm;
 } ns_speed_rules;
 
-/* What items pay for touching memory first and for giving it back. */
+/* The costs of items that touch memory first or give memory back. */
 typedef struct ns_page_costs {
     int64_t unmap_ps; /* of each page of the own node that is given back */
     ns_i64s unmap_far_ps; /* [nodes, homes] of each page of a given home that is given back, as seen from a node */
@@ -209,7 +209,7 @@ typedef struct ns_helpers {
 
 /* One access of the items of a range, tabulated like its ItemAccess. */
 typedef struct ns_item_access_price {
-    bool owned; /* what is fetched is fetched for ownership */
+    bool owned; /* bytes are fetched for ownership */
     ns_i64s wait; /* [rows] */
     ns_i64s fetched; /* [rows, nodes] */
     ns_i64s written; /* [rows, nodes] */
@@ -217,13 +217,13 @@ typedef struct ns_item_access_price {
 } ns_item_access_price;
 NS_VIEW(ns_item_access_price_list, ns_item_access_price);
 
-/* What the items of a family cost the workers of a seat, and what those ask for meanwhile. */
+/* The prices of the items of a family for the workers of a seat, and the demands of these workers. */
 typedef struct ns_family_price {
     int64_t local_wait_ps;
     int64_t mean_compute_ps;
     int64_t mean_wait_ps;
     int64_t mean_pages_ps; /* of page faults and of giving back memory */
-    ns_u32s resource; /* [uses] that the mean item uses; they ascend */
+    ns_u32s resource; /* [uses] resources that the mean item uses, ascending */
     ns_i64s units; /* [uses] of each */
     ns_item_access_price_list accesses;
 } ns_family_price;
@@ -235,9 +235,9 @@ typedef struct ns_seat {
 } ns_seat;
 NS_VIEW(ns_seat_list, ns_seat);
 
-/* What couples the running segments of a plan: caches, bandwidth, shared cores, clocks, noise. */
+/* The couplings of the running segments of a plan: caches, bandwidth, shared cores, clocks, noise. */
 typedef struct ns_effects {
-    bool coupled; /* all else is only there where this holds */
+    bool coupled; /* all other fields are there only if this holds */
     enum ns_contention contention;
     bool queueing;
     int64_t overlap_ppm;
@@ -275,9 +275,9 @@ NS_VIEW(ns_loop_list, ns_loop);
 
 /* How the spawn order of a worker adapts to what is stolen from it (model 3.3). */
 typedef struct ns_adaptive {
-    int64_t stack; /* calls from which on it is help-first; 0: fixed */
+    int64_t stack; /* least depth of calls with help-first; 0: fixed */
     int64_t every; /* spawns between two decisions */
-    int64_t steals; /* from which on it is help-first */
+    int64_t steals; /* least number for help-first */
     bool work_first; /* at the start */
 } ns_adaptive;
 
@@ -311,16 +311,16 @@ typedef struct ns_plan {
     int64_t live_most; /* of a unit, from which on gated levels are closed */
 } ns_plan;
 
-/* What a strategy decides for all tasks of a program at once, as it is before the first iteration (model 4.14). */
+/* The decisions of a strategy for all tasks of a program, before the first iteration (model 4.14). */
 typedef struct ns_control {
     ns_u8s tier; /* [rows] Tier; empty: all are local */
     ns_i32s label; /* [rows] the unit that each task is meant for, -1: none; empty: none has one */
     ns_i32s item_label; /* [items] the unit that each item of a range is meant for; empty: by item_units */
     int64_t item_units; /* items of ranges have labels below it, in equal blocks */
-    uint64_t switches; /* a bit for each that is on */
+    uint64_t switches; /* a bit for each switch that is on */
 } ns_control;
 
-/* How the thresholds S (high) and s (low) come about; -1 where they are computed. */
+/* How the thresholds S (high) and s (low) are computed; -1: they are computed, not given. */
 typedef struct ns_threshold_rules {
     int64_t max_tasks;
     int64_t min_tasks;
@@ -333,11 +333,11 @@ typedef struct ns_backoff {
     int64_t first_ps;
     int64_t factor;
     int64_t max_ps; /* -1: without bound */
-    int64_t poll_ps; /* the wait where no back-off is given */
+    int64_t poll_ps; /* the wait if no back-off is given */
     int64_t scan_ps; /* a round without a probe takes at least this long */
 } ns_backoff;
 
-/* What the operations of a runtime take. */
+/* The costs of the operations of a runtime. */
 typedef struct ns_operation_costs {
     int64_t push_ps;
     int64_t locate_ps;
@@ -358,7 +358,7 @@ typedef struct ns_operation_costs {
     bool line; /* probes, takes, joins and pushes elsewhere also pay the transfer of the cache line */
 } ns_operation_costs;
 
-/* What the kinds of locks go by. */
+/* The parameters of the kinds of locks. */
 typedef struct ns_lock_rules {
     bool fair;
     int64_t batch;
@@ -369,7 +369,7 @@ typedef struct ns_lock_rules {
     int64_t wake_remote_ps;
 } ns_lock_rules;
 
-/* What it takes to move a cache line to a worker. */
+/* The times to move a cache line to a worker. */
 typedef struct ns_transfers {
     const int64_t *between_ps; /* [workers][workers] to each from each other's core */
     const int64_t *memory_ps; /* [nodes, nodes] to a core of the first node from memory of the second */
@@ -379,14 +379,14 @@ typedef struct ns_transfers {
     bool cached; /* or words live in memory alone */
 } ns_transfers;
 
-/* Synchronisation objects in their places (numasim/strategy/sync_places.py); those of the program come first. */
+/* Synchronisation objects in their places (numasim/strategy/sync_places.py); the program's objects come first. */
 typedef struct ns_plan_words {
     ns_u8s role; /* [words] Role */
     ns_i32s home; /* [words] */
-    ns_i32s worker_home; /* [workers] where a word that is kept for each worker lives */
+    ns_i32s worker_home; /* [workers] the node of a word that is kept for each worker */
     ns_i64s parties; /* [words] */
     ns_i64s undo_ps; /* [words] after an attempt on a memory of objects that aborts */
-    ns_u8s same; /* [words] the next attempt on a memory of objects opens the same ones */
+    ns_u8s same; /* [words] the next attempt on a memory of objects opens the same objects */
     ns_i64s weight; /* [weights] of the objects of memories that are not drawn uniformly, summed up to and with each object */
     ns_i64s weight_ptr; /* [words + 1] of each memory of objects; empty where its objects are equally likely */
     uint32_t declared;
@@ -416,7 +416,7 @@ typedef struct ns_item_objects {
 } ns_item_objects;
 NS_VIEW(ns_item_objects_list, ns_item_objects);
 
-/* What new tasks are about (engine/reference/memory/page_map.py): row r has ptr[r] .. ptr[r + 1]. */
+/* The objects of new tasks (engine/reference/memory/page_map.py): row r has ptr[r] .. ptr[r + 1]. */
 typedef struct ns_task_objects {
     ns_i32s home; /* [objects] */
     ns_i64s ptr; /* [rows + 1] */
@@ -456,7 +456,7 @@ typedef struct ns_full_plan {
     bool backoff_after_probe;
     bool backoff_counts_empty;
     ns_operation_costs costs;
-    ns_i64s line_ps; /* [workers, workers] transfer of a cache line to each worker from each other's core; empty where no line moves */
+    ns_i64s line_ps; /* [workers, workers] transfer of a cache line to each worker from the core of each other; empty if no line moves */
     ns_plan_words words;
     enum ns_join_kind join;
     enum ns_producer_kind maker;
@@ -471,7 +471,7 @@ typedef struct ns_full_plan {
     bool locks_search; /* a search takes locks */
     bool locks_probes; /* even for fruitless probes */
     bool own_never_full; /* every new task finds room in its worker's own queue */
-    bool inlines; /* spawns are executed at once where a queue overflows */
+    bool inlines; /* spawns are executed at once if a queue overflows */
     bool puts_take_time;
     bool rules_ask_tasks; /* a dispatch rule asks for the tier or the label of a task */
     bool counts_live; /* a steal level depends on how many subtrees are live */

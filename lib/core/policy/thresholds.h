@@ -1,4 +1,4 @@
-/* The thresholds S (`high`) and s (`low`) of a queue (thesis eq. 3.3, 3.4; engine/reference/thresholds.py), and the watch
+/* The thresholds S (`high`) and s (`low`) of a queue (thesis eq. 3.3, 3.4; engine/reference/task_queues.py), and the watch
  * bits that depend on them. */
 #ifndef NUMASIM_POLICY_THRESHOLDS_H
 #define NUMASIM_POLICY_THRESHOLDS_H

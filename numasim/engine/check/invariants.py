@@ -292,9 +292,9 @@ def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
         if family.changes_pages:
             pages = ItemPages(run.plan, family, run.seed, node=0)
             for items in _every_item(family):
-                placed, given_back = pages.pages(items)
+                placed, near, far, _ = pages.pages(items)
                 fresh += runs * exact_sum(placed)
-                freed += runs * (exact_sum(given_back.near) + exact_sum(given_back.far))
+                freed += runs * (exact_sum(near) + exact_sum(far))
     placed_pages = int(rules.pages[~rules.unplaced].sum()) + result.counters["page_faults"] - fresh
     if placed_pages != int(result.node_pages.sum()) or (result.node_pages < 0).any():
         yield f"{placed_pages} pages were placed, but nodes hold {result.node_pages.tolist()}"
@@ -389,7 +389,9 @@ def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
         opened[word - words if word >= words else -1 - word].append((start_ps, end_ps, actor, word >= words))
     for obj, holdings in opened.items():
         holdings.sort()
-        latest: dict[bool, tuple[int, int]] = {}  # by whether it is written: who has it longest
+        latest: dict[
+            bool, tuple[int, int]
+        ] = {}  # by whether the object is written: the worker that has it longest, and until when
         for start_ps, end_ps, actor, writes in holdings:
             for kind in (True, False) if writes else (True,):
                 until_ps, other = latest.get(kind, (0, actor))

@@ -107,23 +107,6 @@ class Steps:
         self._high.add(shift, subject, begin_ps, end_ps, weight >> LIMB_BITS)
 
 
-class Counts:
-    """Events counted in bins, [subjects, BINS]."""
-
-    def __init__(self, subjects: int) -> None:
-        self.values: I64 = np.zeros((subjects, BINS), np.int64)
-
-    def add(self, shift: int, subject: I64, time_ps: I64) -> None:
-        """Count one event of each subject; an event at the very end belongs to the last bin."""
-        np.add.at(self.values, (subject, np.minimum(time_ps >> shift, BINS - 1)), 1)
-
-    def widen(self, _: int) -> None:
-        """Double the width of bins."""
-        pairs = self.values.reshape(-1, BINS // 2, 2).sum(axis=2)
-        self.values[:, : BINS // 2] = pairs
-        self.values[:, BINS // 2 :] = 0
-
-
 STATES = {
     Watched.WORK: "work_ps",
     Watched.OVERHEAD: "overhead_ps",
@@ -156,7 +139,7 @@ class OverTime:
         self._lengths = Steps(len(plan.steal.queues))
         self.resources: tuple[Resource, ...] = resources_of(plan).listed if plan.coupled else ()
         self._loads = Steps(len(self.resources))
-        self._moves = Counts(2)  # steals inside a node and from another one
+        self._moves = Integrals(2)  # of steals inside a node and from another one, as stretches of a picosecond
         self._home = plan.steal.queues["home"].astype(np.int64)
 
     def __call__(self, rows: I64) -> None:
@@ -175,7 +158,9 @@ class OverTime:
 
     def _add_steals(self, steals: I64) -> None:
         home, node = self._home[steals[:, FIRST]], self.plan.workers.node[steals[:, ACTOR]]
-        self._moves.add(self.shift, ((home >= 0) & (home != node)).astype(np.int64), steals[:, BEGIN])
+        begin = np.minimum(steals[:, BEGIN], (BINS << self.shift) - 1)  # the very end belongs to the last bin
+        far = ((home >= 0) & (home != node)).astype(np.int64)
+        self._moves.add(self.shift, far, begin, begin + 1, np.ones(len(steals), np.int64))
         room = MOST_STEALS - len(self.steals)
         self.steals = np.concatenate([self.steals, steals[: max(0, room)]])
 
@@ -223,7 +208,7 @@ class OverTime:
     @property
     def steals_made(self) -> I64:
         """Return [2, bins] the successful steals inside a node, and from another node."""
-        return self._moves.values[:, : len(self.edges_ps) - 1]
+        return self._moves.values(self.shift)[:, : len(self.edges_ps) - 1]
 
     def _means(self, steps: Steps) -> F64:
         widths = np.maximum(1, np.diff(self.edges_ps)).astype(object)

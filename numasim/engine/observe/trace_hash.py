@@ -35,7 +35,7 @@ class Rank(IntEnum):
     PUT = 4
     LOOK = 5
     POLL = 6
-    ABORT = 7  # a record of what happens within other events
+    ABORT = 7  # a record of an abort within other events
     END_OF_INSTANT = 8  # a hook, never a record
 
 

@@ -26,7 +26,7 @@ from numasim.engine.reference.actors import ActorEvent, Worker, priority
 SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL, ABORT = (int(rank) for rank in list(Rank)[: Rank.ABORT + 1])
 EVENTS_PER_BATCH = 4096
 
-Reaction = list[Callable[[Event], None]]  # what happens at an event
+Reaction = list[Callable[[Event], None]]  # the calls at an event
 NOTHING: Reaction = []
 
 
@@ -87,7 +87,7 @@ class Clock:
         self._schedule(event, w.priority[rank], delay_ps)  # type: ignore[arg-type]
 
     def schedule_overhead(self, w: Worker, rank: int, step_ps: int) -> None:
-        """Schedule a step that is all overhead, together with what is owed."""
+        """Schedule a step that is all overhead, together with the overhead that is owed."""
         owed = w.owed_ps + step_ps
         w.owed_ps = 0
         w.overhead_ps += owed

@@ -42,7 +42,7 @@ class Executor:
         start_item: Callable[[Worker, int], None],
     ) -> None:
         """``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes
-        nothing and the id of the object, and returns False where the worker has to wait. ``start_item`` starts a range
+        nothing and the id of the object, and returns False if the worker has to wait. ``start_item`` starts a range
         item: that of the memory system, or a shortcut.
         """
         plan, program = run.plan, run.program
@@ -142,7 +142,7 @@ class Executor:
         return self._operations[code](w, ident)
 
     def _paid(self, w: Worker) -> None:
-        """A step of overhead has passed: do now what the overhead was for."""
+        """A step of overhead has passed: do the action for which the overhead was paid."""
         if self._recorder.watch:
             self._recorder.watch.overhead(w.id, self._clock.now)
         if w.outbox and not self._dispatcher.put_next(w):

@@ -40,9 +40,7 @@ class Ledger:
     def __init__(self, nodes: int, families: int, keep_log: bool) -> None:
         self.node_attempts = [[0] * nodes for _ in range(nodes)]  # [node of the thief][node of the victim]
         self.node_success = [[0] * nodes for _ in range(nodes)]
-        self.node_conflicts = [
-            [0] * nodes for _ in range(nodes)
-        ]  # [node of the worker that aborted][node of the worker that had the object]
+        self.node_conflicts = [[0] * nodes for _ in range(nodes)]  # [node that aborted][node that had the object]
         self.passed_items = [0] * families  # items that were counted in closed form
         self.page_faults = 0
         self.pages_migrated = 0
@@ -50,7 +48,7 @@ class Ledger:
         self.held: list[Held] | None = [] if keep_log else None
 
 
-# ---- What is recorded of a run as it goes on: records of its two hashes (model 1.3), rows for a watch, the ledger.
+# ---- Records of the two hashes of a run (model 1.3), and rows for a watch --------------------------------------------
 
 
 class Recorder:
@@ -79,7 +77,7 @@ class Recorder:
         self.details.append(pack(self._clock.now, rank, actor, first, second))
 
 
-# ---- What tasks took and moved since an iteration began, for a controller (model 4.12) ------------------------------
+# ---- Times and bytes of tasks since an iteration began, for a controller (model 4.12) --------------------------------
 
 
 I64 = npt.NDArray[np.int64]

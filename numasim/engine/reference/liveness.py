@@ -41,7 +41,7 @@ class Liveness:
         )
 
     def progress(self) -> tuple[int, int]:
-        """Return a number that changes with every task that is made or executed."""
+        """Return counts that change with every task that is made or executed."""
         return self._run.progress.unfinished, sum(w.tasks for w in self._run.workers)
 
     def deadlock(self, passed: bool = False) -> DeadlockError:

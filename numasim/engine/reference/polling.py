@@ -144,9 +144,7 @@ class Polling:
         self._counts_empty_rounds = backoff.empty == "count"
         self._goes_round_by_round = not run.plan.words.locks_probes and backoff.after != "probe"
         self._quiet: dict[int, QuietRounds | None] = {}  # by worker
-        self._laps: dict[
-            int, tuple[tuple[int, int], Passed]
-        ] = {}  # the last lap of each worker, with what the lap depends on
+        self._laps: dict[int, tuple[tuple[int, int], Passed]] = {}  # (key, last lap) by worker
 
     def pass_over(self, w: Worker, poll_ps: int, until_ps: int) -> int:
         """Count the rounds from ``poll_ps`` on that end before ``until_ps``; return the time of these rounds."""

@@ -19,7 +19,7 @@ from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.probe import Prober
 
-# ---- What a phase has still to do, and how long its longest chain of work is (model 1.1 and 6) ----------------------
+# ---- The unfinished tasks of a phase, and its longest chain of work (model 1.1 and 6) --------------------------------
 
 
 class PhaseProgress:

@@ -83,9 +83,7 @@ class Stretches:
         self._ranges = memory.ranges
         self._known = known
         self._proceed = proceed
-        self._stretch: list[Stretch | None] = [None] * len(
-            run.workers
-        )  # the stretch that ends with the pending event of each worker
+        self._stretch: list[Stretch | None] = [None] * len(run.workers)  # that ends with the worker's pending event
         self._on_end = run.clock.reaction(self._end)
 
     def start_item(self, w: Worker, task: int) -> None:

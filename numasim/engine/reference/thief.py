@@ -20,7 +20,7 @@ from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
 from numasim.engine.reference.run_state import RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
-from numasim.engine.reference.thresholds import Measured, computed_thresholds
+from numasim.engine.reference.task_queues import Measured, computed_thresholds
 from numasim.strategy.sync_places import NO_LOCK
 
 NO_PROBES: Iterator[tuple[int, int]] = iter(())
@@ -216,7 +216,7 @@ class Thief:
         w.overhead_ps -= left_ps - cut
 
     def compute_thresholds(self, w: Worker) -> None:
-        """Compute S and s of the worker's queue from what the worker has measured so far."""
+        """Compute S and s of the worker's queue from the worker's measures so far."""
         now = self._clock.now
         if w.own is None or not now:
             return

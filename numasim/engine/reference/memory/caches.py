@@ -24,7 +24,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from numasim.plan.plan import Plan
 
@@ -66,16 +66,6 @@ class Found:
         return missing_of(piece, parts, here)
 
 
-class Cache(Protocol):
-    """The last-level caches of a machine."""
-
-    def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
-        """Walk an access once."""
-
-    def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """Return the fraction, as (part, whole), of each further pass that the last-level cache serves."""
-
-
 class NoCache:
     """Every pass goes to memory."""
 
@@ -108,6 +98,10 @@ class ChunkCache(ABC):
         for piece in pieces:
             self._touch(place, region, piece, writes, found)
         return found
+
+    @abstractmethod
+    def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
+        """Return the fraction, as (part, whole), of each further pass that the last-level cache serves."""
 
     @abstractmethod
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
@@ -273,9 +267,8 @@ class LruCache(ChunkCache):
         return found.hit, max(1, whole)
 
 
-CACHES: dict[
-    str, Callable[..., Cache]
-] = {  # each made from the sizes of the last-level caches by domain, and whether caches forward
+Cache = NoCache | ChunkCache
+CACHES: dict[str, Callable[..., Cache]] = {  # of the sizes of the caches by domain, and whether caches forward
     "none": lambda llc_bytes, forwards=False: NoCache(),
     "share": ShareCache,
     "lru": LruCache,

@@ -51,7 +51,7 @@ from numasim.plan.resources import resources_of
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.one_worker import LINE_BYTES
 
-# ---- How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9) ------------
+# ---- The shares of flows: normalised max-min fairness in integers (model 2.5 and 2.9) --------------------------------
 #
 # A flow that runs undisturbed demands ``q`` units per second of each resource that it uses. Its share phi, in 2**-48,
 # is the part of every demand that the flow gets. All flows that the same resource holds back get the same share, the

@@ -1,4 +1,4 @@
-"""The time of work, by where its data is and what other workers do: the memory of a run (model 2).
+"""The time of work, by the homes of its data and the work of others: the memory of a run (model 2).
 
 If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
 while work runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
@@ -8,7 +8,6 @@ SEG_END, and count their time and traffic.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +36,7 @@ class KnownTimes:
     """Starts segments and range items of uncoupled runs; their ends are events of rank SEG_END."""
 
     unsettled = False  # nothing is ever left to the end of an instant
+    helpers: HelperThreads | None = None  # helpers need a cache, and caches couple the workers
 
     def __init__(self, run: RunState, pages: PageMap, ranges: list[RangeTimes]) -> None:
         times = segment_times(run.plan, run.placement)
@@ -170,40 +170,7 @@ def _lists(arrays: list[I64]) -> list[list[int]]:
     return [made[id(array)] for array in arrays]
 
 
-class WorkTimes(Protocol):
-    """The times of segments and items; ``unsettled`` is true while a time waits for the end of this instant."""
-
-    unsettled: bool
-
-    def start_turn(self, turn: int) -> None:
-        """Begin a turn (a run) of a phase, counted from zero."""
-
-    def start_segment(self, w: Worker, task: int, segment: int) -> None:
-        """Start a segment of a graph task, with the overhead that is owed in front of it."""
-
-    def start_item(self, w: Worker, task: int) -> None:
-        """Start a range item, with the overhead that is owed in front of it."""
-
-    def end(self, w: Worker) -> None:
-        """The worker's segment or item ends now."""
-
-    def activity_changed(self) -> None:
-        """Some worker has begun or ceased to execute, to poll or to rest."""
-
-    def item_ps(self, w: Worker, family: int) -> int:
-        """Return the time of an item of a uniform family on the worker while nothing changes."""
-
-    def pass_items(self, w: Worker, family: int, count: int, due_ps: int) -> None:
-        """Count ``count`` more items of a uniform family; the item in hand then ends at ``due_ps``."""
-
-    def fold(self) -> None:
-        """Turn the work since the last call into bytes."""
-
-    def node_bytes(self) -> I64:
-        """Return [accessing node, home node] the bytes that have moved, up to the last `fold`."""
-
-
-# ---- What both kinds of runs have in common -------------------------------------------------------------------------
+# ---- The memory of both kinds of runs -------------------------------------------------------------------------------
 
 
 class MemorySystem:
@@ -218,9 +185,8 @@ class MemorySystem:
         self.ranges = [RangeTimes(plan, run.placement, family, run.seed) for family in plan.workload.ranges]
         self.traffic = Traffic(plan.machine.nodes)
         self.known = None if self.coupled else KnownTimes(run, self.pages, self.ranges)
-        flows = None if self.known else Flows(run, self.pages, self.traffic)
-        self.helpers: HelperThreads | None = flows.helpers if flows else None
-        self.work: WorkTimes = self.known or flows  # type: ignore[assignment]
+        self.work = self.known or Flows(run, self.pages, self.traffic)
+        self.helpers = self.work.helpers
 
     def bytes_by_kind(self) -> Mapping[str, I64]:
         """Return the bytes by kind of traffic and node pair, as in `Result`; of coupled runs only."""

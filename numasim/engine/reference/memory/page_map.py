@@ -49,7 +49,7 @@ class Touch(NamedTuple):
 
 @dataclass
 class Tally:
-    """Counts of what has been done with the pages of one access so far."""
+    """Counts of the actions on the pages of one access so far."""
 
     migrated: I64  # [nodes] pages that moved to the toucher's node from each
     placed: int = 0

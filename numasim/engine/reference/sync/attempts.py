@@ -20,7 +20,7 @@ from numasim.schema.counter_names import TIMES
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 
-# ---- Who writes which objects of the memories of transactions, and how often each has been written (model 4.11) -----
+# ---- The writers and versions of the objects of all memories (model 4.11) --------------------------------------------
 #
 # Objects are numbered consecutively over all memories, in the order of the memories.
 
@@ -113,7 +113,7 @@ class Transactions:
         """Begin a turn of a phase, counted from zero, whose objects are drawn anew."""
         self._turn_seed = turn_seed(self._seed, turn)
 
-    # ---- ops: False where the attempt aborts -----------------------------------------------------------------------
+    # ---- ops: False if the attempt aborts --------------------------------------------------------------------------
 
     def _begin(self, w: Worker, memory: int) -> bool:
         task = w.stack[-1]

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from numasim.machine.routing import line_transfer_ps
 from numasim.plan.plan import Plan
 
-# ---- What synchronisation objects count, and the state of a condition (model 5 and 6) -------------------------------
+# ---- The counters of synchronisation objects, and the state of a condition (model 5 and 6) ---------------------------
 
 
 class SyncCounts(NamedTuple):
