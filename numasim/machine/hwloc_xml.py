@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +19,7 @@ from numasim.files.bounded_xml import PlacedElement as Element
 from numasim.files.bounded_xml import read_xml
 from numasim.files.reader import HWLOC
 from numasim.files.whole_numbers import whole_number
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Values, memory_fields
 from numasim.parts.base import MOST_PROCESSORS, as_list
 from numasim.parts.yaml.nodes import shown
 
@@ -79,7 +79,7 @@ def _inventory(root: Element, path: Path) -> Inventory:
     lost = _without_node(usable - homes.keys(), objects, memory_bytes)
     homes |= lost
     speeds, speed_source = _speeds(root, usable)
-    memory = read_memory_attributes(root, _nodes_by_id(nodes), homes)
+    bandwidths, latencies, left_out = _memory_attributes(root, _nodes_by_id(nodes), homes)
     return Inventory(
         origin=f"hwloc XML of version {_version(root)}, {path.name}",
         threads=tuple(_threads(objects, homes)),
@@ -88,16 +88,14 @@ def _inventory(root: Element, path: Path) -> Inventory:
         distance=_distances(root, objects, nodes),
         clock=_clock(root),
         page_bytes=_page_bytes(root),
-        remarks=(*_left_out(root, objects, processors, usable), *_said_of(lost), *memory.remarks),
+        remarks=(*_left_out(root, objects, processors, usable), *_said_of(lost), *left_out),
         beside=_beside(nodes, homes),
         speeds=speeds,
         speed_source=speed_source,
-        bandwidth_gbs=memory.bandwidth_gbs,
-        latency_ns=memory.latency_ns,
         memory_kind=_memory_kinds(nodes),
         memoryless=frozenset(lost.values()),
-        memory_source=memory.source,
-        averaged=memory.averaged,
+        memory_source="the memory attributes there, which firmware gives",
+        **memory_fields(bandwidths, latencies, MIB_PER_GB),
         unsaid=frozenset(_unsaid(root, objects, usable)),
     )
 
@@ -381,55 +379,34 @@ def _left_out(
 # MiB/s and latencies in nanoseconds (hwloc/memattrs.h).
 
 MIB_PER_GB = Decimal(2**20) / Decimal(10**9)
-SOURCE = "the memory attributes there, which firmware gives"
 _READ_AND_WRITE = {name: (f"Read{name}", f"Write{name}") for name in ("Bandwidth", "Latency")}
 _KNOWN = {"Capacity", "Locality", *_READ_AND_WRITE, *(name for pair in _READ_AND_WRITE.values() for name in pair)}
-Access = tuple[int, frozenset[int]]  # the node of the memory, and processors that access it
-Values = dict[Access, list[Decimal]]  # one, or that for reading and that for writing
+Access = tuple[int, frozenset[int]]  # the node of the memory, and processors that access the memory
 
 
-@dataclass(frozen=True)
-class MemoryAttributes:
-    """The bandwidth of nodes' memory in 10**9 bytes per second, the latency from node to node in ns, and remarks."""
-
-    bandwidth_gbs: dict[int, Decimal]
-    latency_ns: dict[tuple[int, int], Decimal]
-    averaged: frozenset[Where]  # whose value is the mean of unlike ones
-    remarks: tuple[str, ...]
-    source: str = SOURCE
-
-
-def read_memory_attributes(root: Element, nodes: Mapping[str, int], homes: Mapping[int, int]) -> MemoryAttributes:
-    """The attributes of a topology.
+def _memory_attributes(
+    root: Element, nodes: Mapping[str, int], homes: Mapping[int, int]
+) -> tuple[dict[int, Values], dict[tuple[int, int], Values], list[str]]:
+    """Return (the bandwidths of nodes' memory, the latencies from node to node, remarks).
 
     ``nodes`` are the numbers of nodes by their ``gp_index``, ``homes`` the nodes of usable processors. The bandwidth of
     a node's memory is the highest bandwidth that any processors see. The latency from a node is the latency of the
     smallest set of processors that includes all processors of the node. A value of 0 says nothing. Values for reading
-    and writing count only if there is no value for both; unlike values are averaged.
+    and writing count only if there is no value for both.
     """
     found = {name: _attribute(root, name, nodes) for name in _READ_AND_WRITE}
-    bandwidths = {node: said for (node, _), said in sorted(found["Bandwidth"].items(), key=lambda item: _mean(item[1]))}
+    ascending = sorted(found["Bandwidth"].items(), key=lambda item: sum(item[1]) / len(item[1]))
     latencies = _latencies(found["Latency"], homes)
-    averaged: set[Where] = {node for node, said in bandwidths.items() if len(set(said)) > 1}
-    averaged |= {pair for pair, said in latencies.items() if len(set(said)) > 1}
-    return MemoryAttributes(
-        {node: value for node, said in bandwidths.items() if (value := round(_mean(said) * MIB_PER_GB, 3))},
-        {pair: round(_mean(said), 3) for pair, said in latencies.items()},
-        frozenset(averaged),
-        tuple(_left_out_of_memory(root, found, latencies)),
-    )
+    bandwidths = {node: values for (node, _), values in ascending}
+    return bandwidths, latencies, list(_left_out_of_memory(root, found, latencies))
 
 
-def _mean(said: Sequence[Decimal]) -> Decimal:
-    return sum(said, Decimal(0)) / len(said)
-
-
-def _attribute(root: Element, name: str, nodes: Mapping[str, int]) -> Values:
+def _attribute(root: Element, name: str, nodes: Mapping[str, int]) -> dict[Access, Values]:
     """The values of an attribute; where there is none, those for reading and writing."""
-    said: Values = {}
+    said: dict[Access, Values] = {}
     for part in _READ_AND_WRITE[name]:
         for key, value in _values(root, part, nodes).items():
-            said.setdefault(key, []).append(value)
+            said[key] = [*said.get(key, ()), value]
     return said | {key: [value] for key, value in _values(root, name, nodes).items()}
 
 
@@ -451,18 +428,18 @@ def _values(root: Element, name: str, nodes: Mapping[str, int]) -> dict[Access, 
     return values
 
 
-def _latencies(found: Values, homes: Mapping[int, int]) -> dict[tuple[int, int], list[Decimal]]:
+def _latencies(found: Mapping[Access, Values], homes: Mapping[int, int]) -> dict[tuple[int, int], Values]:
     own: dict[int, set[int]] = {}
     for cpu, node in homes.items():
         own.setdefault(node, set()).add(cpu)
-    latency: dict[tuple[int, int], list[Decimal]] = {}
+    latency: dict[tuple[int, int], Values] = {}
     for (memory, cpus), said in sorted(found.items(), key=lambda item: (-len(item[0][1]), min(item[0][1]))):
         latency |= {(node, memory): said for node, mine in own.items() if mine <= cpus}
     return latency
 
 
 def _left_out_of_memory(
-    root: Element, found: Mapping[str, Values], latency: Mapping[tuple[int, int], object]
+    root: Element, found: Mapping[str, Mapping[Access, Values]], latency: Mapping[tuple[int, int], object]
 ) -> Iterator[str]:
     others = [name for each in root.children("memattr") if (name := each.get("name") or "?") not in _KNOWN]
     if others:

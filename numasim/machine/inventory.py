@@ -5,8 +5,10 @@ The readers of sysfs and of hwloc's XML return one; `numasim.machine.draft` make
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 Where = int | tuple[int, int]  # of a bandwidth the node of the memory, of a latency: from node, to node
 
@@ -62,3 +64,26 @@ class Inventory:
     averaged: frozenset[Where] = frozenset()  # whose bandwidth or latency is the mean of unlike ones
     # "sockets": all nodes are on one; "cores": each hardware thread is one; "speeds": all kinds of cores are alike
     unsaid: frozenset[str] = frozenset()
+
+
+Values = Sequence[Decimal]  # the value for reading and the value for writing, or one value for both
+
+
+def memory_fields(
+    bandwidths: Mapping[int, Values], latencies: Mapping[tuple[int, int], Values], gbs: Decimal
+) -> dict[str, Any]:
+    """Return the fields of an `Inventory` about the speed of memory: the means of the values for reading and writing.
+
+    ``bandwidths`` are in units of ``gbs`` * 10**9 bytes per second, ``latencies`` in nanoseconds.
+    """
+    means = {node: round(_mean(values) * gbs, 3) for node, values in bandwidths.items()}
+    every: dict[Where, Values] = {**bandwidths, **latencies}
+    return {
+        "bandwidth_gbs": {node: mean for node, mean in means.items() if mean},
+        "latency_ns": {pair: round(_mean(values), 3) for pair, values in latencies.items()},
+        "averaged": frozenset(where for where, values in every.items() if len(set(values)) > 1),
+    }
+
+
+def _mean(values: Values) -> Decimal:
+    return sum(values, Decimal(0)) / len(values)

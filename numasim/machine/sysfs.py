@@ -17,7 +17,7 @@ from pathlib import Path
 from numasim.errors import InputError
 from numasim.files.reader import CPU_INFO, SYSFS, UnreadableError, read_bytes, text_of
 from numasim.files.whole_numbers import whole_number
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, memory_fields
 from numasim.parts.base import MOST_PROCESSORS, as_list, number_list
 from numasim.parts.yaml.nodes import shown
 
@@ -38,8 +38,6 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
     nodes = _nodes(root)
     bandwidths = {node: said for node in nodes if (said := _said(root, node, "bandwidth"))}
     latencies = {pair: said for node in nodes for pair, said in _latencies(root, node, nodes).items()}
-    averaged: set[Where] = {node for node, said in bandwidths.items() if len(set(said)) > 1}
-    averaged |= {pair for pair, said in latencies.items() if len(set(said)) > 1}
     speeds, speed_source = _speeds(root, usable)
     return Inventory(
         origin="the running system" if running else f"sysfs at {root}",
@@ -52,10 +50,8 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
         remarks=(*_left_out(root, online, usable), *_kinds_without_speed(root, usable, speed_source)),
         speeds=speeds,
         speed_source=speed_source,
-        bandwidth_gbs={node: value for node, said in bandwidths.items() if (value := round(_mean(said) / 1000, 3))},
-        latency_ns={pair: _mean(said) for pair, said in latencies.items()},
         memory_source="the access classes of memory there, which firmware gives",
-        averaged=frozenset(averaged),
+        **memory_fields(bandwidths, latencies, Decimal("0.001")),
         unsaid=frozenset(_unsaid(root, usable, speed_source)),
     )
 
@@ -199,17 +195,14 @@ def _initiators(root: Path, node: int) -> Path:
     return next((folder for folder in folders if _numbered(folder, "node")), folders[1])
 
 
-def _said(root: Path, node: int, what: str) -> list[int]:
+def _said(root: Path, node: int, what: str) -> list[Decimal]:
     """The bandwidth of a node's memory in MB/s or its latency in ns: for reading and for writing; 0 says nothing."""
     folder = _initiators(root, node)
-    return [value for name in ("read", "write") if (value := _integer(folder / f"{name}_{what}", 0)) > 0]
+    values = (Decimal(_integer(folder / f"{name}_{what}", 0)) for name in ("read", "write"))
+    return [value for value in values if value > 0]
 
 
-def _mean(values: list[int]) -> Decimal:
-    return round(Decimal(sum(values)) / len(values), 3)
-
-
-def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[tuple[int, int], list[int]]:
+def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[tuple[int, int], list[Decimal]]:
     """The latencies of loads from the nodes with processors from which a node's memory is accessed best."""
     said = _said(root, node, "latency")
     readers = [reader for reader in _numbered(_initiators(root, node), "node") if nodes.get(reader)]
