@@ -79,12 +79,15 @@ def memory_fields(
     ``bandwidths`` are in units of ``gbs`` * 10**9 bytes per second, ``latencies`` in nanoseconds.
     """
     means = {node: round(_mean(values) * gbs, 3) for node, values in bandwidths.items()}
-    every: dict[Where, Values] = {**bandwidths, **latencies}
     return {
         "bandwidth_gbs": {node: mean for node, mean in means.items() if mean},
         "latency_ns": {pair: round(_mean(values), 3) for pair, values in latencies.items()},
-        "averaged": frozenset(where for where, values in every.items() if len(set(values)) > 1),
+        "averaged": frozenset(_unlike(bandwidths) | _unlike(latencies)),
     }
+
+
+def _unlike(values: Mapping[Any, Values]) -> set[Where]:
+    return {where for where, both in values.items() if len(set(both)) > 1}
 
 
 def _mean(values: Values) -> Decimal:

@@ -209,7 +209,7 @@ def workload_of(
     kind: Numbers = Kind.TASK,
     parent: Numbers = -1,
     accesses: tuple[I64, Mapping[str, Numbers]] | None = None,
-    successors: tuple[I64, I64] | None = None,
+    successors: tuple[I64, npt.NDArray[Any]] | None = None,
     parameters: dict[str, Any] | None = None,
     kernels: Sequence[str] = ("",),
     regions: Sequence[Region] = (),
@@ -226,7 +226,7 @@ def workload_of(
     access_ptr, columns = accesses or (np.zeros(segments + 1, np.int64), {})
     successor_ptr, successor = successors or (np.zeros(rows + 1, np.int64), np.zeros(0))
 
-    def column(values: Any, kind: Any, length: int | None = None) -> npt.NDArray[Any]:
+    def column(values: Any, kind: Any, length: int = 0) -> npt.NDArray[Any]:
         return frozen(np.full(length, values, kind) if np.ndim(values) == 0 else np.ascontiguousarray(values, kind))
 
     return Workload(
@@ -303,7 +303,7 @@ def range_workload(
 ) -> Workload:
     """Return a workload of one implicit range without a graph."""
     columns: dict[str, Any] = {"op_ptr": [0], "op_code": [], "op_arg": [], "compute_ps": []}
-    more = {"parameters": parameters, "kernels": kernels, "regions": regions, "facts": facts or {}}
+    more: dict[str, Any] = {"parameters": parameters, "kernels": kernels, "regions": regions, "facts": facts or {}}
     return workload_of(name, phases=(phase,), ranges=(family,), **columns, **more)
 
 

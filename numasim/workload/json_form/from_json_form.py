@@ -155,7 +155,7 @@ def _ranges(file: GraphFile, regions: Sequence[str]) -> tuple[RangeFamily, ...]:
 def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[str, int]) -> RangeFamily:
     entry = file.ranges[number]
     path: Path = ("ranges", number)
-    columns: dict[str, list[int]] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
+    columns: dict[str, Any] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
     kernel = _position(entry.kernel, file.kernels, "kernel", path)
     columns["region"] = [
         places[each.region]
@@ -176,8 +176,8 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
             node_access_of(each, entry.count, (*path, "node_accesses", place))
             for place, each in enumerate(entry.node_accesses)
         ),
-        fresh=entry.fresh and amounts_of(entry.fresh, entry.count, (*path, "fresh")),
-        freed=entry.freed and amounts_of(entry.freed, entry.count, (*path, "freed")),
+        fresh=amounts_of(entry.fresh, entry.count, (*path, "fresh")) if entry.fresh else None,
+        freed=amounts_of(entry.freed, entry.count, (*path, "freed")) if entry.freed else None,
         kernel=kernel,
         accesses=accesses_of(**columns),
         divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
