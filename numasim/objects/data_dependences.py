@@ -50,7 +50,7 @@ class RegionHistory:
         found.discard(task)
 
     def _cut(self, begin: int, end: int) -> list[_Piece]:
-        """The pieces that make up the bytes from ``begin`` to ``end``, after cutting those that cross these."""
+        """Return the pieces that make up the bytes from ``begin`` to ``end``, after cutting those that cross these."""
         self._split(begin)
         self._split(end)
         found, at = [], begin
@@ -97,7 +97,7 @@ class DataRegion:
     size: int
 
     def __getitem__(self, span: slice) -> Block:
-        """The bytes of a slice without a step; InputError for one that is empty or leaves the region."""
+        """Return the bytes of a slice without a step; InputError for one that is empty or leaves the region."""
         if not isinstance(span, slice) or span.step not in (None, 1):
             raise InputError(f"got {span!r} in region {self.name!r}", expected="a range of bytes such as [0:4096]")
         first, end = 0 if span.start is None else span.start, self.size if span.stop is None else span.stop
@@ -124,7 +124,7 @@ class Tiles:
     tile_bytes: int
 
     def __getitem__(self, place: tuple[int, int]) -> Block:
-        """The tile in a row and a column, from 0; InputError if there is none."""
+        """Return the tile in a row and a column, from 0; InputError if there is none."""
         if not (
             isinstance(place, tuple) and len(place) == 2 and all(isinstance(each, SupportsIndex) for each in place)
         ):

@@ -47,18 +47,18 @@ class Distribution:
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Distribution:
-        """All numbers from ``low`` to ``high`` are equally likely."""
+        """Return all numbers from ``low`` to ``high`` are equally likely."""
         return cls(f"uniform({low}, {high})", [(1, low, high)])
 
     @classmethod
     def exponential(cls, mean: float, *, most: float | None = None) -> Distribution:
-        """The time between events that come at random, ``mean`` apart."""
+        """Return the time between events that come at random, ``mean`` apart."""
         _require(mean > 0, f"the mean is {mean}", "more than 0")
         return cls._of_quantiles(f"exponential({mean})", lambda below, above: -mean * math.log(above), most)
 
     @classmethod
     def lognormal(cls, median: float, sigma: float, *, most: float | None = None) -> Distribution:
-        """A number whose logarithm is normal, with the standard deviation ``sigma``."""
+        """Return a number whose logarithm is normal, with the standard deviation ``sigma``."""
         _require(median > 0 and sigma > 0, f"median and sigma are {median} and {sigma}", "more than 0")
         normal = NormalDist()
 
@@ -78,14 +78,14 @@ class Distribution:
 
     @classmethod
     def zipf(cls, values: int, exponent: float = 1, *, unit: float = 1) -> Distribution:
-        """``k`` times ``unit`` with a probability in proportion to ``k ** -exponent``, for k from 1 to ``values``."""
+        """Return the distribution of ``k * unit``, where k from 1 to ``values`` has weight ``k ** -exponent``."""
         _require(1 <= values <= MOST_VALUES, f"there are {values} values", f"1 to {MOST_VALUES}")
         numbers = range(1, values + 1)
         return cls.of([k * unit for k in numbers], [k**-exponent for k in numbers], name=f"zipf({values}, {exponent})")
 
     @classmethod
     def of(cls, values: Sequence[float], weights: Sequence[float], *, name: str = "table") -> Distribution:
-        """These values with probabilities in proportion to their weights."""
+        """Return these values with probabilities in proportion to their weights."""
         _require(
             0 < len(values) == len(weights) <= MOST_VALUES,
             f"there are {len(values)} values and {len(weights)} weights",
@@ -121,7 +121,7 @@ class Distribution:
         return math.fsum(weight * (low + high) / 2 for weight, low, high in self.parts) / whole
 
     def amounts(self, unit: int = 1) -> Amounts:
-        """The table of its numbers times ``unit``, rounded to whole ones; a part ends where the next one begins."""
+        """Return the table of numbers times ``unit``, rounded; a part ends where the next part begins."""
         ends = [(weight, round(low * unit), round(high * unit)) for weight, low, high in self.parts]
         if any(high > LONGEST_PS for _, _, high in ends):
             raise InputError(f"{self.name} goes up to {ends[-1][2] / unit:g}", expected=f"at most {LONGEST_PS // unit}")
@@ -135,7 +135,7 @@ class Distribution:
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
-    """The parts, those of the same single value next to each other as one."""
+    """Return the parts, those of the same single value next to each other as one."""
     found: list[Part] = []
     for (low, high), same in groupby(parts, key=lambda part: part[1:]):
         weights = [weight for weight, _, _ in same]
@@ -170,7 +170,7 @@ def range_family(
     pattern: str,
     kernel: int,
 ) -> RangeFamily:
-    """A family of ``count`` items; an InputError for what no item can have."""
+    """Return a family of ``count`` items; an InputError for what no item can have."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST_ITEMS:
         raise InputError(f"the range has {count!r} items", expected=f"1 to {MOST_ITEMS:,}")
     items = int(count)

@@ -33,7 +33,7 @@ ONE_PHASE = {"range": None, "deal": "master", "serial": False, "repeat": 1, "nam
 
 
 def to_networkx(workload: Workload) -> nx.DiGraph[Any]:
-    """The graph of a workload's tasks; InputError for one with ranges, whose tasks are not written down."""
+    """Return the graph of a workload's tasks; InputError for one with ranges, whose tasks are not written down."""
     import networkx as nx
 
     if workload.ranges:
@@ -58,7 +58,7 @@ def to_networkx(workload: Workload) -> nx.DiGraph[Any]:
 
 
 def _head(document: dict[str, Any]) -> dict[str, Any]:
-    """What the graph has beside its tasks, without what it has anyway."""
+    """Return what the graph has beside its tasks, without what it has anyway."""
     head = {key: document[key] for key in HEAD if document[key]}
     if head["kernels"] == [""]:
         del head["kernels"]
@@ -72,14 +72,14 @@ def _step(op: list[Any], segments: list[dict[str, Any]]) -> tuple[Any, ...]:
 
 
 def _is_plain(steps: list[tuple[Any, ...]]) -> bool:
-    """Whether the task computes once and does nothing else, so that its cost says it all."""
+    """Return whether the task computes once and does nothing else, so that its cost says it all."""
     if len(steps) != 1 or steps[0][0] != "work":
         return False
     return {key: steps[0][1][key] for key in PLAIN} == PLAIN
 
 
 def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: str | None) -> Workload:
-    """The workload of a directed graph; InputError for costs, edges and steps that are wrong."""
+    """Return the workload of a directed graph; InputError for costs, edges and steps that are wrong."""
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to those that wait")
     _require_costs(graph, cost, usual_cost_ns)
@@ -107,14 +107,14 @@ def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> Non
 
 
 def _computes_alone(graph: nx.DiGraph[Any]) -> bool:
-    """Whether every task computes once, and nobody spawns or accesses anything."""
+    """Return whether every task computes once, and nobody spawns or accesses anything."""
     nodes, edges = graph.nodes(data=True), graph.edges(data=True)
     said = any("steps" in found or "kind" in found for _, found in nodes)
     return not (said or any(found.get("kind") in FORKS for *_, found in edges) or set(HEAD) & graph.graph.keys())
 
 
 def _document(graph: nx.DiGraph[Any], name: str, cost: str, usual_cost_ns: Any) -> dict[str, Any]:
-    """The JSON form of a graph of tasks that spawn others, or do more than compute once."""
+    """Return the JSON form of a graph of tasks that spawn others, or do more than compute once."""
     steps = {node: _steps(graph, node, cost, usual_cost_ns) for node in graph.nodes}
     order = _depth_first(graph, steps)
     numbers = {node: number for number, node in enumerate(order)}
@@ -139,7 +139,7 @@ def _renumbered(entries: list[dict[str, Any]], numbers: dict[int, int]) -> list[
 
 
 def _steps(graph: nx.DiGraph[Any], node: Hashable, cost: str, usual_cost_ns: Any) -> list[tuple[Any, ...]]:
-    """What a task does; where it does not say, it computes, spawns the tasks that edges name, and waits for them."""
+    """Return the ops of a task. Default: the task computes, spawns its children, and waits for the children."""
     found = graph.nodes[node]
     if "steps" in found:
         return list(found["steps"])
@@ -150,7 +150,7 @@ def _steps(graph: nx.DiGraph[Any], node: Hashable, cost: str, usual_cost_ns: Any
 
 
 def _depth_first(graph: nx.DiGraph[Any], steps: dict[Any, list[tuple[Any, ...]]]) -> list[Any]:
-    """The tasks in the numbering of a workload: those that nobody spawns in their order, children behind parents."""
+    """Return the tasks in the numbering of a workload: roots in their order, children behind parents."""
     below = {node: [step[1] for step in steps[node] if step[0] in FORKS] for node in graph.nodes}
     spawned = {child for some in below.values() for child in some}
     for child in spawned - set(graph.nodes):

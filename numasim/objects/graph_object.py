@@ -69,7 +69,7 @@ class Graph(Held):
 
     @classmethod
     def fork_join(cls, function: Callable[..., Any], *arguments: Any, name: str | None = None) -> Self:
-        """The tree of tasks of ``function(task, *arguments)``.
+        """Return the tree of tasks of ``function(task, *arguments)``.
 
         It is called once, and so are the functions that it spawns. InputError for ones that are nested too deep::
 
@@ -105,7 +105,7 @@ class Graph(Held):
         item_bytes: int = 0,
         most_items: int | None = None,
     ) -> Self:
-        """``items`` items that go through ``stages``: a task for each, numbered item by item.
+        """Return ``items`` items that go through ``stages``: a task for each, numbered item by item.
 
         A stage is a `Stage`, or a number, the cost in ns of a parallel one. With ``item_bytes`` each item has so much
         memory, which its first stage writes and the others read and write. At most ``most_items`` are under way at a
@@ -117,7 +117,7 @@ class Graph(Held):
     def from_edges(
         cls, edges: npt.ArrayLike, costs_ns: npt.ArrayLike, *, name: str = "graph", deal: str = "master"
     ) -> Self:
-        """Tasks 0, 1, .. with the costs ``costs_ns`` [tasks] in ns, and dependences ``edges`` [edges, 2].
+        """Return tasks 0, 1, .. with the costs ``costs_ns`` [tasks] in ns, and dependences ``edges`` [edges, 2].
 
         Each edge leads from a task to one that waits for its end; edges that are given twice count once. InputError for
         cycles, tasks that are not there, and negative costs.
@@ -129,7 +129,7 @@ class Graph(Held):
     def from_networkx(
         cls, graph: nx.DiGraph[Any], *, cost: str = "cost_ns", usual_cost_ns: Any = 0, name: str | None = None
     ) -> Self:
-        """A task for each node of a directed graph; each waits for its predecessors.
+        """Return a task for each node of a directed graph; each waits for its predecessors.
 
         The attribute ``cost`` of a node is the task's cost in ns, ``usual_cost_ns`` that of nodes without it;
         InputError where all nodes lack it, have others, and would cost nothing. Graphs of `to_networkx` come back
@@ -142,7 +142,7 @@ class Graph(Held):
 
     @classmethod
     def shipped(cls, family: str, **parameters: Any) -> Self:
-        """The graph that a shipped family of `numasim.workloads` generates, such as ``Graph.shipped("fib", n=10)``."""
+        """Return the graph of a shipped family of `numasim.workloads`, such as ``Graph.shipped("fib", n=10)``."""
         from numasim.parts.yaml.nodes import Place, Source, from_python
         from numasim.spec.run_spec import validated_workload
         from numasim.workload.generate import generate
@@ -152,7 +152,7 @@ class Graph(Held):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """The graph in a file, JSON or npz; InputError with file and field, or array, for anything that is wrong."""
+        """Return the graph in a file, JSON or npz; raise InputError with file and field, or array, for mistakes."""
         from numasim.workload.graph_forms import read_graph
 
         return cls._of(read_graph(Path(path)))
@@ -169,7 +169,8 @@ class Graph(Held):
         bytes: str | None = None,
         memory: bool = True,
     ) -> Self:
-        """The graph in a file of another program: WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU, grain graphs.
+        """Return the graph in a file of another program: WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU, grain
+        graphs.
 
         The format is told by the content. ``unit`` is the file's unit of time where it has none, such as ``"1us"``,
         ``usual`` the time of tasks for which the file says none, and ``times`` those of tasks by name, label or kernel,
@@ -199,7 +200,7 @@ class Graph(Held):
         on: Machine | str | Path | None = None,
         parallel_part: bool = False,
     ) -> Self:
-        """The graph of an OpenMP program, which is run with ``arguments``, as `numasim record` does.
+        """Return the graph of an OpenMP program, which is run with ``arguments``, as `numasim record` does.
 
         ``threads`` are those of the program (default: 1, refused if it divides work by their number), ``repeats`` its
         runs (default: 3 to 30, of short programs at least 15, until they settle), ``openmp`` the file of LLVM's OpenMP
@@ -221,7 +222,7 @@ class Graph(Held):
         return made
 
     def recorded_on(self, machine: Machine | str | Path) -> Graph:
-        """The graph with its times as those of the cores of ``machine``, an object, a shipped name or a file.
+        """Return the graph with its times as those of the cores of ``machine``, an object, a shipped name or a file.
 
         On another machine with ``core_steps_per_s`` they are scaled by both rates. InputError for one without.
         """
@@ -240,20 +241,21 @@ class Graph(Held):
         return self._open
 
     def region(self, name: str, size: int, *, initialised: bool = True) -> DataRegion:
-        """A new region of memory of ``size`` bytes; ``region[a:b]`` is a part of it that tasks can read and write.
+        """Return a new region of memory of ``size`` bytes; ``region[a:b]`` is a part of it that tasks can read and
+        write.
 
         One that is ``initialised`` was written before the tasks start, by the master; else its first access places it.
         """
         return self._building.region(name, size, initialised)
 
     def tiles(self, name: str, rows: int, columns: int, *, tile_bytes: int, initialised: bool = True) -> Tiles:
-        """A new region of ``rows`` x ``columns`` tiles; ``tiles[i, j]`` is one that tasks can read and write."""
+        """Return a new region of ``rows`` x ``columns`` tiles; ``tiles[i, j]`` is one that tasks can read and write."""
         if min(rows, columns) < 1:
             raise InputError(f"{name!r} has {rows} x {columns} tiles", expected="at least one")
         return Tiles(self.region(name, rows * columns * tile_bytes, initialised=initialised), rows, columns, tile_bytes)
 
     def objects(self, name: str, count: int, *, skew: Any = 0, undo_ns: Any = 0, same: bool = False) -> Objects:
-        """A new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
+        """Return a new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
 
         They are drawn by Zipf's law of exponent ``skew``; with 0 all are equally likely. An attempt that aborts takes
         ``undo_ns`` more, at least a nanosecond; the next one opens other objects, or the ``same`` ones again.
@@ -404,13 +406,13 @@ class Graph(Held):
         return self.work_ns / self.span_ns if self.span_ns else float("inf")
 
     def describe(self) -> str:
-        """The graph in some lines of text: tasks, depth, critical path, memory."""
+        """Return the graph in some lines of text: tasks, depth, critical path, memory."""
         from numasim.workload.describe import describe
 
         return describe(self.workload)
 
     def to_networkx(self) -> nx.DiGraph[Any]:
-        """A networkx graph: nodes are tasks with ``cost_ns``, edges are dependences and, by their ``kind``, spawns."""
+        """Return a networkx graph: nodes are tasks with ``cost_ns``, edges are dependences or (by ``kind``) spawns."""
         from numasim.objects.graph_networkx import to_networkx
 
         return to_networkx(self.workload)
@@ -426,7 +428,7 @@ class Graph(Held):
         return Path(path)
 
     def written(self) -> bytes:
-        """The JSON file of the graph."""
+        """Return the JSON file of the graph."""
         from numasim.workload.json_form.graph_io import text_of
 
         return text_of(self.workload).encode()
@@ -437,11 +439,11 @@ class Graph(Held):
         return self.workload.digest()
 
     def specified(self) -> WorkloadGraph:
-        """What runs of the graph are specified with."""
+        """Return what runs of the graph are specified with."""
         return WorkloadGraph.model_construct(contents=self.contents, workload=self.workload)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same name, tasks, memory and dependences."""
+        """Return whether both have the same name, tasks, memory and dependences."""
         return isinstance(other, Graph) and self.workload.digest() == other.workload.digest()
 
     __hash__ = None  # type: ignore[assignment]  # it may grow
@@ -497,7 +499,7 @@ def _edges(workload: Workload) -> tuple[Any, Any]:
 
 
 def _machine_spec(machine: Machine | str | Path) -> MachineSpec:
-    """The machine that is an object, or that a shipped name or a file names."""
+    """Return the machine that is an object, or that a shipped name or a file names."""
     from numasim.spec.single_part import read_machine
 
     return read_machine(str(machine)) if isinstance(machine, str | Path) else machine.spec

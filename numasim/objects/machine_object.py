@@ -46,7 +46,7 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def from_hwloc(cls, path: str | Path, name: str | None = None) -> Self:
-        """The machine of an XML file that hwloc (``lstopo machine.xml``) wrote; InputError for anything else.
+        """Return the machine of an XML file that hwloc (``lstopo machine.xml``) wrote; InputError for anything else.
 
         Values that the file does not have are assumed and marked as such in ``sources``: replace what you have measured
         by `with_`.
@@ -58,7 +58,7 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """``nodes`` sockets of one node each, every one linked with two others.
+        """Return ``nodes`` sockets of one node each, every one linked with two others.
 
         ``fields`` are ``cores``, ``threads_per_core``, ``memory`` (``"16GiB"``) and ``imc_bandwidth_gbs`` of each node,
         ``link_bandwidth_gbs``, ``local_latency_ns``, ``hop_latency_ns``, ``name``, and all fields of a machine's YAML
@@ -69,12 +69,12 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def fully_connected(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """``nodes`` sockets of one node each, every one linked with every other; the rest as for `ring`."""
+        """Return ``nodes`` sockets of one node each, every one linked with every other; the rest as for `ring`."""
         return cls._on_topology(f"fully-connected-{nodes}", nodes, {"topology": "fully-connected"}, like, fields)
 
     @classmethod
     def twisted_ladder(cls, nodes: int = 8, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """``nodes`` sockets (8, 12, 16, ...) as a twisted ladder, as on Opterons; else as for `ring`."""
+        """Return ``nodes`` sockets (8, 12, 16, ...) as a twisted ladder, as on Opterons; else as for `ring`."""
         return cls._on_topology(f"twisted-ladder-{nodes}", nodes, {"topology": "twisted-ladder"}, like, fields)
 
     @classmethod
@@ -143,15 +143,15 @@ class Machine(PartObject[MachineSpec]):
         return dict(self.spec.sources)
 
     def check(self) -> list[str]:
-        """What is implausible about the machine, a sentence each; empty where nothing is."""
+        """Return what is implausible about the machine, a sentence each; empty where nothing is."""
         return check(self.built)
 
     def describe(self) -> str:
-        """The machine in some lines of text."""
+        """Return the machine in some lines of text."""
         return describe(self.built)
 
     def draw(self) -> Figure:
-        """A matplotlib figure of sockets, nodes, caches, memory and links; save it with ``savefig``."""
+        """Return a matplotlib figure of sockets, nodes, caches, memory and links; save it with ``savefig``."""
         from numasim.machine.drawing import draw
 
         return draw(self.built)
@@ -206,7 +206,7 @@ class Example:
 
 
 def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, given: Fields) -> Fields:
-    """All fields of a machine of ``nodes`` sockets with these ``links``.
+    """Return all fields of a machine of ``nodes`` sockets with these ``links``.
 
     ``given`` are those that the user gives, those of nodes on their own; InputError for nodes of ``like`` that are
     unlike each other, where they are needed.
@@ -228,7 +228,7 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, 
 
 
 def nodes_together(given: Fields) -> Fields:
-    """``given`` with the fields that all nodes share under ``nodes``.
+    """Return ``given`` with the fields that all nodes share under ``nodes``.
 
     InputError where ``nodes`` is given, too, and for a name that is nearest to one of theirs.
     """
@@ -263,7 +263,7 @@ def _threads(nodes: Any) -> int:
 
 
 def _of_machine(like: Example) -> Fields:
-    """What a machine of another topology takes over from ``like``: a node, and how far it is to others."""
+    """Return what a machine of another topology takes over from ``like``: a node, and how far it is to others."""
     plain = like.fields
     if not isinstance(like.spec.nodes, NodesSpec):
         raise InputError(

@@ -50,12 +50,12 @@ class PartObject(Held, Generic[M]):
 
     @classmethod
     def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
-        """The ``fields`` where the YAML file has them, for kinds that take some of them elsewhere, too."""
+        """Return the ``fields`` where the YAML file has them, for kinds that take some of them elsewhere, too."""
         return fields
 
     @classmethod
     def _sources(cls, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """The field ``sources`` after ``changes`` to another one, where there is such a field."""
+        """Return the field ``sources`` after ``changes`` to another one, where there is such a field."""
         if "sources" not in PARTS[cls.part].model_fields:
             return {}
         paths = [path for path, value in _leaves(changes) if not path.startswith("sources") and "[" not in path]
@@ -76,7 +76,7 @@ class PartObject(Held, Generic[M]):
 
     @classmethod
     def shipped(cls, name: str) -> Self:
-        """The shipped one of that name. InputError, with the nearest name, if there is none."""
+        """Return the shipped one of that name. InputError, with the nearest name, if there is none."""
         from numasim.parts import catalog
         from numasim.spec.part_reader import CATALOG
 
@@ -84,12 +84,12 @@ class PartObject(Held, Generic[M]):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """The one in a YAML file. InputError with file, line and field for anything that is wrong."""
+        """Return the one in a YAML file. InputError with file, line and field for anything that is wrong."""
         text = str(Path(path).absolute())
         return cls._of(PartReader().expand(cls.part, from_python(text, NOWHERE)))
 
     def with_(self, *, name: str | None = None, **changes: Any) -> Self:
-        """A copy with other values of some fields; they are given, and named, as those of the constructor."""
+        """Return a copy with other values of some fields; they are given, and named, as those of the constructor."""
         return type(self)(like=self, name=name, **changes)
 
     @property
@@ -108,12 +108,12 @@ class PartObject(Held, Generic[M]):
         return self._spec.contents_json
 
     def specified(self) -> dict[str, Any]:
-        """The fields as plain data, as in the YAML file; ``like`` is resolved."""
+        """Return the fields as plain data, as in the YAML file; ``like`` is resolved."""
         plain: dict[str, Any] = self._document.plain()
         return {"name": self.name, **{key: value for key, value in plain.items() if key != "name"}}
 
     def yaml(self) -> str:
-        """The text of its YAML file."""
+        """Return the text of its YAML file."""
         plain = self.specified()
         blocks = [key for key, value in plain.items() if isinstance(value, list) or key in ("sources", "queues")]
         return yaml_text(plain, blocks=[key for key in blocks if plain[key]])
@@ -127,7 +127,7 @@ class PartObject(Held, Generic[M]):
         raise AttributeError(f"a {self.part} does not change; with_({field}=...) makes another one")
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same fields, names and sources included."""
+        """Return whether both have the same fields, names and sources included."""
         return type(other) is type(self) and self._spec.whole_json == cast(Self, other)._spec.whole_json
 
     def __hash__(self) -> int:
@@ -135,7 +135,7 @@ class PartObject(Held, Generic[M]):
         return hash(self._spec.whole_json)
 
     def __repr__(self) -> str:
-        """The name and a summary."""
+        """Return the name and a summary."""
         return f"{type(self).__name__}({self.name!r}: {self._summary()})"
 
     def _repr_html_(self) -> str:
@@ -143,11 +143,11 @@ class PartObject(Held, Generic[M]):
 
     @abstractmethod
     def _summary(self) -> str:
-        """What it is, in less than a line."""
+        """Return what it is, in less than a line."""
 
     @abstractmethod
     def _views(self) -> list[Html]:
-        """What a notebook shows below the name."""
+        """Return what a notebook shows below the name."""
 
 
 def _name_of_changed(document: Node, fields: Mapping[str, Any]) -> str:
@@ -157,7 +157,7 @@ def _name_of_changed(document: Node, fields: Mapping[str, Any]) -> str:
 
 
 def changed_name(base: str, changes: Mapping[str, Any]) -> str:
-    """The name of a part called ``base`` after ``changes`` of fields: unlike values give unlike names."""
+    """Return the name of a part called ``base`` after ``changes`` of fields: unlike values give unlike names."""
     if "name" in changes:
         return str(changes["name"])
     name = "+".join([base, *(_change(key, value) for key, value in _leaves(changes))])

@@ -30,7 +30,7 @@ class Strategy(PartObject[StrategySpec]):
 
     @classmethod
     def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
-        """A controller that is a function is named by its module."""
+        """Return a controller that is a function is named by its module."""
         tune = fields.get("tune")
         if callable(tune):
             return {**fields, "tune": {"python": name_of_function(tune)}}
@@ -46,7 +46,7 @@ class Strategy(PartObject[StrategySpec]):
         worker: int = 0,
         runtime: str = USUAL_RUNTIME,
     ) -> str:
-        """What ``worker`` does under this strategy on ``machine``, in words.
+        """Return what ``worker`` does under this strategy on ``machine``, in words.
 
         ``workers`` is their number, by default one on every hardware thread; ``runtime`` a shipped name or a path.
         InputError where the parts do not fit together.

@@ -192,7 +192,7 @@ class Draft:
 
 
 def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
-    """(successor_ptr [tasks + 1], successor) of dependences, each once, in ascending order."""
+    """Return (successor_ptr [tasks + 1], successor) of dependences, each once, in ascending order."""
     edges = np.unique(source.astype(np.int64) * tasks + target)
     return offsets(np.bincount(edges // tasks, minlength=tasks)), edges % tasks
 

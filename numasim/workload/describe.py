@@ -17,7 +17,7 @@ MOST_SHOWN = 40  # regions, each on a line
 
 
 def describe(workload: Workload) -> str:
-    """Tasks, depth, critical path, compute time, bytes by region, facts; times without memory accesses."""
+    """Return tasks, depth, critical path, compute time, bytes by region, facts; times without memory accesses."""
     return "\n".join(_lines(workload)) + "\n"
 
 
@@ -59,7 +59,7 @@ def _regions(workload: Workload) -> Iterator[str]:
 
 
 def _ragged(family: RangeFamily) -> Iterator[str]:
-    """The amounts by which items differ; nothing of a plain range."""
+    """Yield lines on the amounts of unlike items; no line for a plain range."""
     if family.compute is not None:
         least, most, mean = family.low_ps, family.high_ps, family.compute.mean
         yield f"  range            {family.count:,} items of {least:,} to {most:,} ps, {mean:,} on average"
@@ -78,7 +78,7 @@ def _ragged(family: RangeFamily) -> Iterator[str]:
 
 
 def _graph_traffic(workload: Workload) -> int:
-    """Bytes that all accesses of the tasks walk over, every pass counted."""
+    """Return the bytes of all accesses of tasks, every pass counted."""
     accesses = workload.accesses
     by_segment = np.diff(offsets(accesses.row_bytes * accesses.rows * accesses.passes)[workload.segment_accesses])
     inside = workload.below(by_task(workload, by_segment))
@@ -86,7 +86,7 @@ def _graph_traffic(workload: Workload) -> int:
 
 
 def _footprint(accesses: Accesses, region: int) -> I64:
-    """[accesses] bytes that each access walks over in ``region``, every pass counted."""
+    """Return [accesses] the bytes of each access in ``region``, every pass counted."""
     return np.where(accesses.region == region, accesses.row_bytes * accesses.rows * accesses.passes, 0)
 
 

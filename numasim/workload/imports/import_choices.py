@@ -20,8 +20,8 @@ _MOST_DIGITS = 400  # of a number in a file
 
 
 def time_ps(text: str, option: str, least: int = 1) -> Decimal:
-    """The picoseconds of a time such as ``1us`` or ``0.5 ns``; InputError, which names the ``option``, for what is no
-    time, and for less than ``least``, which is 0 or above 0.
+    """Return the picoseconds of a time such as ``1us`` or ``0.5 ns``; InputError, which names the ``option``, for what
+    is no time, and for less than ``least``, which is 0 or above 0.
     """
     found = _TIME.fullmatch(text)
     if found and found[2] in UNITS_PS and found[1] not in ("", "."):
@@ -35,7 +35,7 @@ def time_ps(text: str, option: str, least: int = 1) -> Decimal:
 
 
 def number(text: object) -> Decimal | None:
-    """The number that a file gives, as text or as a number of JSON; None for what is none, or is not finite."""
+    """Return the number that a file gives, as text or as a number of JSON; None for what is none, or is not finite."""
     if isinstance(text, bool) or not isinstance(text, str | int | float | Decimal):
         return None
     written = str(text).strip()
@@ -49,7 +49,7 @@ def number(text: object) -> Decimal | None:
 
 
 def whole_ps(value: Decimal, unit_ps: Decimal) -> int | None:
-    """``value`` times ``unit_ps`` to the nearest picosecond; None for a negative one and for more than engines hold."""
+    """Return ``value`` times ``unit_ps``, rounded; None if the time is negative or longer than engines allow."""
     product = value * unit_ps
     if value < 0 or product > LONGEST_PS:
         return None
@@ -79,7 +79,7 @@ class Choices:
         memory: bool = True,
         times: Iterable[str] = (),
     ) -> Self:
-        """The choices of options; times are texts such as ``1us``, ``times`` such as ``potrf=1us``."""
+        """Return the choices of options; times are texts such as ``1us``, ``times`` such as ``potrf=1us``."""
         unit_ps = None if unit is None else time_ps(unit, "--unit")
         usual_ps = None if usual is None else time_ps(usual, "--usual", least=0)
         return cls(unit_ps, usual_ps, cost, bytes, memory, dict(map(_named_time, times)))
@@ -97,7 +97,7 @@ class Choices:
 
 
 def _named_time(text: str) -> tuple[str, Decimal]:
-    """The name and the time of an option such as ``potrf=1us``."""
+    """Return the name and the time of an option such as ``potrf=1us``."""
     name, sign, time = text.rpartition("=")
     if not (name and sign):
         raise InputError(f"--time is {text!r}", expected="the name, label or kernel of tasks and a time: potrf=1us")

@@ -49,12 +49,12 @@ class Imported:
         return len(self.workload.successor) + int(np.count_nonzero(self.workload.parent >= 0))
 
     def names_as_csv(self) -> str:
-        """A heading, and a line for each task: its number, and its name in the file."""
+        """Return a heading, and a line for each task: its number, and its name in the file."""
         return csv_text(("task", "name"), enumerate(self.names))
 
 
 def imported(path: Path, choices: Choices) -> Imported:
-    """The graph in a file; InputError with file and place for anything that is wrong, or has to be chosen."""
+    """Return the graph in a file; InputError with file and place for anything that is wrong, or has to be chosen."""
     found = read_any(path, choices)
     if isinstance(found, Workload):
         choices.refuse_all(str(path), "a task graph of numasim says everything")
@@ -70,7 +70,7 @@ def imported(path: Path, choices: Choices) -> Imported:
 
 
 def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
-    """[tasks] the times in whole picoseconds; InputError where a unit or a time is missing or too long."""
+    """Return [tasks] the times in whole picoseconds; InputError where a unit or a time is missing or too long."""
     unit_ps = choices.unit_ps or graph.unit_ps
     chosen = _chosen(graph, choices.times)
     open_ = [task for task in range(len(graph.times)) if task not in chosen]
@@ -110,8 +110,8 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
 
 
 def _chosen(graph: ReadGraph, times: Mapping[str, Decimal]) -> dict[int, Decimal]:
-    """The times in ps of tasks by their numbers: those that the user gives by name, label or kernel, and 0 of tasks
-    without work; InputError for a name that no task has.
+    """Return the times in ps of tasks by their numbers: those that the user gives by name, label or kernel, and 0 of
+    tasks without work; InputError for a name that no task has.
     """
     chosen = dict.fromkeys(graph.still, Decimal(0))
     called = list(zip(graph.names, graph.labels, graph.kinds, strict=True))
@@ -148,7 +148,7 @@ TOGETHER = "files"  # the one region of a graph with more files than a graph may
 
 
 def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
-    """The workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are edges alone.
+    """Return the workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are edges alone.
 
     InputError, with the names of its tasks, for a cycle.
     """
@@ -172,7 +172,7 @@ def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
 
 
 def edges_of(graph: ReadGraph) -> tuple[I64, I64]:
-    """(sources, targets) of all dependences, each once, in ascending order; InputError for a cycle."""
+    """Return (sources, targets) of all dependences, each once, in ascending order; InputError for a cycle."""
     count = len(graph.names)
     pairs = np.array([*graph.edges, *file_edges(graph)], np.int64).reshape(-1, 2)
     once = np.unique(pairs[:, 0] * count + pairs[:, 1])
@@ -210,7 +210,7 @@ def _phases(graph: ReadGraph) -> Iterator[tuple[int, ...]]:
 
 
 def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:
-    """The kinds of work, and the number of each task's; one without a name where there are too many."""
+    """Return the kinds of work, and the number of each task's; one without a name where there are too many."""
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
     if len(numbers) > MOST_KERNELS:
         return ("",), np.zeros(len(kinds), np.uint8)
@@ -247,7 +247,7 @@ WAIT = -1  # a step that is no child
 
 
 def grain_workload(found: Grains, times_ps: I64) -> Workload:
-    """The workload of ``found``, whose tasks work for ``times_ps``; InputError for a task below itself."""
+    """Return the workload of ``found``, whose tasks work for ``times_ps``; InputError for a task below itself."""
     graph, grains = found.graph, found.grains
     parent = np.array([graph.numbers.get(grain.parent, -1) for grain in grains], np.int64)
     below = np.flatnonzero(parent >= 0)
@@ -286,7 +286,7 @@ def grain_workload(found: Grains, times_ps: I64) -> Workload:
 
 
 def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[int, ...]]:
-    """The tasks without a parent in the table, by their loops."""
+    """Yield the tasks without a parent in the table, by their loops."""
     roots = np.flatnonzero(parent < 0)
     of_root = np.array(phases, np.int64)[roots]
     for loop in np.unique(of_root).tolist():
@@ -294,7 +294,7 @@ def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[
 
 
 def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int, int]]:
-    """The ops of a task: it computes between its spawns and joins for as long as was recorded there."""
+    """Yield the ops of a task: it computes between its spawns and joins for as long as was recorded there."""
     steps: list[int] = []
     for _, joined in groupby(grains[task].children, key=lambda child: grains[child].join):
         steps += [*joined, WAIT]
@@ -307,7 +307,7 @@ def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int
 
 
 def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
-    """How many cycles were recorded before each step and after the last one; empty where that is not known.
+    """Return how many cycles were recorded before each step and after the last one; empty where that is not known.
 
     The instant of a wait is that of its end, so that the piece before it holds what the task was not at work.
     """
@@ -329,7 +329,7 @@ def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
 
 
 def _split(work_ps: int, lengths: list[int], steps: int) -> list[int]:
-    """``work_ps`` in proportion to ``lengths``; all of it first where nothing is known."""
+    """Return ``work_ps`` in proportion to ``lengths``; all of it first where nothing is known."""
     total = sum(lengths)
     if not total:
         return [work_ps, *[0] * steps]

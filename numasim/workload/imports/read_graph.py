@@ -90,7 +90,7 @@ class ReadGraph:
         return made
 
     def time(self, given: object, name: str, where: Where) -> Decimal | None:
-        """A time of the task ``name`` as a number; InputError for one that is negative or no finite number."""
+        """Return a time of the task ``name`` as a number; InputError for one that is negative or no finite number."""
         if given is None:
             return None
         found = number(given)
@@ -102,7 +102,7 @@ class ReadGraph:
         return found
 
     def task(self, key: str, needed_by: str, where: Where) -> int:
-        """The number of a task that another one, or an edge, names."""
+        """Return the number of a task that another one, or an edge, names."""
         if key not in self.numbers:
             raise InputError(
                 f"{needed_by} names the task {shortened(key)}, which is not there",
@@ -125,7 +125,7 @@ class ReadGraph:
         self.edges.append((source, target))
 
     def size(self, given: object, name: str, where: Where) -> int:
-        """A size in bytes as a whole number; InputError for one that is too large or no number.
+        """Return a size in bytes as a whole number; InputError for one that is too large or no number.
 
         Negative ones are in public files, whose sizes were once held in 32 bits: they are unknown, which is said.
         """
@@ -138,7 +138,7 @@ class ReadGraph:
         return max(0, int(found.to_integral_value()))
 
     def file(self, name: str, size: int) -> ReadFile:
-        """The file of that name; its size is the largest that is given."""
+        """Return the file of that name; its size is the largest that is given."""
         found = self.files.get(name)
         if found is None:
             found = self.files[name] = ReadFile(name)
@@ -146,7 +146,7 @@ class ReadGraph:
         return found
 
     def finish(self, check: Callable[[], None] = lambda: None) -> ReadGraph:
-        """The graph itself; InputError where it has no tasks, or more than engines hold."""
+        """Return the graph itself; InputError where it has no tasks, or more than engines hold."""
         check()
         if self.unknown_sizes:
             first = shortened(self.unknown_sizes[0])
@@ -167,7 +167,7 @@ class ReadGraph:
 
 
 def shortened(value: object) -> str:
-    """A value of a file in quotes, cut where it is long."""
+    """Return a value of a file in quotes, cut where it is long."""
     text = str(value)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
@@ -178,7 +178,7 @@ MOST_PAIRS = 20_000_000
 
 
 def file_edges(graph: ReadGraph) -> list[tuple[int, int]]:
-    """(writer, reader) of every file; of tasks that both read and write one, the later in the file waits for the
+    """Return (writer, reader) of every file; of tasks that both read and write one, the later in the file waits for the
     earlier, and so do several that write the same file.
     """
     if not graph.files_order:

@@ -39,7 +39,7 @@ class Attributed:
 
 
 def graph_of(found: Attributed, path: str, format_name: str, name: str, choices: Choices) -> ReadGraph:
-    """Tasks for the nodes, which wait for each other by the edges; InputError for attributes that are not clear.
+    """Return tasks for the nodes, which wait for each other by the edges; InputError for attributes that are not clear.
 
     Nodes that are a legend or text alone and lead to no task are left out, and so are edges that nobody sees. Points of
     synchronisation without a time take none.
@@ -107,26 +107,26 @@ def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
 
 
 def _plain(label: str, node: str) -> str:
-    """A label without tags of HTML; empty where the label is the node's name."""
+    """Return a label without tags of HTML; empty where the label is the node's name."""
     html = label.startswith("<") and label.endswith(">")
     text = (_TAG.sub(" ", label[1:-1]) if html else label).strip()
     return "" if text == "\\N" else text.replace("\\N", node)
 
 
 def _kernel_of(label: str) -> str:
-    """What a label says of the kind of work: the first line up to a bracket, without the numbers at the end."""
+    """Return what a label says of the kind of work: the first line up to a bracket, without the numbers at the end."""
     first = _FIRST_LINE.split(label, maxsplit=1)[0].strip()
     return _NUMBERED.sub("", first) or first
 
 
 def _is_point(node: str, attributes: Attributes, kind: str) -> bool:
-    """Whether a node is a point of synchronisation: by its shape, or by its kernel or name without a number."""
+    """Return whether a node is a point of synchronisation: by its shape, or by its kernel or name without a number."""
     named = (kind, _NUMBERED.sub("", node))
     return attributes.get(SHAPE) == "point" or any(name.lower() in POINTS for name in named)
 
 
 def _cost_name(found: Attributed, path: str, choices: Choices) -> str | None:
-    """The attribute of nodes that says their costs; the chosen one, or the only one of the usual names."""
+    """Return the attribute of nodes that says their costs; the chosen one, or the only one of the usual names."""
     said = dict.fromkeys(key for attributes, _ in found.nodes.values() for key in attributes)
     if choices.cost is not None:
         if choices.cost not in said:

@@ -49,13 +49,13 @@ class Grains:
 
 
 def looks_like_grains(text: str) -> bool:
-    """Whether the first line that is no remark is a heading with the columns task and parent."""
+    """Return whether the first line that is no remark is a heading with the columns task and parent."""
     heading = next((line for line in text.split("\n", 100) if line.strip() and not line.startswith("#")), "")
     return {"task", "parent"} <= {word.strip().strip('"') for word in heading.split(",")}
 
 
 def read_grains(text: str, path: str) -> Grains:
-    """The tasks of a table; InputError with the line for what is wrong."""
+    """Return the tasks of a table; InputError with the line for what is wrong."""
     graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS, "which memory tasks access")
     grains: list[Grain] = []
     for line, row in _rows(graph, text):

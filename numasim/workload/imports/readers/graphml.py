@@ -19,7 +19,7 @@ ROOT = "graphml"
 
 
 def read_graphml(root: PlacedElement, path: str, choices: Choices) -> ReadGraph:
-    """The graph of a document whose root is ``graphml``; InputError with the line for what is wrong."""
+    """Return the graph of a document whose root is ``graphml``; InputError with the line for what is wrong."""
     graphs = list(own(root, "graph"))
     frame = ReadGraph(path, FORMAT, "", None, "")
     if len(graphs) != 1:

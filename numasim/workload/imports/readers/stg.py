@@ -19,7 +19,7 @@ UNIT_MEANS = "the time unit of its tasks"
 
 
 def looks_like_stg(text: str) -> bool:
-    """Whether the first line that is no remark is one or two whole numbers, and the next one begins as a task."""
+    """Return whether the first line has one or two whole numbers, and the next line begins as a task."""
     lines = _lines(text)
     first = next(lines, (0, []))[1]
     second = next(lines, (0, []))[1]
@@ -27,7 +27,7 @@ def looks_like_stg(text: str) -> bool:
 
 
 def read_stg(text: str, path: str) -> ReadGraph:
-    """The graph of the text of a file; InputError with the line for what is wrong."""
+    """Return the graph of the text of a file; InputError with the line for what is wrong."""
     graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS, "which memory tasks access, nor their kernels")
     lines = _lines(text)
     line, head = next(lines)
@@ -72,7 +72,7 @@ def _is_number(word: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """(number, words) of each line with words that are no remark."""
+    """Yield (number, words) of each line with words that are no remark."""
     for number, line in enumerate(text.split("\n"), 1):
         words = line.partition("#")[0].split()
         if words:

@@ -28,12 +28,12 @@ TASK_USED = {"name", "id", "category", "command", "files", "inputFiles", "output
 
 
 def looks_like_wfformat(document: Any) -> bool:
-    """Whether a document of JSON has a workflow and is none of numasim's own graphs."""
+    """Return whether a document of JSON has a workflow and is none of numasim's own graphs."""
     return isinstance(document, dict) and "workflow" in document and not {"tasks", "segments"} & document.keys()
 
 
 def read_wfformat(document: dict[str, Any], path: str) -> ReadGraph:
-    """The graph of a document; InputError with the path inside the document for what is wrong."""
+    """Return the graph of a document; InputError with the path inside the document for what is wrong."""
     name = document.get("name")
     graph = ReadGraph(
         path, FORMAT, name if isinstance(name, str) and name else Path(path).stem, _second(), "seconds", NOT_KNOWN
@@ -172,7 +172,7 @@ def _program(entry: dict[str, Any]) -> str:
 
 
 def _kind_of(name: str) -> str:
-    """A task's name without the number at its end."""
+    """Return a task's name without the number at its end."""
     return name.rstrip("0123456789").rstrip("_-. ID") or name
 
 
@@ -180,7 +180,7 @@ def _kind_of(name: str) -> str:
 
 
 def object_at(graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[str | int, ...]) -> dict[str, Any]:
-    """The object under a key; InputError for anything else."""
+    """Return the object under a key; InputError for anything else."""
     found = parent.get(key)
     if not isinstance(found, dict):
         graph.refuse(f"got {shortened(found)}", "an object", (*path, key))
@@ -190,7 +190,7 @@ def object_at(graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[st
 def listed(
     graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[str | int, ...], *, needed: bool = True
 ) -> list[Any]:
-    """The list under a key; an empty one where there is none and it is not ``needed``."""
+    """Return the list under a key; an empty one where there is none and it is not ``needed``."""
     found = parent.get(key)
     if found is None and not needed:
         return []
@@ -200,7 +200,7 @@ def listed(
 
 
 def named(graph: ReadGraph, entry: dict[str, Any], keys: tuple[str, ...], path: tuple[str | int, ...]) -> str | int:
-    """The name of an entry: the text or whole number under the first of the ``keys`` that it has."""
+    """Return the name of an entry: the text or whole number under the first of the ``keys`` that it has."""
     for key in keys:
         if entry.get(key) not in (None, ""):
             return text_at(graph, entry, key, path)
@@ -208,7 +208,7 @@ def named(graph: ReadGraph, entry: dict[str, Any], keys: tuple[str, ...], path: 
 
 
 def text_at(graph: ReadGraph, entry: dict[str, Any], key: str, path: tuple[str | int, ...]) -> str | int:
-    """The text or whole number under a key."""
+    """Return the text or whole number under a key."""
     found = entry.get(key)
     if isinstance(found, bool) or not isinstance(found, str | int):
         graph.refuse(f"got {shortened(found)}", "a text", (*path, key))
