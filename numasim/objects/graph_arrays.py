@@ -104,7 +104,7 @@ def check_acyclic(source: I64, target: I64, tasks: int) -> None:
         raise InputError(f"tasks wait for each other in a cycle: {text}", expected="a graph without cycles")
 
 
-# ---- Pipelines: items that go through stages, each of which takes one item at a time or many at once ----------------
+# ---- Pipelines: items that go through serial and parallel stages ----------------
 
 
 @dataclass(frozen=True)

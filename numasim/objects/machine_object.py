@@ -34,8 +34,8 @@ IntArray = npt.NDArray[np.int64]
 class Machine(PartObject[MachineSpec]):
     """A NUMA machine: sockets, nodes with cores and memory, caches, links, latencies, clocks.
 
-    It is given as ``machine=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis. Fields of
-    its nodes (``cores``, ``threads_per_core``, ``memory``, ``imc_bandwidth_gbs``) may be given without ``nodes``.
+    A machine is given as ``machine=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis.
+    Fields of nodes (``cores``, ``threads_per_core``, ``memory``, ``imc_bandwidth_gbs``) may be given without ``nodes``.
     """
 
     part = "machine"
@@ -46,10 +46,9 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def from_hwloc(cls, path: str | Path, name: str | None = None) -> Self:
-        """Return the machine of an XML file that hwloc (``lstopo machine.xml``) wrote; InputError for anything else.
+        """Return the machine of an XML file of hwloc (``lstopo machine.xml``); raise InputError for other files.
 
-        Values that the file does not have are assumed and marked as such in ``sources``: replace what you have measured
-        by `with_`.
+        Values that the file does not have are assumed and marked as assumed in ``sources``; `with_` replaces values.
         """
         from numasim.machine.importing import import_machine
 
@@ -58,18 +57,20 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """Return ``nodes`` sockets of one node each, every one linked with two others.
+        """Return a machine of ``nodes`` sockets of one node each, on a ring of links.
+
+
 
         ``fields`` are ``cores``, ``threads_per_core``, ``memory`` (``"16GiB"``) and ``imc_bandwidth_gbs`` of each node,
         ``link_bandwidth_gbs``, ``local_latency_ns``, ``hop_latency_ns``, ``name``, and all fields of a machine's YAML
-        file. What is not given is that of a node of ``like`` (a machine, shipped name or path), else assumed; `sources`
-        says where each value comes from. InputError for fields that are wrong.
+        file. Other values come from a node of ``like`` (a machine, shipped name or path), else are assumed; `sources`
+        has the source of each value. Raise InputError for wrong fields.
         """
         return cls._on_topology(f"ring-{nodes}", nodes, {"topology": "ring"}, like, fields)
 
     @classmethod
     def fully_connected(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """Return ``nodes`` sockets of one node each, every one linked with every other; the rest as for `ring`."""
+        """Return a machine of ``nodes`` sockets of one node each, all linked; see `ring` for ``fields``."""
         return cls._on_topology(f"fully-connected-{nodes}", nodes, {"topology": "fully-connected"}, like, fields)
 
     @classmethod
@@ -79,7 +80,7 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def mesh(cls, rows: int, columns: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """Sockets of one node each on a grid, linked with their up to four neighbours; the rest as for `ring`."""
+        """Return a machine of sockets of one node each on a grid, linked with neighbours; see `ring` for ``fields``."""
         links = {"topology": "mesh", "rows": rows, "columns": columns}
         return cls._on_topology(f"mesh-{rows}x{columns}", rows * columns, links, like, fields)
 
@@ -119,7 +120,7 @@ class Machine(PartObject[MachineSpec]):
 
     @property
     def threads(self) -> int:
-        """Number of hardware threads of the whole machine, which is the largest number of workers."""
+        """Number of hardware threads of the whole machine, the largest number of workers."""
         return self.spec.threads
 
     @property
@@ -139,11 +140,11 @@ class Machine(PartObject[MachineSpec]):
 
     @property
     def sources(self) -> dict[str, str]:
-        """Where the values come from, by dotted field; a source is also that of the fields below its own."""
+        """The sources of values by dotted field; a source also applies to the fields below."""
         return dict(self.spec.sources)
 
     def check(self) -> list[str]:
-        """Return what is implausible about the machine, a sentence each; empty where nothing is."""
+        """Return a sentence on each implausible value of the machine."""
         return check(self.built)
 
     def describe(self) -> str:
@@ -168,7 +169,7 @@ class Machine(PartObject[MachineSpec]):
         return [picture, listed(warnings)] if warnings else [picture]
 
 
-# ---- The fields of a machine of a topology, each with its source: given, those of another machine, or assumed --------
+# ---- The fields of a machine of a topology, each with its source: given, from another machine, or assumed --------
 
 Fields = dict[str, Any]
 OF_NODES = ("cores", "threads_per_core", "memory", "imc_bandwidth_gbs")
@@ -197,7 +198,7 @@ USUAL_SMT: Fields = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the mach
 
 @dataclass(frozen=True)
 class Example:
-    """A machine whose nodes and distances another one takes over: its name, fields and arrays."""
+    """A machine whose nodes and distances another machine takes over: the name, fields and arrays."""
 
     name: str
     fields: Fields
@@ -208,8 +209,8 @@ class Example:
 def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, given: Fields) -> Fields:
     """Return all fields of a machine of ``nodes`` sockets with these ``links``.
 
-    ``given`` are those that the user gives, those of nodes on their own; InputError for nodes of ``like`` that are
-    unlike each other, where they are needed.
+    ``given`` are the fields of the user, with fields of nodes at the top. Raise InputError if a node of ``like`` is
+    needed and the nodes are unlike.
     """
     given = nodes_together(given)
     below = dict(USUAL) if like is None else _of_machine(like)
@@ -230,7 +231,7 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, 
 def nodes_together(given: Fields) -> Fields:
     """Return ``given`` with the fields that all nodes share under ``nodes``.
 
-    InputError where ``nodes`` is given, too, and for a name that is nearest to one of theirs.
+    Raise InputError if ``nodes`` is also given, and for a misspelt field of nodes.
     """
     known = [*MachineSpec.model_fields, *OF_NODES]
     for name in given:
@@ -263,7 +264,7 @@ def _threads(nodes: Any) -> int:
 
 
 def _of_machine(like: Example) -> Fields:
-    """Return what a machine of another topology takes over from ``like``: a node, and how far it is to others."""
+    """Return the fields that a machine of another topology takes over from ``like``: a node and distances."""
     plain = like.fields
     if not isinstance(like.spec.nodes, NodesSpec):
         raise InputError(
@@ -279,7 +280,7 @@ def _of_machine(like: Example) -> Fields:
 
 
 def _distances(like: Example) -> Fields:
-    """Latencies and the bandwidth of links: as written, else those of the nearest nodes."""
+    """Return latencies and the bandwidth of links: as written, else as between the nearest nodes."""
     spec, links = like.spec, like.built.links
     latency_ps = like.built.latency_ps
     local_ps = int(latency_ps.diagonal().min())

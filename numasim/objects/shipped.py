@@ -1,4 +1,4 @@
-"""What ships with numasim, by name, with a line for each: machines, strategies, runtimes, workloads and sweeps."""
+"""The machines, strategies, runtimes, workloads and sweeps shipped with numasim, by name, with a line for each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Shipped(Mapping[str, str]):
-    """Names of one kind, each with the line that describes it; in alphabetical order.
+    """Names of one kind, each with a line of description, in alphabetical order.
 
-    It prints as two columns, is a table in a notebook, and `to_frame` has it as a DataFrame.
+    The list prints as two columns and is a table in a notebook; `to_frame` returns a DataFrame.
     """
 
     def __init__(self, kind: str, described: Mapping[str, str]) -> None:
-        """``kind`` is the heading of the names, such as machine."""
+        """Make the list; ``kind`` is the heading of the names, such as machine."""
         self.kind = kind
         self._described = dict(sorted(described.items()))
 

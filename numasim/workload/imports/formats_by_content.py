@@ -1,4 +1,4 @@
-"""Which format a file has, told by its content, and its graph."""
+"""The format of a file, told by its content, and the graph in the file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from numasim.workload.json_form.graph_io import of_text
 if TYPE_CHECKING:
     from numasim.workload.imports.readers.grain_graph import Grains
 
-MOST_LINES = 3  # of a table that are looked at
-MOST_SHOWN = 8  # columns that an error names
+MOST_LINES = 3  # lines of a table that tell the format
+MOST_SHOWN = 8  # most columns that an error names
 MOST_ELEMENTS = 4_000_000  # of XML
 _WORKFLOW = re.compile(r'"workflow"\s*:')
 
