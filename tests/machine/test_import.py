@@ -449,13 +449,6 @@ def test_lists_of_the_kernel(text: str, numbers: set[int]) -> None:
     assert number_list(as_list(frozenset(numbers))) == numbers
 
 
-def test_every_value_of_an_import_is_marked(tmp_path: Path) -> None:
-    for name in TREES:
-        draft, spec = imported(tmp_path / name, TREES[name])
-        assert unsourced(spec) == []
-        assert all(source.startswith(("read: ", "derived: ", "assumed: ")) for source in draft.sources.values())
-
-
 def test_what_a_system_does_not_say_of_sockets_and_cores_is_assumed(tmp_path: Path) -> None:
     root = Tree(cores=2).write(tmp_path)
     for file in root.glob("devices/system/cpu/cpu[0-9]*/topology/*"):

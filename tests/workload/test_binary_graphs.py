@@ -52,6 +52,7 @@ EVERYTHING = {
                 {"nodes": [0, 1], "shares": [1, 2], "bytes": {"items": [64] * 99 + [1]}, "returned_ppm": 250_000}
             ],
             "fresh": {"weight": [1, 3], "low": [0, 100], "high": [9, 100]},
+            "freed": {"weight": [1], "low": [4], "high": [5]},
         },
         {
             "count": 3,

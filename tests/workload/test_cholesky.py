@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are u
 
 from engine_setup import run  # isort: skip
 
-from numasim.workload.graph import Mode, Op, Workload
+from numasim.workload.graph import Mode, Workload
 from numasim.workload.span import span_ps
 
 MICROSECOND = 10**6
@@ -136,18 +136,6 @@ def test_any_order_that_the_dependences_allow_gives_the_factor(seed: int) -> Non
     factor = np.linalg.cholesky(matrix)
     for (i, j), tile in zip(stored, memory, strict=True):
         assert np.allclose(tile, factor[size * i : size * (i + 1), size * j : size * (j + 1)])
-
-
-def test_one_task_spawns_all_others_in_the_order_of_the_algorithm() -> None:
-    work = make("cholesky", tiles=3, tile_size=1)
-    assert work.op_code[: work.op_ptr[1]].tolist() == [Op.SPAWN] * 10 + [Op.WAIT]
-    assert [kernel_of(work, task)[0].upper() for task in range(1, 11)] == list("PTTSGSPTSP")
-    places = {0: (0, 0), 1: (1, 0), 2: (1, 1), 3: (2, 0), 4: (2, 1), 5: (2, 2)}
-    assert [places[tiles_of(work, task)[1]] for task in range(1, 11)] == [
-        *[(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)],
-        *[(1, 1), (2, 1), (2, 2)],
-        (2, 2),
-    ]
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
