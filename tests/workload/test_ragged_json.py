@@ -1,4 +1,4 @@
-"""Ranges of unlike items in JSON: what is read, and what is refused at which place."""
+"""Ranges of unlike items in JSON: digests, descriptions, and refusals with places."""
 
 from __future__ import annotations
 
