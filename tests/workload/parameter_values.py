@@ -76,7 +76,7 @@ def every_value() -> Iterator[tuple[str, str, Any]]:
 
 
 def with_value(name: str, key: str, value: Any) -> list[Mapping[str, Any]]:
-    """Yield parameters with the value: small parameters, and the required parameters with every combination of names."""
+    """Return parameters with ``value``: small parameters, and required parameters with each combination of names."""
     family = FAMILIES[name]
     fields = keys_of(family)
     required = {each: family.small[each] for each, field in fields.items() if field.is_required()}
