@@ -200,10 +200,10 @@ def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
 def workload_of(
     name: str,
     *,
-    op_ptr: Numbers | Sequence[int],
-    op_code: Numbers | Sequence[int],
-    op_arg: Numbers | Sequence[int],
-    compute_ps: Numbers | Sequence[int],
+    op_ptr: Numbers | Sequence[int] = (0,),
+    op_code: Numbers | Sequence[int] = (),
+    op_arg: Numbers | Sequence[int] = (),
+    compute_ps: Numbers | Sequence[int] = (),
     phases: Iterable[Phase],
     kernel: Numbers = 0,
     kind: Numbers = Kind.TASK,
@@ -216,7 +216,7 @@ def workload_of(
     ranges: Sequence[RangeFamily] = (),
     **rest: Any,
 ) -> Workload:
-    """Return the workload of these columns, in the types of `Workload` and read-only.
+    """Return the workload of these columns, in the types of `Workload` and read-only. Default: no tasks.
 
     A single ``kernel``, ``kind`` or ``parent`` is that of all segments or tasks. ``accesses`` are the pointer into the
     accesses and their columns; a column that is left out is 0, or 1 for ``rows`` and ``passes``. ``successors`` are
@@ -289,22 +289,6 @@ def ragged_family(
     none = frozen(np.zeros(0, np.int64))
     ragged = {"compute": unlike, "node_accesses": tuple(node_accesses), "fresh": fresh, "freed": freed}
     return RangeFamily(name, count, low_ps, high_ps, kernel, accesses_of(), none, none, none, **ragged)  # type: ignore[arg-type]
-
-
-def range_workload(
-    *,
-    name: str,
-    parameters: dict[str, Any],
-    family: RangeFamily,
-    phase: Phase,
-    kernels: Sequence[str],
-    regions: Sequence[Region] = (),
-    facts: dict[str, int] | None = None,
-) -> Workload:
-    """Return a workload of one implicit range without a graph."""
-    columns: dict[str, Any] = {"op_ptr": [0], "op_code": [], "op_arg": [], "compute_ps": []}
-    more: dict[str, Any] = {"parameters": parameters, "kernels": kernels, "regions": regions, "facts": facts or {}}
-    return workload_of(name, phases=(phase,), ranges=(family,), **columns, **more)
 
 
 def parameters_of(spec: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from numasim.workload.algorithms.emitted_keys import (
     one_heavy_node,
 )
 from numasim.workload.amounts import Amounts
-from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, range_workload
+from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, workload_of
 from numasim.workload.graph import (
     I64,
     Deal,
@@ -232,11 +232,11 @@ def facts_of(container: Container) -> dict[str, int]:
 def reduce(parameters: ReduceParameters) -> Workload:
     """Return a range of the rows, dealt in turn."""
     container = parameters.container()
-    return range_workload(
+    return workload_of(
         name="reduce",
         parameters=parameters_of(parameters),
-        family=reduced(parameters, container),
-        phase=Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),
+        ranges=(reduced(parameters, container),),
+        phases=(Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),),
         kernels=KERNELS[:1],
         facts=facts_of(container),
     )

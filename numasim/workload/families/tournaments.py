@@ -17,7 +17,7 @@ from pydantic import Field
 
 from numasim.parts.base import ps
 from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
-from numasim.workload.builder import parameters_of, range_workload
+from numasim.workload.builder import parameters_of, workload_of
 from numasim.workload.families.reductions import (
     KERNELS,
     SMALL,
@@ -69,16 +69,15 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
     growth = copies_of_growth(inside, parameters.team), copies_of_growth(keys, parameters.team)
     first = row_family(parameters, "row of a node", within.reshape(-1, columns.nodes), inside, growth[0])
     second = row_family(parameters, "row", met, keys, growth[1])
-    made = range_workload(
+    names = ("within nodes", "among nodes")
+    return workload_of(
         name="horizontal-tournament",
         parameters=parameters_of(parameters),
-        family=first,
-        phase=Phase(range_family=0, deal=Deal.CYCLIC, name="within nodes"),
+        ranges=(first, second),
+        phases=[Phase(range_family=at, deal=Deal.CYCLIC, name=name) for at, name in enumerate(names)],
         kernels=KERNELS[:1],
         facts=facts_of(replace(container, keys=keys)),
     )
-    last = Phase(range_family=1, deal=Deal.CYCLIC, name="among nodes")
-    return replace(made, ranges=(first, second), phases=(*made.phases, last))
 
 
 @dataclass(frozen=True)
@@ -108,16 +107,14 @@ def vertical(parameters: VerticalParameters) -> Workload:
         groups = [[side for group in groups for side in group]]
     winner = groups[0][0]
     rounds.append(("output", _family(parameters, columns, {winner.winner: ((winner,), winner.keys)}, grows=True)))
-    made = range_workload(
+    return workload_of(
         name="vertical-tournament",
         parameters=parameters_of(parameters),
-        family=rounds[0][1],
-        phase=Phase(range_family=0, deal=Deal.BLOCK),
+        ranges=[family for _, family in rounds],
+        phases=[Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)],
         kernels=KERNELS[:1],
         facts={"emits": int(columns.emits.sum()), "keys": winner.keys},
     )
-    phases = [Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)]
-    return replace(made, ranges=tuple(family for _, family in rounds), phases=tuple(phases))
 
 
 def _all_pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
