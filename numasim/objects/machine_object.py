@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -91,8 +90,7 @@ class Machine(PartObject[MachineSpec]):
             raise InputError(f"got {nodes!r} nodes", path=("machine", "nodes"), expected="at least one")
         base = name if model is None else f"{name}-{model.name}"
         changes = {key: value for key, value in fields.items() if key != "sources"}
-        example = None if model is None else Example(model.name, model.specified(), model.spec, model.built)
-        return cls(**topology_fields(changed_name(base, changes), nodes, links, example, fields))
+        return cls(**topology_fields(changed_name(base, changes), nodes, links, model, fields))
 
     @classmethod
     def _named(cls, name: str | Path) -> Self:
@@ -196,17 +194,7 @@ USUAL: Fields = {  # of a processor with eight cores and two or three channels o
 USUAL_SMT: Fields = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
 
 
-@dataclass(frozen=True)
-class Example:
-    """A machine whose nodes and distances another machine takes over: the name, fields and arrays."""
-
-    name: str
-    fields: Fields
-    spec: MachineSpec
-    built: Topology
-
-
-def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, given: Fields) -> Fields:
+def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, given: Fields) -> Fields:
     """Return all fields of a machine of ``nodes`` sockets with these ``links``.
 
     ``given`` are the fields of the user, with fields of nodes at the top. Raise InputError if a node of ``like`` is
@@ -263,9 +251,9 @@ def _threads(nodes: Any) -> int:
     return int(nodes.get("threads_per_core", 1)) if isinstance(nodes, dict) else 1
 
 
-def _of_machine(like: Example) -> Fields:
+def _of_machine(like: Machine) -> Fields:
     """Return the fields that a machine of another topology takes over from ``like``: a node and distances."""
-    plain = like.fields
+    plain = like.specified()
     if not isinstance(like.spec.nodes, NodesSpec):
         raise InputError(
             f"the nodes of {like.name!r} are unlike each other",
@@ -279,7 +267,7 @@ def _of_machine(like: Example) -> Fields:
     return fields | _distances(like)
 
 
-def _distances(like: Example) -> Fields:
+def _distances(like: Machine) -> Fields:
     """Return latencies and the bandwidth of links: as written, else as between the nearest nodes."""
     spec, links = like.spec, like.built.links
     latency_ps = like.built.latency_ps
