@@ -1,4 +1,4 @@
-"""From a validated machine specification to the arrays of a `Machine` (model 2.1)."""
+"""The arrays of a `Machine` from a validated machine specification (model 2.1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numasim.parts.unit_factors import GIGA
 
 
 def build(spec: MachineSpec) -> Machine:
-    """Build the machine that ``spec`` describes. All arrays are read-only."""
+    """Return the machine that ``spec`` describes. All arrays are read-only."""
     nodes = spec.node_shapes
     kinds = [kind for node in nodes for kind in node.kinds]
     kind_of_core = np.repeat(np.arange(len(kinds)), [kind.count for kind in kinds])
@@ -49,7 +49,7 @@ def build(spec: MachineSpec) -> Machine:
 
 
 def _threads(threads_of_core: IntArray) -> tuple[IntArray, IntArray]:
-    """([threads] core, [threads] number among those of its core): all first threads of cores, then all second ones."""
+    """Return ([threads] core, [threads] number within the core): all first threads, then all second threads."""
     siblings = range(int(threads_of_core.max()))
     cores = [np.flatnonzero(threads_of_core > sibling) for sibling in siblings]
     return np.concatenate(cores), np.repeat(siblings, [len(some) for some in cores])
@@ -77,7 +77,7 @@ def _links(spec: MachineSpec) -> Links:
 
 
 def _link_latency_ps(spec: MachineSpec, link: DirectedLink) -> int:
-    """Take the link's own latency, else the machine's per hop, else what the measured matrix adds between its ends."""
+    """Return the link's own latency, else the machine's latency of a hop, else the extra latency in the matrix."""
     if link.latency_ns is not None:
         return ps(link.latency_ns)
     if spec.hop_latency_ns is not None:
@@ -100,7 +100,7 @@ def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
 
 
 def _with_nearest_memory(latency_ps: IntArray, memory: Sequence[int]) -> IntArray:
-    """The latencies, where that of a node without memory to itself is that to its nearest memory."""
+    """Return the latencies; a node without memory has the latency to the nearest memory as its own."""
     without = np.flatnonzero(np.array(memory) == 0)
     latency_ps[without, without] = latency_ps[without][:, np.array(memory) > 0].min(axis=1)
     return latency_ps

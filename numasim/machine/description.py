@@ -17,7 +17,7 @@ _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def describe(machine: Machine) -> str:
-    """Summarise the machine in lines of text: shape, caches, memory, clock, rate of a core, latencies and links."""
+    """Return a summary of the machine in lines of text."""
     return "\n".join(
         f"{name:<11}{text}"
         for name, text in (
@@ -37,7 +37,7 @@ def describe(machine: Machine) -> str:
 
 
 def shape(machine: Machine) -> str:
-    """Count sockets, nodes, cores and hardware threads."""
+    """Return the numbers of sockets, nodes, cores and hardware threads as text."""
     return ", ".join(
         f"{count} {unit}{'s' * (count != 1)}"
         for count, unit in (
@@ -50,7 +50,7 @@ def shape(machine: Machine) -> str:
 
 
 def nodes(machine: Machine) -> list[str]:
-    """Give the socket, cores and memory of every node, alike ones together; nothing where all nodes are alike."""
+    """Return lines on the socket, cores and memory of nodes, a line for alike nodes; no line if all nodes are alike."""
     texts = [_node(machine, node) for node in range(machine.nodes)]
     alike = {text: [node for node, other in enumerate(texts) if other == text] for text in dict.fromkeys(texts)}
     plain = len({text.partition(", ")[2] for text in texts}) == 1 and (machine.speed_of_core == LONE).all()
@@ -63,7 +63,7 @@ def _node(machine: Machine, node: int) -> str:
 
 
 def core_kinds(machine: Machine, node: int) -> str:
-    """Count the cores of a node by kind, such as ``8 cores x 2 threads + 16 cores at 62 %``; nothing if it has none."""
+    """Return the cores of a node by kind, such as ``8 cores x 2 threads + 16 cores at 62 %``; empty without cores."""
     threads = np.bincount(machine.core_of_thread, minlength=machine.cores)
     kinds: dict[tuple[int, int], int] = {}
     for core in np.flatnonzero(machine.node_of_core == node).tolist():
@@ -79,7 +79,7 @@ def _kind(count: int, threads: int, speed_ppm: int) -> str:
 
 
 def caches(machine: Machine) -> str:
-    """Give the cache sizes and the cores that share the last level."""
+    """Return the cache sizes and the number of cores that share the last level."""
     sizes = machine.caches
     private = ", ".join(f"{name} {size(b)}" for name, b in (("L1", sizes.l1_bytes), ("L2", sizes.l2_bytes)) if b)
     if not sizes.llc_bytes:
@@ -91,31 +91,31 @@ def caches(machine: Machine) -> str:
 
 
 def llc_size(machine: Machine, domains: IntArray) -> str:
-    """Give the sizes of the last-level caches of some cache domains."""
+    """Return the sizes of the last-level caches of some cache domains."""
     return _span(np.array(machine.llc_bytes_of_domain)[domains], size)
 
 
 def memory(machine: Machine) -> str:
-    """Give the memory of each node that has some and the bandwidth of its controller."""
+    """Return the memory and the controller's bandwidth of nodes with memory."""
     has_memory = machine.memory_bytes > 0
     sizes, rates = machine.memory_bytes[has_memory], machine.imc_bytes_per_s[has_memory]
     return f"{_span(sizes, size)} and {_span(rates, rate)} a node"
 
 
 def clock(machine: Machine) -> str:
-    """Give the base clock and the turbo steps."""
+    """Return the base clock and the turbo steps."""
     given = machine.clock
     steps = [f"{_short(Fraction(int(hz), GIGA))} to {n} busy" for n, hz in zip(given.active, given.hz, strict=True)]
     return f"{_short(Fraction(given.base_hz, GIGA))} GHz" + (f"; turbo {', '.join(steps)}" if steps else "")
 
 
 def core_rate(steps_per_s: int) -> str:
-    """Give the rate of a core in units of 10**6 steps per second, such as 250.4 million steps per second."""
+    """Return the rate of a core, such as 250.4 million steps per second."""
     return f"{steps_per_s / MILLION:.1f} million steps per second"
 
 
 def latency(machine: Machine) -> str:
-    """Give the ranges of local and remote latency and of their ratio, the NUMA factor, where cores read memory."""
+    """Return the ranges of local latency, remote latency and their ratio, the NUMA factor, where cores read memory."""
     local = machine.latency_ps.diagonal()
     reads, holds = machine.cores_of_node > 0, machine.memory_bytes > 0
     local_text = f"local {_span(local[reads], time)}"
@@ -128,7 +128,7 @@ def latency(machine: Machine) -> str:
 
 
 def links(machine: Machine) -> str:
-    """Count the directed links and give the ranges of their bandwidth and latency."""
+    """Return the number of directed links and the ranges of their bandwidth and latency."""
     given = machine.links
     if not len(given.source):
         return "none"
@@ -140,7 +140,7 @@ def links(machine: Machine) -> str:
 
 
 def coherence(machine: Machine) -> str:
-    """Give the time of a cache line between two cores, and what snooping puts on links."""
+    """Return the times of a cache line between two cores, and the bytes of snoop messages."""
     times = machine.coherence
     across = f", across sockets {time(times.cross_socket_ps)}" if machine.sockets > 1 else ""
     within = f"a line within a core {time(times.same_core_ps)}, within a socket {time(times.same_socket_ps)}{across}"
@@ -152,7 +152,7 @@ def _messages(snoop: Snoop) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes in the largest binary unit that gives a whole number, such as 256 KiB."""
+    """Return bytes in the largest binary unit that gives a whole number, such as 256 KiB."""
     for unit, factor in _BINARY:
         if count >= factor and count % factor == 0:
             return f"{count // factor} {unit}"
@@ -160,12 +160,12 @@ def size(count: int) -> str:
 
 
 def time(time_ps: int) -> str:
-    """Picoseconds as nanoseconds, such as 77.3 ns."""
+    """Return picoseconds as nanoseconds, such as 77.3 ns."""
     return f"{_short(Fraction(int(time_ps), PS_PER_NS))} ns"
 
 
 def rate(bytes_per_s: int) -> str:
-    """Bytes per second in units of 10**9, to four digits, such as 42.6 GB/s."""
+    """Return bytes per second in units of 10**9, to four digits, such as 42.6 GB/s."""
     return f"{bytes_per_s / GIGA:.4g} GB/s"
 
 

@@ -1,8 +1,8 @@
-"""A draft of a machine file: the values that a system reports, and documented defaults for the others.
+"""A draft of a machine file: the values that a system reports, and documented defaults for other values.
 
 Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths that firmware gives are
-read; others are those of `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked
-unless a route over a third node is as short.
+read; other values come from `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are
+linked unless a route over a third node is as short.
 """
 
 from __future__ import annotations
@@ -75,21 +75,21 @@ class Draft:
         self.sources["nodes.imc_bandwidth_gbs"] = source
 
     def check(self) -> MachineSpec:
-        """The machine that the file describes; an `InputError` if it is not valid."""
+        """Return the machine that the file describes; raise `InputError` if the machine is not valid."""
         nowhere = Place(Source("", Path()))
         return validate(MachineSpec, from_python({**self.values, "sources": self.sources}, nowhere))
 
     def text(self) -> str:
-        """The file."""
+        """Return the text of the file."""
         heading = "\n".join(_wrapped(remark) for remark in self.remarks)
         blocks = (*_BLOCKS, "nodes") if isinstance(self.values["nodes"], list) else _BLOCKS
         return yaml_text({**self.values, "sources": self.sources}, heading=heading, blocks=blocks)
 
 
 def draft_machine(inventory: Inventory, name: str) -> Draft:
-    """Begin the machine file of a system: exactly its usable cores, hardware threads, nodes and last-level caches.
+    """Return the draft of a system's machine file, with exactly the usable cores, threads, nodes and last-level caches.
 
-    InputError where a machine file cannot say them, or if the system exceeds the model's limits.
+    Raise InputError if a machine file cannot express the system, or if the system exceeds the model's limits.
     """
     shape = shape_of(inventory)
     if len(shape.nodes) > MAX_NODES:
@@ -132,7 +132,7 @@ def _cores_source(inventory: Inventory) -> str:
 
 
 def _socket_source(inventory: Inventory, shape: Shape) -> str:
-    """The source of the sockets of listed nodes."""
+    """Return the source of the sockets of listed nodes."""
     lone = {node.number for node in shape.nodes if not node.cores}
     if shape.sockets_reason or not lone:
         return shape.sockets_reason or _read(inventory)
@@ -142,7 +142,7 @@ def _socket_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _controllers(inventory: Inventory, shape: Shape) -> dict[int, Decimal]:
-    """The bandwidth of each node's memory by the node's number on the system."""
+    """Return the bandwidth of each node's memory by the node's number on the system."""
     given = inventory.bandwidth_gbs
     return {node.number: given.get(node.number) or controller_gbs(node) for node in _with_memory(shape)}
 
@@ -161,7 +161,7 @@ def _controllers_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _firmware(inventory: Inventory, places: Iterable[Where]) -> str:
-    """The source of values that firmware gives for all of some nodes, or pairs of nodes."""
+    """Return the source of values that firmware gives for all ``places``."""
     averaged = not inventory.averaged.isdisjoint(places)
     return f"{'derived: the mean for reading and writing of' if averaged else 'read:'} {inventory.memory_source}"
 
@@ -195,7 +195,7 @@ def _put_listed_nodes(
 
 
 def _listed_node(node: Node, rates: Mapping[int, Decimal], unlike: bool) -> Values:
-    """An entry of the list of nodes; ``unlike``: cores are of several kinds, so that each entry has its speed."""
+    """Return an entry of the list of nodes; if cores are ``unlike``, each entry has a speed."""
     values: Values = {"socket": node.socket}
     if len(node.runs) == 1 and not unlike:
         values |= {"cores": len(node.cores)}
@@ -231,7 +231,7 @@ def _put_caches(draft: Draft, inventory: Inventory, shape: Shape) -> None:
 
 
 def _sizes(inventory: Inventory, level: int) -> Counter[int]:
-    """How many hardware threads have a cache of that level, by its size; without those whose size is not said."""
+    """Return the number of hardware threads with a cache of ``level`` by the cache's size, if the size is known."""
     weight: Counter[int] = Counter()
     usable = {thread.id for thread in inventory.threads}
     for cache in inventory.caches:
@@ -252,7 +252,7 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: Last
 
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
-    """The shortest way to say which cores share a last-level cache."""
+    """Return the shortest field that says which cores share a last-level cache, and its value."""
     by_cache = [as_list(cores) for cores in last.cores]
     if not last.is_uniform:
         return "llc_cores", by_cache
@@ -273,7 +273,7 @@ def _batches(cores: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
 
 
 def _units(shape: Shape, scope: str) -> list[tuple[int, ...]]:
-    """The cores of each socket, node or core."""
+    """Return the cores of each socket, node or core."""
     units: dict[int, list[int]] = {}
     core = 0
     for number, node in enumerate(shape.nodes):
@@ -306,12 +306,12 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
 
 
 def _link(a: Node, b: Node, rates: Mapping[int, Decimal]) -> Decimal:
-    """The bandwidth of a link; a node without memory counts as if its cores had some."""
+    """Return the bandwidth of a link; a node without memory counts as if the node had memory."""
     return link_gbs(a, b, *(rates.get(node.number) or controller_gbs(node) for node in (a, b)))
 
 
 def _latencies(inventory: Inventory, nodes: Sequence[int], at: int, distance: Sequence[Fraction]) -> list[Decimal]:
-    """The latencies of loads of one node: those that are said, and others by the distances from the nearest memory."""
+    """Return the latencies of loads of one node: known latencies, else latencies by distances."""
     said, own = inventory.latency_ns, nodes[at]
     local = min((value for (reader, _), value in said.items() if reader == own), default=LOCAL_NS)
     return [said.get((own, node)) or latency_ns(far, local) for node, far in zip(nodes, distance, strict=True)]

@@ -68,7 +68,7 @@ def _pairs(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def _by_socket(machine: Machine, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """([nodes] row, [nodes] column): column by column, or a column for each socket where these have unlike sizes."""
+    """Return ([nodes] row, [nodes] column): column by column; a column for each socket if sockets have unlike sizes."""
     place = np.empty(machine.nodes, np.int64)
     place[np.argsort(machine.socket_of_node, kind="stable")] = np.arange(machine.nodes)
     if not _is_uneven(machine):

@@ -1,6 +1,7 @@
-"""The shape of a system as a machine file says it: its nodes, cores, hardware threads and last-level caches, exactly.
+"""The exact shape of a system: the nodes, cores, hardware threads and last-level caches for a machine file.
 
-What a machine of model 2.1 cannot say about them is refused by name. Remarks tell what else differs from the system.
+A shape that a machine of model 2.1 cannot express is refused with the reason. Remarks list other differences between
+the machine file and the system.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from numasim.machine.inventory import Cache, Inventory, Thread
 from numasim.parts.base import as_list
 from numasim.parts.models.nodes_model import LONE, MAX_SIBLINGS
 
-ALIKE_SPEEDS = Decimal("0.9")  # of the fastest of a kind; favoured cores are at most a tenth faster than their like
-ALIKE_MEMORY = Decimal("0.875")  # of the largest node's; firmware keeps more of some nodes' memory than of others'
+ALIKE_SPEEDS = Decimal("0.9")  # least speed of a kind over the fastest; favoured cores are at most a tenth faster
+ALIKE_MEMORY = Decimal("0.875")  # least memory of a node over the most; firmware reserves unlike parts of nodes
 
 
 class Kind(NamedTuple):
-    """What distinguishes cores: their hardware threads and their speed in ppm of the fastest one's."""
+    """A kind of cores: the hardware threads of a core and the speed in ppm of the fastest core's speed."""
 
     threads: int
     speed_ppm: int
@@ -30,25 +31,25 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the system by its ``number`` there; its cores in ascending order, by the numbers of first threads."""
+    """A node with its ``number`` on the system; a core has the number of its first thread, in ascending order."""
 
     number: int
     socket: int
     cores: tuple[int, ...]
     kinds: tuple[Kind, ...]  # [cores]
-    memory_bytes: int | None  # None: not said; 0: none
-    near_cores: int  # its cores, or those of the node that it is counted to where it has none
-    memory_kind: str  # such as HBM; empty where that is not said
+    memory_bytes: int | None  # None: not known; 0: no memory
+    near_cores: int  # number of cores of the node, or of the nearest node if the node has no cores
+    memory_kind: str  # such as HBM; empty if not known
 
     @property
     def runs(self) -> list[tuple[Kind, int]]:
-        """Cores of one kind in a row, and how many they are."""
+        """Return [(kind, count)] of consecutive cores of one kind."""
         return [(kind, len(list(alike))) for kind, alike in groupby(self.kinds)]
 
 
 @dataclass(frozen=True)
 class LastLevel:
-    """The last-level caches: their level, and the cores of each, numbered as in the machine file, and its size."""
+    """The level of last-level caches, and the cores and size of each; cores are numbered as in the machine file."""
 
     level: int
     cores: tuple[tuple[int, ...], ...]
@@ -56,18 +57,18 @@ class LastLevel:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all have one size."""
+        """Whether all last-level caches have one size."""
         return len(set(self.sizes)) == 1
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The nodes in the order of the machine file, those with cores first; what shares a last-level cache."""
+    """The nodes in the order of the machine file, nodes with cores first; the last-level caches; remarks."""
 
     nodes: tuple[Node, ...]
     last_level: LastLevel | None
     remarks: tuple[str, ...]
-    sockets_reason: str  # the source of the number of sockets where the system's own is not kept
+    sockets_reason: str  # the source of the number of sockets, if not the system
 
     @property
     def sockets(self) -> int:
@@ -76,7 +77,7 @@ class Shape:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all nodes are alike, have cores of one full-speed kind, and are as many on each socket in a row."""
+        """Whether all nodes are alike, with cores of one kind, and every socket has equally many consecutive nodes."""
         first, sockets = self.nodes[0], [node.socket for node in self.nodes]
         kinds = {kind for node in self.nodes for kind in node.kinds}
         per_socket = len(sockets) // self.sockets
@@ -90,7 +91,7 @@ class Shape:
 
 
 def shape_of(inventory: Inventory) -> Shape:
-    """Find the shape of a system with at least one hardware thread; InputError where a machine file cannot say it."""
+    """Return the shape of a system with a hardware thread; raise InputError if a machine file cannot express it."""
     try:
         return _shape(inventory)
     except InputError as error:
@@ -142,7 +143,7 @@ def _one_node(core: int, threads: Sequence[Thread]) -> int:
 
 
 def _sockets(cores: dict[int, list[Thread]], home: dict[int, int]) -> tuple[dict[int, int], list[str]]:
-    """(socket by node, remarks); where a node spans several sockets, every node is taken as one."""
+    """Return (socket by node, remarks); if a node spans several sockets, every node is taken as a socket."""
     sockets: dict[int, set[int]] = {}
     for core, threads in cores.items():
         sockets.setdefault(home[core], set()).update(thread.socket for thread in threads)
@@ -155,7 +156,7 @@ def _sockets(cores: dict[int, list[Thread]], home: dict[int, int]) -> tuple[dict
 
 
 def _without_processors(inventory: Inventory, used: set[int]) -> tuple[list[int], list[str]]:
-    """(nodes that have memory alone, remarks about those that have neither)."""
+    """Return (nodes that have memory but no processors, remarks about nodes that have neither)."""
     others = sorted(inventory.memory_bytes.keys() - used)
     known = any(inventory.memory_bytes.values())
     alone = [node for node in others if inventory.memory_bytes[node] or not known]
@@ -170,7 +171,7 @@ def _memory(inventory: Inventory, node: int) -> int | None:
 
 
 def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
-    """The node with processors to whose socket one without any is counted: the one said, else the nearest."""
+    """Return the node with processors that gives ``node`` its socket: the known near node, else the nearest."""
     if node in inventory.beside:
         return inventory.beside[node]
     with_processors = {thread.node for thread in inventory.threads}
@@ -190,7 +191,7 @@ def _alike_memory(sizes: Sequence[int | None]) -> bool:
 
 
 def _speeds(inventory: Inventory, cores: dict[int, list[Thread]]) -> tuple[dict[int, int], list[str]]:
-    """(speed of each core in ppm of the fastest one's, remarks)."""
+    """Return (speed of each core in ppm of the fastest core's speed, remarks)."""
     speeds = {core: max(inventory.speeds.get(thread.id, 0) for thread in held) for core, held in cores.items()}
     alike = dict.fromkeys(cores, LONE)
     if not all(speeds.values()):
@@ -206,7 +207,7 @@ def _speeds(inventory: Inventory, cores: dict[int, list[Thread]]) -> tuple[dict[
 
 
 def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
-    """The speed of the kind to which cores of each speed belong: the highest that is more by at most a tenth."""
+    """Return by speed the speed of the kind: the speed of the kind's fastest cores, at most a tenth faster."""
     kind: dict[int, int] = {}
     fastest = 0
     for speed in sorted(speeds, reverse=True):
@@ -220,9 +221,9 @@ def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
 
 
 def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
-    """The last-level caches that usable cores have: those of the highest level, where it is shared or above the second.
+    """Return the last-level caches of usable cores: the highest level, if caches are shared or above level 2.
 
-    InputError if a size is not said, or if cores have none, several, or a part of one.
+    Raise InputError if a size is not known, or if a core has no such cache, several caches, or a part of a cache.
     """
     core_of = {thread.id: thread.core for thread in inventory.threads}
     found = [(cache, _cores_of(cache, core_of)) for cache in inventory.caches]
@@ -267,7 +268,7 @@ def _check_sharers(
 
 
 def _unlike_caches(inventory: Inventory, last_level: LastLevel | None) -> Iterator[str]:
-    """Remarks on levels below the last one whose caches differ in size: a machine file has one size for each."""
+    """Yield remarks on levels below the last whose caches differ in size: a machine file has one size for a level."""
     usable = {thread.id for thread in inventory.threads}
     for level in (1, 2):
         if last_level is None or level < last_level.level:

@@ -1,15 +1,15 @@
-"""A topology that hwloc exported as XML, versions 1, 2 and 3 of its format, as an inventory.
+"""The inventory of a topology that hwloc exported as XML in version 1, 2 or 3 of the format.
 
-Objects are related by their sets of processors and not by nesting, which differs: in version 1 a node contains its
-cores, from version 2 on it is their sibling. Version 1 attaches distances to an object and gives them as multiples of a
-base; later ones list the objects by number.
+Sets of processors relate objects, because nesting differs between versions: a node contains its cores in version 1, and
+is a sibling of its cores from version 2 on. Version 1 attaches distances to an object and gives multiples of a base;
+later versions list the objects by number.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +18,7 @@ from numasim.errors import InputError
 from numasim.files.bounded_xml import PlacedElement as Element
 from numasim.files.bounded_xml import read_xml
 from numasim.files.reader import HWLOC, whole_number
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Values, memory_fields
 from numasim.parts.base import MOST_PROCESSORS, as_list
 from numasim.parts.yaml.nodes import shown
 
@@ -26,7 +26,7 @@ _CACHE = re.compile(r"L(\d)Cache")  # instruction caches are L1iCache
 _INSTRUCTION = "2"
 _FEW_DIGITS = re.compile(r"[0-9]{1,15}")
 _DISTANCE = re.compile(r"[0-9]{1,10}(\.[0-9]{0,10})?")
-LATENCIES = "NUMALatency"  # the distances of firmware
+LATENCIES = "NUMALatency"  # the name of firmware's distances
 BANDWIDTHS = 8  # the bit of a kind of distances whose values are bandwidths
 WORD = 32
 _GROUP = re.compile(r"(0x)?[0-9a-fA-F]{0,8}")  # 32 bits of a bitmap
@@ -42,12 +42,12 @@ class _Object:
     depth: int
 
     def number(self, name: str) -> int:
-        """The attribute as a whole number, 0 where there is none."""
+        """Return the attribute as a whole number, 0 if there is no such attribute."""
         return _number(self.element, name)
 
 
 def read_hwloc_xml(path: Path) -> Inventory:
-    """Read the file. InputError, with the place, where it is not XML, not hwloc's, or lacks what a machine needs."""
+    """Return the inventory in a file; raise InputError with the line if the file is no topology of a machine."""
     root = read_xml(path, HWLOC)
     if root.tag != "topology":
         problem = f"the root is <{root.tag}>"
@@ -60,7 +60,7 @@ def read_hwloc_xml(path: Path) -> Inventory:
 
 
 def _refused(element: Element, problem: str, expected: str) -> InputError:
-    """An error at an element; its place is the line alone."""
+    """Return an error whose place is the line of an element."""
     return InputError(problem, place=str(element.line), expected=expected)
 
 
@@ -78,7 +78,7 @@ def _inventory(root: Element, path: Path) -> Inventory:
     lost = _without_node(usable - homes.keys(), objects, memory_bytes)
     homes |= lost
     speeds, speed_source = _speeds(root, usable)
-    memory = read_memory_attributes(root, _nodes_by_id(nodes), homes)
+    bandwidths, latencies, left_out = _memory_attributes(root, _nodes_by_id(nodes), homes)
     return Inventory(
         origin=f"hwloc XML of version {_version(root)}, {path.name}",
         threads=tuple(_threads(objects, homes)),
@@ -87,16 +87,14 @@ def _inventory(root: Element, path: Path) -> Inventory:
         distance=_distances(root, objects, nodes),
         clock=_clock(root),
         page_bytes=_page_bytes(root),
-        remarks=(*_left_out(root, objects, processors, usable), *_said_of(lost), *memory.remarks),
+        remarks=(*_left_out(root, objects, processors, usable), *_said_of(lost), *left_out),
         beside=_beside(nodes, homes),
         speeds=speeds,
         speed_source=speed_source,
-        bandwidth_gbs=memory.bandwidth_gbs,
-        latency_ns=memory.latency_ns,
         memory_kind=_memory_kinds(nodes),
         memoryless=frozenset(lost.values()),
-        memory_source=memory.source,
-        averaged=memory.averaged,
+        memory_source="the memory attributes there, which firmware gives",
+        **memory_fields(bandwidths, latencies, MIB_PER_GB),
         unsaid=frozenset(_unsaid(root, objects, usable)),
     )
 
@@ -131,7 +129,7 @@ def _number(element: Element, name: str) -> int:
 
 
 def _cpus(element: Element, name: str) -> frozenset[int]:
-    """The numbers of a bitmap: 32-bit groups in hexadecimal, the highest first, empty if they are 0."""
+    """Return the numbers of a bitmap, which has 32-bit groups in hexadecimal, the highest first; a 0 may be empty."""
     text = element.get(name) or ""
     words = text.split(",")
     if len(words) > MOST_PROCESSORS // WORD or not all(map(_GROUP.fullmatch, words)):
@@ -146,7 +144,7 @@ def _of_type(objects: list[_Object], *names: str) -> list[_Object]:
 
 
 def _allowed(machine: _Object) -> frozenset[int]:
-    """Processors that are online and may be used; cpusets contain only these unless the whole system was exported."""
+    """Return the processors that are online and may be used; exports of the whole system list others as well."""
     allowed = machine.cpus
     for name in ("allowed_cpuset", "online_cpuset"):
         allowed &= _cpus(machine.element, name) or allowed
@@ -154,9 +152,9 @@ def _allowed(machine: _Object) -> frozenset[int]:
 
 
 def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int, int]) -> dict[int, int]:
-    """The node of each processor: of those that list it the one of fewest processors, which has memory if one has.
+    """Return the node of each processor: the smallest node that lists the processor, with memory if possible.
 
-    Memory behind CXL and HBM lists the processors near it as well, of which it has none.
+    Nodes of CXL memory and of HBM list the processors near them, but have no processors of their own.
     """
     nearest = sorted(
         (len(node.cpus), not memory_bytes[node.number("os_index")], node.number("os_index"), node.cpus)
@@ -169,10 +167,10 @@ def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int,
 
 
 def _without_node(lost: frozenset[int], objects: list[_Object], known: dict[int, int]) -> dict[int, int]:
-    """The nodes of processors that are in no NUMANode, since hwloc leaves out nodes without memory.
+    """Return the nodes of processors that are in no NUMANode, since hwloc leaves out nodes without memory.
 
-    The number of such a node is that in the processor's ``complete_nodeset``, where only one there is unknown; else
-    the processors of a package are on one new node.
+    The processor's ``complete_nodeset`` gives the number of such a node if only one number there is unknown. Else the
+    processors of a package are on one new node.
     """
     homes: dict[int, int] = {}
     new: dict[int, int] = {}
@@ -196,7 +194,7 @@ def _said_of(lost: dict[int, int]) -> Iterator[str]:
 
 
 def _memory_kinds(nodes: list[_Object]) -> dict[int, str]:
-    """The kind of memory of each node, such as HBM: its subtype, or its ``Type`` in version 1; SPM is HBM."""
+    """Return the kind of memory of each node, such as HBM: the subtype, or ``Type`` in version 1; SPM is HBM."""
     kinds = {}
     for node in nodes:
         own = next((info.get("value", "") for info in node.element.children("info") if info.get("name") == "Type"), "")
@@ -214,14 +212,14 @@ def _threads(objects: list[_Object], homes: dict[int, int]) -> Iterator[Thread]:
 
 
 def _thread(cpu: int, around: list[_Object], home: int) -> Thread:
-    """The hardware thread ``cpu`` in the objects ``around`` it."""
+    """Return the hardware thread ``cpu``, which lies within the objects ``around``."""
     core = min(min((each.cpus for each in _of_type(around, "Core")), default=frozenset({cpu})))
     socket = min(min((each.cpus for each in _of_type(around, "Package", "Socket")), default=frozenset({0})))
     return Thread(cpu, core, socket, home)
 
 
 def _unsaid(root: Element, objects: list[_Object], usable: frozenset[int]) -> Iterator[str]:
-    """What the topology does not say of all processors: their ``sockets``, ``cores``, or the ``speeds`` of kinds."""
+    """Yield the properties that some processors lack: ``sockets``, ``cores``, or the ``speeds`` of kinds."""
     for name, types in (("sockets", ("Package", "Socket")), ("cores", ("Core",))):
         if usable.difference(*(each.cpus for each in _of_type(objects, *types))):
             yield name
@@ -230,14 +228,14 @@ def _unsaid(root: Element, objects: list[_Object], usable: frozenset[int]) -> It
 
 
 def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:
-    """The memory of each node; that of nodes that may not be used is none."""
+    """Return the memory of each node, 0 for nodes that may not be used."""
     allowed = _cpus(machine.element, "allowed_nodeset")
     sizes = {node.number("os_index"): node.number("local_memory") for node in nodes}
     return {node: size if node in allowed or not allowed else 0 for node, size in sizes.items()}
 
 
 def _beside(nodes: list[_Object], homes: dict[int, int]) -> dict[int, int]:
-    """For nodes without processors of their own, the node of the first processor near them."""
+    """Return for each node without own processors the node of the first processor near the node."""
     used = set(homes.values())
     near = {node.number("os_index"): node.cpus & homes.keys() for node in nodes}
     return {node: homes[min(cpus)] for node, cpus in near.items() if cpus and node not in used}
@@ -251,8 +249,9 @@ _SPEEDS = {
 
 
 def _speeds(root: Element, usable: frozenset[int]) -> tuple[dict[int, int], str]:
-    """({processor: its speed}, of what), from the first measure that all kinds of processors have; version 2.4 and
-    later list kinds.
+    """Return ({processor: speed}, source): the first measure that all kinds of processors have.
+
+    Topologies list kinds from version 2.4 on.
     """
     for name, source in _SPEEDS.items():
         speeds = {
@@ -268,7 +267,7 @@ def _speeds(root: Element, usable: frozenset[int]) -> tuple[dict[int, int], str]
 
 
 def _kinds_without_speed(root: Element, usable: frozenset[int]) -> Iterator[str]:
-    """A remark where kinds of processors are told apart without a speed for each."""
+    """Yield a remark if the topology has several kinds of processors without a speed for each kind."""
     kinds = [(_cpus(kind, "cpuset") & usable, kind) for kind in root.children("cpukind")]
     names = [
         f"{next(_infos(kind, 'CoreType'), 'a kind')} on processors {as_list(cpus)}" for cpus, kind in kinds if cpus
@@ -304,7 +303,7 @@ def _words(matrix: Element, tag: str) -> list[str]:
 
 
 def _old_distances(objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
-    """Distances of version 1: an object holds those between all objects at a given depth below it."""
+    """Return the distances of version 1: an object holds the distances between all objects at a given depth below."""
     for each in objects:
         for matrix in each.element.children("distances"):
             deep = each.depth + _number(matrix, "relative_depth")
@@ -332,7 +331,7 @@ def _infos(root: Element, name: str) -> Iterator[str]:
 
 
 def _nodes_by_id(nodes: list[_Object]) -> dict[str, int]:
-    """The number of each node by its ``gp_index``, where it has one."""
+    """Return the number of each node by the node's ``gp_index``."""
     return {node.element.get("gp_index") or "": node.number("os_index") for node in nodes}
 
 
@@ -380,55 +379,34 @@ def _left_out(
 # MiB/s and latencies in nanoseconds (hwloc/memattrs.h).
 
 MIB_PER_GB = Decimal(2**20) / Decimal(10**9)
-SOURCE = "the memory attributes there, which firmware gives"
 _READ_AND_WRITE = {name: (f"Read{name}", f"Write{name}") for name in ("Bandwidth", "Latency")}
 _KNOWN = {"Capacity", "Locality", *_READ_AND_WRITE, *(name for pair in _READ_AND_WRITE.values() for name in pair)}
-Access = tuple[int, frozenset[int]]  # the node of the memory, and processors that access it
-Values = dict[Access, list[Decimal]]  # one, or that for reading and that for writing
+Access = tuple[int, frozenset[int]]  # the node of the memory, and processors that access the memory
 
 
-@dataclass(frozen=True)
-class MemoryAttributes:
-    """The bandwidth of nodes' memory in 10**9 bytes per second, the latency from node to node in ns, and remarks."""
-
-    bandwidth_gbs: dict[int, Decimal]
-    latency_ns: dict[tuple[int, int], Decimal]
-    averaged: frozenset[Where]  # whose value is the mean of unlike ones
-    remarks: tuple[str, ...]
-    source: str = SOURCE
-
-
-def read_memory_attributes(root: Element, nodes: Mapping[str, int], homes: Mapping[int, int]) -> MemoryAttributes:
-    """The attributes of a topology.
+def _memory_attributes(
+    root: Element, nodes: Mapping[str, int], homes: Mapping[int, int]
+) -> tuple[dict[int, Values], dict[tuple[int, int], Values], list[str]]:
+    """Return (the bandwidths of nodes' memory, the latencies from node to node, remarks).
 
     ``nodes`` are the numbers of nodes by their ``gp_index``, ``homes`` the nodes of usable processors. The bandwidth of
     a node's memory is the highest bandwidth that any processors see. The latency from a node is the latency of the
     smallest set of processors that includes all processors of the node. A value of 0 says nothing. Values for reading
-    and writing count only if there is no value for both; unlike values are averaged.
+    and writing count only if there is no value for both.
     """
     found = {name: _attribute(root, name, nodes) for name in _READ_AND_WRITE}
-    bandwidths = {node: said for (node, _), said in sorted(found["Bandwidth"].items(), key=lambda item: _mean(item[1]))}
+    ascending = sorted(found["Bandwidth"].items(), key=lambda item: sum(item[1]) / len(item[1]))
     latencies = _latencies(found["Latency"], homes)
-    averaged: set[Where] = {node for node, said in bandwidths.items() if len(set(said)) > 1}
-    averaged |= {pair for pair, said in latencies.items() if len(set(said)) > 1}
-    return MemoryAttributes(
-        {node: value for node, said in bandwidths.items() if (value := round(_mean(said) * MIB_PER_GB, 3))},
-        {pair: round(_mean(said), 3) for pair, said in latencies.items()},
-        frozenset(averaged),
-        tuple(_left_out_of_memory(root, found, latencies)),
-    )
+    bandwidths = {node: values for (node, _), values in ascending}
+    return bandwidths, latencies, list(_left_out_of_memory(root, found, latencies))
 
 
-def _mean(said: Sequence[Decimal]) -> Decimal:
-    return sum(said, Decimal(0)) / len(said)
-
-
-def _attribute(root: Element, name: str, nodes: Mapping[str, int]) -> Values:
-    """The values of an attribute; where there is none, those for reading and writing."""
-    said: Values = {}
+def _attribute(root: Element, name: str, nodes: Mapping[str, int]) -> dict[Access, Values]:
+    """Return the values of an attribute; if there are none, the values for reading and for writing."""
+    said: dict[Access, Values] = {}
     for part in _READ_AND_WRITE[name]:
         for key, value in _values(root, part, nodes).items():
-            said.setdefault(key, []).append(value)
+            said[key] = [*said.get(key, ()), value]
     return said | {key: [value] for key, value in _values(root, name, nodes).items()}
 
 
@@ -450,18 +428,18 @@ def _values(root: Element, name: str, nodes: Mapping[str, int]) -> dict[Access, 
     return values
 
 
-def _latencies(found: Values, homes: Mapping[int, int]) -> dict[tuple[int, int], list[Decimal]]:
+def _latencies(found: Mapping[Access, Values], homes: Mapping[int, int]) -> dict[tuple[int, int], Values]:
     own: dict[int, set[int]] = {}
     for cpu, node in homes.items():
         own.setdefault(node, set()).add(cpu)
-    latency: dict[tuple[int, int], list[Decimal]] = {}
+    latency: dict[tuple[int, int], Values] = {}
     for (memory, cpus), said in sorted(found.items(), key=lambda item: (-len(item[0][1]), min(item[0][1]))):
         latency |= {(node, memory): said for node, mine in own.items() if mine <= cpus}
     return latency
 
 
 def _left_out_of_memory(
-    root: Element, found: Mapping[str, Values], latency: Mapping[tuple[int, int], object]
+    root: Element, found: Mapping[str, Mapping[Access, Values]], latency: Mapping[tuple[int, int], object]
 ) -> Iterator[str]:
     others = [name for each in root.children("memattr") if (name := each.get("name") or "?") not in _KNOWN]
     if others:

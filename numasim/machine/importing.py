@@ -1,4 +1,4 @@
-"""The running system, another one's sysfs or a topology of hwloc as a machine file, and how its values came about."""
+"""The import of the running system, of another system's sysfs or of hwloc's topology as a machine file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numasim.parts.models.sources import MARKS, marked
 
 
 def import_machine(file: Path | None = None, sysfs: Path | None = None, name: str | None = None) -> Draft:
-    """Draft the machine of hwloc's XML ``file``, of the ``sysfs`` of a system, or of the running system."""
+    """Return the draft of the machine in hwloc's XML ``file``, in a copy of ``sysfs``, or of the running system."""
     if file is not None and sysfs is not None:
         raise InputError("a file and --sysfs are given", expected="one of them, or neither for the running system")
     inventory = read_hwloc_xml(file) if file else read_sysfs(sysfs or RUNNING)
@@ -22,8 +22,9 @@ def import_machine(file: Path | None = None, sysfs: Path | None = None, name: st
 
 
 def provenance(sources: Mapping[str, str]) -> list[str]:
-    """How the values of a machine file came about, in lines of text: fields that are read and derived, together by
-    their sources, and each assumed one with its reason.
+    """Return lines of text on the sources of a machine file's values.
+
+    Read and derived fields are grouped by source; each assumed field has a line with the reason.
     """
     lines = []
     for mark in MARKS[:2]:
@@ -35,7 +36,7 @@ def provenance(sources: Mapping[str, str]) -> list[str]:
 
 
 def label(path: Path | None) -> str:
-    """A name made of a file's, or of the running system's."""
+    """Return a name for a machine, from the name of the file or of the running system."""
     import socket
 
     text = path.resolve().stem if path else socket.gethostname()

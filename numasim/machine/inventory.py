@@ -1,14 +1,17 @@
 """An inventory of a system: hardware threads, caches, memory and distances, by the system's own numbers.
 
-The readers of sysfs and of hwloc's XML return one; `numasim.machine.draft` makes a machine file of it.
+The readers of sysfs and of hwloc's XML return an inventory; `numasim.machine.draft` makes a machine file of an
+inventory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
-Where = int | tuple[int, int]  # of a bandwidth the node of the memory, of a latency: from node, to node
+Where = int | tuple[int, int]  # the place of a value: the node of a bandwidth, or (from node, to node) of a latency
 
 
 @dataclass(frozen=True)
@@ -46,19 +49,46 @@ class Inventory:
     origin: str  # the source of the inventory, for the user
     threads: tuple[Thread, ...]  # ascending ids
     caches: tuple[Cache, ...]
-    memory_bytes: dict[int, int]  # that may be used, by node, including nodes without hardware threads
+    memory_bytes: dict[int, int]  # usable memory by node, including nodes without hardware threads
     distance: dict[tuple[int, int], Decimal]  # as given by firmware: from node, to node
     clock: Clock | None
     page_bytes: int | None
     remarks: tuple[str, ...]  # properties that were left out
-    beside: dict[int, int] = field(default_factory=dict)  # by node without hardware threads: one with, if it is said
-    speeds: dict[int, int] = field(default_factory=dict)  # by hardware thread, in any unit; empty if they are not said
+    beside: dict[int, int] = field(default_factory=dict)  # by node without threads: a node with threads
+    speeds: dict[int, int] = field(default_factory=dict)  # by hardware thread, in any unit; empty if not known
     speed_source: str = ""
     bandwidth_gbs: dict[int, Decimal] = field(default_factory=dict)  # of the memory of a node, 10**9 bytes per second
     latency_ns: dict[tuple[int, int], Decimal] = field(default_factory=dict)  # of a load: from node, to node
-    memory_kind: dict[int, str] = field(default_factory=dict)  # by node, such as HBM, where it is said
-    memoryless: frozenset[int] = frozenset()  # nodes that are said to have no memory, where sizes may not be said
-    memory_source: str = ""  # of bandwidths and latencies
-    averaged: frozenset[Where] = frozenset()  # whose bandwidth or latency is the mean of unlike ones
-    # "sockets": all nodes are on one; "cores": each hardware thread is one; "speeds": all kinds of cores are alike
+    memory_kind: dict[int, str] = field(default_factory=dict)  # by node, such as HBM, if known
+    memoryless: frozenset[int] = frozenset()  # nodes without memory, even if no sizes are known
+    memory_source: str = ""  # the source of bandwidths and latencies
+    averaged: frozenset[Where] = frozenset()  # places whose value is the mean of unlike values
+    # Unknown properties. "sockets": all nodes are on one socket; "cores": each hardware thread is a core; "speeds": all
+    # kinds of cores are alike.
     unsaid: frozenset[str] = frozenset()
+
+
+Values = Sequence[Decimal]  # the value for reading and the value for writing, or one value for both
+
+
+def memory_fields(
+    bandwidths: Mapping[int, Values], latencies: Mapping[tuple[int, int], Values], gbs: Decimal
+) -> dict[str, Any]:
+    """Return the fields of an `Inventory` about the speed of memory: the means of the values for reading and writing.
+
+    ``bandwidths`` are in units of ``gbs`` * 10**9 bytes per second, ``latencies`` in nanoseconds.
+    """
+    means = {node: round(_mean(values) * gbs, 3) for node, values in bandwidths.items()}
+    return {
+        "bandwidth_gbs": {node: mean for node, mean in means.items() if mean},
+        "latency_ns": {pair: round(_mean(values), 3) for pair, values in latencies.items()},
+        "averaged": frozenset(_unlike(bandwidths) | _unlike(latencies)),
+    }
+
+
+def _unlike(values: Mapping[Any, Values]) -> set[Where]:
+    return {where for where, both in values.items() if len(set(both)) > 1}
+
+
+def _mean(values: Values) -> Decimal:
+    return sum(values, Decimal(0)) / len(values)

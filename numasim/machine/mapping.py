@@ -18,9 +18,9 @@ DEFAULT_MAPPING = "numa-even-cores-first"
 
 
 def map_workers(machine: Machine, workers: int, policy: str = DEFAULT_MAPPING) -> WorkerMap:
-    """Place ``workers`` workers, each on a hardware thread of its own, by the mapping named ``policy``.
+    """Return the places of ``workers`` workers, each on its own hardware thread, by the mapping named ``policy``.
 
-    Raises InputError for an unknown mapping, no worker, or more workers than hardware threads.
+    Raise InputError for an unknown mapping, no worker, or more workers than hardware threads.
     """
     if policy not in MAPPINGS:
         raise InputError(
@@ -53,7 +53,7 @@ def _node_of_thread(machine: Machine) -> IntArray:
 
 
 def _rank_within(group: IntArray) -> IntArray:
-    """Number the members of each group from zero, in the order of their ids."""
+    """Return the number of each member within its group, from zero, in the order of ids."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     starts = np.cumsum(sizes) - sizes
@@ -63,12 +63,12 @@ def _rank_within(group: IntArray) -> IntArray:
 
 
 def _rank_in_node(machine: Machine) -> IntArray:
-    """Number each node's hardware threads: the first threads of its cores, then the second ones, and so on."""
+    """Return the number of each hardware thread within its node: first threads of cores, then second threads, ..."""
     return _rank_within(_node_of_thread(machine))
 
 
 def numa_even_cores_first(machine: Machine, workers: int) -> IntArray:
-    """Worker i on node i mod M; within a node every core gets a worker before any sibling thread does.
+    """Put worker i on node i mod M; within a node every core gets a worker before any sibling thread.
 
     Nodes that have no hardware thread left are passed over.
     """
@@ -76,7 +76,7 @@ def numa_even_cores_first(machine: Machine, workers: int) -> IntArray:
 
 
 def contiguous(machine: Machine, workers: int) -> IntArray:
-    """Fill node 0, then node 1, and so on; within a node every core gets a worker before any sibling thread does."""
+    """Fill node 0, then node 1, and so on; within a node every core gets a worker before any sibling thread."""
     return np.lexsort((_rank_in_node(machine), _node_of_thread(machine)))[:workers]
 
 
@@ -86,16 +86,16 @@ def smt_first(machine: Machine, workers: int) -> IntArray:
 
 
 def os_order(machine: Machine, workers: int) -> IntArray:
-    """Worker i on hardware thread i: the first threads of all cores node by node, then all second threads."""
+    """Put worker i on hardware thread i: the first threads of all cores node by node, then all second threads."""
     return np.arange(workers)
 
 
 def numa_spread(machine: Machine, workers: int) -> IntArray:
-    """Cut the W workers into even blocks: worker i on node floor(i * M / W), cores before siblings.
+    """Put worker i of W on node floor(i * M / W), on cores before siblings, so that blocks are even.
 
-    Neighbouring workers share a node, and the nodes' loads differ by at most one worker. Only nodes with cores count
-    among the M; a node with fewer hardware threads than its block gets as many workers as it has threads, and the other
-    nodes share the remaining ones likewise.
+    Neighbouring workers share a node, and the loads of nodes differ by at most one worker. M counts nodes with cores
+    alone. A node with fewer hardware threads than its block gets as many workers as threads; the other nodes share the
+    remaining workers in the same way.
     """
     threads_of_node = np.bincount(_node_of_thread(machine), minlength=machine.nodes)
     node = np.repeat(np.arange(machine.nodes), _even_blocks(threads_of_node, workers))
@@ -106,7 +106,7 @@ def numa_spread(machine: Machine, workers: int) -> IntArray:
 
 
 def _even_blocks(room: IntArray, workers: int) -> IntArray:
-    """[nodes] how many of the workers each node gets, if it has ``room`` for so many."""
+    """Return [nodes] the number of workers of each node, where a node has ``room`` [nodes] for workers."""
     block = np.zeros(len(room), np.int64)
     open_nodes, left = np.flatnonzero(room), workers
     while left:
@@ -121,10 +121,10 @@ def _even_blocks(room: IntArray, workers: int) -> IntArray:
 
 
 def scatter(machine: Machine, workers: int) -> IntArray:
-    """Worker i on socket i mod S; within a socket round robin over its nodes, then cores before siblings.
+    """Put worker i on socket i mod S; within a socket round robin over nodes, on cores before siblings.
 
-    Sockets and nodes that have no hardware thread left are passed over. Differs from `numa-even-cores-first` only where
-    a socket has several nodes.
+    Sockets and nodes that have no hardware thread left are passed over. The result differs from
+    `numa-even-cores-first` only if a socket has several nodes.
     """
     node = _node_of_thread(machine)
     node_in_socket = _rank_within(machine.socket_of_node)

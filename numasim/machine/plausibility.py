@@ -11,7 +11,7 @@ from numasim.machine.description import rate, size, time
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
-ASYMMETRY = 0.05  # relative; measured matrices differ by less between the directions (thesis Table 4.1: 1.5 %)
+ASYMMETRY = 0.05  # relative difference of both directions; measured matrices differ by less (thesis Table 4.1: 1.5 %)
 MOST_LINK_GBS = 3_000
 MOST_MEMORY_GBS = 4_000
 LEAST_MEMORY_GBS = 1
@@ -20,12 +20,12 @@ Rule = Callable[[Machine], Iterator[str]]
 
 
 def check(machine: Machine) -> list[str]:
-    """List what is implausible about ``machine``; empty where nothing is."""
+    """Return a warning for each implausible value of ``machine``."""
     return [warning for rule in RULES for warning in rule(machine)]
 
 
 def _reads(machine: Machine) -> npt.NDArray[np.bool_]:
-    """[nodes, nodes] whether the row's node has cores to read memory that the column's node has."""
+    """Return [nodes, nodes] whether the row's node has cores and the column's node has memory."""
     return (machine.cores_of_node > 0)[:, None] & (machine.memory_bytes > 0)
 
 
@@ -51,7 +51,7 @@ def triangle_inequality(machine: Machine) -> Iterator[str]:
     """Yield the node pairs whose latency exceeds the sum of the latencies over a third node."""
     latency = machine.latency_ps
     if not _reads(machine).all():
-        return  # a way over a node without cores or memory is none
+        return  # latencies of nodes without cores or memory are no routes
     for a in range(machine.nodes):
         around = latency[a][:, None] + latency
         best = around.argmin(axis=0)
@@ -93,7 +93,7 @@ def coherence_order(machine: Machine) -> Iterator[str]:
 
 
 def magnitudes(machine: Machine) -> Iterator[str]:
-    """Yield bandwidths and latencies beyond those of any machine that is known: a unit may be mistaken."""
+    """Yield bandwidths and latencies beyond the values of all known machines: a unit may be mistaken."""
     for what, rates, most, known in (
         ("a link has", machine.links.bytes_per_s, MOST_LINK_GBS, "dies of one package have up to 2,000 GB/s"),
         ("a memory controller has", machine.imc_bytes_per_s, MOST_MEMORY_GBS, "a node of HBM has up to 4,000 GB/s"),

@@ -1,4 +1,4 @@
-"""Routes on the link graph: explicit ones, else fewest hops, ties by the smallest node sequence (model 2.1)."""
+"""Routes on the link graph: explicit routes, else fewest hops, ties by the smallest node sequence (model 2.1)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numasim.machine.topology import IntArray, Machine, WorkerMap
 def find_routes(
     nodes: int, source: IntArray, target: IntArray, explicit: Sequence[Sequence[int]] = ()
 ) -> tuple[IntArray, IntArray]:
-    """Route every node pair over the directed links ``source[i] -> target[i]``, which must join all nodes.
+    """Return the routes of all node pairs over the directed links ``source[i] -> target[i]``, which join all nodes.
 
-    ``explicit`` lists node sequences that replace the computed routes of their end points. Returns ``route_ptr``,
-    [nodes**2 + 1], and ``route``, the link ids of all routes one after the other; the route from a to b is
+    ``explicit`` lists node sequences that replace the computed routes of their end points. The result is ``route_ptr``,
+    [nodes**2 + 1], and ``route``, the link ids of all routes one after the other. The route from a to b is
     ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]``.
     """
     hops = hop_distances(nodes, source, target)
@@ -35,11 +35,11 @@ def find_routes(
 
 
 def hop_distances(nodes: int, source: IntArray, target: IntArray) -> IntArray:
-    """Count the links on a shortest way from each node (row) to each node (column), [nodes, nodes].
+    """Return [nodes, nodes] the number of links on a shortest route from each node (row) to each node (column).
 
-    One breadth-first search from all nodes at once; a link counts once, however many join the same two nodes.
+    A breadth-first search runs from all nodes at once.
     """
-    joined = np.zeros((nodes, nodes), np.float32)  # products of floats are fast, and exact below 2**24 ways
+    joined = np.zeros((nodes, nodes), np.float32)  # products of floats are fast, and exact below 2**24 routes
     joined[source, target] = 1
     frontier = np.eye(nodes, dtype=np.bool_)
     seen = frontier.copy()
@@ -54,9 +54,9 @@ def hop_distances(nodes: int, source: IntArray, target: IntArray) -> IntArray:
 
 
 def _first_steps(hops: IntArray, source: IntArray, target: IntArray) -> IntArray:
-    """Find the smallest neighbour of each node (row) that lies on a shortest way to each node (column)."""
+    """Return [nodes, nodes] the smallest neighbour of the row's node on a shortest route to the column's node."""
     step = np.broadcast_to(np.arange(len(hops))[:, None], hops.shape).copy()
-    for at in np.lexsort((-target, source)):  # smallest neighbour last, so that it overwrites the others
+    for at in np.lexsort((-target, source)):  # the smallest neighbour comes last and overwrites the others
         a, b = source[at], target[at]
         nearer = hops[b] == hops[a] - 1
         step[a, nearer] = b
@@ -64,7 +64,7 @@ def _first_steps(hops: IntArray, source: IntArray, target: IntArray) -> IntArray
 
 
 def _walk_shortest(route: IntArray, begin: IntArray, hops: IntArray, link: IntArray, step: IntArray) -> None:
-    """Fill in the routes that have ``hops`` links, from ``begin`` on, one hop of all node pairs at a time."""
+    """Fill in the routes of ``hops`` links from ``begin`` on, one hop of all node pairs at a time."""
     goal = np.broadcast_to(np.arange(len(hops)), hops.shape)
     here = goal.T.copy()
     for hop in range(int(hops.max())):
@@ -85,10 +85,10 @@ SAME_CORE, SAME_LLC, SAME_NODE, FIRST_REMOTE = range(4)
 
 
 def distance_classes(machine: Machine, workers: WorkerMap) -> IntArray:
-    """Class every pair of workers by distance, [workers, workers], seen from the row's worker.
+    """Return [workers, workers] the class of the distance from the row's worker to the column's worker.
 
-    0 same core, 1 same last-level cache, 2 same node, from 3 on one class per different latency between two nodes,
-    lowest first. Equal classes are equally far; ties are to be broken by id.
+    0 is the same core, 1 the same last-level cache, 2 the same node. From 3 on there is a class for each different
+    latency between two nodes, the lowest latency first.
     """
     near, far = workers.node[:, None], workers.node[None, :]
     apart = FIRST_REMOTE + _latency_ranks(machine)[near, far]
@@ -97,15 +97,15 @@ def distance_classes(machine: Machine, workers: WorkerMap) -> IntArray:
 
 
 def _latency_ranks(machine: Machine) -> IntArray:
-    """Rank the latencies between different nodes from zero, equal ones alike, [nodes, nodes]."""
+    """Return [nodes, nodes] the ranks of latencies between nodes, from zero; equal latencies have equal ranks."""
     between = machine.latency_ps[~np.eye(machine.nodes, dtype=bool)]
     return np.searchsorted(np.unique(between), machine.latency_ps)
 
 
 def line_transfer_ps(machine: Machine, workers: WorkerMap) -> IntArray:
-    """Time to move a cache line from the row's worker to the column's in picoseconds (thesis Table 6.2).
+    """Return [workers, workers] the time to move a cache line between two workers, in picoseconds (thesis Table 6.2).
 
-    The array is [workers, workers] and symmetric; workers on one core pay ``same_core_ps``.
+    The array is symmetric; workers on one core pay ``same_core_ps``.
     """
     times = machine.coherence
     same_core = workers.core[:, None] == workers.core

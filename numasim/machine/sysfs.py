@@ -1,9 +1,9 @@
-"""The running Linux system, or a copy of the sysfs of another one, as an inventory.
+"""The inventory of the running Linux system, or of a copy of another system's sysfs.
 
-Reads ``devices/system/cpu`` and ``devices/system/node``; the affinity mask of this process and the control group at
-``fs/cgroup`` restrict the usable processors and memory. lib/runtime/source/platform/topology_sysfs.c reads the same
-processors, cores, sockets, nodes, memory and distances, and refuses the same; it does not read clocks, speeds and the
-access classes of memory, and of caches what a thread needs to know of its own.
+This module reads ``devices/system/cpu`` and ``devices/system/node``. The affinity mask of this process and the control
+group at ``fs/cgroup`` restrict the usable processors and memory. lib/runtime/source/platform/topology_sysfs.c reads the
+same processors, cores, sockets, nodes, memory and distances, and refuses the same files. The C reader does not read
+clocks, speeds and the access classes of memory; of caches the C reader reads the caches of one thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from numasim.errors import InputError
 from numasim.files.reader import CPU_INFO, SYSFS, UnreadableError, read_bytes, text_of, whole_number
-from numasim.machine.inventory import Cache, Clock, Inventory, Thread, Where
+from numasim.machine.inventory import Cache, Clock, Inventory, Thread, memory_fields
 from numasim.parts.base import MOST_PROCESSORS, as_list, number_list
 from numasim.parts.yaml.nodes import shown
 
@@ -28,7 +28,7 @@ _CGROUP_FILES = ("fs/cgroup/cpuset.cpus.effective", "fs/cgroup/cpuset/cpuset.eff
 
 
 def read_sysfs(root: Path = RUNNING) -> Inventory:
-    """Read the system whose sysfs is at ``root``. InputError if it is not a sysfs, or a file in it is damaged."""
+    """Return the inventory of the sysfs at ``root``; raise InputError if ``root`` is no sysfs or a file is damaged."""
     running = root == RUNNING
     online = _online(root)
     usable = online & _allowed(root, online, running)
@@ -37,8 +37,6 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
     nodes = _nodes(root)
     bandwidths = {node: said for node in nodes if (said := _said(root, node, "bandwidth"))}
     latencies = {pair: said for node in nodes for pair, said in _latencies(root, node, nodes).items()}
-    averaged: set[Where] = {node for node, said in bandwidths.items() if len(set(said)) > 1}
-    averaged |= {pair for pair, said in latencies.items() if len(set(said)) > 1}
     speeds, speed_source = _speeds(root, usable)
     return Inventory(
         origin="the running system" if running else f"sysfs at {root}",
@@ -51,18 +49,16 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
         remarks=(*_left_out(root, online, usable), *_kinds_without_speed(root, usable, speed_source)),
         speeds=speeds,
         speed_source=speed_source,
-        bandwidth_gbs={node: value for node, said in bandwidths.items() if (value := round(_mean(said) / 1000, 3))},
-        latency_ns={pair: _mean(said) for pair, said in latencies.items()},
         memory_source="the access classes of memory there, which firmware gives",
-        averaged=frozenset(averaged),
+        **memory_fields(bandwidths, latencies, Decimal("0.001")),
         unsaid=frozenset(_unsaid(root, usable, speed_source)),
     )
 
 
 def _text(path: Path) -> str | None:
-    """The text of a file; None where the system has none, or does not let it be read."""
+    """Return the text of a file; None if the file is missing or may not be read."""
     try:
-        data = read_bytes(path, SYSFS).rstrip(b"\0")  # in which copies made with some tools end
+        data = read_bytes(path, SYSFS).rstrip(b"\0")  # some tools end copies with null bytes
         return text_of(data, str(path), SYSFS.name).strip() or None
     except UnreadableError:
         return None
@@ -78,9 +74,9 @@ def _numbers(path: Path) -> frozenset[int] | None:
 
 
 def _processors(folder: Path, *names: str) -> frozenset[int] | None:
-    """The processors in the first of the files that is there: a list, or a bitmap, which is all that old kernels give.
+    """Return the processors in the first existing file of ``names``: a list, or a bitmap as in old kernels.
 
-    The list of bitmap ``core_cpus`` is ``core_cpus_list``, that of ``cpumap`` is ``cpulist``.
+    The list of bitmap ``core_cpus`` is ``core_cpus_list``, the list of ``cpumap`` is ``cpulist``.
     """
     for name in names:
         base = name.removesuffix("map")
@@ -92,7 +88,7 @@ def _processors(folder: Path, *names: str) -> frozenset[int] | None:
 
 
 def _bitmap(path: Path) -> frozenset[int] | None:
-    """The numbers of a bitmap: 32-bit groups in hexadecimal, the highest first."""
+    """Return the numbers of a bitmap, which has 32-bit groups in hexadecimal, the highest group first."""
     text = _text(path)
     if text is None:
         return None
@@ -123,7 +119,7 @@ def _numbered(folder: Path, prefix: str) -> frozenset[int]:
 
 
 def _names(folder: Path) -> list[str]:
-    """What is in a folder, sorted; nothing where it cannot be read."""
+    """Return the sorted names in a folder; no names if the folder cannot be read."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -149,14 +145,14 @@ def _allowed(root: Path, online: frozenset[int], running: bool) -> frozenset[int
 
 
 def _nodes(root: Path) -> dict[int, frozenset[int]]:
-    """The processors of each node."""
+    """Return the processors of each node."""
     folder = root / "devices/system/node"
     online = _numbers(folder / "online") or _numbered(folder, "node")
     return {node: _processors(folder / f"node{node}", "cpumap") or frozenset() for node in sorted(online)}
 
 
 def _memories(root: Path, nodes: dict[int, frozenset[int]], running: bool) -> dict[int, int]:
-    """The memory of each node; that of nodes that may not be used is none."""
+    """Return the memory of each node, 0 for nodes that may not be used."""
     allowed = frozenset(nodes)
     for name in _CGROUP_NODE_FILES:
         allowed &= _numbers(root / name) or allowed
@@ -170,7 +166,7 @@ _SPEEDS = {"cpu_capacity": "the capacities there", "cpufreq/cpuinfo_max_freq": "
 
 
 def _speeds(root: Path, usable: frozenset[int]) -> tuple[dict[int, int], str]:
-    """({processor: its speed}, of what): the capacities that Arm kernels give, else the highest clocks."""
+    """Return ({processor: speed}, source): the capacities that Arm kernels give, else the highest clocks."""
     for name, source in _SPEEDS.items():
         speeds = {cpu: _integer(_cpu(root, cpu) / name, 0) for cpu in usable}
         if all(speeds.values()):
@@ -178,11 +174,11 @@ def _speeds(root: Path, usable: frozenset[int]) -> tuple[dict[int, int], str]:
     return {}, ""
 
 
-_HYBRID = ("cpu_core", "cpu_atom")  # units that count events, one for each kind of Intel's cores
+_HYBRID = ("cpu_core", "cpu_atom")  # the performance counters of Intel's kinds of cores
 
 
 def _kinds_without_speed(root: Path, usable: frozenset[int], speed_source: str) -> Iterator[str]:
-    """A remark where kinds of cores are told apart without a speed for each."""
+    """Yield a remark if the system has several kinds of cores without a speed for each kind."""
     kinds = {name: (_numbers(root / "devices" / name / "cpus") or frozenset()) & usable for name in _HYBRID}
     if all(kinds.values()) and not speed_source:
         names = ", ".join(f"{name} on processors {as_list(cpus)}" for name, cpus in kinds.items())
@@ -190,33 +186,30 @@ def _kinds_without_speed(root: Path, usable: frozenset[int], speed_source: str) 
 
 
 def _initiators(root: Path, node: int) -> Path:
-    """The folder of the nodes from which a node's memory is accessed best: of processors alone, where the kernel tells.
+    """Return the folder that lists the nodes with the fastest access to a node's memory.
 
-    Class 1 is that of processors, class 0 that of processors and devices.
+    Access class 1 counts processors alone, class 0 processors and devices. Old kernels give class 0 only.
     """
     folders = [root / f"devices/system/node/node{node}/access{number}/initiators" for number in (1, 0)]
     return next((folder for folder in folders if _numbered(folder, "node")), folders[1])
 
 
-def _said(root: Path, node: int, what: str) -> list[int]:
-    """The bandwidth of a node's memory in MB/s or its latency in ns: for reading and for writing; 0 says nothing."""
+def _said(root: Path, node: int, what: str) -> list[Decimal]:
+    """Return the bandwidths of a node's memory in MB/s, or latencies in ns, for reading and for writing, unless 0."""
     folder = _initiators(root, node)
-    return [value for name in ("read", "write") if (value := _integer(folder / f"{name}_{what}", 0)) > 0]
+    values = (Decimal(_integer(folder / f"{name}_{what}", 0)) for name in ("read", "write"))
+    return [value for value in values if value > 0]
 
 
-def _mean(values: list[int]) -> Decimal:
-    return round(Decimal(sum(values)) / len(values), 3)
-
-
-def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[tuple[int, int], list[int]]:
-    """The latencies of loads from the nodes with processors from which a node's memory is accessed best."""
+def _latencies(root: Path, node: int, nodes: dict[int, frozenset[int]]) -> dict[tuple[int, int], list[Decimal]]:
+    """Return the latencies of a node's memory from the nodes with processors that have the fastest access."""
     said = _said(root, node, "latency")
     readers = [reader for reader in _numbered(_initiators(root, node), "node") if nodes.get(reader)]
     return {(reader, node): said for reader in sorted(readers)} if said else {}
 
 
 def _unsaid(root: Path, usable: frozenset[int], speed_source: str) -> Iterator[str]:
-    """What the system does not say of all processors: their ``sockets``, ``cores``, or the ``speeds`` of kinds."""
+    """Yield the properties that some processors lack: ``sockets``, ``cores``, or the ``speeds`` of kinds."""
     folders = [_cpu(root, cpu) / "topology" for cpu in usable]
     if any(_integer(folder / "physical_package_id", -1) < 0 for folder in folders):
         yield "sockets"
@@ -252,7 +245,7 @@ def _caches(root: Path, usable: frozenset[int]) -> Iterator[Cache]:
 
 
 def _cache(index: Path, own: frozenset[int]) -> Cache | None:
-    """The cache, None for one of instructions and one without level."""
+    """Return the cache; None for an instruction cache and for a cache without level."""
     level = _integer(index / "level", 0)
     if _text(index / "type") == "Instruction" or not level:
         return None
@@ -274,12 +267,12 @@ def _memory_bytes(root: Path, node: int) -> int:
 
 
 def _whole_memory(running: bool) -> dict[int, int]:
-    """The memory of a system whose kernel has no NUMA nodes."""
+    """Return the memory of a system whose kernel has no NUMA nodes."""
     return {0: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if running else 0}
 
 
 def _distances(root: Path, nodes: list[int]) -> dict[tuple[int, int], Decimal]:
-    """A row has the distances to the online nodes in ascending order."""
+    """Return the distances between nodes; a file has the distances to the online nodes in ascending order."""
     distance = {}
     for node in nodes:
         path = root / f"devices/system/node/node{node}/distance"
@@ -305,7 +298,7 @@ def _clock(root: Path, cpu: int, running: bool) -> Clock | None:
 
 
 def cpu_info() -> str:
-    """What the running system says of its processors; nothing where it does not let that be read."""
+    """Return /proc/cpuinfo of the running system; nothing if the file may not be read."""
     try:
         return read_bytes(Path("/proc/cpuinfo"), CPU_INFO).decode(errors="replace")
     except UnreadableError:

@@ -27,9 +27,10 @@ class Coherence:
 
 @dataclass(frozen=True)
 class Caches:
-    """Cache sizes in bytes (0: none), the latencies of last-level hits in picoseconds, the bandwidth of one last-level
-    cache (0: no limit). ``llc_bytes`` is the largest last-level cache; where they are unlike, ``llc_sizes`` has them by
-    cache domain. ``forwards`` says that clean lines, too, come from other caches.
+    """Cache sizes in bytes (0: no cache), latencies of last-level hits, and the bandwidth of one last-level cache.
+
+    Latencies are in picoseconds; a bandwidth of 0 is no limit. ``llc_bytes`` is the largest last-level cache;
+    ``llc_sizes`` has the sizes by cache domain if sizes are unlike. ``forwards``: caches also forward clean lines.
     """
 
     l1_bytes: int
@@ -44,7 +45,7 @@ class Caches:
 
 @dataclass(frozen=True)
 class Links:
-    """Directed links between nodes; ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]`` leads a to b."""
+    """Directed links; route a to b is ``route[route_ptr[a * nodes + b]:route_ptr[a * nodes + b + 1]]``."""
 
     source: IntArray  # [links] node
     target: IntArray  # [links] node
@@ -56,7 +57,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Snoop:
-    """Bytes of messages with and without an address, where every fetched line is asked for at all nodes."""
+    """Bytes of messages with and without an address, if all nodes are asked for every fetched line."""
 
     request_bytes: int
     answer_bytes: int
@@ -83,8 +84,8 @@ class Smt:
 class Machine:
     """One machine with ids dense from zero.
 
-    A hardware thread's id is in operating-system order: all first threads of the cores, then all second ones. Where a
-    node has no memory, its latency to itself is that to its nearest memory.
+    Ids of hardware threads are in operating-system order: all first threads of cores, then all second threads. A node
+    without memory has the latency to the nearest memory as the latency to itself.
     """
 
     name: str
@@ -93,11 +94,11 @@ class Machine:
     socket_of_node: IntArray  # [nodes]
     node_of_core: IntArray  # [cores]
     llc_of_core: IntArray  # [cores] last-level-cache domain
-    speed_of_core: IntArray  # [cores] of computing, in ppm of the speed to which compute times refer
+    speed_of_core: IntArray  # [cores] the speed of computing, in ppm of the speed to which compute times refer
     core_of_thread: IntArray  # [threads]
     sibling_of_thread: IntArray  # [threads] 0 for a core's first thread, 1 for its second, ...
     memory_bytes: IntArray  # [nodes] 0: none
-    imc_bytes_per_s: IntArray  # [nodes] 0 where there is no memory
+    imc_bytes_per_s: IntArray  # [nodes] 0 if the node has no memory
     latency_ps: IntArray  # [nodes, nodes]: a load by a core of the row's node from memory of the column's node
     links: Links
     caches: Caches
@@ -105,7 +106,7 @@ class Machine:
     clock: Clock
     smt: Smt
     probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) if the machine file gives it
-    snoop: Snoop | None = None  # the messages of coherence, where they count
+    snoop: Snoop | None = None  # the messages of coherence, if the machine file gives them
     core_steps_per_s: int = 0  # the rate of a core of the fastest kind (`MachineSpec.core_steps_per_s`); 0: not known
 
     @property
@@ -130,12 +131,12 @@ class Machine:
 
     @property
     def cache_domains(self) -> int:
-        """Number of cache domains: of last-level caches, or of cores where there is no such cache."""
+        """Number of cache domains: last-level caches, or cores if there is no last-level cache."""
         return int(self.llc_of_core.max()) + 1
 
     @cached_property
     def llc_bytes_of_domain(self) -> list[int]:
-        """The size of each domain's last-level cache, 0 where there is none."""
+        """The size of each domain's last-level cache, 0 if there is no such cache."""
         return list(self.caches.llc_sizes) or [self.caches.llc_bytes] * self.cache_domains
 
     @cached_property
@@ -145,21 +146,21 @@ class Machine:
 
     @cached_property
     def home_of_node(self) -> IntArray:
-        """[nodes] where memory lives that is wanted on each node: there, or on the nearest node with memory."""
+        """[nodes] the node that gets memory wanted on each node: the node itself, or the nearest node with memory."""
         latency_ps = self.latency_ps.astype(np.int64)
         latency_ps[:, self.memory_bytes == 0] = np.iinfo(np.int64).max
         has_memory = self.memory_bytes > 0
         return np.where(has_memory, np.arange(self.nodes), latency_ps.argmin(axis=1))
 
     def hops(self, a: int, b: int) -> int:
-        """Count the links on the route from node a to node b."""
+        """Return the number of links on the route from node a to node b."""
         at = a * self.nodes + b
         return int(self.links.route_ptr[at + 1] - self.links.route_ptr[at])
 
 
 @dataclass(frozen=True, eq=False)
 class WorkerMap:
-    """Where each worker runs; every array is [workers]. It equals itself alone, as a machine does."""
+    """The place of each worker; every array is [workers]. A map equals itself alone, as a machine does."""
 
     thread: IntArray
     core: IntArray
@@ -173,7 +174,7 @@ class WorkerMap:
         return len(self.thread)
 
     def unit(self, kind: str) -> IntArray:
-        """Give the id of the worker's unit of ``kind``: worker, core, llc, node, socket or machine."""
+        """Return [workers] the unit of each worker; ``kind`` is worker, core, llc, node, socket or machine."""
         arrays: dict[str, Any] = {
             "worker": np.arange(self.workers),
             "core": self.core,

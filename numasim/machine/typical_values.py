@@ -1,9 +1,9 @@
-"""Values of a machine that a system does not report, each with the reason for it: every source here begins `assumed:`.
+"""Values of a machine that a system does not report, each with the reason; every source here begins `assumed:`.
 
 Rates and factors are rounded medians of published measurements (Intel MLC, STREAM, likwid-bench) on two-socket servers
-of 2009 to 2023: one core's share of its node's memory bandwidth was 3.8 to 8.3 GB/s. Of the extra that firmware's
-distances (ACPI SLIT) give other nodes, loads took 0.4 to 0.6: 1.6 to 1.7 times the local latency at distance 21, 1.9 at
-32.
+of 2009 to 2023: one core's share of its node's memory bandwidth was 3.8 to 8.3 GB/s. The extra latency of loads from
+other nodes was 0.4 to 0.6 of the extra distance that firmware gives (ACPI SLIT): 1.6 to 1.7 times the local latency at
+distance 21, 1.9 times at distance 32.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ LOCAL_NS = Decimal(90)
 GHZ = Decimal("2.5")
 MEMORY_BYTES = 2**30
 LINE_BYTES = 64
-CORE_GBS = Decimal(5)  # of a node's memory, for each of its cores
-KIND_GBS = {"MCDRAM": Decimal(7), "HBM": Decimal(12)}  # the same of memory of these kinds, for each core near it
-LONE_GBS = Decimal(20)  # of memory without cores whose kind is not said, such as that of a CXL expander
-SLOWER_LINK = 3  # a link between sockets has the bandwidth of a controller divided by this
-FAR = Decimal(2)  # distance of another node, relative to the local one, where none is given
-UNREACHABLE = 255  # a distance of ACPI's table that says nothing but that there is no path
-SHARE_OF_DISTANCE = Fraction(1, 2)  # of the extra distance of another node that is extra latency
+CORE_GBS = Decimal(5)  # bandwidth of a node's memory for each core of the node
+KIND_GBS = {"MCDRAM": Decimal(7), "HBM": Decimal(12)}  # bandwidth of these kinds of memory for each near core
+LONE_GBS = Decimal(20)  # bandwidth of memory without cores, such as a CXL expander's
+SLOWER_LINK = 3  # bandwidth of a controller over the bandwidth of a link between sockets
+FAR = Decimal(2)  # distance of another node over the local distance, if no distance is given
+UNREACHABLE = 255  # the distance in ACPI's table that stands for no path
+SHARE_OF_DISTANCE = Fraction(1, 2)  # extra latency of another node over the extra distance
 PAGE = "4KiB"
 SERVERS = "assumed: typical of server processors"
 NOT_SAID = "assumed: not said"
 
 
 def controller_gbs(node: Node) -> Decimal:
-    """Bandwidth of a node's memory: by the kind of the memory and the cores near it."""
+    """Return the bandwidth of a node's memory, by the kind of memory and the number of near cores."""
     if node.memory_kind in KIND_GBS:
         return KIND_GBS[node.memory_kind] * max(node.near_cores, 1)
     return CORE_GBS * len(node.cores) if node.cores else LONE_GBS
 
 
 def controller_reason(nodes: Sequence[Node]) -> str:
-    """The source of such bandwidths."""
+    """Return the source of bandwidths by `controller_gbs`."""
     kinds = sorted({node.memory_kind for node in nodes if node.memory_kind in KIND_GBS})
     parts = [f"{KIND_GBS[kind]} GB/s of {kind} for each core near it" for kind in kinds]
     plain = [node for node in nodes if node.memory_kind not in KIND_GBS]
@@ -57,9 +57,10 @@ def controller_reason(nodes: Sequence[Node]) -> str:
 
 
 def link_gbs(a: Node, b: Node, gbs_of_a: Decimal, gbs_of_b: Decimal) -> Decimal:
-    """Bandwidth of a link in one direction: within a socket that of the slower controller, between sockets a third.
+    """Return the bandwidth of a link in one direction: the slower controller's within a socket, a third between
+    sockets.
 
-    Of a node with cores and one without, the controller of the latter counts: nothing else is behind the link.
+    If only one node has cores, the controller of the other node counts: nothing else is behind the link.
     """
     alone = [gbs for node, gbs in ((a, gbs_of_a), (b, gbs_of_b)) if not node.cores]
     slower = alone[0] if len(alone) == 1 else min(gbs_of_a, gbs_of_b)
@@ -70,8 +71,9 @@ LINK_REASON = "assumed: the slower controller's bandwidth within a socket, a thi
 
 
 def relative_distance(inventory: Inventory, a: int, b: int) -> Fraction:
-    """Firmware's distance from node ``a`` to ``b`` relative to the local distance; the other direction's where this one
-    is not given, `FAR` where none is.
+    """Return firmware's distance from node ``a`` to ``b`` over the local distance of ``a``.
+
+    The distance from ``b`` to ``a`` stands in for a missing distance, and `FAR` if both are missing.
     """
     local = _given(inventory, a, a) or Decimal(10)
     found = _given(inventory, a, b) or _given(inventory, b, a)
@@ -84,21 +86,21 @@ def _given(inventory: Inventory, a: int, b: int) -> Decimal | None:
 
 
 def latency_ns(distance: Fraction, local_ns: Decimal) -> Decimal:
-    """Latency of a load over a relative distance, to tenths of a nanosecond."""
+    """Return the latency of a load over a relative distance, rounded to tenths of a nanosecond."""
     exact = Fraction(local_ns) * max(1 + SHARE_OF_DISTANCE * (distance - 1), SHARE_OF_DISTANCE)
     return Decimal(round(10 * exact)).scaleb(-1)
 
 
 # ---- Which nodes are linked: pairs of nodes without an equally short route over a third node -------------------------
 
-LEAST = Fraction(1, 10)  # of the local distance; firmware that makes all distances equal leaves every pair linked
+LEAST = Fraction(1, 10)  # least extra distance over the local distance; equal distances leave every pair linked
 
 
 def links_of(distance: Sequence[Sequence[Fraction]]) -> Iterator[tuple[int, int]]:
-    """Pairs of nodes without an equally short route over a third; they join all nodes.
+    """Yield the pairs of nodes without an equally short route over a third node; these pairs join all nodes.
 
-    ``distance[a][b]`` is relative to the local distance of ``a``; what counts of it is what exceeds 1. The shortest
-    pair across any cut is kept. Takes time in proportion to the pairs, times the unlike distances of one node.
+    ``distance[a][b]`` is relative to the local distance of ``a``; only the part above 1 counts. The shortest pair
+    across any cut is kept. The time is in proportion to the pairs, times the number of unlike distances of a node.
     """
     further = _further(distance)
     around = [_around(row) for row in further]
@@ -109,7 +111,7 @@ def links_of(distance: Sequence[Sequence[Fraction]]) -> Iterator[tuple[int, int]
 
 
 def _further(distance: Sequence[Sequence[Fraction]]) -> list[list[int]]:
-    """By how much nodes are further away than a node from itself, the longer of both directions, in a common unit."""
+    """Return [nodes][nodes] the distances above the local distance, the longer of both directions, in a common unit."""
     unit = lcm(LEAST.denominator, *{value.denominator for row in distance for value in row})
     whole = [[value.numerator * (unit // value.denominator) - unit for value in row] for row in distance]
     least = LEAST.numerator * (unit // LEAST.denominator)
@@ -119,18 +121,18 @@ def _further(distance: Sequence[Sequence[Fraction]]) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class _Around:
-    """The nodes around one node: sets of nodes, as bits of whole numbers, by their distance in ascending order."""
+    """The sets of nodes around one node, as bits of whole numbers, by distance in ascending order."""
 
     distances: list[int]
     rings: list[int]
 
     @cached_property
     def discs(self) -> list[int]:
-        """The nodes nearer than each distance, and at last all."""
+        """The set of nodes nearer than each distance, and at last the set of all nodes."""
         return list(accumulate(self.rings, or_, initial=0))
 
     def within(self, distance: int) -> int:
-        """The nodes that are at most so far away."""
+        """Return the set of nodes that are at most ``distance`` away."""
         return self.discs[bisect_right(self.distances, distance)]
 
 
@@ -143,7 +145,7 @@ def _around(row: Sequence[int]) -> _Around:
 
 
 def _is_between(a: _Around, b: _Around, distance: int) -> bool:
-    """Whether a third node is on a route between two of that distance; neither of them is, as no distance is 0."""
+    """Return whether a third node is on a route of length ``distance`` between ``a`` and ``b``."""
     for part, ring in zip(a.distances, a.rings, strict=True):
         if part >= distance:
             return False

@@ -1,1 +1,1 @@
-"""Machines, strategies and task graphs as objects of Python, and the lists of what is shipped."""
+"""Machines, strategies and task graphs as objects of Python, and lists of shipped names."""

@@ -1,8 +1,8 @@
 """Dependences that follow from the data that tasks read and write, as OpenMP's ``depend`` clauses give them.
 
-In the order of their creation a task waits for the last writer of what it reads (read after write), and, of what it
-writes, for its last writer and for those that have read it since (write after write, write after read). Blocks of
-memory may overlap in any way: each region is cut at all their ends.
+Tasks wait in the order of their creation. A task waits for the last writer of the bytes that the task reads (read after
+write). For bytes that the task writes, the task waits for the last writer and for all readers since (write after write,
+write after read). Blocks of memory may overlap in any way: a region is cut at the ends of all blocks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NOBODY = -1
 
 
 class _Piece:
-    """Bytes that were always accessed together: who wrote them last, and who has read them since."""
+    """Bytes that were always accessed together: the last writer, and the readers since."""
 
     __slots__ = ("end", "readers", "writer")
 
@@ -27,16 +27,16 @@ class _Piece:
 
 
 class RegionHistory:
-    """Who accessed the bytes of one region last, among the tasks of one parent."""
+    """The last accesses to the bytes of a region, among the tasks of one parent."""
 
     __slots__ = ("_begins", "_pieces")
 
     def __init__(self) -> None:
-        self._begins: list[int] = []  # of the pieces, ascending; bytes outside of them were not accessed
+        self._begins: list[int] = []  # first bytes of the pieces, ascending; other bytes were not accessed
         self._pieces: dict[int, _Piece] = {}
 
     def access(self, task: int, begin: int, end: int, writes: bool, found: set[int]) -> None:
-        """Let ``task`` read or write the bytes from ``begin`` to ``end``, and add to ``found`` those it waits for."""
+        """Let ``task`` read or write the bytes from ``begin`` to ``end``, and add its predecessors to ``found``."""
         piece = self._pieces.get(begin)
         pieces = [piece] if piece is not None and piece.end == end else self._cut(begin, end)
         for each in pieces:
@@ -50,7 +50,7 @@ class RegionHistory:
         found.discard(task)
 
     def _cut(self, begin: int, end: int) -> list[_Piece]:
-        """The pieces that make up the bytes from ``begin`` to ``end``, after cutting those that cross these."""
+        """Return the pieces of the bytes from ``begin`` to ``end``, after cutting pieces at both ends."""
         self._split(begin)
         self._split(end)
         found, at = [], begin
@@ -76,7 +76,7 @@ class RegionHistory:
             insort(self._begins, at)
 
 
-# ---- The memory of a task graph that is made in Python: regions, and pieces of them that tasks read and write --------
+# ---- The memory of a task graph made in Python: regions, and parts of regions that tasks read and write --------
 
 
 class Block(NamedTuple):
@@ -89,7 +89,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DataRegion:
-    """A contiguous range of memory of a graph; ``region[a:b]`` is its bytes from a up to b, both in bytes."""
+    """A contiguous range of memory of a graph; ``region[a:b]`` are the bytes from a up to b."""
 
     graph: object
     number: int
@@ -97,7 +97,7 @@ class DataRegion:
     size: int
 
     def __getitem__(self, span: slice) -> Block:
-        """The bytes of a slice without a step; InputError for one that is empty or leaves the region."""
+        """Return the bytes of a slice without a step; raise InputError if the slice is empty or leaves the region."""
         if not isinstance(span, slice) or span.step not in (None, 1):
             raise InputError(f"got {span!r} in region {self.name!r}", expected="a range of bytes such as [0:4096]")
         first, end = 0 if span.start is None else span.start, self.size if span.stop is None else span.stop
@@ -110,13 +110,13 @@ class DataRegion:
 
     @property
     def whole(self) -> Block:
-        """All of its bytes."""
+        """The part of all bytes of the region."""
         return Block(self, 0, self.size)
 
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """A region cut into ``rows`` x ``columns`` tiles of ``tile_bytes`` bytes, row by row; ``tiles[i, j]`` is one."""
+    """A region cut into ``rows`` x ``columns`` tiles of ``tile_bytes`` bytes, row by row; ``tiles[i, j]`` is a tile."""
 
     region: DataRegion
     rows: int
@@ -124,7 +124,7 @@ class Tiles:
     tile_bytes: int
 
     def __getitem__(self, place: tuple[int, int]) -> Block:
-        """The tile in a row and a column, from 0; InputError if there is none."""
+        """Return the tile in a row and a column, both from 0; raise InputError if there is no such tile."""
         if not (
             isinstance(place, tuple) and len(place) == 2 and all(isinstance(each, SupportsIndex) for each in place)
         ):

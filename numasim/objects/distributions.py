@@ -24,7 +24,11 @@ from numasim.workload.graph import NodeAccess, Pattern, RangeFamily
 from numasim.workload.graph_rules import check_amounts
 
 WHOLE = 2**60  # of the weights of a table
-FINE, LOW, HIGH = 16, 20, 40  # quantiles for each halving of what is left, and how often it is halved at either end
+FINE, LOW, HIGH = (
+    16,
+    20,
+    40,
+)  # quantiles for each halving of the probability; halvings at either end
 MOST_VALUES = 4096  # of a table with a part for each
 
 Part = tuple[int, float, float]  # weight, from, to
@@ -33,12 +37,12 @@ Part = tuple[int, float, float]  # weight, from, to
 class Distribution:
     """A distribution of numbers from 0 on: of times in ns, or of bytes.
 
-    It is cut into some hundred parts of given probability, finer towards both ends, in each of which all whole numbers
-    are equally likely. ``most`` bounds it: what would be above it has that value.
+    A distribution is cut into some hundred parts of given probability, finer towards both ends. Within a part all whole
+    numbers are equally likely. ``most`` is an upper bound: larger numbers become ``most``.
     """
 
     def __init__(self, name: str, parts: Iterable[Part]) -> None:
-        """A distribution of these parts (weight, from, to); one of a single value is from it to itself."""
+        """Make the distribution of ``parts`` (weight, from, to); a single value has a part from the value to itself."""
         self.name = name
         self.parts = tuple(parts)
         for _, low, high in self.parts:
@@ -47,18 +51,18 @@ class Distribution:
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Distribution:
-        """All numbers from ``low`` to ``high`` are equally likely."""
+        """Return all numbers from ``low`` to ``high`` are equally likely."""
         return cls(f"uniform({low}, {high})", [(1, low, high)])
 
     @classmethod
     def exponential(cls, mean: float, *, most: float | None = None) -> Distribution:
-        """The time between events that come at random, ``mean`` apart."""
+        """Return the distribution of times between random events (exponential), with the mean ``mean``."""
         _require(mean > 0, f"the mean is {mean}", "more than 0")
         return cls._of_quantiles(f"exponential({mean})", lambda below, above: -mean * math.log(above), most)
 
     @classmethod
     def lognormal(cls, median: float, sigma: float, *, most: float | None = None) -> Distribution:
-        """A number whose logarithm is normal, with the standard deviation ``sigma``."""
+        """Return the distribution of numbers whose logarithm is normal, with the standard deviation ``sigma``."""
         _require(median > 0 and sigma > 0, f"median and sigma are {median} and {sigma}", "more than 0")
         normal = NormalDist()
 
@@ -78,14 +82,14 @@ class Distribution:
 
     @classmethod
     def zipf(cls, values: int, exponent: float = 1, *, unit: float = 1) -> Distribution:
-        """``k`` times ``unit`` with a probability in proportion to ``k ** -exponent``, for k from 1 to ``values``."""
+        """Return the distribution of ``k * unit``, where k from 1 to ``values`` has weight ``k ** -exponent``."""
         _require(1 <= values <= MOST_VALUES, f"there are {values} values", f"1 to {MOST_VALUES}")
         numbers = range(1, values + 1)
         return cls.of([k * unit for k in numbers], [k**-exponent for k in numbers], name=f"zipf({values}, {exponent})")
 
     @classmethod
     def of(cls, values: Sequence[float], weights: Sequence[float], *, name: str = "table") -> Distribution:
-        """These values with probabilities in proportion to their weights."""
+        """Return the distribution of ``values`` with probabilities in proportion to ``weights``."""
         _require(
             0 < len(values) == len(weights) <= MOST_VALUES,
             f"there are {len(values)} values and {len(weights)} weights",
@@ -100,7 +104,7 @@ class Distribution:
     def _of_quantiles(
         cls, name: str, quantile: Callable[[float, float], float], most: float | None, start: float = 0
     ) -> Distribution:
-        """That of a function of how much is below and how much is above; ``start`` is the lowest number."""
+        """Return the distribution of a quantile function of (probability below, probability above)."""
         _require(most is None or most > start, f"the highest number of {name} is {most}", f"more than {start}")
         bound = math.inf if most is None else most
         ends = [2 ** (-step / FINE) for step in range(FINE * LOW, FINE - 1, -1)]
@@ -116,12 +120,12 @@ class Distribution:
 
     @property
     def mean(self) -> float:
-        """The mean of what is drawn."""
+        """The mean of the distribution."""
         whole = sum(weight for weight, _, _ in self.parts)
         return math.fsum(weight * (low + high) / 2 for weight, low, high in self.parts) / whole
 
     def amounts(self, unit: int = 1) -> Amounts:
-        """The table of its numbers times ``unit``, rounded to whole ones; a part ends where the next one begins."""
+        """Return the table of numbers times ``unit``, rounded; a part ends where the next part begins."""
         ends = [(weight, round(low * unit), round(high * unit)) for weight, low, high in self.parts]
         if any(high > LONGEST_PS for _, _, high in ends):
             raise InputError(f"{self.name} goes up to {ends[-1][2] / unit:g}", expected=f"at most {LONGEST_PS // unit}")
@@ -135,7 +139,7 @@ class Distribution:
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
-    """The parts, those of the same single value next to each other as one."""
+    """Return the parts, after joining neighbours with the same single value."""
     found: list[Part] = []
     for (low, high), same in groupby(parts, key=lambda part: part[1:]):
         weights = [weight for weight, _, _ in same]
@@ -155,7 +159,7 @@ def _require(holds: Any, problem: str, expected: str) -> None:
         raise InputError(problem, expected=expected)
 
 
-# ---- Ranges of a graph: what the user says of their items, checked, as families of items (model 3.5) -----------------
+# ---- Ranges of a graph: checked values of the user as families of items (model 3.5) -----------------
 
 OnNodes = Mapping[Any, Any]  # node, or several, to bytes: of all items, of each, or a distribution
 
@@ -170,7 +174,7 @@ def range_family(
     pattern: str,
     kernel: int,
 ) -> RangeFamily:
-    """A family of ``count`` items; an InputError for what no item can have."""
+    """Return a family of ``count`` items; raise InputError for impossible values."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST_ITEMS:
         raise InputError(f"the range has {count!r} items", expected=f"1 to {MOST_ITEMS:,}")
     items = int(count)

@@ -75,10 +75,10 @@ def plain_graph(
         raise InputError(f"the graph {name!r} has no tasks", expected="at least one")
     check_acyclic(*edges, count)
     names, kernel = kernels or (("",), np.zeros(count, np.uint8))
-    accesses = None
+    accesses: tuple[I64, dict[str, Any]] | None = None
     if blocks is not None:
         _, offset, size, mode = blocks
-        accesses = np.arange(count + 1), {"offset": offset, "row_bytes": size, "mode": mode}
+        accesses = np.arange(count + 1, dtype=np.int64), {"offset": offset, "row_bytes": size, "mode": mode}
     return workload_of(
         name,
         kernels=names,
@@ -104,7 +104,7 @@ def check_acyclic(source: I64, target: I64, tasks: int) -> None:
         raise InputError(f"tasks wait for each other in a cycle: {text}", expected="a graph without cycles")
 
 
-# ---- Pipelines: items that go through stages, each of which takes one item at a time or many at once ----------------
+# ---- Pipelines: items that go through serial and parallel stages ----------------
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Task graphs as networkx's directed graphs, and back.
 
-A node is a task, with ``cost_ns``, all that it computes. An edge leads from a task to one that waits for it
-(``kind="dependence"``) or that it spawns (``kind="spawn"``). What a task does is in ``steps`` where it is more than to
-compute once: ``("work", {compute_ps, kernel, accesses})``, ``("spawn", node)``, ``("call", node)``, ``("wait",)``,
-``("group",)``, ``("end_group",)`` and the synchronisation ops, in their order. ``graph.graph`` has the rest: name,
+A node is a task; ``cost_ns`` is the compute time of the task. An edge leads from a task to a task that waits
+(``kind="dependence"``) or to a child (``kind="spawn"``). The attribute ``steps`` has the ops of a task that does more
+than to compute once: ``("work", {compute_ps, kernel, accesses})``, ``("spawn", node)``, ``("call", node)``,
+``("wait",)``, ``("group",)``, ``("end_group",)`` and the synchronisation ops, in order. ``graph.graph`` has the name,
 regions, phases.
 """
 
@@ -33,7 +33,7 @@ ONE_PHASE = {"range": None, "deal": "master", "serial": False, "repeat": 1, "nam
 
 
 def to_networkx(workload: Workload) -> nx.DiGraph[Any]:
-    """The graph of a workload's tasks; InputError for one with ranges, whose tasks are not written down."""
+    """Return the graph of a workload's tasks; raise InputError for a workload with ranges."""
     import networkx as nx
 
     if workload.ranges:
@@ -58,7 +58,7 @@ def to_networkx(workload: Workload) -> nx.DiGraph[Any]:
 
 
 def _head(document: dict[str, Any]) -> dict[str, Any]:
-    """What the graph has beside its tasks, without what it has anyway."""
+    """Return the attributes of the graph, without defaults."""
     head = {key: document[key] for key in HEAD if document[key]}
     if head["kernels"] == [""]:
         del head["kernels"]
@@ -72,14 +72,14 @@ def _step(op: list[Any], segments: list[dict[str, Any]]) -> tuple[Any, ...]:
 
 
 def _is_plain(steps: list[tuple[Any, ...]]) -> bool:
-    """Whether the task computes once and does nothing else, so that its cost says it all."""
+    """Return whether the task only computes once, so that the cost describes the whole task."""
     if len(steps) != 1 or steps[0][0] != "work":
         return False
     return {key: steps[0][1][key] for key in PLAIN} == PLAIN
 
 
 def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: str | None) -> Workload:
-    """The workload of a directed graph; InputError for costs, edges and steps that are wrong."""
+    """Return the workload of a directed graph; raise InputError for wrong costs, edges and steps."""
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to those that wait")
     _require_costs(graph, cost, usual_cost_ns)
@@ -95,7 +95,7 @@ def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: s
 
 
 def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> None:
-    """Refuse a graph whose nodes say something, but not what they cost: a misspelt attribute would cost nothing."""
+    """Raise InputError if nodes have attributes but no costs: tasks with a misspelt attribute would cost nothing."""
     said = dict.fromkeys(str(key) for _, found in graph.nodes(data=True) for key in found)
     if said and not {cost, "steps", "kind"} & said.keys() and isinstance(usual_cost_ns, int) and usual_cost_ns == 0:
         raise InputError(
@@ -107,14 +107,14 @@ def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> Non
 
 
 def _computes_alone(graph: nx.DiGraph[Any]) -> bool:
-    """Whether every task computes once, and nobody spawns or accesses anything."""
+    """Return whether every task computes once, and nobody spawns or accesses anything."""
     nodes, edges = graph.nodes(data=True), graph.edges(data=True)
     said = any("steps" in found or "kind" in found for _, found in nodes)
     return not (said or any(found.get("kind") in FORKS for *_, found in edges) or set(HEAD) & graph.graph.keys())
 
 
 def _document(graph: nx.DiGraph[Any], name: str, cost: str, usual_cost_ns: Any) -> dict[str, Any]:
-    """The JSON form of a graph of tasks that spawn others, or do more than compute once."""
+    """Return the JSON form of a graph whose tasks spawn tasks, or do more than compute once."""
     steps = {node: _steps(graph, node, cost, usual_cost_ns) for node in graph.nodes}
     order = _depth_first(graph, steps)
     numbers = {node: number for number, node in enumerate(order)}
@@ -129,7 +129,7 @@ def _document(graph: nx.DiGraph[Any], name: str, cost: str, usual_cost_ns: Any) 
 
 
 def _renumbered(entries: list[dict[str, Any]], numbers: dict[int, int]) -> list[dict[str, Any]]:
-    """Phases and loops over them, whose roots have other numbers."""
+    """Return phases and loops with new numbers of roots."""
     return [
         {**entry, "loop": _renumbered(entry["loop"], numbers)}
         if "loop" in entry
@@ -139,7 +139,7 @@ def _renumbered(entries: list[dict[str, Any]], numbers: dict[int, int]) -> list[
 
 
 def _steps(graph: nx.DiGraph[Any], node: Hashable, cost: str, usual_cost_ns: Any) -> list[tuple[Any, ...]]:
-    """What a task does; where it does not say, it computes, spawns the tasks that edges name, and waits for them."""
+    """Return the ops of a task. Default: the task computes, spawns its children, and waits for the children."""
     found = graph.nodes[node]
     if "steps" in found:
         return list(found["steps"])
@@ -150,7 +150,7 @@ def _steps(graph: nx.DiGraph[Any], node: Hashable, cost: str, usual_cost_ns: Any
 
 
 def _depth_first(graph: nx.DiGraph[Any], steps: dict[Any, list[tuple[Any, ...]]]) -> list[Any]:
-    """The tasks in the numbering of a workload: those that nobody spawns in their order, children behind parents."""
+    """Return the tasks in the numbering of a workload: roots in their order, children behind parents."""
     below = {node: [step[1] for step in steps[node] if step[0] in FORKS] for node in graph.nodes}
     spawned = {child for some in below.values() for child in some}
     for child in spawned - set(graph.nodes):
@@ -161,7 +161,7 @@ def _depth_first(graph: nx.DiGraph[Any], steps: dict[Any, list[tuple[Any, ...]]]
         node = left.pop()
         found.append(node)
         if len(found) > len(below):
-            break  # a task that is spawned twice, which the rules of a workload refuse
+            break  # a task spawned twice, which `validate` refuses
         left += reversed(below[node])
     seen = set(found)
     return [*dict.fromkeys(found), *(node for node in graph.nodes if node not in seen)]

@@ -1,4 +1,4 @@
-"""A task graph as an object of Python: built task by task, from arrays, from networkx, or read."""
+"""A task graph as an object of Python: built task by task, from arrays or networkx, or read from a file."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 DEALS = {deal.name.lower(): deal for deal in Deal}
 NOTHING: OnNodes = {}
 MOST_DRAWN = 60  # tasks
-MOST_MEASURED = 200_000  # tasks of which a notebook shows work and span
+MOST_MEASURED = 200_000  # most tasks of a graph whose work and span a notebook shows
 
 
 class Graph(Held):
-    """A program of tasks, with their costs, their memory, and what they wait for.
+    """A program of tasks, with costs, memory and dependences.
 
-    `task` adds a task; what it reads and writes says whom it waits for, and so does ``after``. A task may spawn others
-    and wait for them. The finished graph is given as ``workload=`` to `numasim.run` and `numasim.sweep`, alone or among
-    the values of an axis.
+    `task` adds a task, which waits for the tasks ``after`` which it comes and for tasks that access the same memory. A
+    task may spawn tasks and wait for them. The finished graph is given as ``workload=`` to `numasim.run` and
+    `numasim.sweep`, alone or among the values of an axis.
 
-    The tasks that nobody spawns start together, given to worker 0, which puts them into its queue (``deal="master"``),
-    or to all workers in turn (``"cyclic"``) or in blocks (``"block"``), those apart that wait for others: they come
-    when these have ended. Nothing is paid for making them.
+    Tasks that no task spawns start together. ``deal="master"`` gives these tasks to worker 0, which puts them into its
+    queue; ``"cyclic"`` gives them to all workers in turn, ``"block"`` in blocks. Tasks that wait for other tasks start
+    when these have ended. Creating a task at the start takes no time.
     """
 
     part = "workload"
 
     def __init__(self, name: str = "graph", *, deal: str = "master") -> None:
-        """Begin without tasks; InputError for a ``deal`` that does not exist."""
+        """Begin a graph without tasks; raise InputError for an unknown ``deal``."""
         if deal not in DEALS:
             raise InputError(
                 f"there is no deal {deal!r}", expected=f"one of {', '.join(DEALS)}", value=deal, known=DEALS
@@ -56,8 +56,8 @@ class Graph(Held):
         self._name, self._deal = name, DEALS[deal]
         self._open: GraphBuilding | None = GraphBuilding(name)
         self._made: tuple[int, _Made] | None = None
-        self.names: tuple[str, ...] = ()  # of the tasks of an imported graph, in the order of their numbers
-        self.remarks: tuple[str, ...] = ()  # what the import of its file leaves out or takes for granted
+        self.names: tuple[str, ...] = ()  # names of the tasks of an imported graph, by number
+        self.remarks: tuple[str, ...] = ()  # data that an import leaves out or assumes
 
     @classmethod
     def _of(cls, workload: Workload) -> Self:
@@ -65,13 +65,13 @@ class Graph(Held):
         made._open, made._made = None, (0, _Made(workload))
         return made
 
-    # ---- other ways to make one ----
+    # ---- other ways to make a graph ----
 
     @classmethod
     def fork_join(cls, function: Callable[..., Any], *arguments: Any, name: str | None = None) -> Self:
-        """The tree of tasks of ``function(task, *arguments)``.
+        """Return the tree of tasks of ``function(task, *arguments)``.
 
-        It is called once, and so are the functions that it spawns. InputError for ones that are nested too deep::
+        The function and the functions that it spawns are called once. Raise InputError if calls are nested too deep::
 
             def fib(task, n):
                 if n < 2:
@@ -105,11 +105,11 @@ class Graph(Held):
         item_bytes: int = 0,
         most_items: int | None = None,
     ) -> Self:
-        """``items`` items that go through ``stages``: a task for each, numbered item by item.
+        """Return the graph of ``items`` items that go through ``stages``: a task for each item and stage, item by item.
 
-        A stage is a `Stage`, or a number, the cost in ns of a parallel one. With ``item_bytes`` each item has so much
-        memory, which its first stage writes and the others read and write. At most ``most_items`` are under way at a
-        time (default: any number).
+        A stage is a `Stage`, or a number: the cost in ns of a parallel stage. ``item_bytes`` is the memory of each
+        item, which the first stage writes and the other stages read and write. At most ``most_items`` items are under
+        way at a time (default: any number).
         """
         return cls._of(pipeline(stages, items, name, item_bytes, most_items))
 
@@ -117,10 +117,11 @@ class Graph(Held):
     def from_edges(
         cls, edges: npt.ArrayLike, costs_ns: npt.ArrayLike, *, name: str = "graph", deal: str = "master"
     ) -> Self:
-        """Tasks 0, 1, .. with the costs ``costs_ns`` [tasks] in ns, and dependences ``edges`` [edges, 2].
+        """Return the graph of tasks 0, 1, .. with the costs ``costs_ns`` [tasks] in ns, and dependences ``edges``
+        [edges, 2].
 
-        Each edge leads from a task to one that waits for its end; edges that are given twice count once. InputError for
-        cycles, tasks that are not there, and negative costs.
+        An edge leads from a task to a task that waits; repeated edges count once. Raise InputError for cycles, for
+        unknown tasks and for negative costs.
         """
         costs = costs_ps(costs_ns)
         return cls._of(plain_graph(name, costs, edge_columns(edges, len(costs)), deal=cls(deal=deal)._deal))
@@ -129,12 +130,11 @@ class Graph(Held):
     def from_networkx(
         cls, graph: nx.DiGraph[Any], *, cost: str = "cost_ns", usual_cost_ns: Any = 0, name: str | None = None
     ) -> Self:
-        """A task for each node of a directed graph; each waits for its predecessors.
+        """Return the graph with a task for each node of a directed graph; a task waits for its predecessors.
 
-        The attribute ``cost`` of a node is the task's cost in ns, ``usual_cost_ns`` that of nodes without it;
-        InputError where all nodes lack it, have others, and would cost nothing. Graphs of `to_networkx` come back
-        equal. Edges with ``kind="spawn"`` lead from a task to those that it spawns, and waits for, once it has
-        computed.
+        The attribute ``cost`` of a node is the task's cost in ns; ``usual_cost_ns`` is the cost of nodes without the
+        attribute. Raise InputError if all nodes have attributes, but no cost. Graphs of `to_networkx` come back equal.
+        Edges with ``kind="spawn"`` lead from a task to children, which the task spawns after computing and waits for.
         """
         from numasim.objects.graph_networkx import from_networkx
 
@@ -142,7 +142,7 @@ class Graph(Held):
 
     @classmethod
     def shipped(cls, family: str, **parameters: Any) -> Self:
-        """The graph that a shipped family of `numasim.workloads` generates, such as ``Graph.shipped("fib", n=10)``."""
+        """Return the graph of a shipped family of `numasim.workloads`, such as ``Graph.shipped("fib", n=10)``."""
         from numasim.parts.yaml.nodes import Place, Source, from_python
         from numasim.spec.run_spec import validated_workload
         from numasim.workload.generate import generate
@@ -152,7 +152,7 @@ class Graph(Held):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """The graph in a file, JSON or npz; InputError with file and field, or array, for anything that is wrong."""
+        """Return the graph in a file, JSON or npz; raise InputError with file and field, or array, for mistakes."""
         from numasim.workload.graph_forms import read_graph
 
         return cls._of(read_graph(Path(path)))
@@ -169,15 +169,16 @@ class Graph(Held):
         bytes: str | None = None,
         memory: bool = True,
     ) -> Self:
-        """The graph in a file of another program: WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU, grain graphs.
+        """Return the graph in a file of another program: WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU, grain
+        graphs.
 
-        The format is told by the content. ``unit`` is the file's unit of time where it has none, such as ``"1us"``,
-        ``usual`` the time of tasks for which the file says none, and ``times`` those of tasks by name, label or kernel,
-        such as ``["potrf=1us"]``. ``cost`` and ``bytes`` are the attributes of nodes and
-        edges of DOT and GraphML that hold the time of a task and a number of bytes. Files that one task writes and
-        another reads are dependences and, with ``memory``, regions that the tasks access. ``names`` of the graph are
-        those of its tasks in the file, ``remarks`` what was used, left out and is not known. InputError
-        with file and place for what is wrong.
+        The contents of the file tell the format. ``unit`` is the unit of time if the file has none, such as ``"1us"``;
+        ``usual`` is the time of tasks without a time in the file; ``times`` are times of tasks by name, label or
+        kernel, such as ``["potrf=1us"]``. ``cost`` and ``bytes`` are the attributes of nodes and edges of DOT and
+        GraphML that hold the time of a task and a number of bytes. Files that one task writes and another task reads
+        are dependences and, with ``memory``, regions that the tasks access. ``names`` of the graph are the names of
+        tasks in the file; ``remarks`` list used, unused and unknown data. Raise InputError with file and place for
+        mistakes.
         """
         from numasim.workload.imports.import_choices import Choices
         from numasim.workload.imports.import_graph import imported
@@ -199,14 +200,14 @@ class Graph(Held):
         on: Machine | str | Path | None = None,
         parallel_part: bool = False,
     ) -> Self:
-        """The graph of an OpenMP program, which is run with ``arguments``, as `numasim record` does.
+        """Run an OpenMP program with ``arguments``, as `numasim record` does, and return the program's graph.
 
-        ``threads`` are those of the program (default: 1, refused if it divides work by their number), ``repeats`` its
-        runs (default: 3 to 30, of short programs at least 15, until they settle), ``openmp`` the file of LLVM's OpenMP
-        runtime. ``on`` is the machine at hand, an object or a file with ``core_steps_per_s``; by default the rate of
-        its cores is measured.
-        ``parallel_part`` leaves out what the program does between its parallel regions. ``remarks`` say how the graph
-        came about. InputError where the program cannot be recorded.
+        ``threads`` is the program's number of threads (default: 1; refused if the program divides work by the number of
+        threads). ``repeats`` is the number of runs (default: 3 to 30, at least 15 for short programs, until times
+        settle). ``openmp`` is the file of LLVM's OpenMP runtime. ``on`` is the machine at hand, an object or a file
+        with ``core_steps_per_s``; by default the rate of cores is measured. ``parallel_part`` leaves out the work
+        between parallel regions. ``remarks`` describe the recording. Raise InputError if the program cannot be
+        recorded.
         """
         from numasim.runtime.record.recording import Order, lines_of, record
 
@@ -220,9 +221,10 @@ class Graph(Held):
         return made
 
     def recorded_on(self, machine: Machine | str | Path) -> Graph:
-        """The graph with its times as those of the cores of ``machine``, an object, a shipped name or a file.
+        """Return the graph as if recorded on ``machine``, an object, a shipped name or a file.
 
-        On another machine with ``core_steps_per_s`` they are scaled by both rates. InputError for one without.
+        On another machine with ``core_steps_per_s`` times are scaled by both rates. Raise InputError if ``machine`` has
+        no such rate.
         """
         from numasim.workload.recording.core_rates import recorded_on
 
@@ -239,23 +241,24 @@ class Graph(Held):
         return self._open
 
     def region(self, name: str, size: int, *, initialised: bool = True) -> DataRegion:
-        """A new region of memory of ``size`` bytes; ``region[a:b]`` is a part of it that tasks can read and write.
+        """Return a new region of ``size`` bytes; ``region[a:b]`` is a part that tasks can read and write.
 
-        One that is ``initialised`` was written before the tasks start, by the master; else its first access places it.
+        The master writes an ``initialised`` region before tasks start; else the first access to a page places the page.
         """
         return self._building.region(name, size, initialised)
 
     def tiles(self, name: str, rows: int, columns: int, *, tile_bytes: int, initialised: bool = True) -> Tiles:
-        """A new region of ``rows`` x ``columns`` tiles; ``tiles[i, j]`` is one that tasks can read and write."""
+        """Return a new region of ``rows`` x ``columns`` tiles; ``tiles[i, j]`` is a tile to read and write."""
         if min(rows, columns) < 1:
             raise InputError(f"{name!r} has {rows} x {columns} tiles", expected="at least one")
         return Tiles(self.region(name, rows * columns * tile_bytes, initialised=initialised), rows, columns, tile_bytes)
 
     def objects(self, name: str, count: int, *, skew: Any = 0, undo_ns: Any = 0, same: bool = False) -> Objects:
-        """A new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
+        """Return a new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
 
-        They are drawn by Zipf's law of exponent ``skew``; with 0 all are equally likely. An attempt that aborts takes
-        ``undo_ns`` more, at least a nanosecond; the next one opens other objects, or the ``same`` ones again.
+        Objects are drawn by Zipf's law of exponent ``skew``; with 0 all objects are equally likely. An aborted attempt
+        takes ``undo_ns`` more, at least a nanosecond. The next attempt opens other objects, or the ``same`` objects
+        again.
         """
         return self._building.objects(name, count, skew, undo_ns, same)
 
@@ -269,12 +272,12 @@ class Graph(Held):
         after: Task | Iterable[Task] = (),
         kernel: str = "",
     ) -> Task:
-        """Add a task that nobody spawns, and return it.
+        """Add a task that no task spawns, and return the task.
 
-        It computes for ``cost_ns`` ns (rounded to whole ps) while it reads and writes memory: regions, their parts,
-        tiles, or names of regions; ``updates`` are both read and written. It waits for the tasks ``after`` which it
-        comes, and for those added before it that wrote what it accesses, or accessed what it writes. ``kernel`` is the
-        kind of work, which kernel rates and pages of results tell apart.
+        The task computes for ``cost_ns`` ns (rounded to whole ps) and reads and writes memory meanwhile: regions, parts
+        of regions, tiles, or names of regions; ``updates`` are both read and written. The task waits for the tasks
+        ``after`` which it comes, for earlier tasks that write memory which the task accesses, and for earlier tasks
+        that access memory which the task writes. ``kernel`` is the kind of work in kernel rates and results.
         """
         return self._building.task(NO_PARENT, cost_ns, reads, writes, updates, after, kernel)
 
@@ -292,16 +295,16 @@ class Graph(Held):
         pattern: str = "sequential",
         kernel: str = "",
     ) -> None:
-        """Add ``count`` items to the phase at hand: tasks that are never written down, as many as you like.
+        """Add a range of ``count`` items to the current phase: tasks without an entry each, in any number.
 
-        An item computes for ``compute_ns`` ns: one number for all, an array of one for each, or a `Distribution` from
-        which every run draws them. ``reads``, ``writes`` and ``updates`` map nodes of the machine to the bytes that an
-        item reads or writes there, given alike: ``{0: sizes, 1: 64}``. A tuple of nodes shares an item's bytes evenly;
-        a node that is named twice in it has two parts. No cache serves these bytes, and nothing waits for them.
-        ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are the bytes of
-        memory that an item touches for the first time, each page with a page fault, ``freed`` those that it gives back,
-        both as one number, an array of one for each, or a distribution. ``returned``, from 0 to 1, is the part that an
-        item gives back of the memory of its bytes on nodes (model 3.5). A phase has at most one range.
+        An item computes for ``compute_ns`` ns: a number, an array with a number for each item, or a `Distribution` from
+        which every run draws. ``reads``, ``writes`` and ``updates`` map nodes of the machine to the bytes that an item
+        reads or writes on the node, in the same forms: ``{0: sizes, 1: 64}``. A tuple of nodes shares an item's bytes
+        evenly; a repeated node has a part for each mention. No cache serves these bytes, and no task waits for them.
+        ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are bytes of memory
+        that an item touches for the first time, each page with a page fault; ``freed`` are bytes that the item gives
+        back; both have the forms of ``compute_ns``. ``returned``, from 0 to 1, is the part of the memory of its bytes
+        on nodes that an item gives back (model 3.5). A phase has at most one range.
         """
         on_nodes = {Mode.READ: reads, Mode.WRITE: writes, Mode.READ_WRITE: updates}
         pages = {"fresh": fresh, "freed": freed}
@@ -312,22 +315,22 @@ class Graph(Held):
         self._building.edge(before, after)
 
     def barrier(self) -> None:
-        """Let the tasks that are added from now on start when all before have ended: a new phase."""
+        """Begin a new phase: tasks added from now on start when all earlier tasks have ended."""
         self._building.phase()
 
     def phase(self, name: str = "", *, repeat: int = 1) -> GraphPhase:
-        """Begin a new phase, as `barrier` does, with a name, which results and changes of the placement refer to.
+        """Begin a new phase, as `barrier` does, and return the phase, which `again` takes.
 
-        It runs ``repeat`` times in a row. `again` takes what is returned.
+        Results and changes of the placement refer to the ``name``. The phase runs ``repeat`` times in a row.
         """
         return self._building.phase(name, repeat)
 
     def again(self, phase: GraphPhase) -> None:
-        """Run the tasks of an earlier phase again, when all before have ended: a phase of its own."""
+        """Run the tasks of an earlier phase again in a new phase, when all earlier tasks have ended."""
         self._building.again(phase)
 
     def loop(self, repeat: int) -> AbstractContextManager[None]:
-        """Go ``repeat`` times through the phases that are added inside a ``with`` block; loops may be nested.
+        """Repeat ``repeat`` times the phases that are added inside a ``with`` block; loops may be nested.
 
         Two sweeps over two grids, from one into the other and back::
 
@@ -338,7 +341,7 @@ class Graph(Held):
                 for part in parts:
                     graph.task(800, reads=new[part], writes=old[part])
 
-        InputError for a loop without tasks. No barrier is needed before it and behind it.
+        Raise InputError for a loop without tasks. No barrier is needed before and behind the loop.
         """
         return self._building.loop(repeat)
 
@@ -369,12 +372,12 @@ class Graph(Held):
 
     @property
     def workload(self) -> Workload:
-        """The graph as the arrays that engines read; InputError for one without tasks or with a cycle."""
+        """The graph as the arrays that engines read; InputError if the graph has no tasks or a cycle."""
         return self._finished.workload
 
     @property
     def name(self) -> str:
-        """The name, which tables and figures show."""
+        """Name of the graph in tables and figures."""
         return self._name
 
     @property
@@ -384,40 +387,40 @@ class Graph(Held):
 
     @property
     def edges(self) -> int:
-        """Number of dependences, without those of parents and children."""
+        """Number of dependences, without those between parents and children."""
         return len(self.workload.successor)
 
     @property
     def work_ns(self) -> float:
-        """What all tasks compute together, in ns; the time of accesses depends on the machine and is left out."""
+        """Compute time of all tasks together in ns, without the time of accesses, which depends on the machine."""
         return self._finished.work_ps / 1000
 
     @property
     def span_ns(self) -> float:
-        """What the longest chain of tasks computes, in ns: no number of workers is faster."""
+        """Compute time of the longest chain of tasks in ns: no number of workers is faster."""
         return self._finished.span_ps / 1000
 
     @property
     def parallelism(self) -> float:
-        """Work over span: how many workers the graph can keep busy; infinite where nothing takes time."""
+        """Work over span: the number of workers that the graph can keep busy; infinite if nothing takes time."""
         return self.work_ns / self.span_ns if self.span_ns else float("inf")
 
     def describe(self) -> str:
-        """The graph in some lines of text: tasks, depth, critical path, memory."""
+        """Return the graph in some lines of text: tasks, depth, critical path, memory."""
         from numasim.workload.describe import describe
 
         return describe(self.workload)
 
     def to_networkx(self) -> nx.DiGraph[Any]:
-        """A networkx graph: nodes are tasks with ``cost_ns``, edges are dependences and, by their ``kind``, spawns."""
+        """Return a networkx graph: nodes are tasks with ``cost_ns``, edges are dependences or (by ``kind``) spawns."""
         from numasim.objects.graph_networkx import to_networkx
 
         return to_networkx(self.workload)
 
     def save(self, path: str | Path) -> Path:
-        """Write the graph, to be named as ``{file: PATH}``, and return the path: npz where it ends so, else JSON.
+        """Write the graph, for use as ``{file: PATH}``, and return the path: npz if the name ends in .npz, else JSON.
 
-        Graphs of a million tasks are written and read as npz many times faster.
+        A graph of a million tasks is written and read many times faster as npz.
         """
         from numasim.workload.graph_forms import write_graph
 
@@ -425,22 +428,22 @@ class Graph(Held):
         return Path(path)
 
     def written(self) -> bytes:
-        """The JSON file of the graph."""
+        """Return the JSON file of the graph."""
         from numasim.workload.json_form.graph_io import text_of
 
         return text_of(self.workload).encode()
 
     @property
     def contents(self) -> str:
-        """The digest of the graph, which runs are told apart by."""
+        """The digest of the graph, which is part of the identity of runs."""
         return self.workload.digest()
 
     def specified(self) -> WorkloadGraph:
-        """What runs of the graph are specified with."""
+        """Return the graph as the workload of a specification."""
         return WorkloadGraph.model_construct(contents=self.contents, workload=self.workload)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same name, tasks, memory and dependences."""
+        """Return whether both have the same name, tasks, memory and dependences."""
         return isinstance(other, Graph) and self.workload.digest() == other.workload.digest()
 
     __hash__ = None  # type: ignore[assignment]  # it may grow
@@ -470,7 +473,7 @@ class Graph(Held):
 
 
 class _Made:
-    """A finished workload and what follows from it, each computed once."""
+    """A finished workload and values that follow from the workload, each computed once."""
 
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
@@ -496,7 +499,7 @@ def _edges(workload: Workload) -> tuple[Any, Any]:
 
 
 def _machine_spec(machine: Machine | str | Path) -> MachineSpec:
-    """The machine that is an object, or that a shipped name or a file names."""
+    """Return the machine of an object, of a shipped name or of a file."""
     from numasim.spec.single_part import read_machine
 
     return read_machine(str(machine)) if isinstance(machine, str | Path) else machine.spec

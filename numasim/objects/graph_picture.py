@@ -1,4 +1,4 @@
-"""A small task graph as a picture: tasks in the order in which they can start, from the left to the right."""
+"""A small task graph as a picture: tasks from left to right, in the order in which they can start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINE = "#808080"
 
 
 def picture_of(workload: Workload) -> Html:
-    """An SVG: a circle for each task, coloured by its kernel; lines to those that wait, dashed ones to children."""
+    """Return an SVG: a circle for each task, coloured by kernel; lines to waiting tasks, dashed lines to children."""
     waits = _pairs(workload)
     spawns = [(int(parent), task) for task, parent in enumerate(workload.parent) if parent >= 0]
     column = _levels(workload.rows, [*waits, *spawns])
@@ -42,7 +42,7 @@ def picture_of(workload: Workload) -> Html:
 
 
 def _legend(workload: Workload, y: int) -> list[str]:
-    """The colours of the kernels that have a name, beside each other."""
+    """Return the legend: the colours of the kernels with a name."""
     named = [number for number, name in enumerate(workload.kernels) if name]
     return [
         f'<rect x="{EDGE + 2 * STEP * at - RADIUS}" y="{y - RADIUS}" width="{RADIUS}" height="{RADIUS}" '
@@ -58,7 +58,7 @@ def _pairs(workload: Workload) -> list[tuple[int, int]]:
 
 
 def _levels(tasks: int, pairs: list[tuple[int, int]]) -> I64:
-    """[tasks] the number of tasks on the longest chain that leads to each."""
+    """Return [tasks] the number of tasks on the longest chain to each task."""
     level = np.zeros(tasks, np.int64)
     for _ in range(tasks):
         before = level.copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -34,8 +33,8 @@ IntArray = npt.NDArray[np.int64]
 class Machine(PartObject[MachineSpec]):
     """A NUMA machine: sockets, nodes with cores and memory, caches, links, latencies, clocks.
 
-    It is given as ``machine=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis. Fields of
-    its nodes (``cores``, ``threads_per_core``, ``memory``, ``imc_bandwidth_gbs``) may be given without ``nodes``.
+    A machine is given as ``machine=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis.
+    Fields of nodes (``cores``, ``threads_per_core``, ``memory``, ``imc_bandwidth_gbs``) may be given without ``nodes``.
     """
 
     part = "machine"
@@ -46,10 +45,9 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def from_hwloc(cls, path: str | Path, name: str | None = None) -> Self:
-        """The machine of an XML file that hwloc (``lstopo machine.xml``) wrote; InputError for anything else.
+        """Return the machine of an XML file of hwloc (``lstopo machine.xml``); raise InputError for other files.
 
-        Values that the file does not have are assumed and marked as such in ``sources``: replace what you have measured
-        by `with_`.
+        Values that the file does not have are assumed and marked as assumed in ``sources``; `with_` replaces values.
         """
         from numasim.machine.importing import import_machine
 
@@ -58,28 +56,30 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """``nodes`` sockets of one node each, every one linked with two others.
+        """Return a machine of ``nodes`` sockets of one node each, on a ring of links.
+
+
 
         ``fields`` are ``cores``, ``threads_per_core``, ``memory`` (``"16GiB"``) and ``imc_bandwidth_gbs`` of each node,
         ``link_bandwidth_gbs``, ``local_latency_ns``, ``hop_latency_ns``, ``name``, and all fields of a machine's YAML
-        file. What is not given is that of a node of ``like`` (a machine, shipped name or path), else assumed; `sources`
-        says where each value comes from. InputError for fields that are wrong.
+        file. Other values come from a node of ``like`` (a machine, shipped name or path), else are assumed; `sources`
+        has the source of each value. Raise InputError for wrong fields.
         """
         return cls._on_topology(f"ring-{nodes}", nodes, {"topology": "ring"}, like, fields)
 
     @classmethod
     def fully_connected(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """``nodes`` sockets of one node each, every one linked with every other; the rest as for `ring`."""
+        """Return a machine of ``nodes`` sockets of one node each, all linked; see `ring` for ``fields``."""
         return cls._on_topology(f"fully-connected-{nodes}", nodes, {"topology": "fully-connected"}, like, fields)
 
     @classmethod
     def twisted_ladder(cls, nodes: int = 8, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """``nodes`` sockets (8, 12, 16, ...) as a twisted ladder, as on Opterons; else as for `ring`."""
+        """Return ``nodes`` sockets (8, 12, 16, ...) as a twisted ladder, as on Opterons; else as for `ring`."""
         return cls._on_topology(f"twisted-ladder-{nodes}", nodes, {"topology": "twisted-ladder"}, like, fields)
 
     @classmethod
     def mesh(cls, rows: int, columns: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
-        """Sockets of one node each on a grid, linked with their up to four neighbours; the rest as for `ring`."""
+        """Return a machine of sockets of one node each on a grid, linked with neighbours; see `ring` for ``fields``."""
         links = {"topology": "mesh", "rows": rows, "columns": columns}
         return cls._on_topology(f"mesh-{rows}x{columns}", rows * columns, links, like, fields)
 
@@ -90,8 +90,7 @@ class Machine(PartObject[MachineSpec]):
             raise InputError(f"got {nodes!r} nodes", path=("machine", "nodes"), expected="at least one")
         base = name if model is None else f"{name}-{model.name}"
         changes = {key: value for key, value in fields.items() if key != "sources"}
-        example = None if model is None else Example(model.name, model.specified(), model.spec, model.built)
-        return cls(**topology_fields(changed_name(base, changes), nodes, links, example, fields))
+        return cls(**topology_fields(changed_name(base, changes), nodes, links, model, fields))
 
     @classmethod
     def _named(cls, name: str | Path) -> Self:
@@ -119,7 +118,7 @@ class Machine(PartObject[MachineSpec]):
 
     @property
     def threads(self) -> int:
-        """Number of hardware threads of the whole machine, which is the largest number of workers."""
+        """Number of hardware threads of the whole machine, the largest number of workers."""
         return self.spec.threads
 
     @property
@@ -139,19 +138,19 @@ class Machine(PartObject[MachineSpec]):
 
     @property
     def sources(self) -> dict[str, str]:
-        """Where the values come from, by dotted field; a source is also that of the fields below its own."""
+        """The sources of values by dotted field; a source also applies to the fields below."""
         return dict(self.spec.sources)
 
     def check(self) -> list[str]:
-        """What is implausible about the machine, a sentence each; empty where nothing is."""
+        """Return a sentence on each implausible value of the machine."""
         return check(self.built)
 
     def describe(self) -> str:
-        """The machine in some lines of text."""
+        """Return the machine in some lines of text."""
         return describe(self.built)
 
     def draw(self) -> Figure:
-        """A matplotlib figure of sockets, nodes, caches, memory and links; save it with ``savefig``."""
+        """Return a matplotlib figure of sockets, nodes, caches, memory and links; save it with ``savefig``."""
         from numasim.machine.drawing import draw
 
         return draw(self.built)
@@ -168,7 +167,7 @@ class Machine(PartObject[MachineSpec]):
         return [picture, listed(warnings)] if warnings else [picture]
 
 
-# ---- The fields of a machine of a topology, each with its source: given, those of another machine, or assumed --------
+# ---- The fields of a machine of a topology, each with its source: given, from another machine, or assumed --------
 
 Fields = dict[str, Any]
 OF_NODES = ("cores", "threads_per_core", "memory", "imc_bandwidth_gbs")
@@ -195,21 +194,11 @@ USUAL: Fields = {  # of a processor with eight cores and two or three channels o
 USUAL_SMT: Fields = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
 
 
-@dataclass(frozen=True)
-class Example:
-    """A machine whose nodes and distances another one takes over: its name, fields and arrays."""
+def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, given: Fields) -> Fields:
+    """Return all fields of a machine of ``nodes`` sockets with these ``links``.
 
-    name: str
-    fields: Fields
-    spec: MachineSpec
-    built: Topology
-
-
-def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, given: Fields) -> Fields:
-    """All fields of a machine of ``nodes`` sockets with these ``links``.
-
-    ``given`` are those that the user gives, those of nodes on their own; InputError for nodes of ``like`` that are
-    unlike each other, where they are needed.
+    ``given`` are the fields of the user, with fields of nodes at the top. Raise InputError if a node of ``like`` is
+    needed and the nodes are unlike.
     """
     given = nodes_together(given)
     below = dict(USUAL) if like is None else _of_machine(like)
@@ -228,9 +217,9 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Example | None, 
 
 
 def nodes_together(given: Fields) -> Fields:
-    """``given`` with the fields that all nodes share under ``nodes``.
+    """Return ``given`` with the fields that all nodes share under ``nodes``.
 
-    InputError where ``nodes`` is given, too, and for a name that is nearest to one of theirs.
+    Raise InputError if ``nodes`` is also given, and for a misspelt field of nodes.
     """
     known = [*MachineSpec.model_fields, *OF_NODES]
     for name in given:
@@ -262,9 +251,9 @@ def _threads(nodes: Any) -> int:
     return int(nodes.get("threads_per_core", 1)) if isinstance(nodes, dict) else 1
 
 
-def _of_machine(like: Example) -> Fields:
-    """What a machine of another topology takes over from ``like``: a node, and how far it is to others."""
-    plain = like.fields
+def _of_machine(like: Machine) -> Fields:
+    """Return the fields that a machine of another topology takes over from ``like``: a node and distances."""
+    plain = like.specified()
     if not isinstance(like.spec.nodes, NodesSpec):
         raise InputError(
             f"the nodes of {like.name!r} are unlike each other",
@@ -278,8 +267,8 @@ def _of_machine(like: Example) -> Fields:
     return fields | _distances(like)
 
 
-def _distances(like: Example) -> Fields:
-    """Latencies and the bandwidth of links: as written, else those of the nearest nodes."""
+def _distances(like: Machine) -> Fields:
+    """Return latencies and the bandwidth of links: as written, else as between the nearest nodes."""
     spec, links = like.spec, like.built.links
     latency_ps = like.built.latency_ps
     local_ps = int(latency_ps.diagonal().min())

@@ -1,4 +1,4 @@
-"""What machines and strategies as objects of Python have in common: made of fields, files or others of their kind."""
+"""The common part of machines and strategies as objects of Python, which are made of fields, files or other objects."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from numasim.spec.part_reader import PARTS, PartReader, with_named_functions
 
 M = TypeVar("M", bound=Model)
 NOWHERE = Place(Source("", Path()))
-LONGEST_NAME = 60  # of one that is made of the changed fields
+LONGEST_NAME = 60  # name of an object with changed fields
 GIVEN = "given in Python"  # the source of a value
 _WORD = re.compile(r"[A-Za-z0-9._+-]{1,20}")
 
 
 class PartObject(Held, Generic[M]):
-    """A machine or strategy that does not change; two of equal fields are equal."""
+    """A machine or strategy that does not change; objects of equal fields are equal."""
 
     _document: Node
     _spec: M
 
     def __init__(self, like: Any = None, *, name: str | None = None, **fields: Any) -> None:
-        """Make one of the ``fields`` of its YAML file, as plain data; InputError for fields that are wrong.
+        """Make an object of the ``fields`` of a YAML file, as plain data; raise InputError for wrong fields.
 
-        Those that are not given are as in ``like``, which is an object, a shipped name or a path. Nested mappings are
-        merged with those of ``like``; a dotted field such as ``**{"nodes.cores": 8}`` changes one value. Without a
-        ``name`` it has that of ``like`` and of the changed fields.
+        Other fields are as in ``like``, which is an object, a shipped name or a path. Nested mappings are merged with
+        the mappings of ``like``; a dotted field such as ``**{"nodes.cores": 8}`` changes one value. The default of
+        ``name`` is the name of ``like`` with the changed fields.
         """
         fields = self._in_their_places(fields)
         dotted = {key: value for key, value in fields.items() if not key.isidentifier()}
@@ -50,19 +50,19 @@ class PartObject(Held, Generic[M]):
 
     @classmethod
     def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
-        """The ``fields`` where the YAML file has them, for kinds that take some of them elsewhere, too."""
+        """Return the ``fields`` at their places in the YAML file."""
         return fields
 
     @classmethod
     def _sources(cls, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """The field ``sources`` after ``changes`` to another one, where there is such a field."""
+        """Return the field ``sources`` of another object after ``changes``, if the kind has this field."""
         if "sources" not in PARTS[cls.part].model_fields:
             return {}
         paths = [path for path, value in _leaves(changes) if not path.startswith("sources") and "[" not in path]
         return {"sources": {**dict.fromkeys(paths, GIVEN), **changes.get("sources", {})}}
 
     def _take(self, document: Node) -> None:
-        """Become what the whole mapping ``document`` describes."""
+        """Take the values of the whole mapping ``document``."""
         document = with_named_functions(self.part, document)
         spec = cast(M, validate(PARTS[self.part], document, (self.part,)))
         object.__setattr__(self, "_document", document)
@@ -76,7 +76,7 @@ class PartObject(Held, Generic[M]):
 
     @classmethod
     def shipped(cls, name: str) -> Self:
-        """The shipped one of that name. InputError, with the nearest name, if there is none."""
+        """Return the shipped object called ``name``; raise InputError with the nearest name if there is none."""
         from numasim.parts import catalog
         from numasim.spec.part_reader import CATALOG
 
@@ -84,12 +84,12 @@ class PartObject(Held, Generic[M]):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """The one in a YAML file. InputError with file, line and field for anything that is wrong."""
+        """Return the object in a YAML file; raise InputError with file, line and field for mistakes."""
         text = str(Path(path).absolute())
         return cls._of(PartReader().expand(cls.part, from_python(text, NOWHERE)))
 
     def with_(self, *, name: str | None = None, **changes: Any) -> Self:
-        """A copy with other values of some fields; they are given, and named, as those of the constructor."""
+        """Return a copy with other values of some fields, which are given as to the constructor."""
         return type(self)(like=self, name=name, **changes)
 
     @property
@@ -99,27 +99,27 @@ class PartObject(Held, Generic[M]):
 
     @property
     def name(self) -> str:
-        """The name, which tables and figures show."""
+        """Name of the object in tables and figures."""
         return str(getattr(self._spec, "name"))  # noqa: B009  # every part has one, which models in general do not
 
     @property
     def contents(self) -> str:
-        """Everything but name and sources as canonical JSON: what a run's identity is made of."""
+        """All fields but name and sources as canonical JSON, for the identity of runs."""
         return self._spec.contents_json
 
     def specified(self) -> dict[str, Any]:
-        """The fields as plain data, as in the YAML file; ``like`` is resolved."""
+        """Return the fields as plain data, as in the YAML file; ``like`` is resolved."""
         plain: dict[str, Any] = self._document.plain()
         return {"name": self.name, **{key: value for key, value in plain.items() if key != "name"}}
 
     def yaml(self) -> str:
-        """The text of its YAML file."""
+        """Return the text of the YAML file."""
         plain = self.specified()
         blocks = [key for key, value in plain.items() if isinstance(value, list) or key in ("sources", "queues")]
         return yaml_text(plain, blocks=[key for key in blocks if plain[key]])
 
     def save(self, path: str | Path) -> Path:
-        """Write the YAML file and return its path; InputError where that cannot be done."""
+        """Write the YAML file and return the path; raise InputError if writing fails."""
         return write_text(Path(path), self.yaml())
 
     def __setattr__(self, field: str, value: Any) -> None:
@@ -127,15 +127,15 @@ class PartObject(Held, Generic[M]):
         raise AttributeError(f"a {self.part} does not change; with_({field}=...) makes another one")
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same fields, names and sources included."""
+        """Return whether both have the same fields, names and sources included."""
         return type(other) is type(self) and self._spec.whole_json == cast(Self, other)._spec.whole_json
 
     def __hash__(self) -> int:
-        """Equal ones have equal hashes."""
+        """Return the hash of the identity: equal objects have equal hashes."""
         return hash(self._spec.whole_json)
 
     def __repr__(self) -> str:
-        """The name and a summary."""
+        """Return the name and a summary."""
         return f"{type(self).__name__}({self.name!r}: {self._summary()})"
 
     def _repr_html_(self) -> str:
@@ -143,11 +143,11 @@ class PartObject(Held, Generic[M]):
 
     @abstractmethod
     def _summary(self) -> str:
-        """What it is, in less than a line."""
+        """Return a description of less than a line."""
 
     @abstractmethod
     def _views(self) -> list[Html]:
-        """What a notebook shows below the name."""
+        """Return the lines that a notebook shows below the name."""
 
 
 def _name_of_changed(document: Node, fields: Mapping[str, Any]) -> str:
@@ -157,7 +157,7 @@ def _name_of_changed(document: Node, fields: Mapping[str, Any]) -> str:
 
 
 def changed_name(base: str, changes: Mapping[str, Any]) -> str:
-    """The name of a part called ``base`` after ``changes`` of fields: unlike values give unlike names."""
+    """Return the name of a part called ``base`` after ``changes`` of fields: unlike values give unlike names."""
     if "name" in changes:
         return str(changes["name"])
     name = "+".join([base, *(_change(key, value) for key, value in _leaves(changes))])

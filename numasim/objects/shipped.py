@@ -1,4 +1,4 @@
-"""What ships with numasim, by name, with a line for each: machines, strategies, runtimes, workloads and sweeps."""
+"""The machines, strategies, runtimes, workloads and sweeps shipped with numasim, by name, with a line for each."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 class Shipped(Mapping[str, str]):
-    """Names of one kind, each with the line that describes it; in alphabetical order.
+    """Names of one kind, each with a line of description, in alphabetical order.
 
-    It prints as two columns, is a table in a notebook, and `to_frame` has it as a DataFrame.
+    The list prints as two columns and is a table in a notebook; `to_frame` returns a DataFrame.
     """
 
     def __init__(self, kind: str, described: Mapping[str, str]) -> None:
-        """``kind`` is the heading of the names, such as machine."""
+        """Make the list; ``kind`` is the heading of the names, such as machine."""
         self.kind = kind
         self._described = dict(sorted(described.items()))
 
     def __getitem__(self, name: str) -> str:
-        """The line of ``name``."""
+        """Return the line of ``name``."""
         return self._described[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names."""
+        """Return the names."""
         return iter(self._described)
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class Shipped(Mapping[str, str]):
         return len(self._described)
 
     def __repr__(self) -> str:
-        """Names and lines side by side."""
+        """Return names and lines side by side."""
         width = max(map(len, self._described), default=0)
         return "\n".join(f"{name:<{width}}  {line}".rstrip() for name, line in self._described.items())
 
@@ -49,7 +49,7 @@ class Shipped(Mapping[str, str]):
         return f"<table><thead><tr><th>{self.kind}</th><th>description</th></tr></thead><tbody>{rows}</tbody></table>"
 
     def to_frame(self) -> pd.DataFrame:
-        """A DataFrame with the column ``description`` and the names as its index."""
+        """Return a DataFrame with the column ``description`` and the names as its index."""
         import pandas as pd
 
         index = pd.Index(list(self._described), name=self.kind)
@@ -57,27 +57,27 @@ class Shipped(Mapping[str, str]):
 
 
 def machines() -> Shipped:
-    """The shipped machines; each name can be given to ``machine`` and to `Machine.shipped`."""
+    """Return the shipped machines; each name can be given to ``machine`` and to `Machine.shipped`."""
     return _files("machines")
 
 
 def strategies() -> Shipped:
-    """The shipped strategies; each name can be given to ``strategy`` and to `Strategy.shipped`."""
+    """Return the shipped strategies; each name can be given to ``strategy`` and to `Strategy.shipped`."""
     return _files("strategies")
 
 
 def runtimes() -> Shipped:
-    """The shipped runtimes; each name can be given to ``runtime``."""
+    """Return the shipped runtimes; each name can be given to ``runtime``."""
     return _files("runtimes")
 
 
 def sweeps() -> Shipped:
-    """The shipped sweeps; each name can be given to `numasim.run` and `numasim.sweep`."""
+    """Return the shipped sweeps; each name can be given to `numasim.run` and `numasim.sweep`."""
     return _files("sweeps")
 
 
 def workloads() -> Shipped:
-    """The families of task graphs that can be generated; each name can be given to ``workload``."""
+    """Return the families of task graphs that can be generated; each name can be given to ``workload``."""
     from numasim.workload.registry import PARAMETERS, described
 
     return Shipped("workload", {name: described(name) for name in PARAMETERS})

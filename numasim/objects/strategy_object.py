@@ -1,4 +1,4 @@
-"""A strategy as an object of Python: shipped, read, or made of fields."""
+"""A strategy as an object of Python: shipped, read from a file, or made of fields."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ USUAL_RUNTIME = "ompi"
 
 
 class Strategy(PartObject[StrategySpec]):
-    """How idle workers look for work, and where new tasks and pages go.
+    """The rules by which idle workers look for work, and by which new tasks and pages are placed.
 
-    ``Strategy(like="threshold", amount="half")`` is another strategy with one field changed;
-    ``Strategy(name="mine", steal=[{"from": "own-node"}, {"from": "others"}])`` is one of its own. It is given as
-    ``strategy=`` to `numasim.run` and `numasim.sweep`, alone or among the values of an axis. ``tune=choose`` gives it a
-    function of a module as its controller.
+    ``Strategy(like="threshold", amount="half")`` is another strategy with one field changed; ``Strategy(name="mine",
+    steal=[{"from": "own-node"}, {"from": "others"}])`` is a new strategy. A strategy is given as ``strategy=`` to
+    `numasim.run` and `numasim.sweep`, alone or among the values of an axis. ``tune=choose`` makes a function of a
+    module the controller.
     """
 
     part = "strategy"
 
     @classmethod
     def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
-        """A controller that is a function is named by its module."""
+        """Return the ``fields`` with the name of a controller in place of its function."""
         tune = fields.get("tune")
         if callable(tune):
             return {**fields, "tune": {"python": name_of_function(tune)}}
@@ -46,10 +46,10 @@ class Strategy(PartObject[StrategySpec]):
         worker: int = 0,
         runtime: str = USUAL_RUNTIME,
     ) -> str:
-        """What ``worker`` does under this strategy on ``machine``, in words.
+        """Return a text on the steps of ``worker`` under this strategy on ``machine``.
 
-        ``workers`` is their number, by default one on every hardware thread; ``runtime`` a shipped name or a path.
-        InputError where the parts do not fit together.
+        ``workers`` is the number of workers, by default a worker on every hardware thread; ``runtime`` is a shipped
+        name or a path. Raise InputError if the parts do not fit together.
         """
         spec = machine.spec if isinstance(machine, Machine) else read_machine(machine)
         return explained(self.spec, read_runtime(runtime), spec, workers, worker)

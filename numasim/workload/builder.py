@@ -192,7 +192,7 @@ class Draft:
 
 
 def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
-    """(successor_ptr [tasks + 1], successor) of dependences, each once, in ascending order."""
+    """Return (successor_ptr [tasks + 1], successor) of dependences, each once, in ascending order."""
     edges = np.unique(source.astype(np.int64) * tasks + target)
     return offsets(np.bincount(edges // tasks, minlength=tasks)), edges % tasks
 
@@ -200,23 +200,23 @@ def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
 def workload_of(
     name: str,
     *,
-    op_ptr: Numbers | Sequence[int],
-    op_code: Numbers | Sequence[int],
-    op_arg: Numbers | Sequence[int],
-    compute_ps: Numbers | Sequence[int],
+    op_ptr: Numbers | Sequence[int] = (0,),
+    op_code: Numbers | Sequence[int] = (),
+    op_arg: Numbers | Sequence[int] = (),
+    compute_ps: Numbers | Sequence[int] = (),
     phases: Iterable[Phase],
     kernel: Numbers = 0,
     kind: Numbers = Kind.TASK,
     parent: Numbers = -1,
     accesses: tuple[I64, Mapping[str, Numbers]] | None = None,
-    successors: tuple[I64, I64] | None = None,
+    successors: tuple[I64, npt.NDArray[Any]] | None = None,
     parameters: dict[str, Any] | None = None,
     kernels: Sequence[str] = ("",),
     regions: Sequence[Region] = (),
     ranges: Sequence[RangeFamily] = (),
     **rest: Any,
 ) -> Workload:
-    """Return the workload of these columns, in the types of `Workload` and read-only.
+    """Return the workload of these columns, in the types of `Workload` and read-only. Default: no tasks.
 
     A single ``kernel``, ``kind`` or ``parent`` is that of all segments or tasks. ``accesses`` are the pointer into the
     accesses and their columns; a column that is left out is 0, or 1 for ``rows`` and ``passes``. ``successors`` are
@@ -226,7 +226,7 @@ def workload_of(
     access_ptr, columns = accesses or (np.zeros(segments + 1, np.int64), {})
     successor_ptr, successor = successors or (np.zeros(rows + 1, np.int64), np.zeros(0))
 
-    def column(values: Any, kind: Any, length: int | None = None) -> npt.NDArray[Any]:
+    def column(values: Any, kind: Any, length: int = 0) -> npt.NDArray[Any]:
         return frozen(np.full(length, values, kind) if np.ndim(values) == 0 else np.ascontiguousarray(values, kind))
 
     return Workload(
@@ -289,22 +289,6 @@ def ragged_family(
     none = frozen(np.zeros(0, np.int64))
     ragged = {"compute": unlike, "node_accesses": tuple(node_accesses), "fresh": fresh, "freed": freed}
     return RangeFamily(name, count, low_ps, high_ps, kernel, accesses_of(), none, none, none, **ragged)  # type: ignore[arg-type]
-
-
-def range_workload(
-    *,
-    name: str,
-    parameters: dict[str, Any],
-    family: RangeFamily,
-    phase: Phase,
-    kernels: Sequence[str],
-    regions: Sequence[Region] = (),
-    facts: dict[str, int] | None = None,
-) -> Workload:
-    """Return a workload of one implicit range without a graph."""
-    columns: dict[str, Any] = {"op_ptr": [0], "op_code": [], "op_arg": [], "compute_ps": []}
-    more = {"parameters": parameters, "kernels": kernels, "regions": regions, "facts": facts or {}}
-    return workload_of(name, phases=(phase,), ranges=(family,), **columns, **more)
 
 
 def parameters_of(spec: Any) -> dict[str, Any]:

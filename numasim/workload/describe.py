@@ -17,7 +17,7 @@ MOST_SHOWN = 40  # regions, each on a line
 
 
 def describe(workload: Workload) -> str:
-    """Tasks, depth, critical path, compute time, bytes by region, facts; times without memory accesses."""
+    """Return tasks, depth, critical path, compute time, bytes by region, facts; times without memory accesses."""
     return "\n".join(_lines(workload)) + "\n"
 
 
@@ -47,7 +47,7 @@ def _lines(workload: Workload) -> Iterator[str]:
 
 def _regions(workload: Workload) -> Iterator[str]:
     if len(workload.regions) > MOST_SHOWN:
-        size, used = sum(region.bytes for region in workload.regions), _graph_traffic(workload)
+        size, used = sum(region.bytes for region in workload.regions), _graph_bytes(workload)
         yield f"  regions          {len(workload.regions):,} of together {size:,} bytes, {used:,} bytes accessed"
         return
     for number, region in enumerate(workload.regions):
@@ -59,7 +59,7 @@ def _regions(workload: Workload) -> Iterator[str]:
 
 
 def _ragged(family: RangeFamily) -> Iterator[str]:
-    """The amounts by which items differ; nothing of a plain range."""
+    """Yield lines on the amounts of unlike items; no line for a plain range."""
     if family.compute is not None:
         least, most, mean = family.low_ps, family.high_ps, family.compute.mean
         yield f"  range            {family.count:,} items of {least:,} to {most:,} ps, {mean:,} on average"
@@ -77,20 +77,14 @@ def _ragged(family: RangeFamily) -> Iterator[str]:
             yield f"    {what:<14} {sizes}{in_all}"
 
 
-def _graph_traffic(workload: Workload) -> int:
-    """Bytes that all accesses of the tasks walk over, every pass counted."""
-    accesses = workload.accesses
-    by_segment = np.diff(offsets(accesses.row_bytes * accesses.rows * accesses.passes)[workload.segment_accesses])
-    inside = workload.below(by_task(workload, by_segment))
-    return sum(int(inside[root]) for root in workload.trees)
+def _footprint(accesses: Accesses, region: int | None = None) -> I64:
+    """Return [accesses] the bytes of each access, every pass counted; 0 outside ``region`` if given."""
+    size = accesses.row_bytes * accesses.rows * accesses.passes
+    return size if region is None else np.where(accesses.region == region, size, 0)
 
 
-def _footprint(accesses: Accesses, region: int) -> I64:
-    """[accesses] bytes that each access walks over in ``region``, every pass counted."""
-    return np.where(accesses.region == region, accesses.row_bytes * accesses.rows * accesses.passes, 0)
-
-
-def _graph_bytes(workload: Workload, region: int) -> int:
+def _graph_bytes(workload: Workload, region: int | None = None) -> int:
+    """Return the bytes that all accesses of tasks move, in ``region`` or in all regions."""
     by_segment = np.diff(offsets(_footprint(workload.accesses, region))[workload.segment_accesses])
     inside = workload.below(by_task(workload, by_segment))
     return sum(int(inside[root]) for root in workload.trees)

@@ -1,4 +1,4 @@
-"""From checked parameters to a task graph, by the generator of their family or from a file."""
+"""The task graph of checked parameters, by the generator of a family or from a file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numasim.workload.registry import FAMILIES
 
 
 def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
-    """The workload that ``spec`` describes; the same spec always gives the same arrays.
+    """Return the workload that ``spec`` describes; the same spec always gives the same arrays.
 
-    With ``folded`` it is the folded form of families that have one, whose memory does not grow with the number of
-    tasks; else an InputError if the tasks do not fit in memory.
+    With ``folded`` families that have a folded form return the folded form, whose memory does not grow with the number
+    of tasks. Else raise InputError if the tasks do not fit in memory.
     """
     if isinstance(spec, WorkloadGraph):
         held: Workload = spec.workload

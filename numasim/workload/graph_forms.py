@@ -1,6 +1,6 @@
-"""The forms in which a task graph is a file: which of them a file has, by its first bytes; reading and writing.
+"""Reading and writing task graphs in any form. The first bytes of a file tell the form.
 
-What a graph is does not depend on its form: files of equal graphs have one digest, that of the arrays.
+The digest of a graph is the digest of its arrays, so that files of equal graphs in different forms have one digest.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from numasim.workload.graph import Workload
 from numasim.workload.unfold import unfolded
 
 PACKED = ".npz"
-MAGIC = b"PK\x03\x04"  # of a zip archive that has a member
+MAGIC = b"PK\x03\x04"  # the first bytes of a zip archive with members
 _LARGEST = FileKind(GRAPH.name, PACKED_GRAPH.most_bytes)
 
 
 def kind_of(path: Path, place: str | None = None) -> FileKind:
-    """The kind of the graph file ``path``, which a document names at ``place``; InputError where it cannot be read."""
+    """Return the kind of the graph file ``path``, named at ``place``; raise InputError if the file cannot be read."""
     with open_regular(path, _LARGEST, place) as file:
         try:
             return PACKED_GRAPH if file.read(len(MAGIC)) == MAGIC else GRAPH
         except OSError:
-            return GRAPH  # whose reader will say so
+            return GRAPH  # the reader of JSON will report the error
 
 
 def require_graph_file(path: Path, place: str | None = None) -> None:
-    """InputError unless ``path`` is a regular file that can be opened, and not too large for its form."""
+    """Raise InputError unless ``path`` is a readable regular file that is not too large for its form."""
     open_regular(path, kind_of(path, place), place).close()
 
 
 def read_graph(path: Path) -> Workload:
-    """The checked graph in the file ``path``; an `InputError` names the file and the line, field or array.
+    """Return the checked graph in the file ``path``; an `InputError` names the file and the line, field or array.
 
-    A file whose contents were among the last that were read is not read anew.
+    The last graphs are kept, and files of equal contents are not read again.
     """
     return _workload(_Contents(hash_of_file(path, kind_of(path)), path))
 
 
 def digest_of_file(path: Path) -> str:
-    """The digest of the graph in the file ``path``; InputError as for `read_graph`."""
+    """Return the digest of the graph in the file ``path``; InputError as for `read_graph`."""
     return _digest(_Contents(hash_of_file(path, kind_of(path)), path))
 
 
 def write_graph(workload: Workload, path: Path) -> None:
-    """Write ``workload`` to ``path``: as npz where its name ends so, else as JSON."""
+    """Write ``workload`` to ``path``: as npz if the name ends in .npz, else as JSON."""
     if path.suffix == PACKED:
         from numasim.workload.binary_form.packed_graph import write as write_arrays
 
@@ -67,13 +67,13 @@ def write_graph(workload: Workload, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _Contents:
-    """What a file holds, known by its hash."""
+    """The graph in a file, cached by the hash of the contents."""
 
     hash: str
     path: Path = field(compare=False)
 
     def workload(self) -> Workload:
-        """Read it; InputError where the file is another one by now."""
+        """Read the graph; raise InputError if the file has changed."""
         kind = kind_of(self.path)
         data = read_bytes(self.path, kind)
         if blake2b(data, digest_size=16).hexdigest() != self.hash:
@@ -82,12 +82,12 @@ class _Contents:
 
 
 def graph_of(data: bytes, kind: FileKind, place: str) -> Workload:
-    """The checked graph in ``data``, the contents of the file ``place`` of this kind."""
+    """Return the checked graph in ``data``, the contents of the file ``place`` of ``kind``."""
     if kind is PACKED_GRAPH:
         from numasim.workload.binary_form.packed_graph import workload_of
 
         return workload_of(data, place)
-    from numasim.workload.json_form.graph_io import of_text  # the models of a file, which generators do without
+    from numasim.workload.json_form.graph_io import of_text  # imported late: generators need no models of files
 
     return of_text(text_of(data, place, kind.name), place)
 
@@ -102,14 +102,14 @@ def _digest(contents: _Contents) -> str:
     return _workload(contents).digest()
 
 
-# ---- Writing a task graph, or what workers did with it, in the form that the name of the file asks for ---------------
+# ---- Writing a task graph, or a schedule of a run, in the form that the name of the file gives ---------------
 
 DOT, GRAPHML, WFFORMAT = (".dot", ".gv"), ".graphml", ".wf.json"
 ENDINGS = f"{PACKED}, {WFFORMAT} (WfFormat), .dot, .gv or {GRAPHML}"
 
 
 def require_schedule_form(path: Path, workload: Workload) -> None:
-    """InputError for a name that asks for no form of a schedule, and for ranges, whose tasks are not written down."""
+    """Raise InputError for a name without a form of schedules, and for ranges, whose tasks have no entries."""
     if not path.name.endswith((PACKED, WFFORMAT, GRAPHML, *DOT)):
         raise InputError(f"{path.name!r} asks for no form of a schedule", expected=f"a name that ends in {ENDINGS}")
     if workload.ranges:
@@ -120,10 +120,10 @@ def require_schedule_form(path: Path, workload: Workload) -> None:
 
 
 def export(workload: Workload, path: Path, executed: Executed | None = None) -> list[str]:
-    """Write ``workload``, with ``executed`` also what a run did, and return sentences on what the form leaves out.
+    """Write ``workload``, with the executions of a run if given, and return remarks on data that the form cannot hold.
 
-    NAME.npz, NAME.wf.json, NAME.dot, NAME.gv and NAME.graphml ask for these forms; any other is numasim's JSON, which
-    has no place for a run.
+    NAME.npz, NAME.wf.json, NAME.dot, NAME.gv and NAME.graphml give these forms; other names give numasim's JSON, which
+    cannot hold a run.
     """
     work = unfolded(workload)
     if path.name.endswith((WFFORMAT, GRAPHML, *DOT)):

@@ -82,10 +82,10 @@ def _check_lengths(workload: Workload) -> None:
         if len(pointer) != entries + 1 or pointer[0] != 0 or pointer[-1] != total or (np.diff(pointer) < 0).any():
             right = f"{entries + 1} numbers that ascend from 0 to {total}"
             raise InputError("the array is not a CSR pointer", path=(name,), expected=right)
-    for name, right in {"parent": tasks, "op_arg": len(workload.op_code), "segment_kernel": segments}.items():
-        if len(getattr(workload, name)) != right:
+    for name, entries in {"parent": tasks, "op_arg": len(workload.op_code), "segment_kernel": segments}.items():
+        if len(getattr(workload, name)) != entries:
             problem = f"the array has {len(getattr(workload, name))} entries"
-            raise InputError(problem, path=(name,), expected=f"{right} entries")
+            raise InputError(problem, path=(name,), expected=f"{entries} entries")
 
 
 def _check_loops(workload: Workload) -> None:

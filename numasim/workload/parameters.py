@@ -1,6 +1,6 @@
-"""The common parameters of workload families; each family's own model is in its file in `families`.
+"""The common parameters of workload families; the model of each family is in the family's file in `families`.
 
-Names and defaults are those of the programs themselves: BOTS (Duran et al., ICPP 2009; the thesis, section 3.6) for
+Names and defaults come from the programs: BOTS (Duran et al., ICPP 2009; the thesis, section 3.6) for
 strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for matmul. Times that no paper publishes are
 parameters and their defaults are marked "assumed".
 """
@@ -20,7 +20,7 @@ from numasim.workload.size.totals import MAX_TASKS
 
 
 def power_of_two(value: int) -> int:
-    """``value``, if it is a power of two; ValueError with the nearest ones if not."""
+    """Return ``value``; raise ValueError with near powers of two if the value is no power of two."""
     if value & (value - 1):
         near = 1 << value.bit_length() - 1
         raise ValueError(f"a power of two is needed here, for example {near} or {2 * near}")
@@ -35,7 +35,7 @@ WorkTime = Annotated[Whole, Field(ge=0, le=10**12)]  # ps per 1000 units of work
 
 
 class WorkloadParameters(SizedParameters):
-    """The parameters of a benchmark. ``default_runtime`` is the runtime preset on which the thesis measured it."""
+    """The parameters of a benchmark. ``default_runtime`` is the runtime preset of the thesis for the benchmark."""
 
     default_runtime: ClassVar[str] = "bare"
 
@@ -56,7 +56,7 @@ class TimedParameters(WorkloadParameters):
 
 
 class TeamParameters(WorkloadParameters):
-    """A body for each of ``threads`` threads, by default as many as the run has workers; one where there is no run."""
+    """A body for each of ``threads`` threads. Default: a thread for each worker of the run, or one thread."""
 
     threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = Field(
         None,
@@ -69,12 +69,12 @@ class TeamParameters(WorkloadParameters):
         return self.threads or 1
 
     def for_team(self, workers: int) -> Self:
-        """The parameters of a run with ``workers`` workers."""
+        """Return the parameters of a run with ``workers`` workers."""
         return self if self.threads else self.model_copy(update={"threads": workers})
 
 
 class ColumnParameters(TeamParameters):
-    """Data in columns, one for each of ``threads`` threads, which lies on the node of its thread."""
+    """Data in columns: a column for each of ``threads`` threads, which lies on the node of the thread."""
 
     nodes: Annotated[tuple[NodeNumber, ...], Field(min_length=1, max_length=2**16)] | None = Field(
         None,
@@ -88,7 +88,7 @@ class ColumnParameters(TeamParameters):
         return self.nodes or (0,) * self.team
 
     def on_nodes(self, nodes: Sequence[int]) -> Self:
-        """The parameters of a run whose workers are on these nodes."""
+        """Return the parameters of a run whose workers are on ``nodes``."""
         return self if self.nodes else self.model_copy(update={"nodes": tuple(nodes[: self.team])})
 
     @model_validator(mode="after")
@@ -117,7 +117,7 @@ class WorkloadGraph(Model):
 
     @property
     def name(self) -> str:
-        """What the graph is called."""
+        """Name of the graph."""
         return str(self.workload.name)
 
 
@@ -131,11 +131,12 @@ Sizes = Mapping[str, Any]  # parameters by name
 
 @dataclass(frozen=True)
 class Family:
-    """One family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers it.
+    """A family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers families.
 
-    ``parameters`` is its model, whose field ``name`` has the family's name as its only value; ``generate`` makes
-    the task graph, ``folded`` the form whose rows are classes of equal subtrees, where there is one. ``small`` takes
-    some dozens of tasks, for tests of every cell; ``benchmark`` a few tenths of a second on the reference engine.
+    ``parameters`` is the model, whose field ``name`` has the family's name as its only value. ``generate`` makes the
+    task graph, ``folded`` the form whose rows are classes of equal subtrees, if the family has this form. ``small``
+    are parameters of some dozens of tasks, for tests of all combinations; ``benchmark`` are parameters of a run of a
+    few tenths of a second on the reference engine.
     ``benchmark_runtime`` is the runtime preset for timing, if not the family's default.
     """
 

@@ -1,8 +1,8 @@
 """The workload families by name: every module of `numasim.workload.families` defines one or several.
 
-A new family is a new file there and a line here, by which its name is known before its file is imported: a run imports
-the one family that it generates. The union that validates specifications, and the lists of the command line, the
-benchmark and the tests, are built from these modules.
+A new family is a new file there and a line in `MODULES`. The table gives names without importing modules: a run imports
+only the family that the run generates. The union that validates specifications, and the lists of the command line, of
+the benchmark and of tests, follow from the table.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ MODULES = {  # the module of each family, in alphabetical order
 
 
 class _ByName(Mapping[str, T]):
-    """What is made of each family, when it is first asked for."""
+    """A mapping from names of families to values that are made on demand."""
 
     def __init__(self, of: Callable[[Family], T]) -> None:
         self._of = of
@@ -77,7 +77,7 @@ class _ByName(Mapping[str, T]):
         return len(MODULES)
 
     def __contains__(self, name: object) -> bool:
-        return name in MODULES  # without the module of that name
+        return name in MODULES  # does not import the module
 
 
 FAMILIES: Mapping[str, Family] = _ByName(lambda family: family)
@@ -85,12 +85,12 @@ PARAMETERS: Mapping[str, type[WorkloadParameters]] = _ByName(lambda family: fami
 
 
 def described(name: str) -> str:
-    """Return what the family ``name`` is, in a line: the first of the description of its parameters."""
+    """Return the first line of the description of the family ``name``."""
     return (PARAMETERS[name].__doc__ or "").split("\n")[0].replace("``", "`")
 
 
 def workload_tag(value: Any) -> str | None:
-    """The tag of the `WorkloadSpec` member for a mapping or model: a registered name, or ``file``."""
+    """Return the tag of the `WorkloadSpec` member for a mapping or model: a registered name, or ``file``."""
     if isinstance(value, WorkloadFile) or (isinstance(value, dict) and "name" not in value and "file" in value):
         return FILE_TAG
     name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
@@ -98,15 +98,15 @@ def workload_tag(value: Any) -> str | None:
 
 
 def workload_union() -> Any:
-    """The type of the parameters of every workload, which pydantic tells apart by their tags."""
+    """Return the union of the parameters of all workloads, with tags for pydantic."""
     tagged = [Annotated[model, Tag(name)] for name, model in PARAMETERS.items()]
     return Annotated[Union[*tagged, Annotated[WorkloadFile, Tag(FILE_TAG)]], Discriminator(workload_tag)]
 
 
 def workload_spec(name: str, **parameters: Any) -> WorkloadParameters:
-    """The checked parameters of benchmark ``name``.
+    """Return the checked parameters of benchmark ``name``.
 
-    Raises `InputError` for a name that is not registered, pydantic's ``ValidationError`` for bad parameters.
+    Raise `InputError` for an unknown name, and pydantic's ``ValidationError`` for bad parameters.
     """
     if name not in PARAMETERS:
         raise InputError(

@@ -50,7 +50,7 @@ def unfold(work: Workload) -> Workload:
     tasks = _Tasks.of(work, roots, starts)
     op_ptr, op_code, op_arg, segments = _programs(work, tasks)
     segment_accesses, accesses = _accesses(work, segments)
-    columns = {
+    columns: dict[str, npt.NDArray[Any]] = {
         "op_ptr": op_ptr,
         "op_code": op_code,
         "op_arg": op_arg,

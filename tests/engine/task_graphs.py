@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numasim.workload.builder import ACCESS_TYPES, accesses_of, range_workload
+from numasim.workload.builder import ACCESS_TYPES, accesses_of, workload_of
 from numasim.workload.graph import Deal, Kind, Mode, Op, Pattern, Phase, RangeFamily, Region, Workload
 from numasim.workload.sync_parameters import SyncObject
 
@@ -158,7 +158,7 @@ def items(
         step_mod=rule[:, 2],
     )
     phase = Phase(range_family=0, deal=deal, repeat=repeat)
-    return range_workload(name="items", parameters={}, family=family, phase=phase, kernels=("work",), regions=regions)
+    return workload_of("items", ranges=(family,), phases=(phase,), kernels=("work",), regions=regions)
 
 
 def table(accesses: list[Access]) -> Any:

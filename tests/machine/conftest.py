@@ -32,7 +32,7 @@ def machines(shipped: dict[str, MachineSpec]) -> dict[str, Machine]:
 
 @pytest.fixture(scope="session")
 def document() -> Callable[..., dict[str, Any]]:
-    """A valid two-node machine as a mapping; keywords replace its keys, and None removes one."""
+    """Return a valid two-node machine as a mapping; keywords replace keys, and None removes a key."""
 
     def make(**changes: Any) -> dict[str, Any]:
         whole: dict[str, Any] = {

@@ -1,7 +1,7 @@
-"""Counts of what may be used of a system, from hwloc's XML or a sysfs tree, by bit masks alone.
+"""Counts of the usable parts of a system, from hwloc's XML or a sysfs tree, by bit masks alone.
 
-It shares no code and no approach with the readers of numasim, which relate sets of processors: here a processor is a
-bit of a whole number, and what has no bit in common with the allowed ones does not count.
+The module shares no code and no approach with the readers of numasim, which relate sets of processors. Here a processor
+is a bit of a whole number, and a part without a bit of an allowed processor does not count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 
 
 class Counts(NamedTuple):
-    """What a system has."""
+    """The numbers of cores, threads and nodes of a system, and the sizes of last-level caches."""
 
     cores: int
     threads: int
@@ -49,7 +49,7 @@ def top_of(root: Element) -> Element:
 
 
 def threads_in_xml(root: Element) -> int:
-    """The processors that may be used."""
+    """Return the usable processors."""
     allowed = mask(top_of(root), "cpuset")
     for limit in ("allowed_cpuset", "online_cpuset"):
         allowed &= mask(top_of(root), limit) or allowed
@@ -57,13 +57,13 @@ def threads_in_xml(root: Element) -> int:
 
 
 def caches_in_xml(root: Element) -> list[Element]:
-    """Those of processors, of data or of both."""
+    """Return the caches of processors that hold data."""
     caches = [cache for cache in root.iter("object") if cache.get("cache_size") and cache.get("cache_type") != "2"]
     return [cache for cache in caches if cache.get("type") != "MemCache"]
 
 
 def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
-    """Those with memory, and those that are the nearest to some processor, as no node with memory is as near."""
+    """Count nodes with memory, and nodes nearest to a processor unless a node with memory is as near."""
     allowed = mask(top, "allowed_nodeset") or -1
     nodes = []
     for node in of_type(root, "NUMANode"):
@@ -80,7 +80,7 @@ def nodes_in_xml(root: Element, top: Element, threads: int) -> int:
 
 
 def lost_node(root: Element, pu: Element, known: list[int]) -> str:
-    """The node of a processor that is in none: the only unknown one that it may be in, else one of its package."""
+    """Return the node of a processor that is in no node: the only unknown node allowed, else a node for the package."""
     unknown = mask(pu, "complete_nodeset") & ~sum(1 << number for number in known)
     if unknown.bit_count() == 1:
         return f"node {unknown}"
@@ -97,7 +97,7 @@ def nodes_of(nodes: list[tuple[int, int]], threads: int) -> int:
 
 
 def last_level(levels: set[tuple[int, int, int]], cores: list[int]) -> tuple[int, ...]:
-    """The sizes of the caches of the highest level, if it is above the second or cores share one.
+    """Return the sizes of the caches of the highest level, if the level is above 2 or cores share a cache.
 
     ``levels`` are caches as (level, processors, size).
     """
@@ -117,7 +117,7 @@ def mask(element: Element, name: str) -> int:
 
 
 def bits(text: str) -> int:
-    """Groups of 32 bits, the highest first, of which some may be short or empty."""
+    """Return the number in groups of 32 bits, the highest group first; groups may be short or empty."""
     value = 0
     for group in text.split(","):
         value = value << 32 | int(group or "0", 16)
@@ -138,7 +138,7 @@ def counted_in_sysfs(root: Path) -> Counts:
 
 
 def threads_in_sysfs(root: Path) -> int:
-    """The processors that may be used."""
+    """Return the usable processors."""
     system = root / "devices/system/cpu"
     named = [int(Path(path).name[3:]) for path in glob.glob(f"{system}/cpu[0-9]*")]
     threads = sum(1 << cpu for cpu in named if word(system / f"cpu{cpu}/online") != "0")
@@ -150,7 +150,7 @@ def threads_in_sysfs(root: Path) -> int:
 
 
 def caches_in_sysfs(cpu: Path) -> list[Path]:
-    """Those of a processor, of data or of both."""
+    """Return the caches of a processor that hold data."""
     caches = [Path(index) for index in glob.glob(f"{cpu}/cache/index*")]
     return [cache for cache in caches if word(cache / "type") != "Instruction" and word(cache / "level")]
 
@@ -186,7 +186,7 @@ def word(path: Path) -> str:
 
 
 def around(folder: Path, otherwise: int, *names: str) -> int:
-    """The bits in the first file that says any, as a list or as a mask; those of a mask of zeros are ``otherwise``."""
+    """Return the bits in the first file with a list or a mask; ``otherwise`` if the mask is zero."""
     for name in names:
         if text := word(folder / f"{name}_list") or word(folder / f"{name}list"):
             return bits_of_list(text)

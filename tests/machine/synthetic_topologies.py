@@ -1,8 +1,8 @@
-"""Made-up systems: lets hwloc's lstopo write the XML of each one in hwloc/synthetic.txt, without `info` elements.
+"""Made-up systems: hwloc's lstopo writes the XML of each system in hwloc/synthetic.txt, without `info` elements.
 
     python tests/machine/synthetic_topologies.py [lstopo]
 
-The archive is the same whenever it is made with the same version of hwloc: its members have no time and no owner.
+The same version of hwloc makes the same archive: members have no time and no owner.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent / "hwloc"
 LIST, ARCHIVE = HERE / "synthetic.txt", HERE / "synthetic.tar.xz"
-FLAGS = {"v1": ["--export-xml-flags", "v1"], "v2": []}  # what lstopo needs for each version of the format
+FLAGS = {"v1": ["--export-xml-flags", "v1"], "v2": []}  # options of lstopo for each version of the format
 _LINE = re.compile(r"([a-z0-9-]+) += ([v123 ]+?) *\| ([^|]+?)(?: \| (.+))?")
 
 
@@ -32,7 +32,7 @@ class System(NamedTuple):
 
 
 def systems() -> list[System]:
-    """The list; ValueError where a line is none of a system."""
+    """Return the list; raise ValueError for a line that is no system."""
     found = []
     for line in filter(None, LIST.read_text().splitlines()):
         parts = _LINE.fullmatch(line)
@@ -49,7 +49,7 @@ def names() -> list[str]:
 
 
 def xml_of(lstopo: str, system: System, version: str) -> bytes:
-    """What lstopo writes of the system, without information for people."""
+    """Return the XML that lstopo writes of the system, without `info` elements."""
     command = [lstopo, "--input", system.description, *system.options, *FLAGS[version], "--of", "xml", "-"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.sub(r" *<info [^>]*/>\n", "", text).encode()

@@ -1,4 +1,4 @@
-"""Whatever a system says of itself, the draft of its machine is valid and exact, or refused in a sentence."""
+"""The draft of any system's machine is valid and exact, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_THREADS_OF_A_CORE = 8  # of any processor, and in a machine file
 
 @st.composite
 def even_systems(draw: Any) -> tuple[Inventory, tuple[int, int, int, int]]:
-    """A system whose parts are all alike, with its shape; ids are shuffled, distances are any."""
+    """Draw a system of alike parts, with its shape; ids are shuffled, distances are arbitrary."""
     sockets, per_socket, cores, threads = (draw(st.integers(1, most)) for most in (3, 3, 3, 2))
     nodes = sockets * per_socket
     names = draw(st.permutations(range(nodes)))

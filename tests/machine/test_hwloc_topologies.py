@@ -1,8 +1,8 @@
 """Every topology is imported exactly, or refused in a sentence: never rounded.
 
-The files here are of real machines, and of made-up ones as lstopo writes them. NUMASIM_TOPOLOGIES names a folder with
-more: XML files of hwloc anywhere below it, and unpacked copies of sysfs, each a folder `sys`; such as a clone of hwloc
-with the archives of `tests/hwloc/linux` unpacked.
+The files here describe real machines and made-up machines of lstopo. NUMASIM_TOPOLOGIES names a folder with further XML
+files of hwloc, and unpacked copies of sysfs in folders `sys`, for example a clone of hwloc with the unpacked archives
+of `tests/hwloc/linux`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numasim.machine.topology import Machine
 from numasim.parts.models.sources import unsourced
 
 HERE = Path(__file__).parent / "hwloc"
-REFUSED = {  # what a machine file cannot say
+REFUSED = {  # systems that a machine file cannot describe
     "smt-9": "core 0 has 9 hardware threads; expected at most 8",
     "last-level-of-each-thread": "core 0 has several caches of level 3, the last one; expected ",
     "nodes-of-threads": "core 0 has threads on nodes 0-1; expected ",

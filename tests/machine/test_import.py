@@ -1,4 +1,4 @@
-"""A system that is read becomes a machine file that is valid and says what the system said."""
+"""The import of a system is a valid machine file with the values of the system."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shape(spec: MachineSpec) -> tuple[int, int, int, int]:
 
 
 def node_by_node(spec: MachineSpec) -> list[tuple[int, int, int, bool]]:
-    """Socket, cores, hardware threads of each node, and whether it has memory."""
+    """Return (socket, cores, hardware threads, whether there is memory) of each node."""
     return [(node.socket, node.cores, node.threads, node.memory > 0) for node in spec.node_shapes]
 
 
@@ -115,10 +115,10 @@ def test_a_second_level_that_cores_share_is_the_last_level(tmp_path: Path) -> No
 
 def test_latencies_follow_distances_and_links_are_those_that_distances_need(tmp_path: Path) -> None:
     _, spec = imported(tmp_path, TREES["eight nodes in a ring"])
-    # a distance of 16 is 1.6 times the local one: half of that extra is 1.3 times 90 ns
+    # a distance of 16 is 1.6 times the local distance: half of the extra gives 1.3 times 90 ns
     assert spec.latency_ns == tuple(tuple(LOCAL_NS * (10 + far) / 20 for far in row) for row in RING)
     assert {link.between for link in spec.links} == {*((a, a + 1) for a in range(7)), (0, 7)}
-    # a third of what the controllers of two cores have, 5 GB/s each
+    # a third of the bandwidth of a controller of two cores, 5 GB/s each
     assert {link.bandwidth_gbs for link in spec.links} == {Decimal("3.3")}
     machine = build(spec)
     assert [[machine.hops(a, b) for b in range(8)] for a in range(8)] == [
@@ -150,7 +150,7 @@ def test_the_clock_is_the_base_frequency(tmp_path: Path) -> None:
     assert import_machine(sysfs=root).check().clock.base_ghz == Decimal("2.1")
 
 
-# ---- hwloc: the figures are those that lstopo prints for these files
+# ---- hwloc: the figures that lstopo prints for these files
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def attribute(name: str, *values: tuple[int, int, str]) -> str:
 
 
 def test_processors_in_no_node_of_hwloc_are_a_node_without_memory(tmp_path: Path) -> None:
-    """hwloc leaves out nodes without memory; refusing their processors would refuse a machine that a file can say."""
+    """hwloc leaves out nodes without memory; a machine file can describe their processors."""
     draft, spec = drafted(tmp_path, heterogeneous())
     assert node_by_node(spec) == [(0, 4, 4, True), (1, 4, 4, False), (0, 0, 0, True)]
     assert "processors 4-7 are in no NUMANode: they are a node without memory here" in draft.remarks
@@ -329,7 +329,7 @@ def test_bandwidths_that_are_not_said_are_assumed_by_cores_and_kind_of_memory(tm
 
 
 def test_memory_attributes_are_read(tmp_path: Path) -> None:
-    """100,000 MiB/s are 104.858 GB/s; the latency from package 1 is not said, and half of the extra of no distances."""
+    """100,000 MiB/s are 104.858 GB/s; the latency from package 1 is not given and follows from the default distance."""
     bandwidth = attribute("Bandwidth", (3, 100_000, "0xf"), (3, 40_000, "0xf0"), (4, 400_000, "0xf"))
     latency = attribute("Latency", (3, 80, "0xf"), (4, 120, "0xf"))
     draft, spec = drafted(tmp_path, heterogeneous(bandwidth + latency))
@@ -351,7 +351,7 @@ def test_reading_and_writing_are_averaged_and_zero_says_nothing(tmp_path: Path) 
 
 
 def test_values_for_reading_and_writing_count_where_there_is_none_for_both(tmp_path: Path) -> None:
-    """20,000 MiB/s are the mean of two that are given, which nobody gave."""
+    """20,000 MiB/s are the mean of two given values."""
     given = attribute("ReadBandwidth", (3, 30_000, "0xf")) + attribute("WriteBandwidth", (3, 10_000, "0xf"))
     draft, spec = drafted(tmp_path, heterogeneous(given + attribute("Bandwidth", (4, 400_000, "0xf"))))
     assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [Decimal("20.972"), None, Decimal("419.43")]
@@ -378,7 +378,7 @@ def test_kinds_of_cores_are_as_fast_as_hwloc_says(name: str, mark: str, tmp_path
 
 
 def test_kinds_of_cores_without_a_speed_are_named(tmp_path: Path) -> None:
-    """E-cores that are simulated at full speed in silence make a hybrid machine too fast."""
+    """A hybrid machine whose E-cores run at full speed is too fast, so the import says so."""
     given = kinds(info("CoreType", "IntelCore") + info("FrequencyMaxMHz", 5000), info("CoreType", "IntelAtom"))
     draft, spec = drafted(tmp_path, heterogeneous(given))
     assert all(kind.speed_ppm == 10**6 for node in spec.node_shapes for kind in node.kinds)
@@ -396,7 +396,7 @@ def test_kinds_of_cores_without_a_speed_are_named_in_sysfs(tmp_path: Path) -> No
 
 
 def test_access_classes_of_the_kernel_are_read(tmp_path: Path) -> None:
-    """Class 1 is that of processors; class 0 may be that of a device, whose bandwidth no core has."""
+    """Class 1 counts processors; class 0 may count a device, whose bandwidth no core has."""
     root = Tree(sockets=2).write(tmp_path)
     for node, (bandwidth, latency) in enumerate([(90_000, 80), (60_000, 0)]):
         for number, factor in ((0, 10), (1, 1)):
@@ -447,13 +447,6 @@ def test_an_import_says_what_is_read_derived_and_assumed_and_check_repeats_it(tm
 def test_lists_of_the_kernel(text: str, numbers: set[int]) -> None:
     assert number_list(text) == numbers
     assert number_list(as_list(frozenset(numbers))) == numbers
-
-
-def test_every_value_of_an_import_is_marked(tmp_path: Path) -> None:
-    for name in TREES:
-        draft, spec = imported(tmp_path / name, TREES[name])
-        assert unsourced(spec) == []
-        assert all(source.startswith(("read: ", "derived: ", "assumed: ")) for source in draft.sources.values())
 
 
 def test_what_a_system_does_not_say_of_sockets_and_cores_is_assumed(tmp_path: Path) -> None:

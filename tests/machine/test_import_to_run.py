@@ -1,4 +1,4 @@
-"""From a system to a run: every kind of unlike machine is imported, shown and simulated, alike on all engines."""
+"""From a system to a run: unlike machines are imported, shown and simulated, alike on all engines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from numasim.report.figures.traffic import loads_of, node_traffic
 from numasim.spec.single_part import read_machine
 
 ENGINE_OWN = ("events", "event_hash", "mode")
-HYBRID = Tree(cores=4)  # whose last two cores are slow
+HYBRID = Tree(cores=4)  # the last two cores are slow
 KINDS = {
     "a core is offline": (TREES["a core is offline"], 7),
     "a node without memory": (TREES["a node without memory"], 4),
@@ -65,7 +65,7 @@ def common(result: Result) -> dict[str, Any]:
 
 
 def assert_sound(result: Result, machine: Machine) -> None:
-    """No number is undefined, nobody looks for work where no core is, no memory is used where there is none."""
+    """No number is undefined, no worker looks for work on a node without cores, and no node without memory is used."""
     assert "nan" not in [str(value) for value in result.counters.values()]
     without_cores, without_memory = machine.cores_of_node == 0, machine.memory_bytes == 0
     assert not result.node_attempts[without_cores].any()

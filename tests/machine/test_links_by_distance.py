@@ -1,4 +1,4 @@
-"""Which nodes distances link: the sets of nodes against the plain form, and by hand."""
+"""Links by distances: sets of nodes against a plain search, and by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Matrix = list[list[Fraction]]
 
 
 def plainly(distance: Sequence[Sequence[Fraction]]) -> list[tuple[int, int]]:
-    """Every pair for which no third node makes the two parts of the route as short as the whole."""
+    """Return every pair without a third node on an equally short route."""
     nodes = range(len(distance))
 
     def further(a: int, b: int) -> Fraction:

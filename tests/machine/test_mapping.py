@@ -11,7 +11,7 @@ from numasim.parts.models.machine_model import MachineSpec
 
 
 def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Machine:
-    """A machine of the given shape whose nodes form one ring."""
+    """Return a machine of the given shape whose nodes form a ring."""
     nodes = sockets * per_socket
     ring = [{"from": a, "to": (a + 1) % nodes, "bandwidth_gbs": 1} for a in range(nodes) if nodes > 1]
     return build(

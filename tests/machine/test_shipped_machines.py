@@ -1,4 +1,4 @@
-"""The machine files against what the papers print about the machines."""
+"""The machine files against the values that papers print about the machines."""
 
 import re
 from fractions import Fraction
@@ -68,7 +68,7 @@ def test_thesis_latencies_and_ratio(machines: dict[str, Machine]) -> None:
     [("opteron-875-8s", "1.1", "1.5", 9_770), ("xeon-x7560-4s-skelaff", "1.36", "3.6", 35_540)],
 )
 def test_skelaff_table_1(machines: dict[str, Machine], name: str, least: str, most: str, bandwidth_mbs: int) -> None:
-    """The bandwidth that is printed of the machine is more than a node has and less than all have together."""
+    """The printed bandwidth of the machine is above the bandwidth of a node and below the sum of all nodes."""
     machine = machines[name]
     factors = numa_factors(machine)
     assert (min(factors), max(factors)) == (Fraction(least), Fraction(most))

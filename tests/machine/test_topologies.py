@@ -1,4 +1,4 @@
-"""Topologies by name: their links by hand and by networkx, in YAML in every form, and what is refused."""
+"""Topologies by name: links by hand and by networkx, in YAML in every form, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes given one by one: the arrays by hand, the short form's arrays, who works where, and refusals."""
+"""Nodes given one by one: arrays by hand, arrays of the short form, places of workers, and refusals."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_arrays_by_hand(machine: Machine) -> None:
     assert machine.home_of_node.tolist() == [0, 0, 2]
     assert machine.latency_ps.tolist() == [
         [80_000, 120_000, 120_000],
-        [120_000, 120_000, 160_000],  # its nearest memory is node 0's
+        [120_000, 120_000, 160_000],  # the nearest memory is on node 0
         [120_000, 160_000, 80_000],
     ]
 
@@ -95,11 +95,11 @@ def test_sizes_of_caches_by_hand(document: Make) -> None:
 @pytest.mark.parametrize(
     "sharing",
     [
-        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["8MiB"]},  # for one of two
+        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["8MiB"]},  # one size for two caches
         {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["8MiB", "0B"]},
-        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["4MiB", "2MiB"]},  # none of the 8 MiB of llc
+        {"llc_cores": ["0-2", "3-5"], "llc_sizes": ["4MiB", "2MiB"]},  # no size is the 8 MiB of llc
         {"llc_cores": ["0-2", "3-5"], "llc_sizes": []},
-        {"llc_scope": "node", "llc_sizes": ["8MiB", "8MiB"]},  # of which the order is not said
+        {"llc_scope": "node", "llc_sizes": ["8MiB", "8MiB"]},  # no list gives the order of caches
     ],
 )
 def test_sizes_that_are_not_of_the_caches_are_refused(document: Make, sharing: dict[str, Any]) -> None:

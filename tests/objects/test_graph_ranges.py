@@ -1,4 +1,4 @@
-"""Ranges of graphs made in Python: what items get, and what is refused with a sentence."""
+"""Ranges of graphs made in Python: the values of items, and refusals with a sentence."""
 
 from __future__ import annotations
 

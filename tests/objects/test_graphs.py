@@ -41,7 +41,7 @@ def edges_of(graph: Graph) -> list[tuple[int, int]]:
     return [(a, b) for a, b, kind in graph.to_networkx().edges(data="kind") if kind == "dependence"]
 
 
-# ---- what graphs are ----
+# ---- graphs by hand ----
 
 
 def fib(task: Task, n: int) -> None:
@@ -83,7 +83,7 @@ def test_tiled_cholesky(tiles: int) -> None:
     assert graph.tasks == tiles * (tiles + 1) * (tiles + 2) // 6
     assert graph.span_ns == 3 * tiles - 2
     shipped = Graph.shipped("cholesky", tiles=tiles).to_networkx()
-    shipped.remove_node(0)  # which spawns the others
+    shipped.remove_node(0)  # the task that spawns the others
     assert {(a + 1, b + 1) for a, b in edges_of(graph)} == set(shipped.edges)
 
 
@@ -100,7 +100,7 @@ def test_dependences_that_follow_from_data() -> None:
 
 
 def transfers(count: int) -> Graph:
-    """Transactions that read one of ten accounts and write another."""
+    """Return transactions that read two of ten accounts and write an account."""
     graph = Graph("transfers", deal="cyclic")
     accounts = graph.objects("accounts", 10, skew=0.8, undo_ns=2.5)
     for _ in range(count):
@@ -114,7 +114,7 @@ def transfers(count: int) -> Graph:
 
 
 def test_transactions_of_a_graph(tmp_path: Path) -> None:
-    """The ops are those of the block, and a file of the graph is the same program."""
+    """The ops follow the block, and a file of the graph is the same program."""
     work = transfers(3).workload
     block = [Op.BEGIN, Op.RUN, Op.LOAD, Op.LOAD, Op.RUN, Op.STORE, Op.COMMIT]
     assert work.op_code.tolist() == block * 3
@@ -149,8 +149,8 @@ Access = st.tuples(st.integers(0, 7), st.integers(1, 4), st.sampled_from(["reads
 @given(st.lists(st.lists(Access, min_size=1, max_size=2), min_size=1, max_size=12))
 @settings(max_examples=60)
 def test_dependences_order_what_conflicts_and_nothing_else(tasks: list[list[tuple[int, int, str]]]) -> None:
-    """Of every pair of tasks that access a byte, one of them writing, the later comes behind the earlier; each edge is
-    between such tasks.
+    """If two tasks access a byte and one task writes, the later task comes behind the earlier task; all edges join
+    tasks that conflict in this way.
     """
     graph = Graph()
     region = graph.region("r", 16)
@@ -287,7 +287,7 @@ def test_dealt_tasks_end_together() -> None:
 @given(st.integers(1, 9), st.lists(st.tuples(st.integers(0, 99), st.booleans()), min_size=1, max_size=4))
 @settings(max_examples=30)
 def test_the_span_of_a_pipeline(items: int, stages: list[tuple[int, bool]]) -> None:
-    """One item goes through all stages; each further one is behind the slowest serial stage at most."""
+    """One item goes through all stages; each further item adds the time of the slowest serial stage."""
     graph = Graph.pipeline([ns.Stage(cost, serial) for cost, serial in stages], items)
     slowest = max([cost for cost, serial in stages if serial], default=0)
     assert graph.tasks == items * len(stages)
@@ -399,7 +399,7 @@ def test_what_was_built_in_any_order_comes_back(steps: list[tuple[int, int, int]
 
 
 def bare(graph: Graph) -> Graph:
-    """The same tasks without their accesses."""
+    """Return the same tasks without accesses."""
     workload = graph.workload
     none = accesses_of(**dict.fromkeys(ACCESS_TYPES, ()))
     return Graph._of(replace(workload, accesses=none, segment_accesses=0 * workload.segment_accesses, regions=()))

@@ -1,4 +1,4 @@
-"""What notebooks show of machines and strategies."""
+"""The views of machines and strategies in notebooks."""
 
 from __future__ import annotations
 

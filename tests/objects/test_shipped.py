@@ -1,4 +1,4 @@
-"""The lists of what is shipped: every name is there, each with one line that a reader can use."""
+"""The lists of shipped names: every name is listed with a line of description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies as objects: made of fields and of others, in words, there and back through files."""
+"""Strategies as objects: made of fields and of other strategies, as text, and through files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ns.run` and `ns.sweep` take the same: paths, names and mappings, of which a sweep can be run again from its YAML."""
+"""`ns.run` and `ns.sweep` take paths, names and mappings; a sweep can be run again from its YAML."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_changes_are_in_the_yaml_that_is_kept() -> None:
 
 
 def test_changes_of_what_is_an_axis_are_written_into_its_values() -> None:
-    """They had been a comment, which nobody reads: the file that was kept described other runs."""
+    """The kept file describes the runs with the changes."""
     sweep = {**BASE, "sweep": {"strategy": ["ring", "randomized"]}}
     del sweep["strategy"]
     made = load_sweep(sweep, changes={"strategy.amount": "half"})
@@ -116,8 +116,9 @@ def test_changes_of_what_is_an_axis_are_written_into_its_values() -> None:
 
 
 def test_a_results_folder_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By reference: a machine, a strategy with a controller, a graph, by name and along axes, and overrides. The folder
-    is moved and all else is gone; what is kept describes the same runs, and is kept alike once more.
+    """A sweep refers to a machine, a strategy with a controller and a graph, by name and along axes, and has overrides.
+
+    The folder is moved and all other files are gone. The kept files describe the same runs, also when kept again.
     """
     origin = tmp_path / "origin"
     (origin / "parts").mkdir(parents=True)

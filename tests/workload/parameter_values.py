@@ -1,4 +1,4 @@
-"""Values of the parameters of every workload family, found in their models: small ones, the bounds, and every name."""
+"""Values of the parameters of every workload family, from the models: small values, the bounds, and every name."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.registry import FAMILIES, workload_spec
 
 SMALL_NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32)
-BEYOND_ALL = 2**62  # for numbers that have no bound of their own
+BEYOND_ALL = 2**62  # for numbers without bounds
 
 
 def keys_of(family: Family) -> dict[str, FieldInfo]:
-    """The parameters of ``family`` by the names that specifications use."""
+    """Return the parameters of ``family`` by the names in specifications."""
     fields = family.parameters.model_fields
     return {field.alias or name: field for name, field in fields.items() if name != "name"}
 
 
 def names_of(field: FieldInfo) -> tuple[Any, ...]:
-    """The words or numbers that the parameter is one of; empty where it is any number."""
+    """Return the allowed words or numbers of a parameter; empty if any number is allowed."""
     return tuple(_literals(field.annotation))
 
 
@@ -40,7 +40,7 @@ def _literals(annotation: Any) -> Iterator[Any]:
 
 
 def most_of(field: FieldInfo) -> int:
-    """The largest number that the model declares."""
+    """Return the largest number of the model."""
     bounds = list(_bounds(field.metadata)) + list(_bounds_of(field.annotation))
     return min(bounds, default=BEYOND_ALL)
 
@@ -62,7 +62,7 @@ def _bounds_of(annotation: Any) -> Iterator[int]:
 
 
 def values_of(field: FieldInfo) -> tuple[Any, ...]:
-    """The names of a parameter, or small numbers and the largest one, with what lies just beyond it."""
+    """Return the names of a parameter, or small numbers, the largest number and a number beyond."""
     most = most_of(field)
     return names_of(field) or (*SMALL_NUMBERS, most // 2, most, most + 1)
 
@@ -76,9 +76,7 @@ def every_value() -> Iterator[tuple[str, str, Any]]:
 
 
 def with_value(name: str, key: str, value: Any) -> list[Mapping[str, Any]]:
-    """Parameters with the value: the small ones, and, since not all keys go together, the required ones with every
-    combination of names.
-    """
+    """Return parameters with ``value``: small parameters, and required parameters with each combination of names."""
     family = FAMILIES[name]
     fields = keys_of(family)
     required = {each: family.small[each] for each, field in fields.items() if field.is_required()}
@@ -88,7 +86,7 @@ def with_value(name: str, key: str, value: Any) -> list[Mapping[str, Any]]:
 
 
 def accepted(name: str, parameters: Mapping[str, Any]) -> WorkloadParameters | str:
-    """The checked parameters, or why they are refused."""
+    """Return the checked parameters, or the refusal."""
     try:
         return workload_spec(name, **parameters)
     except (ValidationError, InputError) as refused:

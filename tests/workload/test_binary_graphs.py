@@ -1,4 +1,4 @@
-"""Task graphs in npz: they are what the JSON form says, and whatever is wrong is named with its array and position."""
+"""Task graphs in npz: graphs equal those of the JSON form, and every mistake is named with array and position."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ EVERYTHING = {
                 {"nodes": [0, 1], "shares": [1, 2], "bytes": {"items": [64] * 99 + [1]}, "returned_ppm": 250_000}
             ],
             "fresh": {"weight": [1, 3], "low": [0, 100], "high": [9, 100]},
+            "freed": {"weight": [1], "low": [4], "high": [5]},
         },
         {
             "count": 3,
@@ -110,7 +111,7 @@ def everything() -> Workload:
 
 
 def packed(arrays: Arrays, **settings: Any) -> bytes:
-    """The file that numpy itself writes."""
+    """Return the file that numpy writes."""
     file = io.BytesIO()
     np.savez(file, **settings, **arrays)
     return file.getvalue()
@@ -131,7 +132,7 @@ def refusal(data: bytes) -> str:
 
 def test_a_graph_with_everything_survives_in_all_forms(tmp_path: Path) -> None:
     used = {op for task in EVERYTHING["tasks"] for op, *_ in task["ops"]}  # type: ignore[attr-defined]
-    assert used == set(OP_NAMES)  # a new op belongs into this graph
+    assert used == set(OP_NAMES)  # EVERYTHING must have every op
     work = everything()
     arrays = to_arrays(work)
     assert {"ranges.0.compute_ps.items", "ranges.0.node_accesses.0.bytes.items"} == arrays.keys() - FIELDS.keys()
@@ -261,7 +262,7 @@ def test_a_cycle_is_found_behind_edges_that_lead_back() -> None:
 
 
 class Trap:
-    """Whoever unpickles it is told."""
+    """An object that sets ``sprung`` when unpickled."""
 
     sprung = False
 
@@ -289,7 +290,7 @@ def head(text: str) -> bytes:
 
 
 def with_size(data: bytes, size: int) -> bytes:
-    """The archive whose list of members declares another size of its only one."""
+    """Return the archive with another size of its only member in the list of members."""
     at = data.rindex(b"PK\x01\x02") + 24
     return data[:at] + struct.pack("<I", size) + data[at + 4 :]
 

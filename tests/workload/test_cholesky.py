@@ -1,6 +1,6 @@
 """Tiled Cholesky: closed forms, dependences against accesses, the factor, and runs worked out by hand.
 
-Tasks are named by their kernel and what they do it to: ``P k`` is potrf of tile (k, k), ``T i k`` trsm of tile (i, k),
+Tasks are named by kernel and tile: ``P k`` is potrf of tile (k, k), ``T i k`` trsm of tile (i, k),
 ``S i k`` and ``G i j k`` the updates of tiles (i, i) and (i, j) in step k.
 """
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are u
 
 from engine_setup import run  # isort: skip
 
-from numasim.workload.graph import Mode, Op, Workload
+from numasim.workload.graph import Mode, Workload
 from numasim.workload.span import span_ps
 
 MICROSECOND = 10**6
@@ -27,7 +27,7 @@ RATE = 10**9  # a microsecond a floating-point operation, in which no task waits
 
 
 def tiles_of(work: Workload, task: int) -> tuple[list[int], int]:
-    """(tiles that a task reads, tile that it updates), as places in the matrix region."""
+    """Return (tiles that a task reads, tile that the task updates), as positions in the matrix region."""
     segment = work.op_arg[work.op_ptr[task]]
     at = slice(work.segment_accesses[segment], work.segment_accesses[segment + 1])
     tile_bytes = int(work.accesses.row_bytes[at.start])
@@ -48,7 +48,7 @@ def dependences(work: Workload) -> set[tuple[int, int]]:
 
 
 def dependences_of_accesses(work: Workload) -> set[tuple[int, int]]:
-    """Task by task in the order of spawning: who wrote its tiles last, and who has read the updated one since."""
+    """Return edges from last writers of a task's tiles, and from readers of the updated tile since."""
     writer: dict[int, int] = {}
     readers: dict[int, set[int]] = {}
     found = set()
@@ -87,8 +87,9 @@ def test_closed_forms(tiles: int, size: int) -> None:
 
 @pytest.mark.parametrize("tiles", [2, 3, 9])
 def test_the_critical_path_of_large_tiles_goes_by_the_products(tiles: int) -> None:
-    """A gemm leads from the trsm of each step to that of the next. In thirds of the cube of a tile's size, the path has
-    9 tiles - 10 (Quach, Langou: A makespan lower bound for the scheduling of the tiled Cholesky factorization, 2015).
+    """A gemm leads from the trsm of each step to the trsm of the next step. In thirds of the cube of a tile's size, the
+    path has 9 tiles - 10 (Quach, Langou: A makespan lower bound for the scheduling of the tiled Cholesky factorization,
+    2015).
     """
     size = 600
     work = make("cholesky", tiles=tiles, tile_size=size, ps_per_1000_flops=1000)
@@ -99,7 +100,7 @@ def test_the_critical_path_of_large_tiles_goes_by_the_products(tiles: int) -> No
 
 
 def topological_order(work: Workload, rng: np.random.Generator) -> list[int]:
-    """The spawned tasks in an order drawn at random among those that the dependences allow."""
+    """Return the spawned tasks in an order drawn from all orders that the dependences allow."""
     unmet = np.bincount(work.successor, minlength=work.rows)
     ready = [task for task in range(1, work.rows) if not unmet[task]]
     order = []
@@ -138,22 +139,10 @@ def test_any_order_that_the_dependences_allow_gives_the_factor(seed: int) -> Non
         assert np.allclose(tile, factor[size * i : size * (i + 1), size * j : size * (j + 1)])
 
 
-def test_one_task_spawns_all_others_in_the_order_of_the_algorithm() -> None:
-    work = make("cholesky", tiles=3, tile_size=1)
-    assert work.op_code[: work.op_ptr[1]].tolist() == [Op.SPAWN] * 10 + [Op.WAIT]
-    assert [kernel_of(work, task)[0].upper() for task in range(1, 11)] == list("PTTSGSPTSP")
-    places = {0: (0, 0), 1: (1, 0), 2: (1, 1), 3: (2, 0), 4: (2, 1), 5: (2, 2)}
-    assert [places[tiles_of(work, task)[1]] for task in range(1, 11)] == [
-        *[(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)],
-        *[(1, 1), (2, 1), (2, 2)],
-        (2, 2),
-    ]
-
-
 def test_three_tiles_on_two_workers() -> None:
-    """Operations on tiles of one number take 1, 1, 2 and 2 us. Worker 1 takes the older trsm after the first potrf; its
-    end releases S 1 0 and then G 2 1 0, of which worker 1 runs the newer one first, and S 1 0, which all others wait
-    for, 2 us late: 11 us instead of the 9 us of the critical path.
+    """Operations on tiles of one number take 1, 1, 2 and 2 us. Worker 1 takes the older trsm after the first potrf; the
+    end of this trsm releases S 1 0 and then G 2 1 0. Worker 1 runs the newer G 2 1 0 first, and S 1 0, for which all
+    other tasks wait, 2 us late: 11 us instead of the 9 us of the critical path.
     """
     seen = run(make("cholesky", tiles=3, tile_size=1, ps_per_1000_flops=RATE), 2)
     assert [

@@ -13,7 +13,7 @@ from numasim.workload.families.mandelbrot import row_steps
 from numasim.workload.graph import Loop, Mode, Op
 from numasim.workload.registry import workload_spec
 
-PIXEL_AREA = 9  # of the square that the picture shows
+PIXEL_AREA = 9  # area of the square in the picture
 SET_AREA = 1.5066  # Ewing and Schober 1992, and counts since
 
 
@@ -28,7 +28,7 @@ def test_points_by_hand() -> None:
 
 
 def test_the_area_of_the_set() -> None:
-    """Points that never leave take the most steps; their share of the picture is that of the set's area."""
+    """Points of the set take the most steps; their share of the picture is the share of the set's area."""
     few, many = (int(row_steps(90, 90, most).sum()) for most in (400, 401))
     assert (many - few) / 90**2 == pytest.approx(SET_AREA / PIXEL_AREA, rel=0.03)
 

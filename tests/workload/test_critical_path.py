@@ -20,7 +20,7 @@ RANGES |= {"horizontal-tournament", "vertical-tournament"}
 
 
 def longest_path_ps(work: Workload, latency_ps: int) -> int:
-    """The longest path through one node an op, with an edge for every order that the program demands."""
+    """Return the longest path through a graph with a node for each op and an edge for each order of the program."""
     times = segment_ps(work, latency_ps)
     total = 0
     for phase, runs in zip(work.phases, work.runs, strict=True):

@@ -1,4 +1,4 @@
-"""Folded workloads against the program that they stand for, written out by a slow recursion."""
+"""Folded workloads against their programs, written out by a slow recursion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def offsets(lengths: Sequence[int]) -> np.ndarray:
 
 @st.composite
 def programs(draw: st.DrawFn, row: int, kinds: list[Kind], segments: int) -> Program:
-    """Ops of a row, which may create rows behind it."""
+    """Draw the ops of a row, which may create later rows."""
     children = [child for child in range(row + 1, len(kinds)) if kinds[child] != Kind.IMPLICIT]
     codes = [Op.RUN] * (segments > 0) + [Op.WAIT] + [Op.SPAWN] * bool(children) * 2
     ops: Program = []
@@ -123,7 +123,7 @@ def tasks_below(work: Workload, row: int) -> int:
 
 
 def segment(work: Workload, number: int) -> tuple[Any, ...]:
-    """All that is known of a segment."""
+    """Return all values of a segment."""
     at = slice(work.segment_accesses[number], work.segment_accesses[number + 1])
     columns = [getattr(work.accesses, name)[at].tolist() for name in ACCESS_TYPES]
     return int(work.segment_compute_ps[number]), int(work.segment_kernel[number]), columns
@@ -183,7 +183,7 @@ def recursion(n: int) -> tuple[list[int], list[int]]:
 
 
 def fib_by_drafting(n: int, spawn_ps: int, leaf_ps: int, join_ps: int) -> Workload:
-    """The tasks of fib by way of the builder that all other generators use."""
+    """Return the tasks of fib, made by the builder of all other generators."""
     arguments, parents = (np.array(column) for column in recursion(n))
     inner = [(kernel, time) for kernel, time in ((0, spawn_ps), (2, join_ps)) if time]
     leaf = [(1, leaf_ps)] if leaf_ps else []

@@ -1,4 +1,4 @@
-"""Index arithmetic on forests against the recursions that it replaces."""
+"""Index arithmetic on forests against plain recursions."""
 
 import numpy as np
 from hypothesis import given

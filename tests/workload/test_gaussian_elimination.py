@@ -1,4 +1,4 @@
-"""Gaussian elimination: what every step does, row by row, against what the leaves of its phase do."""
+"""Gaussian elimination: the work of every step, row by row, against the work of the leaves of its phase."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def leaves(work: Workload, phase: int) -> list[int]:
 
 
 def update(work: Workload, segment: int) -> tuple[int, int, int]:
-    """(first row, rows, bytes of each from the end of the row back) that a leaf updates."""
+    """Return (first row, rows, bytes of a row up to its end) that a leaf updates."""
     at, row_bytes = int(work.segment_accesses[segment]), work.regions[0].bytes // work.parameters["x"]
     accesses = work.accesses
     assert accesses.mode[at : at + 2].tolist() == [Mode.READ_WRITE, Mode.READ]

@@ -1,4 +1,4 @@
-"""Task graphs in JSON: what is written is read back array for array, and bad files are named, not traced."""
+"""Task graphs in JSON: written graphs are read back array for array, and mistakes are sentences with places."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def items(**parts: Any) -> dict[str, Any]:
 
 
 def nested(levels: int) -> dict[str, Any]:
-    """A phase in so many loops."""
+    """Return a phase within ``levels`` loops."""
     return {"loop": [nested(levels - 1)], "repeat": 1} if levels else {"roots": [0]}
 
 
@@ -347,7 +347,7 @@ ODD_SEGMENTS = st.fixed_dictionaries(
 
 
 def outcome(path: Path) -> str:
-    """The hash of a graph, or what is said of it."""
+    """Return the hash of a graph, or the message of the refusal."""
     try:
         return read(path).digest()
     except InputError as error:
@@ -374,7 +374,7 @@ def test_batches_of_entries_are_what_single_ones_are(
 
 @pytest.mark.parametrize("name", ["row_bytes", "rows", "stride", "offset", "passes"])
 def test_the_bounds_of_numbers_are_those_of_the_models(name: str) -> None:
-    """What is outside of the bounds that columns take is what the models refuse."""
+    """The fast columns and the models refuse the same numbers."""
     low, high = bounds_of(AccessEntry.model_fields[name])
     for value, right in {low: True, high: True, low - 1: False, high + 1: False}.items():
         entry = {"region": "a", "row_bytes": 8, name: value}

@@ -1,4 +1,4 @@
-"""What the kernels of BOTS cost: rates are parameters, serial times follow from them in closed form."""
+"""The costs of the kernels of BOTS: rates are parameters, and serial times follow in closed form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BASE = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": 1, "s
     [({"name": "strassen", "n": 2048}, 1.81542), ("sparselu-single", 11.1524), ("sparselu-for", 10.842)],
 )
 def test_default_rates_give_the_published_serial_times(workload: object, published_s: float) -> None:
-    """Of thesis Table 3.4, to the 5 % by which its rows disagree about one rate."""
+    """Serial times of thesis Table 3.4, to the 5 % by which the rows of the table disagree about a rate."""
     assert run({**BASE, "workload": workload}).row()["serial_ps"] / 1e12 == pytest.approx(published_s, rel=0.05)
 
 

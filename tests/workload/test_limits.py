@@ -1,4 +1,4 @@
-"""What a program will have is at least what its arrays then hold, and what is refused names a value that fits."""
+"""The predicted totals of a program are at least the totals of its arrays, and a refusal names a value that fits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from numasim.workload.size.limits import largest, refusal
 from numasim.workload.size.totals import LIMITS, Totals
 from numasim.workload.unfold import unfolded
 
-EXACT = {"cholesky", "fft", "strassen", "matmul"}  # families whose totals are those of the arrays, and no bounds
-DRAWN = {"uts"}  # families of which only draws tell how large they are
+EXACT = {"cholesky", "fft", "strassen", "matmul"}  # families whose predicted totals are exact
+DRAWN = {"uts"}  # families whose sizes depend on draws
 LATENCY_PS = 77_300
-BUILT = 20_000  # rows of programs that these tests build
+BUILT = 20_000  # most rows of programs in these tests
 
 
 def lines_of(accesses: Accesses, times: npt.NDArray[Any]) -> tuple[int, ...]:
-    """Lines that the accesses move, by pattern; ``times`` [accesses] says how often each is made."""
+    """Return the lines that accesses move, by pattern; ``times`` [accesses] is how often each access is made."""
     lines = -(-traffic_bytes(accesses) // LINE_BYTES) * times
     return tuple(int(lines[accesses.pattern == pattern].sum()) for pattern in Pattern)
 
@@ -48,12 +48,12 @@ def runs_of_segments(work: Workload) -> npt.NDArray[Any]:
 
 
 def longest_ps(family: RangeFamily) -> int:
-    """What all items of a range compute for, at most."""
+    """Return an upper bound of the compute time of all items of a range."""
     return family.count * family.high_ps if family.compute is None else family.compute.most_of(family.count)
 
 
 def counted(parameters: WorkloadParameters) -> Totals:
-    """The totals of the program that the parameters describe, from its arrays and the runs of its phases."""
+    """Return the totals of the parameters' program, from its arrays and the runs of its phases."""
     folded = generate(parameters, folded=True)
     work = unfolded(folded)
     executed = runs_of_segments(work)
@@ -87,7 +87,7 @@ def counted(parameters: WorkloadParameters) -> Totals:
 
 
 def missed(parameters: WorkloadParameters) -> list[str]:
-    """The totals that are below what the arrays hold."""
+    """Return the predicted totals that are below the totals of the arrays."""
     told, found = parameters.totals(), counted(parameters)
     numbers = [name for name in vars(Totals()) if name != "lines"]
     short = [name for name in numbers if getattr(told, name) < getattr(found, name)]
@@ -105,7 +105,7 @@ def test_a_program_has_no_more_than_its_totals(label: str) -> None:
 
 @st.composite
 def parameters_of(draw: st.DrawFn, name: str) -> Mapping[str, Any]:
-    """Small parameters of a family, drawn within the bounds of its model."""
+    """Draw small parameters of a family, within the bounds of its model."""
     found: dict[str, Any] = {}
     for key, field in keys_of(FAMILIES[name]).items():
         if names := names_of(field):
@@ -134,7 +134,7 @@ def test_no_program_has_more_than_its_totals(name: str, data: st.DataObject) -> 
 @settings(max_examples=100)
 @given(data=st.data())
 def test_the_value_that_is_proposed_fits_and_no_larger_one_does(name: str, data: st.DataObject) -> None:
-    """For any limits, also such as make small programs too large."""
+    """The rule holds for any limits, even if small programs are too large."""
     parameters = accepted(name, data.draw(parameters_of(name)))
     if isinstance(parameters, str):
         return

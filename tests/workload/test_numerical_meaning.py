@@ -1,4 +1,4 @@
-"""Accesses say where a program's data is: carried out on numbers, they compute what the program computes."""
+"""Accesses say where a program's data is: kernels on numbers at these places compute the program's result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def spots(work: Workload, access: int, element_bytes: int) -> tuple[int, np.ndar
 def execute(
     work: Workload, memory: Memory, element_bytes: int, kernels: dict[str, Callable[..., list[np.ndarray]]]
 ) -> None:
-    """Run every segment serially: its kernel gets what its READ accesses hold and gives what the others get."""
+    """Run every segment serially: a kernel takes the contents of READ accesses and returns those of other accesses."""
     for segment in serial_segments(work):
         places = [
             (spots(work, access, element_bytes), Mode(work.accesses.mode[access]))

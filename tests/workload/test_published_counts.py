@@ -23,7 +23,7 @@ def test_strassen(n: int, levels: int, tasks: int, streamed_gb: float, allocated
 
 
 def literal_sparselu(blocks: int) -> tuple[int, int, int, int, int]:
-    """The counts by running the program's own loops on the pattern of its blocks."""
+    """Return the counts from the program's own loops on the pattern of blocks."""
 
     def filled(i: int, j: int) -> bool:
         if abs(i - j) <= 1:
@@ -89,7 +89,7 @@ def test_sparselu_with_an_odd_number_of_blocks(
 
 
 def test_sort_at_the_published_size() -> None:
-    """Every split follows the real permutation, so the counts are those of the program itself."""
+    """Every split follows the real permutation, so the counts equal the program's counts."""
     work = really_sorted(n=33_554_432)
     facts = work.facts
     splits, leaves = (4**8 - 1) // 3, 4**8
@@ -117,7 +117,7 @@ def test_fib_makes_a_task_a_call(n: int, calls: int) -> None:
 
 
 def literal_fft_tasks(n: int) -> int:
-    """The tasks of a transform by the program's own recursion."""
+    """Return the number of tasks of a transform by the program's own recursion."""
     if n <= 32:
         return 1
     r = 8 if n in (64, 128, 256, 1024, 2048, 4096) else 16
@@ -130,7 +130,7 @@ def literal_fft_tasks(n: int) -> int:
 
 
 def literal_roots(a: int, b: int) -> list[int]:
-    """How many roots each leaf of the first phase computes."""
+    """Return the number of roots of each leaf of the first phase."""
     middle = (a + b) // 2
     return [b - a + 1] if b - a < 128 else literal_roots(a, middle) + literal_roots(middle + 1, b)
 
@@ -160,7 +160,7 @@ def test_blocks_of_sparselu_may_have_pages_of_their_own() -> None:
 
 
 def test_home_test_refers_to_regions_of_its_own() -> None:
-    """Each task fetches its 10 lines one at a time; with nine hits for every miss it makes 100 references."""
+    """Each task fetches 10 lines, one at a time; with nine hits for every miss a task makes 100 references."""
     work = make("home-test", threads=3, bytes=640, hit_share=0.9, ps_per_1000_references=2_000_000)
     assert work.segment_compute_ps.tolist() == [100 * 2000] * 3
     assert work.facts["references"] == 300

@@ -1,4 +1,4 @@
-"""Drawn splits of a merge: their exact distribution, the bounds they are decided by, and sorts of real random keys."""
+"""Drawn splits of a merge: the exact distribution, the bounds that decide draws, and sorts of real random keys."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def probability(below: int, above: int, other: int, rank: int) -> Fraction:
 
 
 def sides(below: int, above: int, other: int) -> tuple[int, Sides, Sides]:
-    """The mode and both sides of it."""
+    """Return the mode and both sides of the mode."""
     mode = min(other, below * (other + 1) // (below + above))
     upward = Sides(*map(column, (below + mode, mode, other - mode, above)))
     downward = Sides(*map(column, (above + other - mode, other - mode, mode, below)))
@@ -170,7 +170,7 @@ def splits(_: Sorts, graph: SortGraph) -> int:
 
 
 def test_every_element_is_merged_or_placed_by_a_split() -> None:
-    """A stage moves all n elements: one by each split, the others by serial merges."""
+    """A stage moves all n elements: a split moves one element, serial merges move the others."""
     facts = make("sort", n=2**15).facts
     stages = 2 * 3  # levels of 32,768, 8,192 and 2,048 elements
     assert facts["elements_merged"] + facts["merge_splits"] == stages * 2**15

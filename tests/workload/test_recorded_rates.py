@@ -72,8 +72,10 @@ def test_files_keep_where_a_program_was_recorded(name: str, tmp_path: Path) -> N
 
 
 def test_graphs_and_machines_without_rates_are_known_by_the_same_hash() -> None:
-    """A new field that enters the identity of every run would make all results of others unknown."""
+    """A new field in the identity of every run would make earlier results unknown."""
     assert "core_steps_per_s" not in read_machine("epyc-9654-2s").contents_json
     graph = ns.Graph("plain")
     graph.task(1)
-    assert graph.specified().workload.digest() == "0ad87f0b087ae0c501b70b39f926b9ca"  # before there were recordings
+    assert (
+        graph.specified().workload.digest() == "0ad87f0b087ae0c501b70b39f926b9ca"
+    )  # the digest of this graph without recordings

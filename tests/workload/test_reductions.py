@@ -1,4 +1,4 @@
-"""The container of a reduction, its rows and what they cost: worked out by hand and by the laws they are drawn by."""
+"""The container of a reduction, the rows and the costs of rows: by hand and by the laws of drawing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOUR_ROWS: dict[str, Any] = {
 
 
 def on_nodes(work: Workload) -> list[list[int]]:
-    """[rows][node accesses] the bytes that each row reads."""
+    """Return [rows][node accesses] the bytes that each row reads."""
     (family,) = work.ranges
     rows = np.arange(family.count)
     each = [access.amounts.of(rows, 0, 0).tolist() for access in family.node_accesses]
@@ -40,7 +40,7 @@ def on_nodes(work: Workload) -> list[list[int]]:
 
 
 def times_ps(work: Workload) -> list[int]:
-    """[rows] what each row computes for."""
+    """Return [rows] the compute times."""
     (family,) = work.ranges
     assert family.compute is not None
     return [int(time) for time in family.compute.of(np.arange(family.count), 0, 0)]

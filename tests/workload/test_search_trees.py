@@ -1,4 +1,4 @@
-"""N-Queens and UTS against searches that look at one node at a time."""
+"""N-Queens and UTS against plain searches, node by node."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def program(name: str, x: int, **more: Any) -> Workload:
 
 
 def pieces(work: Workload, phase: int) -> list[list[Piece]]:
-    """What each leaf of a phase accesses, in the order of tasks; an access of two pieces gives two."""
+    """Return the pieces that each leaf of a phase accesses, in the order of tasks."""
     row_bytes = work.regions[0].bytes // work.parameters["x"]
     (root,) = work.phases[phase].roots
     found = []
@@ -93,7 +93,10 @@ def test_every_row_is_written_once_and_read_with_its_halo(name: str, form: str, 
     for phase in (0, 1):
         at = 0
         for read, written in pieces(work, phase):
-            assert (read.region, written.region) == (phase, 1 - phase)  # what one sweep writes the next one reads
+            assert (read.region, written.region) == (
+                phase,
+                1 - phase,
+            )  # a sweep reads the buffer that the sweep before has written
             assert (read.mode, written.mode) == (Mode.READ, Mode.WRITE)
             assert (written.first, written.end) == (at, min(x, at + leaf_rows))
             assert (read.first, read.end) == (max(0, at - HALO[name]), min(x, written.end + HALO[name]))
@@ -111,7 +114,7 @@ def test_an_irregular_tree_has_the_same_leaves(name: str) -> None:
 
 
 class Counted:
-    """A number that counts what is done with it."""
+    """A number that counts operations."""
 
     ops = 0
 
@@ -156,12 +159,12 @@ def test_operations_are_those_of_the_formula(name: str, formula: Callable[[Count
     points = 40 * 3 * (2 if name in SOLIDS else 1)
     assert work.parameters["ops_per_point"] == Counted.ops
     assert work.facts["ops"] == 2 * points * Counted.ops
-    executed = 1 if name != "sor" else 2  # of its two half sweeps the loop has two passes
+    executed = 1 if name != "sor" else 2  # the loop has two passes over both half sweeps
     assert executed * int(work.segment_compute_ps.sum()) == work.facts["ops"]
 
 
 def test_half_sweeps_do_the_red_and_the_black_points() -> None:
-    """On odd rows of odd numbers of points, where one colour has a point more."""
+    """The number of operations holds for odd rows of odd numbers of points, in which one colour has a point more."""
     work = program("sor", 10, leaf_rows=3, ops_per_point=1, ps_per_1000_ops=1000, sweeps=1)
     by_colour = [[0] * 4, [0] * 4]
     for row in range(10):

@@ -1,4 +1,4 @@
-"""Where Strassen's temporaries lie: memory that is freed is taken again, or is fresh each time."""
+"""The places of Strassen's temporaries: freed memory is reused, or memory is fresh each time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from workload_setup import make
 from numasim.workload.graph import Mode, Workload
 
 HEAP = 3
-LEAST_QUADRANT_BYTES = 2 * 128**2  # of a task of 128 x 128 doubles, the smallest that is split
-SPLITS = {2048: (1, 7, 49, 343, 2401)}  # tasks of each size that have temporaries, from the root on
+LEAST_QUADRANT_BYTES = 2 * 128**2  # bytes of a task of 128 x 128 doubles, the smallest task that is split
+SPLITS = {2048: (1, 7, 49, 343, 2401)}  # [levels] the number of tasks with temporaries
 QUADRANT_BYTES = {n: [2 * (n >> level) ** 2 for level in range(len(SPLITS[n]))] for n in SPLITS}
 
 
 def blocks(work: Workload) -> dict[int, np.ndarray]:
-    """The first byte of the block of every task, by the size of what it writes to it at first."""
+    """Return the first byte of the block of every task, by the bytes of the task's first write."""
     accesses = work.accesses
     first = (accesses.region == HEAP) & (accesses.mode == Mode.WRITE) & (accesses.rows == 1)
     whole = first & (accesses.row_bytes >= 8 * LEAST_QUADRANT_BYTES)  # leaves write to parts of blocks

@@ -21,7 +21,7 @@ ROUNDS = 24 * 20
 
 
 def counters(**spec: Any) -> dict[str, Any]:
-    """The row of a run, which is simulated once however many tests look at it."""
+    """Return the row of a run, simulated once for all tests."""
     return row_of(json.dumps(spec))
 
 
@@ -42,7 +42,7 @@ def overhead_us(
     construct_ns: float = 0,
     plain: bool = False,
 ) -> float:
-    """Overhead of one construct, as syncbench prints it; on a plain machine all threads are equally fast."""
+    """Return the overhead of one construct, as syncbench prints it; threads are equally fast on the plain machine."""
     work = bench(construct, rounds, construct_ns)
     facts = make(**work, threads=workers).facts
     model = {"model": {"smt": "none", "clock": "fixed"}} if plain else {}

@@ -1,4 +1,4 @@
-"""Worklists and their transactions: lengths, keys, additions and ops are those of model 9.7."""
+"""Worklists and transactions: lengths, keys, additions and ops follow model 9.7."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_who_adds_a_unit_is_drawn_among_those_before_it() -> None:
 
 
 def test_what_is_handed_over_is_written_once_and_read_once() -> None:
-    """The unit that adds another writes its piece; a unit that waits from the beginning has none."""
+    """A unit that adds a unit writes the piece of the added unit; a unit of the beginning has no piece."""
     work = make("worklist", **UNITS, added=0.5, added_bytes=128)
     rows = list(zip(work.accesses.offset.tolist(), work.accesses.mode.tolist(), strict=True))
     for piece in range(20):

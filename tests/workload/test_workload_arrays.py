@@ -1,4 +1,4 @@
-"""What holds for every generated workload: valid, read-only, small, with a digest of all its contents."""
+"""Rules of every generated workload: valid, read-only, small, with a digest of all contents."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_digests_differ_between_workloads() -> None:
 
 
 def changed(work: Workload, path: tuple[str, ...]) -> Workload:
-    """The workload with one element of one array changed."""
+    """Return the workload with one changed element of an array."""
     owner = work if len(path) == 1 else getattr(work, path[0])
     array = getattr(owner, path[-1]).copy()
     array.flat[-1] += 1

@@ -1,4 +1,4 @@
-"""Parameters of benchmarks: names, defaults, limits, and what is said about bad ones."""
+"""Parameters of benchmarks: names, defaults, limits, and messages about wrong values."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from numasim.workload.graph import Op, Workload
 from numasim.workload.phases import steps
 from numasim.workload.registry import FAMILIES, workload_spec
 
-OTHER_SIZES = {  # a label is a name, or a name and what is special about the parameters
+OTHER_SIZES = {  # a label is a name, or a name with a property of the parameters
     "matmul": {"n": 5},
     "strassen": {"n": 32, "cutoff": 8},
     "strassen manual": {"n": 64, "cutoff": 8, "cutoff_version": "manual", "cutoff_depth": 2},
@@ -42,7 +42,7 @@ def make(name: str, **parameters: object) -> Workload:
 
 
 def small(label: str) -> Workload:
-    """A small instance by its label in `SMALL`."""
+    """Return a small instance by its label in `SMALL`."""
     return make(label.partition(" ")[0], **SMALL[label])
 
 
@@ -55,7 +55,7 @@ def program(workload: Workload, task: int) -> list[tuple[Op, int]]:
 
 
 def serial_segments(workload: Workload) -> Iterator[int]:
-    """The segments in the order of a serial run: a spawned task runs where its parent next waits, or ends."""
+    """Return the segments in the order of a serial run: a spawned task runs when its parent next waits or ends."""
     for step in steps(workload.phases, workload.loops):
         waiting = list(workload.phases[step.phase].roots)
         while waiting:

@@ -1,1 +1,1 @@
-"""Algorithms whose data determines the shape of a program's task graph, and laws by which data is drawn."""
+"""Algorithms whose data determines the shape of a task graph, and laws for drawing data."""

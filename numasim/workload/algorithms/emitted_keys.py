@@ -1,8 +1,8 @@
-"""What the container of a reduction holds: of each row, the values that each node's threads have emitted, and its keys.
+"""The container of a reduction: for each row the values that the threads of each node have emitted, and the keys.
 
 The container has a row for each value of a hash and a column for each thread, whose values lie on the thread's node
-(Souris 2020, section 3.3). A key is in the row `key mod rows`, and a thread emits a key at most once. Cells of single
-threads are never made: the values of the threads of a node are drawn together (model 9.6).
+(Souris 2020, section 3.3). A key is in the row `key mod rows`, and a thread emits a key at most once. There are
+no cells of single threads: the values of all threads of a node are drawn together (model 9.6).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numasim.workload.graph import I64
 # ---- Whole numbers by the laws of drawing without replacement, from class-8 streams (model 1.4 and 9.6) --------------
 
 _UNIT = 2.0**-64
-WIDEST = 9.0  # standard deviations to either side of the mean within which a number is sought
+WIDEST = 9.0  # standard deviations to either side of the mean that the tables cover
 
 
 def binomial(draws: U64Array, trials: I64, probability: float) -> I64:
-    """[draws] how many of ``trials[i]`` trials succeed: the number at which the distribution reaches the draw."""
+    """Return [draws] the successes in ``trials[i]`` trials: the number at which the distribution reaches the draw."""
     found = np.zeros(len(draws), np.int64)
     share = draws * _UNIT
     for count in np.unique(trials).tolist():
@@ -34,7 +34,7 @@ def binomial(draws: U64Array, trials: I64, probability: float) -> I64:
 
 
 def _distribution(trials: int, probability: float) -> tuple[int, npt.NDArray[np.float64]]:
-    """(the first number, for it and those after it how likely it is that no more trials succeed)."""
+    """Return (first, [numbers] the probability of at most first + i successes)."""
     if trials == 0 or probability in (0.0, 1.0):
         return round(trials * probability), np.ones(1)
     mean, deviation = trials * probability, (trials * probability * (1 - probability)) ** 0.5
@@ -49,11 +49,9 @@ def _distribution(trials: int, probability: float) -> tuple[int, npt.NDArray[np.
 
 
 def shared_out(total: int, capacity: I64, stream: int) -> I64:
-    """[places] how many of ``total`` things each place gets, which all have equal chances to be at each of its
-    ``capacity[i]`` seats; they sum to ``total``.
+    """Return [places] numbers of things that sum to ``total``, where place i has ``capacity[i]`` equally likely seats.
 
-    Each place draws by itself, and what is then too much or too little is taken or given one by one, at places that are
-    drawn.
+    Each place draws by itself. Then single things are added or removed at drawn places until the sum is right.
     """
     seats = int(capacity.sum())
     found = binomial(stream_array(stream, len(capacity)), capacity, total / seats)
@@ -68,10 +66,12 @@ def shared_out(total: int, capacity: I64, stream: int) -> I64:
 
 
 def newly_met(stream: int, drawn: I64, columns: int, keys: I64, met: I64) -> I64:
-    """[rows] how many of a row's ``keys`` have been met when ``drawn`` cells have been drawn as well, without
-    replacement, of the ``keys * columns`` cells that its keys have; ``met`` were before, of other columns.
+    """Return [rows] the number of a row's ``keys`` that are met after ``drawn`` more cells, given ``met`` keys before.
 
-    A cell is drawn after the other, for all rows at once; each takes half of a number of the stream.
+    Cells are drawn without replacement from the ``keys * columns`` cells of the row's keys; the keys met before come
+    from other columns.
+
+    One cell after the other is drawn, for all rows at once; a cell takes half of a number of the stream.
     """
     most = int(drawn.max(initial=0))
     order = np.argsort(-drawn, kind="stable")
@@ -96,30 +96,31 @@ def newly_met(stream: int, drawn: I64, columns: int, keys: I64, met: I64) -> I64
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Who emits how much: ``node`` [threads] is where each thread is, ``emits`` [threads] how many values it emits."""
+    """The ``node`` [threads] of each thread and the number ``emits`` [threads] of values that the thread emits."""
 
     node: I64
     emits: I64
 
     @property
     def nodes(self) -> int:
-        """One more than the highest node."""
+        """Number of nodes: one more than the highest number of a node."""
         return int(self.node.max()) + 1
 
     def on(self, node: int) -> tuple[int, int]:
-        """(threads of a node, values that they emit)."""
+        """Return (number of threads on a node, number of values that these threads emit)."""
         there = self.node == node
         return int(there.sum()), int(self.emits[there].sum())
 
 
 def equal_columns(node: I64, emits: int) -> Columns:
-    """All threads emit as much, but for a remainder."""
+    """Return columns whose threads emit equally many values, except for a remainder."""
     return Columns(node, _evenly(emits, len(node)))
 
 
 def one_heavy_node(node: I64, emits: int, share_ppm: int, heavy: int) -> Columns:
-    """The threads of one node emit a share of all values together, and those of the other nodes the rest; where one of
-    the two has no threads, the others emit all.
+    """Return columns in which the threads of the ``heavy`` node emit a share of all values, and other threads the rest.
+
+    If one of the two groups has no threads, the other group emits all values.
     """
     there = node == heavy
     inside = emits * share_ppm // MILLION if 0 < there.sum() < len(node) else emits * int(there.any())
@@ -135,19 +136,19 @@ def _evenly(total: int, parts: int) -> I64:
 
 @dataclass(frozen=True, eq=False)
 class Container:
-    """``emitted`` [rows, nodes]: the values of each row that lie on each node; ``keys`` [rows]: under how many keys."""
+    """``emitted`` [rows, nodes]: the number of values of each row on each node; ``keys`` [rows]: the number of keys."""
 
     emitted: I64
     keys: I64
 
 
 def keys_of_rows(key_range: int, rows: int) -> I64:
-    """[rows] how many of the keys from 0 to ``key_range - 1`` are in each row."""
+    """Return [rows] how many of the keys from 0 to ``key_range - 1`` are in each row."""
     return key_range // rows + (np.arange(rows) < key_range % rows).astype(np.int64)
 
 
 def equal_probability(columns: Columns, key_range: int, rows: int, seed: int) -> Container:
-    """Every thread emits keys of which all sets are equally likely."""
+    """Return a container in which every thread emits a set of keys, all sets equally likely."""
     keys, emitted = keys_of_rows(key_range, rows), np.zeros((rows, columns.nodes), np.int64)
     met = np.zeros(rows, np.int64)
     for node in range(columns.nodes):
@@ -160,8 +161,9 @@ def equal_probability(columns: Columns, key_range: int, rows: int, seed: int) ->
 
 
 def disjoint_subranges(columns: Columns, key_range: int, rows: int, seed: int) -> Container:
-    """The rows are cut into consecutive parts, one for each thread in proportion to what it emits, and the thread emits
-    keys of its rows, each at most once.
+    """Return a container in which every thread emits keys of its own rows, each key at most once.
+
+    The rows are cut into consecutive parts, a part for each thread in proportion to the thread's values.
     """
     keys, emits = keys_of_rows(key_range, rows), int(columns.emits.sum())
     ends = np.cumsum(columns.emits) * rows // emits
@@ -172,10 +174,10 @@ def disjoint_subranges(columns: Columns, key_range: int, rows: int, seed: int) -
 
 
 def copies_of_growth(values: I64, vectors: int) -> I64:
-    """[rows] how many values are copied because vectors grow to which the ``values[i]`` of each row are appended.
+    """Return [rows] the number of values copied because vectors grow, to which row i appends ``values[i]`` values.
 
-    A vector doubles its capacity when it is full, from one value on. Each of ``vectors`` gets as many values, and its
-    copies are shared evenly by what is appended.
+    A full vector doubles its capacity, from one value on. The ``vectors`` get equally many values; the copies of a
+    vector are divided evenly among the appended values.
     """
     each = -(-int(values.sum()) // vectors)
     copies = (1 << max(each - 1, 0).bit_length()) - 1 if each else 0
@@ -184,8 +186,9 @@ def copies_of_growth(values: I64, vectors: int) -> I64:
 
 
 def met_on_nodes(columns: Columns, container: Container, key_range: int, seed: int) -> tuple[I64, I64]:
-    """([rows, nodes] under how many keys the values on each node are, [rows] under how many all of them are), where
-    every thread emits keys of which all sets are equally likely.
+    """Return ([rows, nodes] the number of keys on each node, [rows] the number of keys on all nodes together).
+
+    Every thread emits a set of keys, and all sets are equally likely.
     """
     rows = len(container.keys)
     keys, met, none = keys_of_rows(key_range, rows), np.zeros_like(container.emitted), np.zeros(rows, np.int64)
@@ -200,7 +203,7 @@ def met_on_nodes(columns: Columns, container: Container, key_range: int, seed: i
 
 
 def mean_keys(emits: I64, key_range: int) -> int:
-    """Under how many keys the values of some threads are on average, each of which emits ``emits[i]`` of them under any
-    keys: K (1 - product of (1 - n / K)), rounded.
+    """Return the mean number of keys of threads that emit ``emits[i]`` values each: K (1 - product of (1 - n / K)),
+    rounded.
     """
     return round(key_range * (1 - float(np.prod(1 - emits / key_range))))

@@ -1,17 +1,17 @@
-"""The place of a run's middle element in another run, where both are sorted and hold random keys.
+"""The rank of a sorted run's middle element in another sorted run, for random keys.
 
-In a merge of two sorted runs of random keys every interleaving is equally likely. Of the elements of one run let b lie
-below its middle and a above. The middle then stands behind r of the other run's m elements in C(b + r, r) C(a + m - r,
-m - r) of the C(a + b + 1 + m, m) interleavings: r has the negative hypergeometric distribution (Johnson, Kemp and Kotz,
-Univariate Discrete Distributions, 2005, section 6.2.2) of mean m (b + 1) / (a + b + 2). What lies below and what lies
-above are random merges again, independent of each other.
+In a merge of two sorted runs of random keys every interleaving is equally likely. Let b elements of one run lie below
+the run's middle and a elements above. The middle then stands behind r of the other run's m elements in C(b + r, r) C(a
++ m - r, m - r) of the C(a + b + 1 + m, m) interleavings: r has the negative hypergeometric distribution (Johnson, Kemp
+and Kotz, Univariate Discrete Distributions, 2005, section 6.2.2) of mean m (b + 1) / (a + b + 2). The elements below
+and the elements above are random merges again, independent of each other.
 
-Where all interleavings can be counted in 64 bits, one of them is drawn. Larger merges draw by rejection (Devroye,
+If all interleavings can be counted in 64 bits, an interleaving is drawn. Larger merges draw by rejection (Devroye,
 Non-Uniform Random Variate Generation, 1986, section II.3). The weights g(d) = p(mode + d) / p(mode) fall ever faster on
 either side (the distribution is log-concave), so a width w with g(w) <= 1/2 gives g(j w + u) <= 2**-j: a distance
 j w + u is proposed with probability 2**-j / (4 w) and accepted with probability 2**j g. Bounds on g in fixed point
-decide nearly every comparison, exact products of integers the others: no float takes part, and a rank has its exact
-probability but for the 2**-64 by which a draw is coarse.
+decide nearly every comparison; exact products of integers decide the other comparisons. No float takes part, and the
+probability of a rank is exact up to the resolution 2**-64 of a draw.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from numasim.workload.graph import I64
 
 DIGITS = 31  # of a weight in fixed point, behind the point
 ONE = 1 << DIGITS
-COUNTED = 62  # elements of a merge whose interleavings are fewer than 2**63
-DRAWS = 3  # of one proposal: side and factor, offset, decision
+COUNTED = 62  # most elements of a merge with fewer than 2**63 interleavings
+DRAWS = 3  # draws of a proposal: side and factor, offset, decision
 Flags = npt.NDArray[np.bool_]
 
 
 class Sides(NamedTuple):
     """One side of the mode; arrays are [merges].
 
-    From a middle that stands at the mode, so many elements lie behind and ahead, of its own run and of the other one.
-    The weight g(d) is the product over i = 1 .. d of
+    If the middle stands at the mode, these numbers of elements of its own run and of the other run lie behind and
+    ahead. The weight g(d) is the product over i = 1 .. d of
 
         (both_behind + i) (other_ahead - i + 1) / ((other_behind + i) (own_ahead + other_ahead - i + 1)).
     """
@@ -48,20 +48,20 @@ class Sides(NamedTuple):
     own_ahead: I64
 
     def take(self, rows: I64 | Flags) -> Sides:
-        """The merges ``rows`` alone."""
+        """Return the merges ``rows`` alone."""
         return Sides(*(column[rows] for column in self))
 
     def factors(self, distance: I64) -> tuple[I64, I64, I64, I64]:
-        """The starts A of the four products (A + 1) .. (A + distance): two above the fraction bar, two below it."""
+        """Return the starts A of the four products (A + 1) .. (A + distance): two in the numerator, then two below."""
         ahead = self.other_ahead - distance
         return self.both_behind, ahead, self.other_behind, self.own_ahead + ahead
 
 
 def random_ranks(below: I64, above: I64, other: I64, streams: U64Array) -> I64:
-    """[merges] behind how many of the ``other`` elements the middle of a run stands.
+    """Return [merges] the number of ``other`` elements below the middle of a run.
 
-    The run has ``below`` elements below the middle and ``above`` beyond it, together at least one; all sizes are below
-    2**28. Each merge draws from its own stream.
+    The run has ``below`` elements below the middle and ``above`` elements above, together at least one; all sizes are
+    below 2**28. Each merge draws from its own stream.
     """
     ranks = np.zeros(len(other), np.int64)
     few = below + 1 + above + other <= COUNTED
@@ -71,7 +71,7 @@ def random_ranks(below: I64, above: I64, other: I64, streams: U64Array) -> I64:
 
 
 def ranks_by_counting(below: I64, above: I64, other: I64, streams: U64Array) -> I64:
-    """As `random_ranks`, for merges of at most 62 elements: the rank in a drawn one of all interleavings."""
+    """Return the ranks of `random_ranks` for merges of at most 62 elements, by drawing an interleaving."""
     ways = _binomials()
     drawn = below_array(draw_array(streams, 0), ways[below + 1 + above + other, other])
     ranks, rows = np.zeros(len(other), np.int64), np.arange(len(other))
@@ -87,12 +87,12 @@ def ranks_by_counting(below: I64, above: I64, other: I64, streams: U64Array) -> 
 
 @lru_cache(maxsize=1)
 def _binomials() -> U64Array:
-    """[n, k] the binomial coefficients up to n = 62."""
+    """Return [n, k] the binomial coefficients up to n = 62."""
     return np.array([[comb(n, k) for k in range(COUNTED + 1)] for n in range(COUNTED + 1)], np.uint64)
 
 
 def ranks_by_rejection(below: I64, above: I64, other: I64, streams: U64Array) -> I64:
-    """As `random_ranks`, for merges of every size."""
+    """Return the ranks of `random_ranks` for merges of every size."""
     mode = np.minimum(other, below * (other + 1) // (below + above))
     upward = Sides(below + mode, mode, other - mode, above)
     downward = Sides(above + other - mode, other - mode, mode, below)
@@ -120,7 +120,7 @@ def _chosen(up: Flags, upward: Sides, downward: Sides) -> Sides:
 
 
 def _zeros_at_the_end(numbers: U64Array) -> I64:
-    """How many of the low bits are zero, 63 for no bit at all; k or more with probability 2**-k."""
+    """Return how many of the low bits are zero, 63 for no bit at all; k or more with probability 2**-k."""
     zeros = np.zeros(len(numbers), np.int64)
     rows = np.arange(len(numbers))
     for k in range(63):
@@ -130,7 +130,7 @@ def _zeros_at_the_end(numbers: U64Array) -> I64:
 
 
 def _widths(upward: Sides, downward: Sides) -> I64:
-    """A width at which the weights of both sides are certainly at most a half, near the smallest such."""
+    """Return a width, near the smallest, at which the weights of both sides are certainly at most a half."""
     other = upward.other_behind + upward.other_ahead
     own = upward.both_behind - upward.other_behind + upward.own_ahead + 1
     square = 25 * (other * (other + own) // (4 * own)) // 16  # of 5/4 standard deviations of a middle in the middle
@@ -149,7 +149,7 @@ def _widths(upward: Sides, downward: Sides) -> I64:
 
 
 def _accepted(side: Sides, distance: I64, factor: I64, numbers: U64Array) -> Flags:
-    """Whether ``number / 2**64 < 2**factor g(distance)``; what the bounds leave open is computed exactly."""
+    """Return whether ``number / 2**64 < 2**factor g(distance)``, computed exactly if the bounds do not decide."""
     low, high = bounds(side, distance)
     coarse = (numbers >> np.uint64(64 - DIGITS)).astype(np.int64)
     shift = np.minimum(factor, DIGITS)
@@ -166,17 +166,17 @@ def _accepted(side: Sides, distance: I64, factor: I64, numbers: U64Array) -> Fla
 
 
 def exactly_accepted(starts: list[int], distance: int, factor: int, number: int) -> bool:
-    """Whether ``number / 2**64`` is less than 2**factor times the weight whose products have these ``starts``."""
+    """Return whether ``number / 2**64`` is less than 2**factor times the weight whose products begin at ``starts``."""
     upper, more_upper, lower, more_lower = (perm(start + distance, distance) for start in starts)
     return number * lower * more_lower < upper * more_upper << (64 + factor)
 
 
 def bounds(side: Sides, distance: I64) -> tuple[I64, I64]:
-    """[merges] bounds on the weight g(distance), in units of 2**-31; 0 beyond the end of the other run.
+    """Return [merges] bounds on the weight g(distance), in units of 2**-31; 0 beyond the end of the other run.
 
     Of (A + 1) .. (A + d) the factors i and d + 1 - i have the product M**2 - (i - (d + 1) / 2)**2, where M is the mean
-    of all. With s = d (d**2 - 1) / (24 M**2) the product of all is M**d times a share of at least 1 - s and at most
-    exp(-s), which is less than 1 - t + t**2 / 2 for every t <= s.
+    of all factors. With s = d (d**2 - 1) / (24 M**2) the product of all is M**d times a share of at least 1 - s and at
+    most exp(-s); exp(-s) is less than 1 - t + t**2 / 2 for every t <= s.
     """
     inside = distance <= side.other_ahead
     d = np.where(inside, distance, 0)
@@ -191,7 +191,7 @@ def bounds(side: Sides, distance: I64) -> tuple[I64, I64]:
 
 
 def _share(d: I64, twice_mean: I64) -> tuple[I64, I64]:
-    """Bounds on the share of a product in the power of its mean, in units of 2**-31."""
+    """Return bounds on the share of a product in the power of its mean, in units of 2**-31."""
     inner, outer = ((side << DIGITS) // twice_mean for side in (np.maximum(d - 1, 0), d + 1))
     small = np.minimum(ONE, d * (inner * outer >> DIGITS) // 6)
     large = np.minimum(ONE, d * (((inner + 1) * (outer + 1) >> DIGITS) + 1) // 6 + 1)
@@ -199,7 +199,7 @@ def _share(d: I64, twice_mean: I64) -> tuple[I64, I64]:
 
 
 def _ratio(upper: I64, lower: I64) -> tuple[I64, I64]:
-    """Bounds on ``upper / lower``, at most one, in units of 2**-31, of positive numbers below 2**62."""
+    """Return bounds on ``upper / lower``, at most one, in units of 2**-31, of positive numbers below 2**62."""
     shift = np.zeros(len(lower), np.int64)
     for step in (16, 8, 4, 2, 1):
         shift += np.where(lower >> shift >= 1 << (DIGITS + step - 1), step, 0)
@@ -208,7 +208,7 @@ def _ratio(upper: I64, lower: I64) -> tuple[I64, I64]:
 
 
 def _power(low: I64, high: I64, exponent: I64) -> tuple[I64, I64]:
-    """Bounds on the power of a number between ``low`` and ``high``, at most one, in units of 2**-31."""
+    """Return bounds on the power of a number between ``low`` and ``high``, at most one, in units of 2**-31."""
     low_power, high_power = np.full_like(low, ONE), np.full_like(high, ONE)
     for bit in range(int(exponent.max(initial=0)).bit_length()):
         odd = exponent >> bit & 1 == 1

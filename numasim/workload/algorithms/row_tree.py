@@ -1,10 +1,11 @@
 """Trees of tasks that divide the rows of an array until a leaf has a few of them (LAWS, Chen and Guo, section 6.4).
 
-The rows are cut into blocks of equal size, of which the last may be smaller; every leaf has one block. An inner task
-divides its blocks evenly, in order, among its children: of n blocks, child c of d has those from ``n c div d`` on, up
-to ``n (c + 1) div d``. A regular tree has the same degree at all inner tasks. In an irregular one (Chen, Huang and Guo
-2012) the degrees take turns: the inner tasks, level by level from the root, have ``branching``, ``branching + 1``,
-``branching + 2`` children, and again. In both, a task with fewer blocks than that has one child for each.
+The rows are cut into blocks of equal size; the last block may be smaller. Every leaf has one block. An inner task
+divides its n blocks evenly, in order, among d children: child c has the blocks from ``n c div d`` to
+``n (c + 1) div d`` - 1. All inner tasks of a regular tree have the same degree. In an irregular tree (Chen, Huang and
+Guo 2012) the degrees take turns: the inner tasks, level by level from the root, have ``branching``, ``branching + 1``,
+``branching + 2`` children, and again. In both trees, a task with fewer blocks than its degree has a child for each
+block.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Op
 from numasim.workload.size.totals import Totals
 
-IRREGULAR_DEGREES = 3  # so many degrees take turns in an irregular tree
+IRREGULAR_DEGREES = 3  # number of degrees that take turns in an irregular tree
 
 
 class RowTree(NamedTuple):
-    """[tasks], level by level: the parent of each, -1 for the root, and its blocks from ``first`` to ``end - 1``."""
+    """[tasks], level by level: the parent, -1 for the root, and the blocks from ``first`` to ``end - 1``."""
 
     parent: I64
     first: I64
@@ -31,7 +32,7 @@ class RowTree(NamedTuple):
 
 
 def row_tree(blocks: int, branching: int, *, irregular: bool = False) -> RowTree:
-    """The tree over ``blocks`` blocks, at least one, whose inner tasks have ``branching`` children, at least two."""
+    """Return the tree over ``blocks`` >= 1 blocks whose inner tasks have ``branching`` >= 2 children."""
     parents, level = [np.array([-1])], (np.array([0]), np.array([blocks]))
     found, tasks, inner_tasks = [level], 0, 0
     while True:
@@ -50,14 +51,14 @@ def row_tree(blocks: int, branching: int, *, irregular: bool = False) -> RowTree
 
 
 def _children(first: I64, end: I64, degree: I64) -> tuple[I64, I64]:
-    """The even parts of the blocks of each task."""
+    """Return the even parts of the blocks of each task."""
     child = ragged(np.zeros(len(degree), np.int64), degree)
     begin, size, parts = (np.repeat(column, degree) for column in (first, end - first, degree))
     return begin + size * child // parts, begin + size * (child + 1) // parts
 
 
 def planted(trees: Sequence[RowTree]) -> tuple[RowTree, I64]:
-    """(all ``trees`` one after the other, [tasks] the number of the tree that each task is in)."""
+    """Return (all ``trees`` one after the other, [tasks] the number of the tree that each task is in)."""
     begin = offsets(np.array([len(tree.parent) for tree in trees]))
     number = np.repeat(np.arange(len(trees)), np.diff(begin))
     parent, first, end = (np.concatenate(column) for column in zip(*trees, strict=True))
@@ -65,7 +66,7 @@ def planted(trees: Sequence[RowTree]) -> tuple[RowTree, I64]:
 
 
 def tree_shapes(trees: RowTree, leaf: Shape) -> tuple[I64, list[Shape]]:
-    """([tasks] the shape of each task, the shapes): shape 0 is ``leaf``, the others spawn their children and wait."""
+    """Return ([tasks] shape, shapes): shape 0 is ``leaf``, other shapes spawn their children and wait."""
     children = np.bincount(trees.parent[trees.parent >= 0], minlength=len(trees.parent))
     degrees = np.unique(children[children > 0])
     shape = np.where(children > 0, 1 + np.searchsorted(degrees, children), 0)
@@ -73,14 +74,14 @@ def tree_shapes(trees: RowTree, leaf: Shape) -> tuple[I64, list[Shape]]:
 
 
 def tree_totals(blocks: int, branching: int, *, irregular: bool = False) -> Totals:
-    """The inner tasks over ``blocks`` leaves, without what the leaves do; at most, if irregular."""
+    """Return the totals of the inner tasks over ``blocks`` leaves; upper bounds if the tree is irregular."""
     inner = blocks - 1 if irregular else sum(count for _, count in _inner_sizes(blocks, branching))
     spawns = inner + blocks - 1
     return Totals(rows=inner, ops=spawns + inner)
 
 
 def _inner_sizes(blocks: int, branching: int) -> Iterator[tuple[int, int]]:
-    """(blocks of an inner task, how many such tasks) of a regular tree, level by level: two sizes a level at most."""
+    """Yield (blocks of an inner task, number of these tasks) of a regular tree; a level has at most two sizes."""
     level = {blocks: 1}
     while level := {size: count for size, count in level.items() if size > 1}:
         yield from level.items()

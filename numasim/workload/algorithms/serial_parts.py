@@ -1,4 +1,4 @@
-"""What worker 0 does alone before phases of a program: put into it as serial phases (model 3.6)."""
+"""The work of worker 0 alone before phases of a program, as serial phases (model 3.6)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numasim.workload.graph import Kind, Loop, Op, Phase, Workload
 
 
 def with_serial_parts(work: Workload, before_ps: Mapping[int, int], name: str) -> Workload:
-    """``work``, which is not folded, with a serial phase of that name before each phase of which ``before_ps`` says how
-    long that takes, in ps; a phase that is repeated becomes a loop over the two.
+    """Return ``work``, which is not folded, with serial phases called ``name``; ``before_ps`` has their times by the
+    phase behind.
 
-    The rows of the new bodies are behind all others, so that tasks keep their ids.
+    A repeated phase becomes a loop over both phases. The rows of new bodies come last, so that tasks keep their ids.
     """
     if not before_ps:
         return work
     phases: list[Phase] = []
-    begins: list[int] = []  # [phases] where each stands now, its serial part included
+    begins: list[int] = []  # [phases] the new position of each phase, or of its serial phase
     own_loops: list[Loop] = []
     bodies: list[int] = []
     for number, phase in enumerate(work.phases):
@@ -43,7 +43,7 @@ def with_serial_parts(work: Workload, before_ps: Mapping[int, int], name: str) -
 
 
 def _with_bodies(work: Workload, times_ps: list[int], kernel: int) -> Workload:
-    """``work`` with an implicit body for each time, which computes for so long."""
+    """Return ``work`` with an implicit body for each of ``times_ps``, which computes for this time."""
     more = len(times_ps)
     ones, new = np.ones(more, np.int64), np.arange(more)
     return replace(

@@ -1,1 +1,1 @@
-"""Task graphs as arrays of numpy in one file (npz): what the JSON form says, for millions of tasks."""
+"""Task graphs as arrays of numpy in one file (npz): the contents of the JSON form, for millions of tasks."""

@@ -1,7 +1,7 @@
 """The arrays of a task graph in npz: names, types, lengths, bounds, units and meanings of version 1.
 
 The array ``document`` holds everything else of a graph: the graph's JSON form without tasks and segments. Bounds,
-defaults and meanings of the columns of accesses are those of the JSON form. The codes of ops, kinds, modes and patterns
+defaults and meanings of the columns of accesses come from the JSON form. The codes of ops, kinds, modes and patterns
 belong to the format: a new name is added at the end of its list.
 """
 

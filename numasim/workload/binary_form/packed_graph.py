@@ -1,4 +1,4 @@
-"""Task graphs in npz: read, checked number by number, and written. An error names its array and position."""
+"""Task graphs in npz: reading, checking and writing. An error names the array and the position."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Path = tuple[str | int, ...]
 
 
 def workload_of(data: bytes, place: str) -> Workload:
-    """The checked task graph in ``data``, the contents of the npz file ``place``; an `InputError` names the array."""
+    """Return the checked task graph in ``data``, the contents of the npz file ``place``; raise `InputError` else."""
     arrays = read_arrays(data, place)
     try:
         return _workload(arrays, place)
@@ -77,7 +77,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_executed(arrays: Mapping[str, Array]) -> None:
-    """Refuse wrong numbers of a run, which is no part of the graph."""
+    """Raise `InputError` for wrong numbers of a run, although a run is no part of the graph."""
     count = len(arrays.get(EXECUTED[0].name, ()))
     for described in EXECUTED:
         array = arrays.get(described.name)
@@ -90,7 +90,7 @@ def _check_executed(arrays: Mapping[str, Array]) -> None:
 
 
 def _document(arrays: Mapping[str, Array], place: str) -> GraphFile:
-    """The document, which has no tasks and no segments."""
+    """Return the document, which has no tasks and no segments."""
     if "document" not in arrays:
         return GraphFile()
     content = checked(FIELDS["document"], arrays["document"]).tobytes()
@@ -139,7 +139,7 @@ class _Given:
         self._arrays = arrays
 
     def pointer(self, name: str, entries: int | None) -> Array:
-        """The ascending array from 0 that says where the parts of each of so many ``entries`` (None: any) begin."""
+        """Return the array of the first parts of ``entries`` entries (None: any number), which ascends from 0."""
         array = self._arrays.get(name)
         if array is None:
             return np.zeros((entries or 0) + 1, np.int64)
@@ -156,7 +156,7 @@ class _Given:
         return found
 
     def column(self, name: str, count: int, high: int | None = None, what: str = "") -> Array:
-        """The array ``name`` of ``count`` elements, none of which is above ``high``; without one, its default."""
+        """Return the array ``name`` of ``count`` elements of at most ``high``; the default if the array is missing."""
         array, described = self._arrays.get(name), FIELDS[name]
         if array is None:
             if count and described.default is None:
@@ -168,12 +168,12 @@ class _Given:
         return checked(described, array, high, what)
 
     def place(self, name: str, count: int, names: Sequence[str], key: str) -> Array:
-        """A column of places in a list of the document, the key ``key``."""
+        """Return a column of places in a list of the document, the key ``key``."""
         return self.column(name, count, len(names) - 1, f" in {key} of the document").astype(np.int64)
 
 
 def checked(described: ArrayField, array: Array, high: int | None = None, what: str = "") -> Array:
-    """``array`` in the type of `Workload`, its codes as numbers; an `InputError` for the first one out of bounds."""
+    """Return ``array`` in the type of `Workload`, codes as numbers; raise `InputError` for a number out of bounds."""
     low, high = described.low, described.high if high is None else min(high, described.high)
     if len(array) and not low <= int(array.min()) <= int(array.max()) <= high:
         place = int(np.flatnonzero((array < low) | (array > high))[0])
@@ -187,7 +187,7 @@ def checked(described: ArrayField, array: Array, high: int | None = None, what: 
 
 
 def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array]) -> Path:
-    """The array and the position of what is wrong at a path of the JSON form."""
+    """Return the array and the position of a problem, whose path is that of the JSON form."""
     path: Path = ("document", *problem.path)
     match problem.path:
         case ("tasks", int(task), "ops", int(op)):
@@ -212,12 +212,12 @@ def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array
 
 
 def write(workload: Workload, path: FilePath) -> None:
-    """Write ``workload`` to ``path``; equal workloads give equal files. An `InputError` if that cannot be done."""
+    """Write ``workload`` to ``path``; equal workloads give equal files. Raise `InputError` if writing fails."""
     _write(to_arrays(workload), path)
 
 
 def write_executed(workload: Workload, executed: Executed, path: FilePath) -> None:
-    """`write`, with what workers did in a run."""
+    """Write ``workload`` with the executions of a run."""
     columns = {
         "executed_task": executed.task,
         "executed_segment": executed.segment,
@@ -235,7 +235,7 @@ def _write(arrays: dict[str, Array], path: FilePath) -> None:
 
 
 def to_arrays(workload: Workload) -> dict[str, Array]:
-    """The arrays of ``workload`` by their names, in the order of the table."""
+    """Return the arrays of ``workload`` by their names, in the order of the table."""
     document = around_tasks(workload)
     del document["tasks"], document["segments"]
     lists = taken_out(document)
@@ -259,7 +259,7 @@ def to_arrays(workload: Workload) -> dict[str, Array]:
 
 
 def _written(described: ArrayField, values: Any) -> Array:
-    """``values`` in the type of the file, numbers of names as the file's codes."""
+    """Return ``values`` in the type of the file, numbers of names as the file's codes."""
     if not described.codes:
         return np.asarray(values, described.kind)
     codes = np.zeros(256, np.uint8)
@@ -268,20 +268,20 @@ def _written(described: ArrayField, values: Any) -> Array:
     return found
 
 
-# ---- Long lists of the document of a task graph in npz, each of which is an array of its own -------------------------
+# ---- Long lists of the document of a task graph in npz, each as an array -------------------------
 #
 # The array has the name of the list's place in the document: ``phases.0.roots`` is the list ``phases[0].roots``. Two
 # kinds of lists may be given so: the roots of phases, and the items of amounts.
 
-LONG = 64  # numbers that stand in the document rather than in an array
-MOST_LISTS = 1_000  # that numasim takes out of the document
+LONG = 64  # numbers that stay in the document
+MOST_LISTS = 1_000  # lists that numasim takes out of the document
 _NUMBER = r"(?:0|[1-9][0-9]{0,5})"
 ROOTS = re.compile(rf"phases\.{_NUMBER}(?:\.loop\.{_NUMBER})*\.roots")
 ITEMS = re.compile(rf"ranges\.{_NUMBER}\.(?:compute_ps|node_accesses\.{_NUMBER}\.bytes)\.items")
 
 
 def taken_out(document: dict[str, Any]) -> dict[str, Array]:
-    """The longest lists of ``document`` as arrays by their names; they are empty in ``document`` afterwards."""
+    """Return the longest lists of ``document`` as arrays by name, and empty these lists in ``document``."""
     found = {}
     for path, numbers in nlargest(MOST_LISTS, _lists(document, ()), key=lambda each: len(each[1])):
         if len(numbers) > LONG:
@@ -291,12 +291,12 @@ def taken_out(document: dict[str, Any]) -> dict[str, Array]:
 
 
 def name_of(path: Path) -> str:
-    """The name of the array of the list at ``path``."""
+    """Return the name of the array of the list at ``path``."""
     return ".".join(map(str, path))
 
 
 def _lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
-    """The lists in ``value`` that may be arrays, each with its path."""
+    """Yield (path, list) of the lists in ``value`` that may be arrays."""
     if isinstance(value, dict):
         for key, each in value.items():
             if key in ("roots", "items"):
@@ -309,12 +309,12 @@ def _lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
 
 
 def is_list(name: str) -> bool:
-    """Whether an array of this name is a list of the document."""
+    """Return whether an array called ``name`` is a list of the document."""
     return bool(ROOTS.fullmatch(name) or ITEMS.fullmatch(name))
 
 
 def with_lists(file: GraphFile, lists: Mapping[str, Array]) -> GraphFile:
-    """``file`` with ``lists`` at their places; an `InputError` for a place that is not there or has numbers already."""
+    """Return ``file`` with ``lists`` at their paths; raise `InputError` for a path that is missing or has numbers."""
     for name, numbers in lists.items():
         path = tuple(int(part) if part.isdecimal() else part for part in name.split("."))
         _check_bounds(name, numbers, MOST_INDEX if path[-1] == "roots" else LONGEST_PS)
@@ -328,7 +328,7 @@ def _check_bounds(name: str, numbers: Array, most: int) -> None:
 
 
 def _with(value: Any, path: Sequence[str | int], numbers: list[int], name: str) -> Any:
-    """``value`` with ``numbers`` at ``path`` in it."""
+    """Return ``value`` with ``numbers`` at ``path``."""
     if not path:
         if value:
             raise InputError("the document has numbers for this list, too", path=(name,), expected="them in one place")

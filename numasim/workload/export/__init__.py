@@ -1,1 +1,1 @@
-"""Task graphs, and what workers did with them, in the formats of other tools."""
+"""Task graphs, and schedules of runs, in the formats of other tools."""

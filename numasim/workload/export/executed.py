@@ -1,4 +1,4 @@
-"""What workers did in a run: which of them executed each segment of each task, from when to when."""
+"""The executions of a run: the worker, the begin and the end of each segment of each task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numasim.workload.graph import I64, Op, Workload
 
 @dataclass(frozen=True)
 class Executed:
-    """[executions] in the order of their beginnings; ``node`` [workers] is where each worker runs."""
+    """[executions] in the order of their beginnings; ``node`` [workers] is the node of each worker."""
 
     task: I64
     segment: I64
@@ -28,7 +28,7 @@ class Executed:
 
 @dataclass(frozen=True)
 class PartTimes:
-    """When a part was executed for the first time, and by whom."""
+    """The time of the first execution of a part, and the worker."""
 
     worker: int
     begin_ps: int
@@ -36,8 +36,10 @@ class PartTimes:
 
 
 def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[PartTimes | None]:
-    """[parts] None for one that executes nothing. Of a task that runs again in a later phase the first time counts;
-    transactions go from the beginning of the first attempt to the end of the last.
+    """Return [parts] the times of each part; None for a part that executes nothing.
+
+    The first run counts if a task runs again in a later phase. A transaction lasts from the beginning of the first
+    attempt to the end of the last attempt.
     """
     parts = _parts_by_segment(graph, work)
     retries = _tasks_with(work, Op.BEGIN)
@@ -47,7 +49,7 @@ def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[Par
         key = task, segment
         at, seen[key] = seen[key], seen[key] + 1
         if at >= len(parts[key]) and task not in retries:
-            continue  # it runs again
+            continue  # a later run of the task
         part = parts[key][min(at, len(parts[key]) - 1)]
         known = found[part]
         found[part] = PartTimes(known.worker, known.begin_ps, end_ps) if known else PartTimes(worker, begin_ps, end_ps)
@@ -55,7 +57,7 @@ def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[Par
 
 
 def _parts_by_segment(graph: PartGraph, work: Workload) -> dict[tuple[int, int], list[int]]:
-    """The parts in which a task runs a segment, by task and segment, in the order of its program."""
+    """Return by (task, segment) the parts in which the task runs the segment, in program order."""
     runs = np.flatnonzero(work.op_code == Op.RUN)
     tasks = np.searchsorted(work.op_ptr, runs, side="right") - 1
     found: dict[tuple[int, int], list[int]] = {}

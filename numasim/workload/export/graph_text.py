@@ -1,4 +1,4 @@
-"""Task graphs as text for other tools: DOT, GraphML and WfFormat 1.5, with the times of a run where there was one."""
+"""Task graphs as text for other tools: DOT, GraphML and WfFormat 1.5, with the times of a run if given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numasim.workload.export.executed import Executed, PartTimes
 from numasim.workload.export.part_graph import PartGraph
 
 PS_PER_NS, PS_PER_S, HZ_PER_MHZ = 1000, 10**12, 10**6
-KEYS = {  # of GraphML: where, name, type
+KEYS = {  # of GraphML: (element, name, type)
     "cost": ("node", "cost_ns", "double"),
     "kernel": ("node", "kernel", "string"),
     "task": ("node", "task", "long"),
@@ -32,7 +32,7 @@ Times = list[PartTimes | None]
 
 
 def attributes(graph: PartGraph, part: int, times: Times | None) -> dict[str, str | int]:
-    """What is said of a node; times are decimal numbers of ns, exactly."""
+    """Return the attributes of a node; times are exact decimal numbers of ns."""
     found: dict[str, str | int] = {"cost_ns": nanoseconds(graph.compute_ps[part])}
     if graph.kernels[part]:
         found["kernel"] = graph.kernels[part]
@@ -48,12 +48,12 @@ def attributes(graph: PartGraph, part: int, times: Times | None) -> dict[str, st
 
 
 def nanoseconds(time_ps: int) -> str:
-    """A time as a decimal number of nanoseconds, exactly."""
+    """Return a time as a decimal number of nanoseconds, exactly."""
     return f"{time_ps // PS_PER_NS}.{time_ps % PS_PER_NS:03d}".rstrip("0").rstrip(".")
 
 
 def dot(graph: PartGraph, times: Times | None) -> Iterator[str]:
-    """The lines of a graph for Graphviz."""
+    """Yield the lines of a graph for Graphviz."""
     yield f"digraph {_in_dot(graph.name)} {{"
     for part, name in enumerate(graph.names):
         said = ", ".join(f"{key}={_in_dot(value)}" for key, value in attributes(graph, part, times).items())
@@ -69,7 +69,7 @@ def _in_dot(value: str | int) -> str:
 
 
 def graphml(graph: PartGraph, times: Times | None) -> Iterator[str]:
-    """The lines of a graph in GraphML."""
+    """Yield the lines of a graph in GraphML."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     for key, (where, name, kind) in KEYS.items():
@@ -91,7 +91,7 @@ def _in_xml(text: str) -> str:
 
 
 def wfformat(graph: PartGraph, times: Times | None, executed: Executed | None, version: str) -> Iterator[str]:
-    """The lines of an instance of WfFormat 1.5: its specification, and its execution with times."""
+    """Yield the lines of an instance of WfFormat 1.5: the specification, and the execution if times are given."""
     how = "as a simulated run executed them" if executed else "as long as they compute, on as many workers as they want"
     document: dict[str, Any] = {
         "name": graph.name or "graph",
@@ -135,7 +135,7 @@ def _execution(graph: PartGraph, times: Times | None, executed: Executed | None)
 
 
 def _task_execution(graph: PartGraph, part: int, times: Times | None, executed: Executed | None) -> dict[str, Any]:
-    """One task; ``startInSeconds`` and ``worker`` are keys that the schema allows and does not know."""
+    """Return the execution of a task; ``startInSeconds`` and ``worker`` are keys beyond the schema, which it allows."""
     found: dict[str, Any] = {"id": graph.names[part], "runtimeInSeconds": graph.compute_ps[part] / PS_PER_S}
     found |= {"coreCount": 1, "readBytes": graph.read_bytes[part], "writtenBytes": graph.written_bytes[part]}
     known = times[part] if times else None

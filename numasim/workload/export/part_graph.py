@@ -1,8 +1,8 @@
-"""A task graph as nodes that run without a break and edges that say what starts after what ends.
+"""A task graph as nodes that run without a break and edges from nodes to later nodes.
 
-Formats of other tools know tasks that start when those before them have ended, and nothing else. So a task is cut where
-it spawns and goes on, where it waits for children, and where it calls one: its parts are nodes, and each thing that
-keeps one back is an edge. A task of one part has the number of the task as its name, others NUMBER.PART.
+Formats of other tools only have tasks that start after other tasks have ended. A task is therefore cut at each op that
+spawns a task, waits for children or calls a task. The parts are nodes, and each reason to wait is an edge. A task of
+one part has the number of the task as its name; other parts have the name NUMBER.PART.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NO_TASK = -1  # of the node between two phases
 
 @dataclass
 class PartGraph:
-    """Nodes [parts] and edges; ``remarks`` say what of the workload they do not hold."""
+    """Nodes [parts] and edges; ``remarks`` name the contents of the workload that nodes and edges do not hold."""
 
     name: str
     names: list[str] = field(default_factory=list)
@@ -42,21 +42,21 @@ class PartGraph:
         return len(self.names)
 
     def parents(self) -> list[list[int]]:
-        """[parts] the nodes that each one starts after, each once."""
+        """Return [parts] the nodes before each node, without repetition."""
         found: list[dict[int, None]] = [{} for _ in self.names]
         for source, target, _ in self.edges:
             found[target][source] = None
         return [list(each) for each in found]
 
     def children(self) -> list[list[int]]:
-        """[parts] the nodes that start after each one, each once."""
+        """Return [parts] the nodes after each node, without repetition."""
         found: list[dict[int, None]] = [{} for _ in self.names]
         for source, target, _ in self.edges:
             found[source][target] = None
         return [list(each) for each in found]
 
     def span_ps(self) -> int:
-        """What the longest chain of nodes computes."""
+        """Return the compute time of the longest chain of nodes."""
         end = [0] * len(self)
         children, left = self.children(), [len(each) for each in self.parents()]
         ready = [part for part, count in enumerate(left) if not count]
@@ -72,7 +72,7 @@ class PartGraph:
 
 
 def part_graph(workload: Workload) -> PartGraph:
-    """The nodes and edges of ``workload``; InputError for ranges, whose tasks are not written down, and no tasks."""
+    """Return the nodes and edges of ``workload``; raise InputError for ranges and for a workload without tasks."""
     if workload.ranges:
         raise InputError(
             f"{workload.name!r} has a range of tasks that are not written down",
@@ -85,14 +85,14 @@ def part_graph(workload: Workload) -> PartGraph:
 
 
 class _Cutting:
-    """The parts of a workload while it is cut, task by task."""
+    """The parts of a workload during cutting, task by task."""
 
     def __init__(self, work: Workload) -> None:
         self._work = work
         self.graph = PartGraph(work.name, part_of_op=[NO_TASK] * len(work.op_code))
         self._first: list[int] = []  # [tasks] part
         self._last: list[int] = []
-        self._ends: list[tuple[int, int, str]] = []  # (task, part, kind): the part starts after the task's last one
+        self._ends: list[tuple[int, int, str]] = []  # (task, part, kind): the part starts after the task's last part
         self._left_out: Counter[str] = Counter()
         self._reads, self._writes = (_bytes_by_segment(work, mode) for mode in (Mode.READ, Mode.WRITE))
         self._compute, self._kernel = work.segment_compute_ps.tolist(), work.segment_kernel.tolist()
@@ -113,12 +113,12 @@ class _Cutting:
     def _cut(
         self, task: int, ops: range, codes: list[int], arguments: list[int], spawned: list[tuple[int, int, str]]
     ) -> None:
-        """The parts of one task; ``spawned`` gets what its parts let start."""
+        """Add the parts of one task; ``spawned`` collects (child, part) for tasks that parts spawn."""
         part = self._new(task)
         self._first.append(part)
-        cut = False  # whether what is computed next is another part
-        pending: list[int] = []  # children that a wait would wait for
-        joined: list[tuple[int, str]] = []  # tasks that the next part starts after
+        cut = False  # whether the next segment begins another part
+        pending: list[int] = []  # children that the next wait waits for
+        joined: list[tuple[int, str]] = []  # tasks before the next part
         for op in ops:
             code, argument = codes[op], arguments[op]
             if code in (Op.RUN, Op.SPAWN, Op.CALL) and (joined or (cut and code == Op.RUN)):
@@ -182,7 +182,7 @@ class _Cutting:
         edges += [(self._last[before], self._first[after], DEPENDS) for before, after in pairs]
 
     def _phases(self) -> None:
-        """A node between two phases, which starts when the first has ended."""
+        """Add a node between two phases, which starts after the first phase has ended."""
         phase_of = self._phase_of_parts()
         starts = self._without(1, phase_of)
         ends = self._without(0, phase_of)
@@ -195,7 +195,7 @@ class _Cutting:
                 self.graph.edges.append((node - 1, node, PHASE))
 
     def _phase_of_parts(self) -> list[int]:
-        """[parts] the first phase that its tree belongs to, of those that have roots."""
+        """Return [parts] the first phase of the part's tree, counting phases with roots."""
         of_root: dict[int, int] = {}
         with_roots = [phase for phase in self._work.phases if phase.roots]
         for number, phase in enumerate(with_roots):
@@ -208,7 +208,7 @@ class _Cutting:
         return [of_task[task] for task in self.graph.task]
 
     def _without(self, end: int, phase_of: list[int]) -> list[list[int]]:
-        """[phases] the parts that are at this end (0: source, 1: target) of no edge."""
+        """Return [phases] the parts that no edge has as its ``end`` (0: source, 1: target)."""
         taken = {edge[end] for edge in self.graph.edges}
         found: list[list[int]] = [[] for _ in range(self._count)]
         for part, phase in enumerate(phase_of):
@@ -217,7 +217,7 @@ class _Cutting:
         return found
 
     def _remark(self) -> None:
-        """What nodes and edges do not hold."""
+        """Yield names of the contents that nodes and edges do not hold."""
         work, remarks = self._work, self.graph.remarks
         if self._left_out:
             ops = ", ".join(f"{count:,} {name}" for name, count in sorted(self._left_out.items()))
@@ -231,7 +231,7 @@ class _Cutting:
 
 
 def _bytes_by_segment(work: Workload, mode: Mode) -> list[int]:
-    """[segments] bytes that are read, or written, every pass counted."""
+    """Return [segments] the bytes read or written, every pass counted."""
     accesses: Accesses = work.accesses
     walked: I64 = accesses.row_bytes * accesses.rows * accesses.passes
     running = offsets(np.where(accesses.mode & mode, walked, 0))

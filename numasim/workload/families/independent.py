@@ -9,7 +9,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole, ps
 from numasim.schema.enumerations import MOST_ITEMS
-from numasim.workload.builder import accesses_of, parameters_of, range_workload
+from numasim.workload.builder import accesses_of, parameters_of, workload_of
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
 from numasim.workload.parameters import Family, TimedParameters
 from numasim.workload.size.totals import Totals
@@ -34,11 +34,11 @@ def independent(parameters: IndependentParameters) -> Workload:
     none = np.zeros(0, np.int64)
     bounds = ps(parameters.low_ns), ps(parameters.high_ns)
     family = RangeFamily("task", parameters.tasks, *bounds, 0, accesses_of(), none, none, none)
-    return range_workload(
+    return workload_of(
         name="independent",
         parameters=parameters_of(parameters),
-        family=family,
-        phase=Phase(range_family=0, deal=Deal.CYCLIC),
+        ranges=(family,),
+        phases=(Phase(range_family=0, deal=Deal.CYCLIC),),
         kernels=("task",),
         facts={"tasks": parameters.tasks},
     )

@@ -1,6 +1,6 @@
 """Random task graphs for measuring and testing: fork-join trees, and layers joined by dependences.
 
-All draws come from class-8 streams of the graph's own seed, so a graph is the same in every run and repeat.
+All draws come from class-8 streams (model 1.4) of the graph's seed, so a graph is the same in every run and repeat.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 
-STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers of a task's own stream
+STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers in the stream of a task
 FORK_KERNEL, JOIN_KERNEL = range(2)
 
 
 class RandomForkJoinParameters(TimedParameters):
-    """A random tree: every task but the root hangs under a uniformly drawn earlier one, and waits for its children.
+    """A random tree: the parent of a task is a uniformly drawn earlier task, which waits for its children.
 
     Each task reads ``task_bytes`` bytes of its own.
     """
@@ -33,7 +33,7 @@ class RandomForkJoinParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
 
     def totals(self) -> Totals:
-        """Of tasks that all take the longest times and all wait for children."""
+        """Return the totals of tasks that all take the longest times and wait for children."""
         work = segment(ps(self.high_ns))
         one = task(work + _own_access(self.task_bytes), work, ops=2)
         return one.times(self.tasks) + memory(self.tasks * self.task_bytes)
@@ -60,7 +60,7 @@ class RandomLayeredParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
 
     def totals(self) -> Totals:
-        """Of tasks that all take the longest time; a drawn predecessor counts as a row, since as many fit."""
+        """Return the totals if all tasks take the longest time; a drawn predecessor counts as a row to limit draws."""
         tasks = self.layers * self.width
         one = task(segment(ps(self.high_ns), _own_access(self.task_bytes)), ops=1)
         draws = Totals(rows=tasks * (self.degree - 1))
@@ -68,12 +68,12 @@ class RandomLayeredParameters(TimedParameters):
 
 
 def _own_access(task_bytes: int) -> Totals:
-    """What a task reads."""
+    """Return the access of a task to its own memory, if any."""
     return access(task_bytes) if task_bytes else NOTHING
 
 
 def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
-    """A random recursive tree: a task works, spawns its children, waits for them, and works again."""
+    """Return a random recursive tree: a task works, spawns its children, waits for the children, and works again."""
     streams = _streams(parameters.graph_seed, parameters.tasks)
     parent = np.array([-1] + [below(draw(s, STRUCTURE), i + 1) for i, s in enumerate(streams[1:].tolist())])
     children = np.bincount(parent[1:], minlength=parameters.tasks)
@@ -95,7 +95,7 @@ def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
 
 
 def random_layered(parameters: RandomLayeredParameters) -> Workload:
-    """A root that spawns all tasks and waits; a task starts when the drawn tasks of the layer before have finished."""
+    """Return a root that spawns all tasks and waits; a task starts after its drawn predecessors have finished."""
     tasks = parameters.layers * parameters.width
     streams = _streams(parameters.graph_seed, tasks)
     parent = np.zeros(tasks + 1, np.int64)
@@ -125,7 +125,7 @@ def _fork_join(children: int, reads: int) -> Shape:
 
 
 def _edges(parameters: RandomLayeredParameters, streams: U64Array) -> tuple[I64, I64]:
-    """Distinct (predecessor, successor) pairs; a task that draws a predecessor twice depends on it once."""
+    """Return distinct (predecessor, successor) pairs; a task that draws a predecessor twice depends on it once."""
     width, tasks = parameters.width, parameters.layers * parameters.width
     later = np.arange(width, tasks)
     first = (later // width - 1) * width
@@ -145,13 +145,13 @@ def _choices(numbers: U64Array, count: int) -> I64:
 
 
 def _times_ps(parameters: TimedParameters, streams: U64Array, number: int) -> I64:
-    """[tasks] compute times, uniform between the two bounds."""
+    """Return [tasks] compute times, uniform between the two bounds."""
     low, high = ps(parameters.low_ns), ps(parameters.high_ns)
     return low + _choices(draw_array(streams, number), high - low + 1)
 
 
 def _read_own(draft: Draft, shape: int, tasks: I64, task_bytes: int) -> None:
-    """Task i reads piece i of the data, if there is any."""
+    """Set that task i reads piece i of the data, if tasks have data."""
     if task_bytes:
         draft.access(shape, 0, region=0, offset=tasks * task_bytes, row_bytes=task_bytes, mode=Mode.READ)
 

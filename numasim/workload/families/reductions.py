@@ -1,8 +1,8 @@
 """The reduce phase of MapReduce on a container of rows and columns (Souris 2020; Phoenix++, Talbot et al. 2011).
 
-Threads have emitted values under keys; a value lies on the node of the thread that emitted it. An item reduces a row:
-it reads the values of all columns, combines those of a key, and appends a value for each key to the vector of the
-worker that executes it. `map-reduce` has the map phase that emits before that.
+Threads have emitted values under keys; a value lies on the node of the thread that emitted the value. An item reduces a
+row: the item reads the values of all columns, combines the values of each key, and appends a value for each key to the
+vector of the executing worker. `map-reduce` begins with the map phase that emits the values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numasim.workload.algorithms.emitted_keys import (
     one_heavy_node,
 )
 from numasim.workload.amounts import Amounts
-from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, range_workload
+from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, workload_of
 from numasim.workload.graph import (
     I64,
     Deal,
@@ -48,7 +48,7 @@ from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 PATTERNS = {each.name.lower(): each for each in Pattern}
 MOST_ROWS = 2**20
-MOST_VALUES = 2**14  # of a row, on average: keys are found value by value
+MOST_VALUES = 2**14  # most values of a row, on average: keys are found value by value
 KERNELS = ("reduce", "map")
 REDUCE, MAP = range(len(KERNELS))
 
@@ -133,19 +133,19 @@ class ContainerParameters(ColumnParameters):
         return self.key_range or self.emits
 
     def columns(self) -> Columns:
-        """The threads, where they are and what they emit."""
+        """Return the nodes of threads and the values that threads emit."""
         node = np.array(self.column_nodes, np.int64)
         if self.emit_filler == "equal":
             return equal_columns(node, self.emits)
         return one_heavy_node(node, self.emits, ppm(self.heavy_share), self.heavy_node)
 
     def container(self) -> Container:
-        """What the threads have emitted."""
+        """Return the values that the threads have emitted."""
         fill = equal_probability if self.key_filler == "equal-prob" else disjoint_subranges
         return fill(self.columns(), self.keys, self.rows, self.graph_seed)
 
     def totals(self) -> Totals:
-        """Of rows whose values all have a key of their own."""
+        """Return the totals of rows whose values all have different keys."""
         most = min(self.emits, -(-self.keys // self.rows) * self.team)
         value_ps = ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns)
         row = access(most * self.value_bytes, pattern=PATTERNS[self.pattern])
@@ -187,14 +187,14 @@ class MapReduceParameters(ContainerParameters):
     map_ns: Nanoseconds = Field(Decimal(1000), description="Compute time of making and emitting a value; assumed.")
 
     def totals(self) -> Totals:
-        """Of all values written by one thread, before the rows are reduced."""
+        """Return the totals as if one thread wrote all values, before the rows are reduced."""
         written = access(self.emits * self.value_bytes, mode=Mode.WRITE)
         emitting = task(segment(self.emits * ps(self.map_ns), written)) + memory(self.emits * self.value_bytes)
         return super().totals() + emitting + task(segment(0, access(1))).times(self.team - 1)
 
 
 def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I64, copies: I64) -> RangeFamily:
-    """Items that read ``emitted`` [rows, nodes] values, let ``out`` [rows] come out, and copy ``copies`` [rows]."""
+    """Return items that read ``emitted`` [rows, nodes] values, output ``out`` [rows] and copy ``copies`` [rows]."""
     compute_ps = (
         emitted.sum(axis=1) * ps(parameters.emit_ns) + out * ps(parameters.key_ns) + copies * ps(parameters.copy_ns)
     )
@@ -219,31 +219,31 @@ def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I6
 
 
 def reduced(parameters: ContainerParameters, container: Container) -> RangeFamily:
-    """The items that reduce the rows of ``container``."""
+    """Return the items that reduce the rows of ``container``."""
     out = container.keys if parameters.combiner == "associative" else container.emitted.sum(axis=1)
     return row_family(parameters, "row", container.emitted, out, copies_of_growth(out, parameters.team))
 
 
 def facts_of(container: Container) -> dict[str, int]:
-    """How many values were emitted, and under how many keys."""
+    """Return the numbers of emitted values and of keys."""
     return {"emits": int(container.emitted.sum()), "keys": int(container.keys.sum())}
 
 
 def reduce(parameters: ReduceParameters) -> Workload:
-    """One range of the rows, dealt in turn."""
+    """Return a range of the rows, dealt in turn."""
     container = parameters.container()
-    return range_workload(
+    return workload_of(
         name="reduce",
         parameters=parameters_of(parameters),
-        family=reduced(parameters, container),
-        phase=Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),
+        ranges=(reduced(parameters, container),),
+        phases=(Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),),
         kernels=KERNELS[:1],
         facts=facts_of(container),
     )
 
 
 def map_reduce(parameters: MapReduceParameters) -> Workload:
-    """A body for each thread that emits, which nobody steals, then the range of the rows."""
+    """Return a body for each thread, which emits values and cannot be stolen, then the range of the rows."""
     container, emits = parameters.container(), parameters.columns().emits
     threads = np.arange(parameters.team)
     draft = Draft(

@@ -188,26 +188,18 @@ class _Tree:
         for level in range(self.depth):
             tasks = np.arange(self.first[level], self.first[level + 1])
             block = int(self.heap_bytes[tasks[0]])
-            layout = HEAPS[self.heap_kind] if block <= LARGEST_RECYCLED_BYTES else _fresh
+            layout = HEAPS[self.heap_kind if block <= LARGEST_RECYCLED_BYTES else "fresh"]
             number = layout(np.argsort(np.argsort(draft.position[tasks])))
             self.heap[tasks] = self.heap_end + number * block
             self.heap_end += (int(number.max()) + 1) * block
 
 
-def _arenas(order: I64) -> I64:
-    return order * np.int64(min(SUBTREES, len(order))) // len(order)
-
-
-def _shared(order: I64) -> I64:
-    return order % np.int64(THREADS)
-
-
-def _fresh(order: I64) -> I64:
-    return order
-
-
 # [tasks of a size] the number of each task's block, given the task's place in a serial run
-HEAPS: dict[str, Callable[[I64], I64]] = {"arenas": _arenas, "shared": _shared, "fresh": _fresh}
+HEAPS: dict[str, Callable[[I64], I64]] = {
+    "arenas": lambda order: order * np.int64(min(SUBTREES, len(order))) // len(order),
+    "shared": lambda order: order % np.int64(THREADS),
+    "fresh": lambda order: order,
+}
 
 
 def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place, Place, Place]:

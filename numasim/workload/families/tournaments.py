@@ -1,9 +1,9 @@
 """Tournaments in place of the reduce phase: first within each node, then among nodes (Souris 2020, section 4.1).
 
 `horizontal-tournament` reduces each row within each node and, behind a barrier, the results of the nodes. In
-`vertical-tournament` threads meet in pairs, first those of a node, then the winners of the nodes: one of the two merges
-all rows of both, and a barrier ends the round. Barriers are ends of phases. Either builds its tables of keys anew in
-each phase, which takes a key as long as in the reduce phase.
+`vertical-tournament` threads meet in pairs, first the threads of a node, then the winners of the nodes. One thread of a
+pair merges all rows of both, and a barrier ends the round. Barriers are ends of phases. Every phase builds its tables
+of keys anew; a key takes as long as in the reduce phase.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import Field
 
 from numasim.parts.base import ps
 from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
-from numasim.workload.builder import parameters_of, range_workload
+from numasim.workload.builder import parameters_of, workload_of
 from numasim.workload.families.reductions import (
     KERNELS,
     SMALL,
@@ -36,18 +36,18 @@ class HorizontalParameters(ContainerParameters):
     name: Literal["horizontal-tournament"] = Field(description="The name of this workload.")
 
     def totals(self) -> Totals:
-        """Of values that no phase makes fewer."""
+        """Return the totals as if no phase combined values."""
         once = super().totals()
         return replace(once.times(2), items=self.rows * min(self.team, 2**10))
 
 
 class VerticalParameters(ContainerParameters):
-    """A tournament of threads, first of those of each node, in which the winner of a pair merges the rows of both."""
+    """A tournament of threads, first within each node, in which the winner of a pair merges the rows of both."""
 
     name: Literal["vertical-tournament"] = Field(description="The name of this workload.")
 
     def totals(self) -> Totals:
-        """Of rounds in which all values are merged by one thread."""
+        """Return the totals of rounds in which one thread merges all values."""
         once, rounds = super().totals(), 2 * self.team.bit_length() + 1
         item_ps = self.emits * (ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns))
         moved = self.emits * self.value_bytes
@@ -57,7 +57,7 @@ class VerticalParameters(ContainerParameters):
 
 
 def horizontal(parameters: HorizontalParameters) -> Workload:
-    """Two ranges: an item for each row and node with threads, then an item for each row."""
+    """Return two ranges: an item for each row and node with threads, then an item for each row."""
     columns, container = parameters.columns(), parameters.container()
     met, keys = container.emitted, container.keys
     if parameters.key_filler == "equal-prob":
@@ -69,21 +69,20 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
     growth = copies_of_growth(inside, parameters.team), copies_of_growth(keys, parameters.team)
     first = row_family(parameters, "row of a node", within.reshape(-1, columns.nodes), inside, growth[0])
     second = row_family(parameters, "row", met, keys, growth[1])
-    made = range_workload(
+    names = ("within nodes", "among nodes")
+    return workload_of(
         name="horizontal-tournament",
         parameters=parameters_of(parameters),
-        family=first,
-        phase=Phase(range_family=0, deal=Deal.CYCLIC, name="within nodes"),
+        ranges=(first, second),
+        phases=[Phase(range_family=at, deal=Deal.CYCLIC, name=name) for at, name in enumerate(names)],
         kernels=KERNELS[:1],
         facts=facts_of(replace(container, keys=keys)),
     )
-    last = Phase(range_family=1, deal=Deal.CYCLIC, name="among nodes")
-    return replace(made, ranges=(first, second), phases=(*made.phases, last))
 
 
 @dataclass(frozen=True)
 class Side:
-    """A thread that is still in the tournament, with the threads whose values it has, and under how many keys."""
+    """A thread that is still in the tournament, the threads whose values it has merged, and the number of keys."""
 
     winner: int
     threads: tuple[int, ...]
@@ -91,8 +90,9 @@ class Side:
 
 
 def vertical(parameters: VerticalParameters) -> Workload:
-    """A range for each round, with an item for each thread, of which those of losers have nothing to do; at last the
-    winner puts out what it has.
+    """Return a range for each round, with an item for each thread.
+
+    Items of losers do nothing. In the last range the winner outputs the merged values.
     """
     columns = parameters.columns()
     sides = [Side(thread, (thread,), int(emits)) for thread, emits in enumerate(columns.emits)]
@@ -107,20 +107,18 @@ def vertical(parameters: VerticalParameters) -> Workload:
         groups = [[side for group in groups for side in group]]
     winner = groups[0][0]
     rounds.append(("output", _family(parameters, columns, {winner.winner: ((winner,), winner.keys)}, grows=True)))
-    made = range_workload(
+    return workload_of(
         name="vertical-tournament",
         parameters=parameters_of(parameters),
-        family=rounds[0][1],
-        phase=Phase(range_family=0, deal=Deal.BLOCK),
+        ranges=[family for _, family in rounds],
+        phases=[Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)],
         kernels=KERNELS[:1],
         facts={"emits": int(columns.emits.sum()), "keys": winner.keys},
     )
-    phases = [Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)]
-    return replace(made, ranges=tuple(family for _, family in rounds), phases=tuple(phases))
 
 
 def _all_pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
-    """Neighbours; the last one alone where their number is odd."""
+    """Return pairs of neighbours; the last side alone if the number of sides is odd."""
     return [tuple(group[at : at + 2]) for at in range(0, len(group), 2)]
 
 
@@ -148,8 +146,10 @@ def _family(
     *,
     grows: bool = False,
 ) -> RangeFamily:
-    """An item for each thread: of those in ``work`` one that reads what some sides have, of which so many keys come
-    out, into a vector that ``grows`` or into a table.
+    """Return a range with an item for each thread.
+
+    ``work`` has by thread the sides whose values the item reads and the number of output keys. The output goes into a
+    vector that ``grows``, or into a table.
     """
     read = np.zeros((parameters.team, columns.nodes), np.int64)
     out = np.zeros(parameters.team, np.int64)

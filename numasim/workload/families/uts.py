@@ -185,49 +185,27 @@ def _geometric(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
     """Return [nodes] numbers of children: at least c children have probability (b / (1 + b))^c, and a draw exceeds
     the threshold of every c up to the number.
     """
-    mean = Fraction(round(SHAPES[parameters.shape or "fixed"](parameters, depth) * ROUNDING), ROUNDING)
+    root, bound = parameters.root_children or 1, parameters.depth or 1
+    mean = Fraction(round(SHAPES[parameters.shape or "fixed"](root, bound, depth) * ROUNDING), ROUNDING)
     more = mean / (1 + mean)
     bounds = [int(more**c * 2**64) for c in range(1, MAX_CHILDREN + 1)]
     ascending = np.array(bounds[::-1], np.uint64)
     return MAX_CHILDREN - np.searchsorted(ascending, draw_array(states, 0), side="right")
 
 
-def _linear(parameters: UtsParameters, depth: int) -> float:
-    return _root(parameters) * max(0.0, 1 - depth / _depth(parameters))
-
-
-def _exponential(parameters: UtsParameters, depth: int) -> float:
-    if depth == 0 or _depth(parameters) == 1:
-        return float(_root(parameters)) if depth == 0 else 0.0
-    return _root(parameters) * pow(depth, -log(_root(parameters)) / log(_depth(parameters)))
-
-
-def _cyclic(parameters: UtsParameters, depth: int) -> float:
-    if depth > 5 * _depth(parameters):
-        return 0.0
-    return pow(_root(parameters), sin(2 * pi * depth / _depth(parameters)))
-
-
-def _fixed(parameters: UtsParameters, depth: int) -> float:
-    return float(_root(parameters)) if depth < _depth(parameters) else 0.0
-
-
-def _root(parameters: UtsParameters) -> int:
-    return parameters.root_children or 1
-
-
-def _depth(parameters: UtsParameters) -> int:
-    return parameters.depth or 1
+def _exponential(root: int, bound: int, depth: int) -> float:
+    if depth == 0 or bound == 1:
+        return float(root) if depth == 0 else 0.0
+    return root * pow(depth, -log(root) / log(bound))
 
 
 TREES: dict[str, Callable[[UtsParameters, U64Array, int], I64]] = {"binomial": _binomial, "geometric": _geometric}
-SHAPES: dict[str, Callable[[UtsParameters, int], float]] = {
-    "linear": _linear,
+SHAPES: dict[str, Callable[[int, int, int], float]] = {  # (mean of the root, bound of depths, depth) to the mean
+    "linear": lambda root, bound, depth: root * max(0.0, 1 - depth / bound),
     "exponential": _exponential,
-    "cyclic": _cyclic,
-    "fixed": _fixed,
+    "cyclic": lambda root, bound, depth: pow(root, sin(2 * pi * depth / bound)) if depth <= 5 * bound else 0.0,
+    "fixed": lambda root, bound, depth: float(root) if depth < bound else 0.0,
 }
-
 
 FAMILIES = (
     Family(

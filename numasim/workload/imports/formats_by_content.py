@@ -1,4 +1,4 @@
-"""Which format a file has, told by its content, and its graph."""
+"""The format of a file, told by its content, and the graph in the file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from numasim.workload.json_form.graph_io import of_text
 if TYPE_CHECKING:
     from numasim.workload.imports.readers.grain_graph import Grains
 
-MOST_LINES = 3  # of a table that are looked at
-MOST_SHOWN = 8  # columns that an error names
+MOST_LINES = 3  # lines of a table that tell the format
+MOST_SHOWN = 8  # most columns that an error names
 MOST_ELEMENTS = 4_000_000  # of XML
 _WORKFLOW = re.compile(r'"workflow"\s*:')
 
 
 def read_any(path: Path, choices: Choices) -> ReadGraph | Workload | Grains:
-    """The graph of a file as it stands there, or as a workload; InputError for a format that is none of the known."""
+    """Return the graph of a file as read, or as a workload; raise InputError for an unknown format."""
     if kind_of(path) is PACKED_GRAPH:
         return read_graph(path)
     text = read_foreign_text(path, OTHER_GRAPH)
@@ -83,7 +83,7 @@ def _read_lines(text: str, name: str, choices: Choices) -> ReadGraph | Workload 
 
 
 def _unknown(text: str, name: str) -> InputError:
-    """The error for a text that is none of the formats: a table by its columns, anything else by its first line."""
+    """Return the error for a text of an unknown format, with the columns of a table or with the first line."""
     lines = [line.strip() for line in text.split("\n", 100) if line.strip()]
     if not lines:
         return InputError("the file is empty", place=name, expected=OTHER_GRAPH.name)

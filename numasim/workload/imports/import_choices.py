@@ -1,4 +1,4 @@
-"""What the user says about a file that the file does not say itself."""
+"""Choices of the user about values that a file leaves open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Self
 from numasim.errors import InputError
 from numasim.schema.enumerations import LONGEST_PS
 
-# ---- Times in the words of people, such as ``1us``, and the numbers of a file as whole picoseconds -------------------
+# ---- Times as text, such as ``1us``, and the numbers of a file, as whole picoseconds -------------------
 
 UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ms": 10**9, "s": 10**12, "min": 60 * 10**12}
 NAMES = "ps, ns, us, ms, s or min"
@@ -20,8 +20,10 @@ _MOST_DIGITS = 400  # of a number in a file
 
 
 def time_ps(text: str, option: str, least: int = 1) -> Decimal:
-    """The picoseconds of a time such as ``1us`` or ``0.5 ns``; InputError, which names the ``option``, for what is no
-    time, and for less than ``least``, which is 0 or above 0.
+    """Return the picoseconds of a time such as ``1us`` or ``0.5 ns``, the value of ``option``.
+
+    Raise InputError for a text that is no time, and for a time below ``least`` (0 or a positive number).
+
     """
     found = _TIME.fullmatch(text)
     if found and found[2] in UNITS_PS and found[1] not in ("", "."):
@@ -35,7 +37,7 @@ def time_ps(text: str, option: str, least: int = 1) -> Decimal:
 
 
 def number(text: object) -> Decimal | None:
-    """The number that a file gives, as text or as a number of JSON; None for what is none, or is not finite."""
+    """Return a number of a file, given as text or as a number of JSON; None unless the number is finite."""
     if isinstance(text, bool) or not isinstance(text, str | int | float | Decimal):
         return None
     written = str(text).strip()
@@ -49,7 +51,7 @@ def number(text: object) -> Decimal | None:
 
 
 def whole_ps(value: Decimal, unit_ps: Decimal) -> int | None:
-    """``value`` times ``unit_ps`` to the nearest picosecond; None for a negative one and for more than engines hold."""
+    """Return ``value`` times ``unit_ps``, rounded; None if the time is negative or longer than engines allow."""
     product = value * unit_ps
     if value < 0 or product > LONGEST_PS:
         return None
@@ -58,8 +60,11 @@ def whole_ps(value: Decimal, unit_ps: Decimal) -> int | None:
 
 @dataclass(frozen=True)
 class Choices:
-    """The unit of the file's times, the time of tasks without one, which attributes say costs and bytes, whether the
-    memory of files is part of the graph, and the times of tasks by their name, label or kernel in ps.
+    """The choices of a user about an import.
+
+    These are the unit of the file's times, the usual time of tasks without a time, the attributes with costs and with
+    bytes, whether files become memory of the graph, and the times of tasks in ps by name, label or kernel.
+
     """
 
     unit_ps: Decimal | None = None
@@ -79,13 +84,13 @@ class Choices:
         memory: bool = True,
         times: Iterable[str] = (),
     ) -> Self:
-        """The choices of options; times are texts such as ``1us``, ``times`` such as ``potrf=1us``."""
+        """Return the choices in options; times are texts such as ``1us``, ``times`` texts such as ``potrf=1us``."""
         unit_ps = None if unit is None else time_ps(unit, "--unit")
         usual_ps = None if usual is None else time_ps(usual, "--usual", least=0)
         return cls(unit_ps, usual_ps, cost, bytes, memory, dict(map(_named_time, times)))
 
     def refuse_all(self, path: str, reason: str) -> None:
-        """InputError where anything was chosen about a file that leaves nothing open."""
+        """Raise InputError if options are given for a file that leaves nothing open."""
         options = {"--unit": self.unit_ps, "--usual": self.usual_ps, "--cost": self.cost, "--bytes": self.bytes}
         for option, given in options.items():
             if given is not None:
@@ -97,7 +102,7 @@ class Choices:
 
 
 def _named_time(text: str) -> tuple[str, Decimal]:
-    """The name and the time of an option such as ``potrf=1us``."""
+    """Return (name, time) of an option such as ``potrf=1us``."""
     name, sign, time = text.rpartition("=")
     if not (name and sign):
         raise InputError(f"--time is {text!r}", expected="the name, label or kernel of tasks and a time: potrf=1us")

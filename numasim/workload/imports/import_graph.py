@@ -1,4 +1,4 @@
-"""Task graphs of other programs' files as workloads; the format is told by what stands in the file."""
+"""Task graphs in files of other programs as workloads; the contents of a file tell the format."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from numasim.workload.json_form.graph_io import MOST_ENTRIES
 from numasim.workload.json_form.graph_models import MOST_KERNELS
 from numasim.workload.size.totals import MOST_PS
 
-MOST_NAMES = 1_000  # among which the nearest one is looked for
+MOST_NAMES = 1_000  # most names that are compared to find the nearest name
 OWN = "task graph of numasim"
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A graph that was read: its workload, the name of its format, the names of its tasks, and what is to be said."""
+    """An imported graph: the workload, the name of the format, the names of tasks, and remarks."""
 
     workload: Workload
     format: str
@@ -45,16 +45,16 @@ class Imported:
 
     @property
     def dependences(self) -> int:
-        """Number of dependences: edges, and children that their parents wait for."""
+        """Number of dependences: edges, and children for which parents wait."""
         return len(self.workload.successor) + int(np.count_nonzero(self.workload.parent >= 0))
 
     def names_as_csv(self) -> str:
-        """A heading, and a line for each task: its number, and its name in the file."""
+        """Return a heading, and for each task a line with the number and the name in the file."""
         return csv_text(("task", "name"), enumerate(self.names))
 
 
 def imported(path: Path, choices: Choices) -> Imported:
-    """The graph in a file; InputError with file and place for anything that is wrong, or has to be chosen."""
+    """Return the graph in a file; raise InputError with file and place for mistakes and missing choices."""
     found = read_any(path, choices)
     if isinstance(found, Workload):
         choices.refuse_all(str(path), "a task graph of numasim says everything")
@@ -70,7 +70,7 @@ def imported(path: Path, choices: Choices) -> Imported:
 
 
 def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
-    """[tasks] the times in whole picoseconds; InputError where a unit or a time is missing or too long."""
+    """Return [tasks] the times in whole picoseconds; raise InputError if a unit or a time is missing or too long."""
     unit_ps = choices.unit_ps or graph.unit_ps
     chosen = _chosen(graph, choices.times)
     open_ = [task for task in range(len(graph.times)) if task not in chosen]
@@ -110,8 +110,10 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
 
 
 def _chosen(graph: ReadGraph, times: Mapping[str, Decimal]) -> dict[int, Decimal]:
-    """The times in ps of tasks by their numbers: those that the user gives by name, label or kernel, and 0 of tasks
-    without work; InputError for a name that no task has.
+    """Return times in ps by the number of a task: times that the user gives, and 0 for tasks without work.
+
+    The user gives times by name, label or kernel; raise InputError for a name that no task has.
+
     """
     chosen = dict.fromkeys(graph.still, Decimal(0))
     called = list(zip(graph.names, graph.labels, graph.kinds, strict=True))
@@ -141,16 +143,16 @@ def _refuse_missing(graph: ReadGraph, missing: Sequence[int], some: bool) -> Non
     graph.refuse(problem, expected, graph.places[first])
 
 
-# ---- A graph becomes a workload: every task computes once, and accesses the memory behind its files ------------------
+# ---- A graph as a workload: every task computes once, and accesses the memory of its files ------------------
 
-MOST_SHOWN = 8  # tasks of a cycle that an error names
-TOGETHER = "files"  # the one region of a graph with more files than a graph may have regions
+MOST_SHOWN = 8  # most tasks of a cycle that an error names
+TOGETHER = "files"  # the region of all files, if files are more than a graph may have regions
 
 
 def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
-    """The workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are edges alone.
+    """Return the workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are only edges.
 
-    InputError, with the names of its tasks, for a cycle.
+    Raise InputError with the names of tasks for a cycle.
     """
     count = len(graph.names)
     successor_ptr, successor = _successors(graph)
@@ -172,7 +174,7 @@ def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
 
 
 def edges_of(graph: ReadGraph) -> tuple[I64, I64]:
-    """(sources, targets) of all dependences, each once, in ascending order; InputError for a cycle."""
+    """Return (sources, targets) of all dependences, each once, in ascending order; InputError for a cycle."""
     count = len(graph.names)
     pairs = np.array([*graph.edges, *file_edges(graph)], np.int64).reshape(-1, 2)
     once = np.unique(pairs[:, 0] * count + pairs[:, 1])
@@ -182,7 +184,7 @@ def edges_of(graph: ReadGraph) -> tuple[I64, I64]:
 
 
 def refuse_cycles(graph: ReadGraph, source: I64, target: I64) -> None:
-    """InputError with the names of the tasks of a cycle, if there is one."""
+    """Raise InputError with the names of tasks if tasks wait for each other in a cycle."""
     circle = cycle_of(source, target, len(graph.names))
     if circle:
         shown = [shortened(graph.names[task]) for task in circle[:MOST_SHOWN]]
@@ -210,7 +212,7 @@ def _phases(graph: ReadGraph) -> Iterator[tuple[int, ...]]:
 
 
 def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:
-    """The kinds of work, and the number of each task's; one without a name where there are too many."""
+    """Return (kernels, [tasks] kernel); one kernel without a name if kernels are too many."""
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
     if len(numbers) > MOST_KERNELS:
         return ("",), np.zeros(len(kinds), np.uint8)
@@ -218,7 +220,7 @@ def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:
 
 
 def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], tuple[I64, dict[str, I64]]]:
-    """Return the regions, and the accesses of all tasks as `workload_of` takes them."""
+    """Return (regions, accesses of all tasks in the form of `workload_of`)."""
     files = [each for each in graph.files.values() if each.bytes > 0]
     alone = len(files) <= MOST_ENTRIES
     starts = [0] * len(files) if alone else offsets(np.array([each.bytes for each in files])).tolist()
@@ -241,13 +243,13 @@ def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], tuple[I64, dict[str, 
     return regions, (offsets(np.array([len(own) for own in rows])), columns)
 
 
-# ---- A table of grain graphs becomes a workload: tasks spawn their children and wait for them at their joins ---------
+# ---- A table of grain graphs as a workload: tasks spawn their children and wait for children at joins ---------
 
-WAIT = -1  # a step that is no child
+WAIT = -1  # a step that waits instead of spawning a child
 
 
 def grain_workload(found: Grains, times_ps: I64) -> Workload:
-    """The workload of ``found``, whose tasks work for ``times_ps``; InputError for a task below itself."""
+    """Return the workload of ``found``, whose tasks work for ``times_ps``; raise InputError for a task below itself."""
     graph, grains = found.graph, found.grains
     parent = np.array([graph.numbers.get(grain.parent, -1) for grain in grains], np.int64)
     below = np.flatnonzero(parent >= 0)
@@ -286,7 +288,7 @@ def grain_workload(found: Grains, times_ps: I64) -> Workload:
 
 
 def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[int, ...]]:
-    """The tasks without a parent in the table, by their loops."""
+    """Yield the tasks without a parent in the table, loop by loop."""
     roots = np.flatnonzero(parent < 0)
     of_root = np.array(phases, np.int64)[roots]
     for loop in np.unique(of_root).tolist():
@@ -294,7 +296,7 @@ def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[
 
 
 def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int, int]]:
-    """The ops of a task: it computes between its spawns and joins for as long as was recorded there."""
+    """Yield the ops of a task, which computes between spawns and joins for the recorded times."""
     steps: list[int] = []
     for _, joined in groupby(grains[task].children, key=lambda child: grains[child].join):
         steps += [*joined, WAIT]
@@ -307,9 +309,9 @@ def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int
 
 
 def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
-    """How many cycles were recorded before each step and after the last one; empty where that is not known.
+    """Return the cycles recorded before each step and after the last step; empty if not known.
 
-    The instant of a wait is that of its end, so that the piece before it holds what the task was not at work.
+    The instant of a wait is its end, so that the piece before the wait includes the time of waiting.
     """
     grain = grains[task]
     waits = iter(grain.waits)
@@ -329,7 +331,7 @@ def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
 
 
 def _split(work_ps: int, lengths: list[int], steps: int) -> list[int]:
-    """``work_ps`` in proportion to ``lengths``; all of it first where nothing is known."""
+    """Return ``work_ps`` in proportion to ``lengths``; the first part has all work if lengths are unknown."""
     total = sum(lengths)
     if not total:
         return [work_ps, *[0] * steps]

@@ -1,4 +1,4 @@
-"""What a reader has found in a file: tasks, what they wait for, and the files that they write and read."""
+"""The graph that a reader finds in a file: tasks, dependences, and the files that tasks write and read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Where = tuple[str | int, ...] | int | None  # a path inside a JSON document, or 
 
 @dataclass
 class ReadFile:
-    """A file that tasks share: its size and the tasks that write and read it."""
+    """A file that tasks share: the size, the writers and the readers."""
 
     name: str
     bytes: int = 0
@@ -27,12 +27,12 @@ class ReadFile:
 
 @dataclass
 class ReadGraph:
-    """The graph as it stands in the file; tasks are numbered in the order of the file.
+    """The graph as in the file; tasks are numbered in the order of the file.
 
-    ``unit_ps`` is the length of the file's unit of time, None where the file has none; ``unit_means`` says what a
-    number stands for. ``times`` has None for a task whose time the file does not say; ``still`` are tasks without work,
-    such as points of synchronisation. ``labels`` are what the file writes at tasks beside their names. ``not_known``
-    says what no file of the format tells.
+    ``unit_ps`` is the length of the file's unit of time, None if the file has no unit; ``unit_means`` says what a
+    number stands for. ``times`` has None for tasks without a time in the file; ``still`` are tasks without work, such
+    as points of synchronisation. ``labels`` are further texts of the file at tasks. ``not_known`` lists values that no
+    file of the format has.
     """
 
     path: str
@@ -49,13 +49,13 @@ class ReadGraph:
     places: list[Where] = field(default_factory=list)
     edges: list[tuple[int, int]] = field(default_factory=list)
     files: dict[str, ReadFile] = field(default_factory=dict)
-    files_order: bool = True  # whether a task that reads a file waits for those that write it
-    phases: list[int] = field(default_factory=list)  # of the tasks, where there are several: they ascend
+    files_order: bool = True  # whether readers of a file wait for its writers
+    phases: list[int] = field(default_factory=list)  # numbers of several tasks, ascending
     unknown_sizes: list[str] = field(default_factory=list)  # of files
     used: dict[str, None] = field(default_factory=dict)  # fields of the file
     left_out: Counter[str] = field(default_factory=Counter)  # how often fields and entries are left out, by name
     remarks: list[str] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)  # of the tasks, by their ids
+    numbers: dict[str, int] = field(default_factory=dict)  # numbers of tasks by id
 
     def refuse(self, problem: str, expected: str, where: Where = None) -> NoReturn:
         """Raise an InputError with the file and the line, or the path inside the document."""
@@ -67,7 +67,7 @@ class ReadGraph:
         )
 
     def take(self, fields: Iterable[str], known: Collection[str]) -> None:
-        """Count the fields of one entry of the file: those that are ``known`` are used, others left out."""
+        """Count the fields of an entry of the file: ``known`` fields are used, other fields left out."""
         for name in fields:
             if name in known:
                 self.used[name] = None
@@ -77,7 +77,7 @@ class ReadGraph:
     def add_task(
         self, name: str, time: object, where: Where, kind: str = "", key: str | None = None, label: str = ""
     ) -> int:
-        """Append a task and return its number; ``time`` is None where the file says nothing, ``key`` its id."""
+        """Append a task and return its number; ``time`` is None if the file has no time, ``key`` is the id."""
         key = name if key is None else key
         if key in self.numbers:
             self.refuse(f"the task {shortened(key)} is there twice", "a different id for each task", where)
@@ -90,7 +90,7 @@ class ReadGraph:
         return made
 
     def time(self, given: object, name: str, where: Where) -> Decimal | None:
-        """A time of the task ``name`` as a number; InputError for one that is negative or no finite number."""
+        """Return the time of the task ``name`` as a number; raise InputError unless the time is finite and >= 0."""
         if given is None:
             return None
         found = number(given)
@@ -102,7 +102,7 @@ class ReadGraph:
         return found
 
     def task(self, key: str, needed_by: str, where: Where) -> int:
-        """The number of a task that another one, or an edge, names."""
+        """Return the number of a task that another task, or an edge, names."""
         if key not in self.numbers:
             raise InputError(
                 f"{needed_by} names the task {shortened(key)}, which is not there",
@@ -125,9 +125,9 @@ class ReadGraph:
         self.edges.append((source, target))
 
     def size(self, given: object, name: str, where: Where) -> int:
-        """A size in bytes as a whole number; InputError for one that is too large or no number.
+        """Return a size in bytes as a whole number; raise InputError for a size that is too large or no number.
 
-        Negative ones are in public files, whose sizes were once held in 32 bits: they are unknown, which is said.
+        Some public files have negative sizes, which were once held in 32 bits: these sizes are unknown, with a remark.
         """
         found = number(0 if given is None or given == "" else given)
         if found is None or found > MOST_BYTES:
@@ -138,7 +138,7 @@ class ReadGraph:
         return max(0, int(found.to_integral_value()))
 
     def file(self, name: str, size: int) -> ReadFile:
-        """The file of that name; its size is the largest that is given."""
+        """Return the file ``name``; the size is the largest size in the input."""
         found = self.files.get(name)
         if found is None:
             found = self.files[name] = ReadFile(name)
@@ -146,7 +146,7 @@ class ReadGraph:
         return found
 
     def finish(self, check: Callable[[], None] = lambda: None) -> ReadGraph:
-        """The graph itself; InputError where it has no tasks, or more than engines hold."""
+        """Return the graph itself; raise InputError if the graph has no tasks, or more tasks than engines hold."""
         check()
         if self.unknown_sizes:
             first = shortened(self.unknown_sizes[0])
@@ -167,19 +167,21 @@ class ReadGraph:
 
 
 def shortened(value: object) -> str:
-    """A value of a file in quotes, cut where it is long."""
+    """Return a value of a file in quotes; a long value is cut."""
     text = str(value)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-# ---- Who waits for whom because of files: a task that reads a file waits for those that write it ---------------------
+# ---- Dependences by files: a task that reads a file waits for the tasks that write the file ---------------------
 
 MOST_PAIRS = 20_000_000
 
 
 def file_edges(graph: ReadGraph) -> list[tuple[int, int]]:
-    """(writer, reader) of every file; of tasks that both read and write one, the later in the file waits for the
-    earlier, and so do several that write the same file.
+    """Return (writer, reader) of every file.
+
+    Several tasks that write a file, or both read and write a file, wait for each other in the order of the input.
+
     """
     if not graph.files_order:
         return []

@@ -1,4 +1,4 @@
-"""A task graph in JSON becomes arrays, and names become numbers."""
+"""The arrays of a task graph in JSON, in which names become numbers."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class Columns:
     regions: tuple[str, ...]
 
     def path_of_access(self, access: int) -> Path:
-        """Where an access stands in the file."""
+        """Return the path of an access in the file."""
         segment = int(np.searchsorted(self.access_ptr, access, side="right")) - 1
         return ("segments", segment, "accesses", access - int(self.access_ptr[segment]))
 
 
 def to_workload(file: GraphFile, columns: Columns) -> Workload:
-    """Return the arrays of a file whose tasks and segments are ``columns``; an `InputError` for unknown names."""
+    """Return the arrays of a file whose tasks and segments are ``columns``; raise `InputError` for unknown names."""
     op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
     phases, loops = _phases(file, columns)
     regions = [region.name for region in file.regions]
@@ -106,8 +106,9 @@ def _phases(file: GraphFile, columns: Columns) -> tuple[tuple[Phase, ...], tuple
 
 
 def flat_phases(entries: Sequence[PhaseEntry]) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
-    """The phases of these entries in their order, and the loops over them; an `InputError` for loops without phases
-    and with keys that only phases have.
+    """Return the phases of ``entries`` in order, and the loops over phases.
+
+    Raise `InputError` for a loop without phases and for a loop with keys of a phase.
     """
     phases: list[Phase] = []
     loops: list[Loop] = []
@@ -155,7 +156,7 @@ def _ranges(file: GraphFile, regions: Sequence[str]) -> tuple[RangeFamily, ...]:
 def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[str, int]) -> RangeFamily:
     entry = file.ranges[number]
     path: Path = ("ranges", number)
-    columns: dict[str, list[int]] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
+    columns: dict[str, Any] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
     kernel = _position(entry.kernel, file.kernels, "kernel", path)
     columns["region"] = [
         places[each.region]
@@ -176,8 +177,8 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
             node_access_of(each, entry.count, (*path, "node_accesses", place))
             for place, each in enumerate(entry.node_accesses)
         ),
-        fresh=entry.fresh and amounts_of(entry.fresh, entry.count, (*path, "fresh")),
-        freed=entry.freed and amounts_of(entry.freed, entry.count, (*path, "freed")),
+        fresh=amounts_of(entry.fresh, entry.count, (*path, "fresh")) if entry.fresh else None,
+        freed=amounts_of(entry.freed, entry.count, (*path, "freed")) if entry.freed else None,
         kernel=kernel,
         accesses=accesses_of(**columns),
         divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
@@ -187,7 +188,7 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
 
 
 def _compute_times(entry: RangeEntry, path: Path) -> tuple[int, int, Amounts | None]:
-    """(lowest, highest, times that are not uniform between the two) of a range."""
+    """Return (lowest, highest, times that are not uniform between the two) of a range."""
     for key in ("low_ps", "high_ps"):
         if (getattr(entry, key) is None) == (entry.compute_ps is None):
             problem = "the time is missing" if entry.compute_ps is None else "the time is given twice"
@@ -215,7 +216,7 @@ def _regions_of_accesses(regions: Sequence[str], columns: Columns) -> I64:
 
 
 def _positions(used: Sequence[str], number: I64, names: Sequence[str]) -> tuple[I64, list[int]]:
-    """Where the names ``used[number]`` stand in ``names``, and the first entry whose name does not."""
+    """Return the positions of the names ``used[number]`` in ``names``, and the first entry without position."""
     places = {name: place for place, name in enumerate(names)}
     table = np.array([places.get(name, -1) for name in used], np.int64)
     found = table[number]
@@ -233,7 +234,7 @@ def _position(name: str, names: Sequence[str], key: str, path: Path) -> int:
 
 
 def amounts_of(entry: AmountsEntry, count: int, path: Path) -> Amounts:
-    """The amounts of ``count`` items; an `InputError` where there is not one for each, or a table has holes."""
+    """Return the amounts of ``count`` items; raise `InputError` if a number or a column of a table is missing."""
     if entry.items and entry.weight:
         raise InputError("both numbers and a table are given", path=(*path, "weight"), expected="one of them")
     if not entry.items and not entry.weight:
@@ -254,7 +255,7 @@ def amounts_of(entry: AmountsEntry, count: int, path: Path) -> Amounts:
 
 
 def node_access_of(entry: NodeAccessEntry, count: int, path: Path) -> NodeAccess:
-    """The access of such an entry of ``count`` items."""
+    """Return the access of ``entry``, for a range of ``count`` items."""
     nodes, shares = tuple(entry.nodes), tuple(entry.shares) or (1,) * len(entry.nodes)
     if len(shares) != len(nodes):
         raise InputError(

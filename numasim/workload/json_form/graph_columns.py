@@ -1,7 +1,7 @@
-"""The tasks and segments of a graph in JSON as columns: a million entries take no object each.
+"""The tasks and segments of a graph in JSON as columns, without an object for each entry.
 
-What is plainly right goes from the values of the text into arrays, a batch of entries at a time. Anything else is for
-the models of `graph_models`, which say what is right and what is wrong.
+Entries that are plainly right go from the values of the text into arrays, a batch of entries at a time. The models of
+`graph_models` check all other entries and describe mistakes.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ Array = npt.NDArray[Any]
 
 
 class UnusualError(Exception):
-    """An entry is not plainly right."""
+    """The fast checks of this module do not accept an entry; a model must check the entry."""
 
 
 class EntryColumns:
-    """The columns of entries of one kind; ``names`` has the texts that they refer to, each with its number."""
+    """The columns of entries of one kind; ``names`` numbers the names of kernels and regions in the entries."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -50,7 +50,7 @@ class EntryColumns:
         self.names: dict[str, dict[str, int]] = {"kernel": {}, "region": {}}
 
     def take(self, batch: Batch) -> bool:
-        """Append the entries of ``batch`` if all of them are plainly right."""
+        """Append the entries of ``batch`` and return True, if all entries are plainly right."""
         try:
             keys, columns = self._columns(batch.values)
         except (UnusualError, TypeError, KeyError, OverflowError):
@@ -65,7 +65,7 @@ class EntryColumns:
         self._append(1, self._columns([entry])[1])
 
     def column(self, name: str) -> Array:
-        """All of a column."""
+        """Return a whole column."""
         return np.concatenate([part[name] for part in [self._columns(NOTHING)[1], *self._parts]])
 
     def _append(self, count: int, columns: dict[str, Array]) -> None:
@@ -73,7 +73,7 @@ class EntryColumns:
         self._parts.append(columns)
 
     def _columns(self, entries: list[Any]) -> tuple[int, dict[str, Array]]:
-        """The number of keys in ``entries``, and their columns; an error if they are not plainly right."""
+        """Return (number of keys in ``entries``, columns); raise `UnusualError` unless entries are plainly right."""
         raise NotImplementedError
 
 
@@ -81,7 +81,7 @@ class TaskColumns(EntryColumns):
     """Kinds, ops and successors of tasks."""
 
     def add_long(self, kind: str, ops: Iterable[tuple[Array, Array]], then: Iterable[Array]) -> None:
-        """Append a task whose ops and successors are right, and here in parts."""
+        """Append a task whose ops and successors have been checked and come in parts."""
         codes, arguments = zip(op_columns(NOTHING), *ops, strict=True)
         successor = np.concatenate([indices(NOTHING), *then])
         op_code, op_arg = np.concatenate(codes), np.concatenate(arguments)
@@ -133,7 +133,7 @@ class SegmentColumns(EntryColumns):
         return sum(map(len, entries)) + sum(map(len, accesses)), columns
 
     def _texts(self, entries: list[Any], keys: set[str], name: str) -> Array:
-        """The numbers of texts, in the order in which they first appear."""
+        """Return the numbers of the names under the key ``name``, in the order of first use."""
         names = self.names[name]
         values = [entry[name] for entry in entries] if name == "region" else _values(entries, keys, name, "")
         if not set(map(type, values)) <= {str}:
@@ -142,7 +142,7 @@ class SegmentColumns(EntryColumns):
 
 
 def task_entry(entry: TaskEntry) -> dict[str, Any]:
-    """``entry`` as it would stand in a text."""
+    """Return ``entry`` as values of JSON."""
     ops: list[list[Any]] = [
         [*PLAIN_OPS[code]] if code in PLAIN_OPS else [ARGUMENT_OPS[code], argument] for code, argument in entry.ops
     ]
@@ -150,12 +150,12 @@ def task_entry(entry: TaskEntry) -> dict[str, Any]:
 
 
 def segment_entry(entry: SegmentEntry) -> dict[str, Any]:
-    """``entry`` as it would stand in a text."""
+    """Return ``entry`` as values of JSON."""
     return entry.model_dump()
 
 
 def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
-    """All columns, as `from_json_form.to_workload` takes them."""
+    """Return all columns, as `from_json_form.to_workload` takes them."""
     return Columns(
         op_ptr=offsets(tasks.column("ops")),
         op_code=tasks.column("op_code"),
@@ -173,7 +173,7 @@ def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
 
 
 def op_columns(ops: list[Any]) -> tuple[Array, Array]:
-    """The codes and arguments of ops, if they are plainly right."""
+    """Return (codes, arguments) of ops; raise `UnusualError` unless ops are plainly right."""
     if not set(map(type, ops)) <= {list}:
         raise UnusualError
     lengths = np.fromiter(map(len, ops), np.int64, len(ops))
@@ -189,7 +189,7 @@ def op_columns(ops: list[Any]) -> tuple[Array, Array]:
 
 
 def _names_and_numbers(words: list[Any], lengths: I64) -> tuple[list[Any], list[Any]]:
-    """The words that begin ops of these lengths, and the others."""
+    """Return (first words, second words) of ops with ``lengths`` words."""
     if 2 * len(lengths) == len(words):
         return words[::2], words[1::2]
     is_name = np.zeros(len(words), np.bool_)
@@ -198,12 +198,12 @@ def _names_and_numbers(words: list[Any], lengths: I64) -> tuple[list[Any], list[
 
 
 def indices(values: list[Any]) -> Array:
-    """Numbers of tasks, if ``values`` are plainly such."""
+    """Return ``values`` as numbers of tasks; raise `UnusualError` unless values are plainly right."""
     return whole_numbers(values, INDEX, np.uint32)
 
 
 def whole_numbers(values: list[Any], bounds: tuple[int, int], kind: Any) -> Array:
-    """Whole numbers from the first to the second bound, if ``values`` are plainly such."""
+    """Return ``values`` as whole numbers within ``bounds``; raise `UnusualError` unless values are plainly right."""
     if not set(map(type, values)) <= {int}:
         raise UnusualError
     found = np.array(values, np.int64)
@@ -213,7 +213,7 @@ def whole_numbers(values: list[Any], bounds: tuple[int, int], kind: Any) -> Arra
 
 
 def _keys(entries: list[Any], model: type[Model]) -> set[str]:
-    """The keys that some of ``entries`` have, if they are known ones."""
+    """Return the keys of ``entries``; raise `UnusualError` for unknown keys."""
     if not set(map(type, entries)) <= {dict}:
         raise UnusualError
     keys: set[str] = set().union(*entries) if any(entries) else set()
@@ -227,7 +227,7 @@ def _values(entries: list[Any], keys: set[str], name: str, default: Any) -> list
 
 
 def _lists(entries: list[Any], keys: set[str], name: str) -> list[list[Any]]:
-    """The lists of entries, none at all where no entry has one."""
+    """Return the lists of entries under the key ``name``; no list if no entry has the key."""
     found = _values(entries, keys, name, NOTHING) if name in keys else []
     if not set(map(type, found)) <= {list}:
         raise UnusualError
@@ -249,7 +249,7 @@ def _choices(entries: list[Any], keys: set[str], name: str, codes: dict[str, int
 
 
 def _numbers(entries: list[Any], keys: set[str], model: type[Model], name: str, kind: Any) -> Array:
-    """Numbers within the bounds of a model's field."""
+    """Return numbers within the bounds of a model's field."""
     field = model.model_fields[name]
     if name not in keys:
         if field.is_required() and entries:

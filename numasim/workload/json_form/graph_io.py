@@ -1,10 +1,10 @@
-"""Task graphs as JSON files: read, check, write; what is read equals what was written, array for array.
+"""Task graphs as JSON files: reading, checking and writing. A graph that is written and read again has equal arrays.
 
-A task is its ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, ``["group"]``,
-``["end_group"]``, and ``["lock", number]`` and the other synchronisation ops) and the tasks that wait for it
-(``then``). Kernels and regions are referred to by name; tasks, segments, synchronisation objects (``words``) and ranges
-by position. A key that is left out has the default of `graph_models`; without ``phases`` all tasks that no task spawns
-start together.
+A task has ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, ``["group"]``,
+``["end_group"]``, and ``["lock", number]`` and the other synchronisation ops), and ``then`` lists the tasks that wait
+for the task. Names refer to kernels and regions; positions refer to tasks, segments, synchronisation objects
+(``words``) and ranges. A key that is left out has the default of `graph_models`. Without ``phases`` all tasks that no
+task spawns start together.
 """
 
 from __future__ import annotations
@@ -54,22 +54,25 @@ __all__ = ["of_text", "parsed", "read", "text_of", "unchecked", "write"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Model)
-MOST_ENTRIES = 100_000  # regions, phases, ranges or synchronisation objects; of tasks and segments there may be more
-PLAIN: dict[Any, Callable[[list[Any]], Any]] = {Index: indices, OpEntry: op_columns}  # items and their columns
+MOST_ENTRIES = 100_000  # of regions, phases, ranges or synchronisation objects; tasks and segments may be more
+PLAIN: dict[Any, Callable[[list[Any]], Any]] = {
+    Index: indices,
+    OpEntry: op_columns,
+}  # by type of item
 
 
 def write(workload: Workload, path: Path) -> None:
-    """Write ``workload`` to ``path``; an `InputError` if that cannot be done."""
+    """Write ``workload`` to ``path``; raise `InputError` if the file cannot be written."""
     write_text(path, text_of(workload))
 
 
 def read(path: Path) -> Workload:
-    """The checked workload in ``path``; every `InputError` names the file, and the line or the field."""
+    """Return the checked workload in ``path``; every `InputError` names the file, and the line or the field."""
     return of_text(read_text(path, GRAPH), str(path))
 
 
 def of_text(text: str, name: str) -> Workload:
-    """The checked workload of ``text``, the contents of the file ``name``; InputError as for `read`."""
+    """Return the checked workload of ``text``, the contents of the file ``name``; InputError as for `read`."""
     file, columns = parsed(text, name)
     try:
         workload = to_workload(file, columns)
@@ -81,12 +84,12 @@ def of_text(text: str, name: str) -> Workload:
 
 
 def unchecked(document: Mapping[str, Any]) -> Workload:
-    """The workload of a document whose entries are right; whether it is well-formed as a whole, `validate` says."""
+    """Return the workload of a document, of which `validate` has not checked the whole."""
     return to_workload(*parsed(json.dumps(document), "this document"))
 
 
 def parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
-    """The entries of ``text``, the file ``name``, tasks and segments as columns; an `InputError` for wrong ones."""
+    """Return (the file ``name`` with contents ``text``, tasks and segments as columns); raise `InputError` if wrong."""
     expected = f"{GRAPH.name}; numasim workload import reads other forms"
     with json_errors(text, name, expected), _without_collection():
         return _walked(JsonWalk(text))
@@ -94,8 +97,9 @@ def parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Let Python not look for circles of references again and again while it makes a million entries, which have none:
-    that takes as long as everything else.
+    """Suspend the garbage collector of Python.
+
+    The collector would take as long as all else while a million entries are made, which have no circles of references.
     """
     before = gc.isenabled()
     gc.disable()
@@ -107,7 +111,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
-    """The file; each entry is checked before those after it, and tasks and segments are columns."""
+    """Return (the file, tasks and segments as columns), checking entry after entry."""
     if not walk.begins("{"):
         _checked(GraphFile.model_validate, _sample(walk), ())
     parts: dict[str, Any] = {}
@@ -131,7 +135,7 @@ def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
 
 
 def _few(numbers: Iterator[int], key: str) -> Iterator[int]:
-    """The same numbers; `InputError` for too many."""
+    """Yield the same numbers; `InputError` for too many."""
     for number in numbers:
         if number == MOST_ENTRIES:
             raise InputError(f"there are more than {MOST_ENTRIES:,}", path=(key,), expected="fewer")
@@ -157,7 +161,7 @@ def _entry(walk: JsonWalk, model: type[E], path: FieldPath) -> E:
 
 
 def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """An entry that is not composed as a whole, with empty lists, and what `_long_list` has of these."""
+    """Return (an entry that is too long to compose, with empty lists; the lists as `_long_list` returns them)."""
     if not walk.begins("{"):
         _checked(model.model_validate, _sample(walk), path)
     parts: dict[str, Any] = {}
@@ -173,8 +177,9 @@ def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> tuple[di
 
 
 def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
-    """The items of a list, such as the ops of a task that spawns a million, each checked by itself: as models, or in
-    columns, many at once.
+    """Return the checked items of a long list, such as the ops of a task that spawns a million tasks.
+
+    Items are models, or columns of many items.
     """
     check = TypeAdapter(item).validate_python
     if item not in PLAIN:
@@ -201,7 +206,7 @@ def _item(walk: JsonWalk, item: Any, check: Callable[[Any], Any], path: FieldPat
 
 
 def _value(walk: JsonWalk, path: FieldPath) -> Any:
-    """The value at ``path``, at which the walk is."""
+    """Return the value at the position of the walk, which is at ``path``."""
     try:
         return walk.value()
     except LongValueError as error:
@@ -210,7 +215,7 @@ def _value(walk: JsonWalk, path: FieldPath) -> Any:
 
 
 def _sample(walk: JsonWalk) -> Any:
-    """What is there in place of an object, or something that an error calls the same."""
+    """Return the value in place of an object, or a short value of the same kind for the message."""
     try:
         return walk.value()
     except LongValueError:
@@ -218,7 +223,7 @@ def _sample(walk: JsonWalk) -> Any:
 
 
 def _checked(check: Callable[[Any], T], value: Any, path: FieldPath) -> T:
-    """What ``check`` makes of ``value``, which stands at ``path``."""
+    """Return the result of ``check`` for ``value`` at ``path``."""
     try:
         return check(value)
     except ValidationError as problem:
@@ -226,8 +231,9 @@ def _checked(check: Callable[[Any], T], value: Any, path: FieldPath) -> T:
 
 
 def _first(problem: ValidationError, path: FieldPath) -> InputError:
-    """The first error of pydantic in the value at ``path`` as an `InputError`; an unknown key before one that is
-    missing, whose name it may be meant for.
+    """Return the first error of pydantic in the value at ``path`` as an `InputError`.
+
+    Unknown keys come before missing keys, since an unknown key may be a missing key with a typing error.
     """
     errors = problem.errors(include_url=False, include_context=False)
     error = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])

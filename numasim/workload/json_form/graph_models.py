@@ -35,7 +35,7 @@ ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op not in WIT
 OPS = {name: code for code, name in ARGUMENT_OPS.items()}
 PLAIN_OPS: dict[Op, list[str]] = {op: [op.name.lower()] for op in WITHOUT_ARGUMENT}
 MOST_PHASES = 100_000
-MOST_KERNELS = 256  # a segment names its own in 8 bits
+MOST_KERNELS = 256  # a segment has 8 bits for the number of its kernel
 
 
 ModeName = Annotated[
@@ -62,17 +62,17 @@ PatternName = Annotated[
 MODE_MEANS = "Whether the bytes are read, written or both."
 PATTERN_MEANS = "The order of the accesses, which says how many misses are under way at once (model 2.3)."
 MOST_PARTS = 65_536
-MOST_WEIGHT = 2**62  # of all parts of a table together
+MOST_WEIGHT = 2**62  # sum of the weights of a table
 
 
 def whole(value: Any) -> Any:
-    """Refuse what is no whole number, such as 1.0 and true."""
+    """Return ``value``; raise ValueError if the value is no whole number, such as 1.0 and true."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError("a whole number is needed here")
     return value
 
 
-Amount = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]  # checked without Python: there may be millions
+Amount = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]  # fast to check: there may be millions
 Weight = Annotated[int, Field(strict=True, ge=1, le=MOST_WEIGHT)]
 Node = Annotated[int, BeforeValidator(whole), Field(ge=0, lt=MOST_NODES)]
 Share = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MOST_SHARES)]
@@ -421,7 +421,7 @@ class GraphFile(Model):
 
     @classmethod
     def known_keys(cls, path: Sequence[str | int]) -> list[str]:
-        """The keys of the object that holds the last part of ``path``."""
+        """Return the keys of the object that holds the last part of ``path``."""
         parts = [part for part in path[:-1] if isinstance(part, str) and part != "loop"]
         model = ENTRIES.get(tuple(parts), cls)
         return list(model.model_fields)

@@ -1,4 +1,4 @@
-"""A workload becomes a task graph in JSON: as text, and as a document."""
+"""The JSON form of a workload, as text and as a document."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where recorded programs were recorded, and their times on cores of another rate."""
+"""The systems on which programs were recorded, and compute times on cores of another rate."""

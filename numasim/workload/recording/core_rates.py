@@ -1,8 +1,8 @@
 """Compute times of recorded programs on cores of another rate.
 
-Compute times of a recorded program are those of the cores that it was recorded on. On a machine whose cores compute at
-another rate they are multiplied by the rate there over the rate here, if both are known: steps per second of the same
-fixed loop (`MachineSpec.core_steps_per_s`).
+Compute times of a recorded program are times on the recording machine. On a simulated machine the times are multiplied
+by the rate of the recording machine's cores over the rate of the simulated machine's cores, if both are known. A rate
+is the number of steps per second of a fixed loop (`MachineSpec.core_steps_per_s`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numasim.workload.recording.recorded import Recorded
 
 
 def rate_of(machine: MachineSpec) -> int:
-    """Steps per second of a core of ``machine``. InputError where the rate is not known."""
+    """Return the steps per second of a core of ``machine``; raise InputError if the rate is not known."""
     if machine.core_steps_per_s is None:
         raise InputError(
             f"the machine {machine.name} has no core_steps_per_s",
@@ -31,7 +31,7 @@ def rate_of(machine: MachineSpec) -> int:
 
 
 def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
-    """``workload`` as recorded on ``machine``, whose rate is that of its compute times; InputError as `rate_of`."""
+    """Return ``workload`` as if recorded on ``machine``; raise InputError if the rate of cores is not known."""
     rate, clocks = rate_of(machine), [machine.clock.base_ghz, *(step.ghz for step in machine.clock.turbo)]
     place = Recorded(machine.name, int(max(clocks) * GIGA), rate)
     known = workload.recorded or Recorded()
@@ -40,9 +40,9 @@ def recorded_on(workload: Workload, machine: MachineSpec) -> Workload:
 
 @lru_cache(maxsize=4)
 def at_rate(workload: Workload, core_steps_per_s: int) -> Workload:
-    """``workload`` with its compute times on cores of that rate: itself, unless it was recorded at another known one.
+    """Return ``workload`` with compute times on cores of ``core_steps_per_s``; the same workload if a rate is unknown.
 
-    Times are rounded to whole ps. InputError for one that becomes longer than a run may be.
+    Times are rounded to whole ps. Raise InputError if a time becomes longer than a run may be.
     """
     here = workload.recorded.core_steps_per_s if workload.recorded else 0
     if not here or not core_steps_per_s or here == core_steps_per_s:
@@ -54,13 +54,13 @@ def at_rate(workload: Workload, core_steps_per_s: int) -> Workload:
 
 @dataclass(frozen=True)
 class _Scale:
-    """Multiplies times by ``here`` over ``there``, both at most `MOST_STEPS_PER_S`, in integers."""
+    """A factor of times, ``here`` over ``there``, both at most `MOST_STEPS_PER_S`, in integers."""
 
     here: int
     there: int
 
     def of(self, times_ps: I64) -> I64:
-        """[times] the times, rounded to the nearest ps."""
+        """Return [times] the times, rounded to the nearest ps."""
         longest = int(times_ps.max(initial=0))
         if longest * self.here // self.there >= LONGEST_PS:
             raise InputError(
@@ -74,7 +74,7 @@ class _Scale:
         return scaled
 
     def of_range(self, family: RangeFamily) -> RangeFamily:
-        """A range whose items compute for such times."""
+        """Return a range whose items compute for the scaled times."""
         low, high = self.of(np.array([family.low_ps, family.high_ps])).tolist()
         given = family.compute
         compute = (

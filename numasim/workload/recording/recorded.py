@@ -1,4 +1,4 @@
-"""What a recorded program says of its recording: on which cores, and which of its sizes are guesses."""
+"""The recording of a program: the cores, and the number of guessed sizes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MOST_LISTED = 8
 
 @dataclass(frozen=True)
 class Recorded:
-    """Where a program was recorded; 0 and "" where that is not known.
+    """The system on which a program was recorded; 0 and "" stand for unknown values.
 
-    ``core_steps_per_s`` is the rate of a core as in machine files. Of ``sizes`` of accesses ``guessed_sizes`` are not
-    what the program says: they reach to the next address that a dependence names, or are those of a grid of tiles.
+    ``core_steps_per_s`` is the rate of a core as in machine files. ``guessed_sizes`` of the ``sizes`` of accesses are
+    guesses: a guessed size reaches to the next address that a dependence names, or is the size of a tile of a grid.
     """
 
     processor: str = ""
@@ -24,7 +24,7 @@ class Recorded:
     guessed_sizes: int = 0
 
     def document(self) -> dict[str, Any]:
-        """What a graph's file says of it: the fields that are known."""
+        """Return the known fields for a graph's file."""
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
 
     @property
@@ -34,17 +34,17 @@ class Recorded:
         return ", ".join(part for part in (self.processor, rate) if part) or "cores that its file does not name"
 
     def factor(self, core_steps_per_s: int) -> float | None:
-        """What compute times are multiplied by on cores of that rate; None where a rate is not known."""
+        """Return the factor of compute times on cores of ``core_steps_per_s``; None if a rate is not known."""
         known = self.core_steps_per_s and core_steps_per_s
         return self.core_steps_per_s / core_steps_per_s if known else None
 
     def remarks(self, program: str) -> Iterator[str]:
-        """What a reader of a run of ``program`` should know of the recording."""
+        """Yield sentences about the recording for readers of a run of ``program``."""
         yield f"{program} was recorded on {self.place}"
         yield from self.guesses(program)
 
     def guesses(self, program: str) -> Iterator[str]:
-        """A sentence about the sizes that are guessed, if there are any."""
+        """Yield a sentence about guessed sizes, if there are guessed sizes."""
         if self.guessed_sizes:
             partly = "" if self.guessed_sizes == self.sizes else "partly "
             yield (
@@ -54,7 +54,7 @@ class Recorded:
 
 
 def scaled_on(program: str, factors: Mapping[str, float | None]) -> Iterator[str]:
-    """By what the compute times of a recorded program are multiplied on each of some machines, and where they are not.
+    """Return a sentence with the factors of a recorded program's compute times on several machines.
 
     ``factors`` has `Recorded.factor` by the name of the machine.
     """
@@ -70,6 +70,6 @@ def scaled_on(program: str, factors: Mapping[str, float | None]) -> Iterator[str
 
 
 def listed(parts: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; of many the first ones."""
+    """Return ``a``, ``a and b``, ``a, b and c``; of many names the first names."""
     shown = [*parts[:MOST_LISTED], f"{len(parts) - MOST_LISTED:,} more"] if len(parts) > MOST_LISTED + 1 else parts
     return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)

@@ -1,6 +1,6 @@
-"""The same graph in every format: a makes two files, b and c read one each, d reads what both make.
+"""The same graph in every format: task a makes two files, b and c read one file each, d reads the files of b and c.
 
-a takes 4 units of time, b 2, c 3 and d 1. The second file of a has 4,096 bytes, those of b and c 64.
+a takes 4 units of time, b 2, c 3 and d 1. The second file of a has 4,096 bytes, the files of b and c have 64 bytes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ GRAINS = """"lineage","task","parent","joins_at","child_number","exec_cycles","o
 
 
 def dax(version: str = "3.6", explicit: bool = False) -> str:
-    """The graph as a DAX, whose order follows from files alone, or is said as well."""
+    """Return the graph as a DAX, whose order follows from files, with or without parents."""
     key = "file" if version < "3" else "name"
     jobs = []
     for name, time in zip(NAMES, TIMES, strict=True):

@@ -1,4 +1,4 @@
-"""Files that hold no graph, or none without cycles, are refused in one sentence with file and place."""
+"""Files without a graph, or with cycles, are refused in one sentence with file and place."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BOMB = '<!DOCTYPE a [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>\n'
 
 
 def changed(version: str, change: Callable[[dict[str, Any]], Any]) -> str:
-    """WfFormat with something else in it."""
+    """Return the text of WfFormat with a change."""
     document = wfformat(version)
     change(document["workflow"])
     return json.dumps(document)
 
 
 def cyclic(workflow: dict[str, Any]) -> None:
-    """Let the first task read what the last one makes: no parent says so."""
+    """Let the first task read a file of the last task, without a parent for the dependence."""
     workflow["tasks"][0]["files"].append({"name": "back", "size": 1, "link": "input"})
     workflow["tasks"][3]["files"].append({"name": "back", "size": 1, "link": "output"})
 
@@ -63,7 +63,7 @@ BROKEN: dict[str, tuple[str, str | None, tuple[str, ...]]] = {
         (f"{WF}[1].parents[0]: ", "the task 'b' waits for itself")),
     "loop in a DAX": (
         dax().replace("</adag>", '<child ref="a"><parent ref="a"/></child></adag>'), None, (":7: ", "'a' waits for")),
-    # tasks that are there twice, or not there
+    # repeated and missing tasks
     "task twice in an STG": ("1\n0 1 0\n0 1 0\n", "1us", (":3: ", "the task '0' is there twice")),
     "task twice in a DAX": (dax().replace('id="b"', 'id="a"'), None, (":5: ", "the task 'a' is there twice")),
     "node twice in GraphML": (GRAPHML.replace('id="b"', 'id="a"'), "1us", (":7: ", "'a' is there twice")),
@@ -103,7 +103,7 @@ BROKEN: dict[str, tuple[str, str | None, tuple[str, ...]]] = {
     "ends before it starts": (RECORDS.replace("EndTime: 17", "EndTime: 7"), None, (":12: ", "'-8' of task '2'")),
     "size that is none": (dax().replace('size="4096"', 'size="large"'), None, (":4: ", "the size 'large' of 'ac'")),
     "size of 10^30": (dax().replace('size="4096"', f'size="{10**30}"'), None, (":4: ", "0 to 1,125,899,906,842,624")),
-    # what is no such file
+    # files of no known format
     "empty DAX": ("<adag/>", None, ("there are no tasks in this Pegasus DAX", "at least one")),
     "empty DOT": ("digraph {}", "1us", ("there are no tasks in this DOT graph",)),
     "empty GraphML": ("<graphml><graph/></graphml>", "1us", ("there are no tasks",)),

@@ -21,7 +21,7 @@ from numasim.workload.imports.import_graph import Imported, imported
 
 
 def read_text(text: str | bytes, folder: Path, name: str = "given", **choices: Any) -> Imported:
-    """What is imported from a file of this text; its name says nothing of its format."""
+    """Return the import of a file with this text; the name does not tell the format."""
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     found = imported(path, Choices.of(**choices))
@@ -77,8 +77,8 @@ def test_first_and_last_tasks_of_an_stg_take_no_time(tmp_path: Path) -> None:
 
 
 def test_grains_are_a_tree_whose_work_lies_where_it_was_recorded(tmp_path: Path) -> None:
-    """The root makes its children after 100 and 200 cycles and has waited for them until 900 of its 1,000: of the 700
-    before that, 400 were overhead. So it works for 100, 100, 300 and 100 cycles.
+    """The root makes children after 100 and 200 cycles and waits for the children until cycle 900 of 1,000. Of the 700
+    cycles before 900, 400 were overhead. The root therefore works for 100, 100, 300 and 100 cycles.
     """
     work = read_text(GRAINS, tmp_path, unit="0.5ns").workload
     assert work.parent.tolist() == [-1, 0, 0]
@@ -149,7 +149,7 @@ LEGEND = """digraph {
 def test_a_legend_is_no_task_and_points_of_synchronisation_take_no_time(tmp_path: Path) -> None:
     """With the legend as a task, and with 1 us for the points, the work would be 14 us and the span 10 us.
 
-    A node that is text alone is a task where an edge says so. An invisible edge orders a picture, and no tasks.
+    A text node is a task if an edge leads to a task. An invisible edge orders a picture, but no tasks.
     """
     found = read_text(LEGEND, tmp_path, unit="1us", usual="1us")
     assert found.names == ["t1", "t2", "t3", "Synchro0", "end", "text"]
@@ -213,7 +213,7 @@ Iteration: 7
 
 
 def test_records_of_starpu_that_never_ran_are_not_charged(tmp_path: Path) -> None:
-    """Job 2 orders 1 and 3, and takes no time; nothing that ran is behind 4 and 5. A usual time was charged for all."""
+    """Job 2 orders jobs 1 and 3, and takes no time. No job that ran is behind 4 and 5. No usual time is charged."""
     found = read_text(RAN, tmp_path, usual="1ms")
     assert found.names == ["a", "2", "3"]
     assert found.workload.segment_compute_ps.tolist() == [2 * 10**9, 0, 10**9]

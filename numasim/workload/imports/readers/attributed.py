@@ -1,4 +1,4 @@
-"""Nodes and edges with attributes: which attribute says what a task costs, and which how many bytes an edge carries."""
+"""Nodes and edges with attributes, of which one has the costs of tasks and one the bytes of edges."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from numasim.workload.imports.import_choices import UNITS_PS, Choices, number
 from numasim.workload.imports.read_graph import ReadGraph, shortened
 
 Attributes = dict[str, str]
-COST_NS = "cost_ns"  # what numasim's own graphs in networkx call it: the one name that says its unit
+COST_NS = "cost_ns"  # the name in numasim's own graphs in networkx, which has a unit
 COSTS = ("cost", "weight", "runtime", "time", "duration", "exec_time", "execution_time", "computation", "work", "size")
 KINDS = ("kind", "kernel", "category", "type")
 BYTES = "bytes"
 OTHER_BYTES = ("size", "data", "weight", "volume", "communication", "comm", "cost")
 UNIT_MEANS = "what one unit of the attribute is"
 LABEL, SHAPE, STYLE = "label", "shape", "style"
-PICTURES = ("plaintext", "plain", "none")  # shapes of nodes that are text alone, such as a legend
+PICTURES = ("plaintext", "plain", "none")  # shapes of nodes that are only text, such as a legend
 POINTS = ("sync", "synchro", "synchronization", "synchronisation", "barrier", "taskwait")  # in lower case, unnumbered
 _TAG = re.compile(r"<[^>]*>")
-_FIRST_LINE = re.compile(r"\\[nlr]|\n|[(\[]")  # ends what a label says of the kernel
+_FIRST_LINE = re.compile(r"\\[nlr]|\n|[(\[]")  # the end of the kernel's name in a label
 _NUMBERED = re.compile(r"[\s_\-.,:#0-9]+$")
 
 
 @dataclass
 class Attributed:
-    """A graph as a file has it; nodes in the order in which they are first named, with their lines. ``legend`` has the
-    nodes of subgraphs that are called so.
+    """The graph in a file: nodes in the order of first mention, with their lines.
+
+    ``legend`` has the nodes of subgraphs called legend.
+
     """
 
     name: str = ""
@@ -39,10 +41,10 @@ class Attributed:
 
 
 def graph_of(found: Attributed, path: str, format_name: str, name: str, choices: Choices) -> ReadGraph:
-    """Tasks for the nodes, which wait for each other by the edges; InputError for attributes that are not clear.
+    """Return a task for each node, with the edges as dependences; raise InputError for ambiguous attributes.
 
-    Nodes that are a legend or text alone and lead to no task are left out, and so are edges that nobody sees. Points of
-    synchronisation without a time take none.
+    Nodes of a legend, and text nodes without edges to tasks, are left out, as are invisible edges. Points of
+    synchronisation without a time take no time.
     """
     cost = _cost_name(found, path, choices)
     unit_ps = Decimal(UNITS_PS["ns"]) if cost == COST_NS else None
@@ -77,7 +79,7 @@ def graph_of(found: Attributed, path: str, format_name: str, name: str, choices:
 
 
 def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
-    """Take what is drawn alone out of ``found``; returns the number of invisible edges."""
+    """Remove decoration from ``found``; return the number of invisible edges."""
     seen = [edge for edge in found.edges if "invis" not in edge[2].get(STYLE, "")]
     invisible, found.edges = len(found.edges) - len(seen), seen
     drawn = {
@@ -107,26 +109,26 @@ def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
 
 
 def _plain(label: str, node: str) -> str:
-    """A label without tags of HTML; empty where the label is the node's name."""
+    """Return a label without tags of HTML; empty if the label is the node's name."""
     html = label.startswith("<") and label.endswith(">")
     text = (_TAG.sub(" ", label[1:-1]) if html else label).strip()
     return "" if text == "\\N" else text.replace("\\N", node)
 
 
 def _kernel_of(label: str) -> str:
-    """What a label says of the kind of work: the first line up to a bracket, without the numbers at the end."""
+    """Return the kernel in a label: the first line up to a bracket, without the numbers at the end."""
     first = _FIRST_LINE.split(label, maxsplit=1)[0].strip()
     return _NUMBERED.sub("", first) or first
 
 
 def _is_point(node: str, attributes: Attributes, kind: str) -> bool:
-    """Whether a node is a point of synchronisation: by its shape, or by its kernel or name without a number."""
+    """Return whether a node is a point of synchronisation: by its shape, or by its kernel or name without a number."""
     named = (kind, _NUMBERED.sub("", node))
     return attributes.get(SHAPE) == "point" or any(name.lower() in POINTS for name in named)
 
 
 def _cost_name(found: Attributed, path: str, choices: Choices) -> str | None:
-    """The attribute of nodes that says their costs; the chosen one, or the only one of the usual names."""
+    """Return the attribute with the costs of nodes: the chosen attribute, or the only attribute of a usual name."""
     said = dict.fromkeys(key for attributes, _ in found.nodes.values() for key in attributes)
     if choices.cost is not None:
         if choices.cost not in said:
@@ -155,7 +157,7 @@ def _some_number(found: Attributed, key: str) -> bool:
 
 
 def _add_bytes(graph: ReadGraph, found: Attributed, choices: Choices) -> None:
-    """Memory behind edges that say their bytes: the task before writes it, the one after reads it."""
+    """Add a file for each edge with bytes; the task before writes the file, the task after reads the file."""
     said = dict.fromkeys(key for *_, attributes, _ in found.edges for key in attributes)
     key = choices.bytes or BYTES
     if choices.bytes is not None and key not in said:

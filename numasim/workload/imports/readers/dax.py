@@ -1,7 +1,7 @@
 """Abstract workflows of Pegasus in XML (DAX, versions 2 and 3).
 
 A job is a task; its ``runtime``, or the key ``runtime`` of its profile ``pegasus``, is in seconds. A job that reads a
-file waits for the jobs that write it, whether or not the file also says so with ``child`` and ``parent``. Schemas: DAX
+file waits for the jobs that write the file, with or without elements ``child`` and ``parent``. Schemas: DAX
 2.1 and 3.6 of Pegasus.
 """
 
@@ -21,17 +21,17 @@ from numasim.workload.imports.read_graph import ReadGraph
 
 
 def local(element: Element) -> str:
-    """The name of an element without the prefix of its namespace."""
+    """Return the name of an element without the prefix of its namespace."""
     return element.tag.rpartition(":")[2].rpartition("}")[2]
 
 
 def inside(element: PlacedElement) -> Iterator[PlacedElement]:
-    """The elements right inside of this one."""
+    """Return the elements directly inside ``element``."""
     return (cast(PlacedElement, each) for each in element)
 
 
 def own(element: PlacedElement, name: str) -> Iterator[PlacedElement]:
-    """The elements of that name right inside of this one."""
+    """Return the elements called ``name`` directly inside ``element``."""
     return (each for each in inside(element) if local(each) == name)
 
 
@@ -45,7 +45,7 @@ SECONDS = Decimal(UNITS_PS["s"])
 
 
 def read_dax(root: PlacedElement, path: str) -> ReadGraph:
-    """The graph of a document whose root is ``adag``; InputError with the line for what is wrong."""
+    """Return the graph of a document whose root is ``adag``; raise InputError with the line for mistakes."""
     graph = ReadGraph(path, FORMAT, root.get("name") or Path(path).stem, SECONDS, "seconds", NOT_KNOWN)
     for job in inside(root):
         if local(job) in JOBS:
@@ -83,13 +83,13 @@ def _add_job(graph: ReadGraph, job: PlacedElement) -> None:
 
 
 def _called(element: PlacedElement) -> str:
-    """What an element inside of a job is called among those that are used and left out."""
+    """Return the name of an element inside a job for the count of used and unused fields."""
     key = (element.get("key") or "").lower()
     return f"profile {key}" if local(element) == "profile" else local(element)
 
 
 def _runtime(job: PlacedElement) -> str | None:
-    """The run time that a job says, in seconds; an attribute, or a profile."""
+    """Return the run time of a job in seconds, from an attribute or a profile."""
     if job.get("runtime") is not None:
         return job.get("runtime")
     for profile in own(job, "profile"):

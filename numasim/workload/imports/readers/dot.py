@@ -14,7 +14,7 @@ from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.read_graph import ReadGraph
 from numasim.workload.imports.readers.attributed import Attributed, Attributes, graph_of
 
-# ---- The words of a text in DOT: names, quoted texts, numbers, HTML and signs, with the lines on which they stand ----
+# ---- The words of a text in DOT: names, quoted texts, numbers, HTML and signs, with their lines ----
 
 EXPECTED = "a digraph of the DOT language"
 NAME, QUOTED, SIGN, END = "name", "quoted", "sign", "end"
@@ -29,7 +29,7 @@ _ANGLE = re.compile("[<>]")
 
 
 class Word(NamedTuple):
-    """One word: its kind, what it says, and where it begins."""
+    """A word: the kind, the text, and the position."""
 
     kind: str
     text: str
@@ -44,7 +44,7 @@ class DotText:
         self._begins = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def line(self, at: int) -> int:
-        """The number of the line of a character."""
+        """Return the number of the line of a character."""
         return bisect_right(self._begins, at)
 
     def refuse(self, problem: str, at: int, expected: str = EXPECTED) -> NoReturn:
@@ -54,7 +54,7 @@ class DotText:
         raise InputError(problem, place=place, expected=expected)
 
     def words(self) -> Iterator[Word]:
-        """The words in their order, the last one being `END`; InputError for what is none."""
+        """Yield the words in order, at last `END`; raise InputError for text that is no word."""
         text, at, end = self.text, 0, len(self.text)
         while at < end:
             found = _WORD.match(text, at)
@@ -73,7 +73,7 @@ class DotText:
         yield Word(END, "", max(end - 1, 0))
 
     def _close(self, at: int) -> int:
-        """Where the HTML that begins there ends."""
+        """Return the end of the HTML that begins at ``begin``."""
         depth = 0
         for found in _ANGLE.finditer(self.text, at):
             depth += 1 if found[0] == "<" else -1
@@ -104,7 +104,7 @@ Scope = tuple[Attributes, Attributes]  # defaults of nodes and of edges
 
 
 class DotParser:
-    """Reads one graph; ``found`` is what it has read."""
+    """A parser of one graph; ``found`` is the graph read so far."""
 
     def __init__(self, text: DotText) -> None:
         self._text = text
@@ -115,7 +115,7 @@ class DotParser:
         self.found = Attributed()
 
     def parse(self) -> Attributed:
-        """The whole file; InputError with the line for what is no digraph, or more than one."""
+        """Return the graph in the file; raise InputError with the line unless the file has exactly one digraph."""
         strict = self._keyword("strict")
         begin = self._next
         if self._keyword("graph"):
@@ -132,7 +132,7 @@ class DotParser:
         return self.found
 
     def _body(self, scope: Scope) -> list[str]:
-        """The statements in braces; the nodes that they name."""
+        """Read the statements in braces and return the nodes that the statements name."""
         self._depth += 1
         if self._depth > DEEPEST:
             self._text.refuse(f"subgraphs are nested deeper than {DEEPEST} levels", self._next.at, "fewer levels")
@@ -185,7 +185,7 @@ class DotParser:
         return name
 
     def _end(self, scope: Scope) -> str | list[str]:
-        """A node's name, or the nodes of a subgraph."""
+        """Return a node's name, or the nodes of a subgraph."""
         named = self._keyword("subgraph")
         if named or (self._next.kind == SIGN and self._next.text == "{"):
             name = self._name() if named and self._next.kind in (NAME, QUOTED) else ""
@@ -258,11 +258,11 @@ _BEGIN = re.compile(
 
 
 def looks_like_dot(text: str) -> bool:
-    """Whether the first words are those of a graph in DOT."""
+    """Return whether the text begins as a graph in DOT."""
     return bool(_BEGIN.match(text))
 
 
 def read_dot(text: str, path: str, choices: Choices) -> ReadGraph:
-    """The graph of the text of a file; InputError with the line for what is wrong."""
+    """Return the graph of the text of a file; raise InputError with the line for mistakes."""
     found = DotParser(DotText(text, path)).parse()
     return graph_of(found, path, FORMAT, found.name or Path(path).stem, choices)

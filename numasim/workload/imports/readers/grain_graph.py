@@ -1,7 +1,7 @@
-"""Tables of grain graphs: the tasks of OpenMP programs as the runtime system MIR has recorded them, one a line.
+"""Tables of grain graphs: the tasks of OpenMP programs, recorded by the runtime system MIR, a task in each line.
 
 A task has its parent, its number among the parent's children, the join at which the parent waits for it, and its work
-in processor cycles; columns are found by their names. Tables of chunks of loops have the loop's number first in
+in processor cycles; names identify columns. Tables of chunks of loops have the loop's number first in
 ``chunk_lineage``. Source: A. Muddukrishna et al., "Grain Graphs: OpenMP Performance Analysis Made Easy", PPoPP 2016.
 """
 
@@ -28,7 +28,7 @@ Row = dict[str, str]
 
 @dataclass
 class Grain:
-    """A task of the table: its parent's number, the join that it is awaited at, and what is known of its instants."""
+    """A task of the table: the parent's number, the join at which the parent waits for the task, and known instants."""
 
     parent: str
     join: int
@@ -42,20 +42,20 @@ class Grain:
 
 @dataclass
 class Grains:
-    """All tasks, and the tree that they are."""
+    """All tasks as a tree."""
 
     graph: ReadGraph
     grains: list[Grain]
 
 
 def looks_like_grains(text: str) -> bool:
-    """Whether the first line that is no remark is a heading with the columns task and parent."""
+    """Return whether the first line is a heading with the columns task and parent; remarks do not count."""
     heading = next((line for line in text.split("\n", 100) if line.strip() and not line.startswith("#")), "")
     return {"task", "parent"} <= {word.strip().strip('"') for word in heading.split(",")}
 
 
 def read_grains(text: str, path: str) -> Grains:
-    """The tasks of a table; InputError with the line for what is wrong."""
+    """Return the tasks of a table; raise InputError with the line for mistakes."""
     graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS, "which memory tasks access")
     grains: list[Grain] = []
     for line, row in _rows(graph, text):
@@ -119,7 +119,7 @@ def _whole(graph: ReadGraph, row: Row, key: str, line: int) -> int | None:
 
 
 def _link(found: Grains) -> None:
-    """Give every task its children in the order in which it makes them."""
+    """Give every task its children in the order of creation."""
     numbers = found.graph.numbers
     for task, grain in enumerate(found.grains):
         if grain.parent in numbers:

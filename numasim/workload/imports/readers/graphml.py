@@ -1,7 +1,7 @@
 """Graphs in GraphML: nodes are tasks, edges lead to tasks that wait; keys of nodes and edges are their attributes.
 
-Read from the tree of the project's own reader of XML, which has bounds, no entities, and lines for errors; networkx
-parses the text by itself.
+The project's own reader of XML makes the tree, with bounds, without entities, and with lines for errors. The reader of
+networkx parses the text without these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = "graphml"
 
 
 def read_graphml(root: PlacedElement, path: str, choices: Choices) -> ReadGraph:
-    """The graph of a document whose root is ``graphml``; InputError with the line for what is wrong."""
+    """Return the graph of a document whose root is ``graphml``; raise InputError with the line for mistakes."""
     graphs = list(own(root, "graph"))
     frame = ReadGraph(path, FORMAT, "", None, "")
     if len(graphs) != 1:
@@ -49,7 +49,7 @@ class _Reader:
                     self._defaults[kind][name] = (default.text or "").strip()
 
     def graph(self, graph: PlacedElement) -> None:
-        """Take the nodes and edges of a graph, and of those inside of its nodes."""
+        """Add the nodes and edges of a graph and of the graphs inside its nodes."""
         directed = graph.get("edgedefault") != "undirected"
         for each in inside(graph):
             kind = local(each)

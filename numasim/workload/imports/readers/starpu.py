@@ -1,9 +1,9 @@
 """Tasks that StarPU has executed: ``tasks.rec``, which its tool ``starpu_fxt_tool`` writes in the format of recutils.
 
-A record is lines ``Field: value``; records are apart by empty lines. A task waits for the jobs of ``DependsOn``, has
-taken ``EndTime`` - ``StartTime`` milliseconds, and accesses the data ``Handles`` by ``Modes``, of ``Sizes`` bytes.
-Where some records have these times, a record without them is of a task that never ran: such a task is left out, or
-takes no time and accesses nothing where a task that ran comes behind it.
+A record has lines ``Field: value``; empty lines separate records. A task waits for the jobs of ``DependsOn``, took
+``EndTime`` - ``StartTime`` milliseconds, and accesses the data ``Handles`` by ``Modes``, of ``Sizes`` bytes. If some
+records have these times, a record without times belongs to a task that never ran. A task that never ran is left out,
+or takes no time and accesses nothing if a task that ran depends on the task.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ NOT_KNOWN = "where data lay; the time of a task is that of the worker that ran t
 
 
 def looks_like_records(text: str) -> bool:
-    """Whether the first line is a field of recutils, or a remark, and some record is of a job."""
+    """Return whether the first line is a field of recutils, or a remark, and some record is of a job."""
     first = next((line for line in text.split("\n") if line.strip()), "").rstrip()
     return bool((first.startswith("#") or _FIELD.fullmatch(first)) and _JOB.search(text))
 
 
 def read_records(text: str, path: str) -> ReadGraph:
-    """The graph of the text of a file; InputError with the line for what is wrong."""
+    """Return the graph of the text of a file; raise InputError with the line for mistakes."""
     graph = ReadGraph(path, FORMAT, Path(path).stem, MILLISECONDS, "milliseconds", NOT_KNOWN, files_order=False)
     waits: list[tuple[int, int, list[str]]] = []
     records = list(_tasks(graph, text))
@@ -61,7 +61,7 @@ DROPPED, KEPT = "with nothing behind them", "which order others and take no time
 
 
 def _tasks(graph: ReadGraph, text: str) -> Iterator[tuple[int, Record]]:
-    """(line, record) of each task; records of anything else are counted."""
+    """Yield (line, record) of each task; records of anything else are counted."""
     for line, record in _records(graph, text):
         if "JobId" not in record:
             graph.take(["records without JobId"], ())
@@ -72,8 +72,10 @@ def _tasks(graph: ReadGraph, text: str) -> Iterator[tuple[int, Record]]:
 
 
 def _never_ran(records: Sequence[tuple[int, Record]]) -> dict[str, str]:
-    """The jobs that never ran, and whether they are dropped or kept for those that ran behind them; none where no job
-    has times.
+    """Return by job that never ran whether the job is left out, or kept for a job behind that ran.
+
+    No job counts as such if no job has times.
+
     """
     before = {record["JobId"].strip(): record.get("DependsOn", "").split() for _, record in records}
     ran = {record["JobId"].strip() for _, record in records if all(key in record for key in TIMES)}
@@ -113,7 +115,7 @@ def _add_accesses(graph: ReadGraph, task: int, record: Record, line: int) -> Non
 
 
 def _records(graph: ReadGraph, text: str) -> Iterator[tuple[int, Record]]:
-    """(line, fields) of each record; a line that begins with + goes on with the field before."""
+    """Yield (line, fields) of each record; a line that begins with + continues the field before."""
     begin, record, last = 0, Record(), ""
     for number_of_line, whole in enumerate((*text.split("\n"), ""), 1):
         line = whole.rstrip()

@@ -1,9 +1,9 @@
 """Standard task graphs (STG) of Kasahara's laboratory.
 
-The first number is that of the tasks, mostly without the first and the last one, which take no time; the prototypes of
-the set have a number of processors behind it. Then each task has a line with its number, its time, how many tasks it
-waits for, and these. Behind ``#`` are remarks. Source: T. Tobita and H. Kasahara, J. Sched. 5 (2002) 379-394. Times
-have no unit.
+The first number is the number of tasks, mostly without the first and the last task, which take no time; the prototypes
+of the set have a number of processors behind the first number. Then each task has a line: the number, the time, the
+number of predecessors, and the predecessors. Remarks begin with ``#``. Source: T. Tobita and H. Kasahara, J. Sched. 5
+(2002) 379-394. Times have no unit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ UNIT_MEANS = "the time unit of its tasks"
 
 
 def looks_like_stg(text: str) -> bool:
-    """Whether the first line that is no remark is one or two whole numbers, and the next one begins as a task."""
+    """Return whether the first line has one or two whole numbers, and the next line begins as a task."""
     lines = _lines(text)
     first = next(lines, (0, []))[1]
     second = next(lines, (0, []))[1]
@@ -27,7 +27,7 @@ def looks_like_stg(text: str) -> bool:
 
 
 def read_stg(text: str, path: str) -> ReadGraph:
-    """The graph of the text of a file; InputError with the line for what is wrong."""
+    """Return the graph of the text of a file; raise InputError with the line for mistakes."""
     graph = ReadGraph(path, FORMAT, Path(path).stem, None, UNIT_MEANS, "which memory tasks access, nor their kernels")
     lines = _lines(text)
     line, head = next(lines)
@@ -72,7 +72,7 @@ def _is_number(word: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """(number, words) of each line with words that are no remark."""
+    """Yield (number, words) of each line with words, without remarks."""
     for number, line in enumerate(text.split("\n"), 1):
         words = line.partition("#")[0].split()
         if words:

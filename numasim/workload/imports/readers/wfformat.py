@@ -1,9 +1,9 @@
 """Workflow instances in WfFormat, versions 1.0 to 1.5 (WfCommons, once WorkflowHub).
 
-Versions 1.0 to 1.2 have a list ``jobs``, 1.3 and 1.4 ``tasks``, each with its files, its time and its parents; 1.5
-has tasks and files under ``specification`` and times under ``execution``. The layout is told by these keys, not by the
-number of the version. Times are seconds. Sizes are bytes: the schemas before 1.4 say KB, but WfCommons' own conversion
-to 1.4 takes their numbers for bytes, and so do their files.
+Versions 1.0 to 1.2 have a list ``jobs``, versions 1.3 and 1.4 a list ``tasks``, with files, time and parents in each
+entry. Version 1.5 has tasks and files under ``specification`` and times under ``execution``. These keys tell the
+layout, not the number of the version. Times are seconds. Sizes are bytes: the schemas before 1.4 say KB, but WfCommons'
+own conversion to 1.4 takes the numbers for bytes, and so do their files.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ TASK_USED = {"name", "id", "category", "command", "files", "inputFiles", "output
 
 
 def looks_like_wfformat(document: Any) -> bool:
-    """Whether a document of JSON has a workflow and is none of numasim's own graphs."""
+    """Return whether a document of JSON has a workflow and is not one of numasim's own graphs."""
     return isinstance(document, dict) and "workflow" in document and not {"tasks", "segments"} & document.keys()
 
 
 def read_wfformat(document: dict[str, Any], path: str) -> ReadGraph:
-    """The graph of a document; InputError with the path inside the document for what is wrong."""
+    """Return the graph of a document; raise InputError with the path inside the document for mistakes."""
     name = document.get("name")
     graph = ReadGraph(
         path, FORMAT, name if isinstance(name, str) and name else Path(path).stem, _second(), "seconds", NOT_KNOWN
@@ -54,7 +54,7 @@ def _second() -> Decimal:
 
 
 def _read_tasks(graph: ReadGraph, tasks: list[Any], path: tuple[str | int, ...]) -> None:
-    """Versions 1.0 to 1.4, where everything about a task stands in one place."""
+    """Read versions 1.0 to 1.4, in which an entry has all data of a task."""
     entries = list(_entries(graph, tasks, path))
     names = Counter(str(named(graph, entry, ("name", "id"), where)) for where, entry in entries)
     for where, entry in entries:
@@ -84,7 +84,7 @@ def _use_file(graph: ReadGraph, task: int, file: Any, where: tuple[str | int, ..
 
 
 def _read_specification(graph: ReadGraph, workflow: dict[str, Any]) -> None:
-    """Version 1.5, where files and times stand apart."""
+    """Read version 1.5, in which tasks, files and times have lists of their own."""
     path = (*WORKFLOW, "specification")
     specification = object_at(graph, workflow, "specification", WORKFLOW)
     tasks = listed(graph, specification, "tasks", path)
@@ -138,14 +138,14 @@ def _add_relatives(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], 
 
 
 def _add_ids(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
-    """Let tasks be named by their ids, too; a name goes before an id of another task."""
+    """Let ids also refer to tasks; a name takes precedence over the id of another task."""
     for task, (_, entry) in enumerate(entries):
         if isinstance(entry.get("id"), str | int):
             graph.numbers.setdefault(str(entry["id"]), task)
 
 
 def _add_names(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
-    """Let tasks be named by names that only one of them has, where that is no id."""
+    """Let unique names also refer to tasks, unless a name is an id."""
     names = Counter(entry.get("name") for _, entry in entries if isinstance(entry.get("name"), str))
     for task, (_, entry) in enumerate(entries):
         if names.get(entry.get("name"), 0) == 1:
@@ -172,15 +172,15 @@ def _program(entry: dict[str, Any]) -> str:
 
 
 def _kind_of(name: str) -> str:
-    """A task's name without the number at its end."""
+    """Return a task's name without the number at its end."""
     return name.rstrip("0123456789").rstrip("_-. ID") or name
 
 
-# ---- Parts of a document of JSON, each of the type that the part has to have -----------------------------------------
+# ---- Parts of a document of JSON, checked for the expected type -----------------------------------------
 
 
 def object_at(graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[str | int, ...]) -> dict[str, Any]:
-    """The object under a key; InputError for anything else."""
+    """Return the object under a key; InputError for anything else."""
     found = parent.get(key)
     if not isinstance(found, dict):
         graph.refuse(f"got {shortened(found)}", "an object", (*path, key))
@@ -190,7 +190,7 @@ def object_at(graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[st
 def listed(
     graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[str | int, ...], *, needed: bool = True
 ) -> list[Any]:
-    """The list under a key; an empty one where there is none and it is not ``needed``."""
+    """Return the list under a key; an empty list if there is no list and the list is not ``needed``."""
     found = parent.get(key)
     if found is None and not needed:
         return []
@@ -200,7 +200,7 @@ def listed(
 
 
 def named(graph: ReadGraph, entry: dict[str, Any], keys: tuple[str, ...], path: tuple[str | int, ...]) -> str | int:
-    """The name of an entry: the text or whole number under the first of the ``keys`` that it has."""
+    """Return the name of an entry: the text or whole number under the first of ``keys`` in the entry."""
     for key in keys:
         if entry.get(key) not in (None, ""):
             return text_at(graph, entry, key, path)
@@ -208,7 +208,7 @@ def named(graph: ReadGraph, entry: dict[str, Any], keys: tuple[str, ...], path: 
 
 
 def text_at(graph: ReadGraph, entry: dict[str, Any], key: str, path: tuple[str | int, ...]) -> str | int:
-    """The text or whole number under a key."""
+    """Return the text or whole number under a key."""
     found = entry.get(key)
     if isinstance(found, bool) or not isinstance(found, str | int):
         graph.refuse(f"got {shortened(found)}", "a text", (*path, key))
