@@ -22,12 +22,12 @@ from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds
 
 # ---- The default dispatch rules of a strategy that gives none --------------------------------------------------------
 #
-# A worker keeps what it spawns. An extra producer has no queue of its own and deals round robin, as does a worker
-# whose queue is full when the runtime scans on to the next one (thesis chapter 3).
+# A worker keeps the tasks that it spawns. An extra producer has no queue of its own and deals round robin. A worker
+# whose queue is full deals round robin, too, if the runtime goes on to the next queue (thesis chapter 3).
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[Rule]:
-    """Return the strategy's rules, or those that follow from the runtime."""
+    """Return the strategy's rules, or the rules that follow from the runtime."""
     if spec.dispatch is not None:
         return [Rule(rule) for rule in spec.dispatch]
     rules = [Rule(DispatchSpec.model_construct(target="own"))]
@@ -41,7 +41,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
-    """Return ``runtime`` with the join and the back-off of the strategy, where it gives them."""
+    """Return ``runtime`` with the join and the back-off of the strategy, if the strategy gives them."""
     given = {"join": spec.join, "backoff": spec.backoff}
     return runtime.model_copy(update={key: value for key, value in given.items() if value is not None})
 
@@ -49,8 +49,9 @@ def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
 def compile_strategy(
     spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int | None = None
 ) -> StealPlan:
-    """Compile ``spec``; ``task_ps`` is the mean duration of a task, the first wait of a back-off with ``first_ns:
-    task``, None where it is not known before a run.
+    """Compile ``spec``; ``task_ps`` is the mean duration of a task, or None if it is not known before a run.
+
+    ``task_ps`` is the first wait of a back-off with ``first_ns: task``.
 
     Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
@@ -116,7 +117,7 @@ def _work_first_tiers(spec: StrategySpec) -> int:
 
 
 def _gates(spec: StrategySpec, workers: WorkerMap) -> npt.NDArray[np.int32]:
-    """[workers] the unit of each worker whose live subtrees are counted, of those that have workers."""
+    """[workers] the number of the worker's unit, whose live subtrees count; only units with workers are numbered."""
     unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
     return np.unique(unit, return_inverse=True)[1].astype(np.int32)
 
@@ -149,7 +150,7 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken[plan.own[plan.own < len(taken)]] = True
     split = _first_queue_of_dispatch(plan)
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        if level["anchor"] != Anchor.LAST:  # whose queues are those that another level has found
+        if level["anchor"] != Anchor.LAST:  # another level has found the queues of such a level
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]

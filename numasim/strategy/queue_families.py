@@ -1,4 +1,4 @@
-"""The task queues of a strategy: one for each unit that has a worker, family by family."""
+"""The task queues of a strategy: in each family a queue for each unit that has a worker."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Units:
 
     @property
     def positions(self) -> int:
-        """Number of positions: the workers and one producer."""
+        """Number of positions: all workers, and the extra producer."""
         return self.workers + 1
 
     @cached_property
@@ -65,7 +65,6 @@ def _positions(workers: WorkerMap, kind: str) -> I64:
     return np.append(unit, NOWHERE if kind in ("worker", "core") else unit[0])
 
 
-I64 = npt.NDArray[np.int64]
 OWN_END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
 STEAL_END = OWN_END
 NO_NODE = -1
@@ -145,7 +144,7 @@ def queue_records(
 
 
 def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) -> npt.NDArray[np.uint32]:
-    """[workers] the queue that each worker pops first."""
+    """[workers] the worker's own queue, from which it pops first, or `NO_QUEUE`."""
     name = spec.worker_family
     own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
     return own.astype(np.uint32)

@@ -1,9 +1,10 @@
 """Controllers: pure functions that choose, between two iterations, how a strategy treats the tasks of the next one.
 
 A controller is called once before the first iteration of a run, with ``state=None`` and ``measures=None``, and then
-after each iteration, before the next one begins. An *iteration* is one pass through an outermost loop of the program
-(`numasim.workload.phases`). Whatever the controller wants to remember it returns as its state, which it is given back
-at the next call; it keeps nothing else, so that equal runs are controlled alike, on every engine and in any order.
+after each iteration, before the next iteration begins. An *iteration* is one pass through an outermost loop of the
+program (`numasim.workload.phases`). A controller returns all that it wants to remember as its state, and gets the state
+back at the next call. A controller keeps nothing else, so that equal runs are controlled alike, on every engine and in
+any order.
 
 All numbers are integers: times in picoseconds, sizes in bytes. Row i of every array over tasks is task i: the tasks of
 the program in depth-first preorder, calls and implicit bodies among them. Arrays given to a controller are read-only.
