@@ -1,6 +1,6 @@
 """JSON Schema (draft 2020-12) of every kind of specification, so that editors complete and check YAML.
 
-Descriptions are those of the models' fields; what users write beside them is described here.
+Fields are described in the models. The parts of a run, ``like`` and the axes of sweeps are described here.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _part(part: str) -> Schema:
 
 
 def _merged(model: type[Model]) -> Iterator[type[Model]]:
-    """The models of the mappings inside of a part that ``like`` merges, so that their fields may be left out."""
+    """Yield the models of mappings inside of a part that ``like`` merges: their fields may be left out."""
     for key in spelled(model):
         inner = field_model(model, key)
         if inner is not None:
@@ -109,7 +109,7 @@ def _merged(model: type[Model]) -> Iterator[type[Model]]:
 
 
 def _needed(model: type[Model]) -> Schema:
-    """The schema of the fields that a mapping needs where it is not merged with another, level by level."""
+    """Return the schema of the fields that a mapping needs, level by level, if it is not merged with another."""
     required = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
     inner = {key: _needed(found) for key in spelled(model) if (found := field_model(model, key))}
     properties = {key: {"if": {"type": "object"}, "then": each} for key, each in inner.items() if each}

@@ -42,7 +42,7 @@ def from_text(text: str) -> Assignment:
 
 
 def flow_value(text: str, source: Source) -> Node:
-    """Return the YAML scalar or flow collection ``text``; InputError, placed at ``source``, where it is none."""
+    """Return the YAML scalar or flow collection ``text``; InputError, placed at ``source``, for other texts."""
     if not text.strip():
         raise InputError("there is no value after =", place=source.name, expected="field=value, such as workers=24")
     try:
@@ -59,7 +59,7 @@ def _placed(node: Node, place: Place) -> Node:
 
 
 def from_mapping(changes: Mapping[str, Any]) -> list[Assignment]:
-    """One assignment for each dotted field of ``changes``; the values are plain Python data."""
+    """Return an assignment for each dotted field of ``changes``; the values are plain Python data."""
     made = []
     for name, value in changes.items():
         place = Place(Source(name, Path()))

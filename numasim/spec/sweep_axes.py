@@ -267,7 +267,7 @@ def with_axes(document: Node, assignments: Iterable[Assignment]) -> Node:
 
 
 def _inside(document: Node, path: FieldPath) -> FieldPath:
-    """The keys below ``sweep`` that ``path``, in which names of axes are split at their dots, leads through."""
+    """Return the keys below ``sweep`` for ``path``, in which the names of axes are split at their dots."""
     node = document.child("sweep")
     if not path:
         return ()
@@ -280,7 +280,7 @@ def _inside(document: Node, path: FieldPath) -> FieldPath:
 
 
 def _of_axis(axes: Node | None, path: FieldPath) -> FieldPath:
-    """The key of the axis, and what of ``path`` goes on inside of its values."""
+    """Return the key of the axis of ``path``, followed by the rest of ``path``, which leads into the values."""
     for key in _keys(axes):
         name = path_parts(str(key))
         inner = path[len(name) :]
@@ -294,6 +294,6 @@ def _keys(axes: Node | None) -> list[Key]:
 
 
 def _goes_on(axes: Node | None, key: Key, part: Key) -> bool:
-    """Whether the values of the axis ``key`` have something at ``part``: an entry of a list, or the end of a range."""
+    """Whether ``part`` may lead into the values of the axis ``key``: to an entry of a list or a field of a range."""
     values = axes.child(key) if axes else None
     return values is not None and (isinstance(values.content, dict) or isinstance(part, int))

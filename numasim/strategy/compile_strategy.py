@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +15,10 @@ from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
 from numasim.schema.enumerations import EVERY_TIER, FLAG_COPY, FLAG_SOURCE, NONE8, Anchor, Tier
-from numasim.strategy.levels import LevelTable, Rule
+from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import Units, build_families, own_queues, queue_records
 from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, is_unconditional
+from numasim.workload.builder import frozen
 
 # ---- The default dispatch rules of a strategy that gives none --------------------------------------------------------
 #
@@ -26,18 +26,15 @@ from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds
 # whose queue is full deals round robin, too, if the runtime goes on to the next queue (thesis chapter 3).
 
 
-def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[Rule]:
-    """Return the strategy's rules, or the rules that follow from the runtime."""
+def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
+    """Return the dispatch rules of the strategy or else of the runtime; True: the rule is for an extra producer."""
     if spec.dispatch is not None:
-        return [Rule(rule) for rule in spec.dispatch]
-    rules = [Rule(DispatchSpec.model_construct(target="own"))]
+        return [(rule, False) for rule in spec.dispatch]
+    rules = [(DispatchSpec.model_construct(target="own"), False)]
     if runtime.on_full == "next" or runtime.producer == "extra":
         around = DispatchSpec.model_construct(target="any", pick="round-robin")
-        rules.append(Rule(around, for_producer=runtime.on_full != "next"))
+        rules.append((around, runtime.on_full != "next"))
     return rules
-
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
@@ -61,32 +58,32 @@ def compile_strategy(
     table = LevelTable(spec, machine, units, families)
     for level in spec.steal:
         table.add_level(level)
-    for rule in dispatch_rules(spec, runtime):
-        table.add_rule(rule)
+    for rule, for_producer in dispatch_rules(spec, runtime):
+        table.add_rule(rule, for_producer)
     plan = StealPlan(
         name=spec.name,
         workers=workers.workers,
         steal_levels=len(spec.steal),
-        level=_frozen(table.array()),
-        row=_frozen(table.rows.row()),
-        seg=_frozen(table.rows.seg()),
-        queue=_frozen(table.rows.queue()),
-        weight=_frozen(table.rows.weight()),
-        watch=_frozen(table.watches.array()),
-        chance=_frozen(table.chances.array()),
-        data=_frozen(table.data.array()),
-        node=_frozen(units.of["node"].astype(np.int32)),
-        domains=_frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),
+        level=frozen(table.array()),
+        row=frozen(table.rows.row()),
+        seg=frozen(table.rows.seg()),
+        queue=frozen(table.rows.queue()),
+        weight=frozen(table.rows.weight()),
+        watch=frozen(table.watches.array()),
+        chance=frozen(table.chances.array()),
+        data=frozen(table.data.array()),
+        node=frozen(units.of["node"].astype(np.int32)),
+        domains=frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),
         latency_ps=machine.latency_ps,
-        queues=_frozen(queue_records(spec, runtime, units, families)),
-        own=_frozen(own_queues(spec, families, workers.workers)),
+        queues=frozen(queue_records(spec, runtime, units, families)),
+        own=frozen(own_queues(spec, families, workers.workers)),
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
         work_first_tiers=_work_first_tiers(spec),
         adaptive=_adaptive(spec),
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
-        gate=_frozen(_gates(spec, workers)),
+        gate=frozen(_gates(spec, workers)),
         live_most=spec.live.most if isinstance(spec.live, LiveSpec) else 0,
         switches=spec.switches,
     )
@@ -94,11 +91,6 @@ def compile_strategy(
     if runtime.producer == "extra":
         _check_producer_can_dispatch(plan)
     return plan
-
-
-def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    array.setflags(write=False)
-    return array
 
 
 def _adaptive(spec: StrategySpec) -> Adaptive | None:

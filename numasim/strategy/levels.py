@@ -320,14 +320,6 @@ SCANNING = frozenset(
 NAMED_AMOUNTS = {"one": (AmountKind.COUNT, 1), "half": (AmountKind.SHARE, 2), "all": (AmountKind.SHARE, 1)}
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A dispatch rule; a rule ``for_producer`` applies to the extra producer alone: the rows of workers are empty."""
-
-    spec: DispatchSpec
-    for_producer: bool = False
-
-
 @dataclass
 class LevelTable:
     """The level records of a strategy, and the tables to which they point, during compilation."""
@@ -363,17 +355,17 @@ class LevelTable:
         record["flags"] |= FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 
-    def add_rule(self, rule: Rule) -> None:
-        """Append a dispatch rule and its rows."""
-        pool = self._pool(rule.spec)
-        record = self._record(rule.spec, pool)
-        record["anchor"] = self._add_dispatch_rows(rule, pool)
+    def add_rule(self, rule: DispatchSpec, for_producer: bool = False) -> None:
+        """Append a dispatch rule and its rows; a rule ``for_producer`` has empty rows for the workers."""
+        pool = self._pool(rule)
+        record = self._record(rule, pool)
+        record["anchor"] = self._add_dispatch_rows(rule, for_producer, pool)
         record["tries"] = ALL16 if Pick(int(record["pick"][0])) in SCANNING else 1
         record["chance"] = NONE8
-        record["data"] = self.data.index(rule.spec)
-        record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.spec.tier or ())) << TIER_SHIFT
+        record["data"] = self.data.index(rule)
+        record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.tier or ())) << TIER_SHIFT
         record["amount"] = 1
-        record["flags"] |= FLAG_COPY if rule.spec.copies else 0
+        record["flags"] |= FLAG_COPY if rule.copies else 0
         self.records.append(record)
 
     def array(self) -> npt.NDArray[Any]:
@@ -428,8 +420,8 @@ class LevelTable:
                 mask = mask & ~pool.is_mine(worker)
             self.rows.arrange(pool, np.flatnonzero(mask), worker, how)
 
-    def _add_dispatch_rows(self, rule: Rule, pool: Pool) -> Anchor:
-        target, after_me = rule.spec.target, rule.spec.pick == AFTER_ME
+    def _add_dispatch_rows(self, rule: DispatchSpec, for_producer: bool, pool: Pool) -> Anchor:
+        target, after_me = rule.target, rule.pick == AFTER_ME
         if target == "lightest":
             return self._add_node_rows(pool, after_me)
         if target == "data":
@@ -438,12 +430,12 @@ class LevelTable:
             return self._add_unit_rows(pool, after_me)
         named = relation(target, self.units)
         how = Arrangement(after_me=after_me)
-        if target == "any" and not after_me and not rule.for_producer:
+        if target == "any" and not after_me and not for_producer:
             self.rows.arrange(pool, np.arange(len(pool.queue)), 0, how)
             return Anchor.ALL
         for position in range(self.units.positions):
             mask = named(self.units, pool, position)
-            if rule.for_producer and position < self.units.workers:
+            if for_producer and position < self.units.workers:
                 mask = np.zeros_like(mask)
             self.rows.arrange(pool, np.flatnonzero(mask), position, how)
         return Anchor.ME

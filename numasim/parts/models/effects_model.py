@@ -133,7 +133,7 @@ class ModelSpec(CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without a background that loads nothing: the identity of such a run is that of one without."""
+        """Return the contents without a background that loads nothing: the run has the identity of a run without it."""
         contents: dict[str, Any] = contents_of(self)
         if not self.background.loads:
             contents.pop("background", None)

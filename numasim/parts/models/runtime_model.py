@@ -57,7 +57,7 @@ MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled
 
 
 def shape(value: Any) -> str:
-    """Return the form in which a value was written: text, mapping or number. It selects the branch of a union."""
+    """Return the form in which a value was written, which selects the branch of a union: text, mapping or number."""
     if isinstance(value, str):
         return "text"
     return "mapping" if isinstance(value, Mapping | BaseModel) else "number"

@@ -139,23 +139,23 @@ class TuneSpec(CheckedModel):
     _source: str = PrivateAttr("")  # hash of the source of the function's module
 
     def model_post_init(self, context: Any) -> None:
-        """Hash the module of the function, if there is any; `numasim.spec.part_reader` finds out beforehand."""
+        """Hash the module of the function, if one is given; `numasim.spec.part_reader` has found the module before."""
         if self.python is not None:
             self._source = PythonFunction.of(self.python, Path()).source_hash()
 
     @classmethod
     def kind_of(cls, given: Mapping[str, Any]) -> str | None:
-        """The shipped controller, or python."""
+        """Return the name of the shipped controller, or ``python``."""
         return PYTHON if given.get(PYTHON) is not None else super().kind_of(given)
 
     @property
     def function(self) -> PythonFunction | None:
-        """The user's own function; None where the controller is a shipped one."""
+        """The user's own function, or None if the controller is a shipped one."""
         return None if self.python is None else PythonFunction.of(self.python, Path())
 
     @property
     def source_hash(self) -> str:
-        """The hash of the function's module when the strategy was read; empty where the controller is a shipped one."""
+        """The hash of the function's module when the strategy was read; empty if the controller is a shipped one."""
         return self._source
 
     @property
@@ -176,7 +176,7 @@ class TuneSpec(CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents with the function's name and source in place of where it is."""
+        """Return the contents, with the name and the hash of a user's function in place of its path."""
         contents: dict[str, Any] = contents_of(self)
         if self.python is not None:
             contents["python"] = {"function": PythonFunction.of(self.python, Path()).name, "source": self._source}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from numasim.parts.models.strategy_terms import TierDepth
 from numasim.schema.enumerations import Tier
 from numasim.strategy.control.controller import I32, U8, Program
 from numasim.strategy.control.packing import slices
+from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import levels
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.one_worker import LINE_BYTES
@@ -24,7 +24,6 @@ from numasim.workload.phases import iterations_of
 
 # ---- What controllers and functions of labels know of a program and its machine --------------------------------------
 
-Scalar = TypeVar("Scalar", bound=np.generic)
 UNIT_WITHOUT_RULES = "socket"
 
 
@@ -72,9 +71,9 @@ def known_program(
     units = LabelUnits.of(kind, machine, workers)
     return Program(
         parent=workload.parent,
-        depth=_frozen(_depth(workload.parent)),
+        depth=frozen(_depth(workload.parent)),
         subtree_end=workload.subtree_end(),
-        compute_ps=_frozen(_own_compute_ps(workload)),
+        compute_ps=frozen(_own_compute_ps(workload)),
         roots=tuple(phase.roots for phase in workload.phases),
         loops=workload.loops,
         iterations=tuple(iterations_of(workload.phases, workload.loops)),
@@ -123,21 +122,16 @@ def labels_of(spec: StrategySpec, program: Program) -> I32:
     Raises InputError for a name that is not registered in this process.
     """
     if isinstance(spec.labels, DistributionSpec):
-        return _frozen(np.full(program.tasks, -1, np.int32))
+        return frozen(np.full(program.tasks, -1, np.int32))
     check_labels(spec.labels)
     if spec.labels == "none":
         return NO_LABELS
     if spec.labels == "tune" or spec.distribution:
-        return _frozen(np.full(program.tasks, -1, np.int32))
+        return frozen(np.full(program.tasks, -1, np.int32))
     found = np.ascontiguousarray(LABELLINGS[spec.labels](program, program.units), np.int32)
     assert found.shape == (program.tasks,)
     assert not program.tasks or (found.min() >= -1 and found.max() < program.units)
-    return _frozen(found)
-
-
-def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    array.setflags(write=False)
-    return array
+    return frozen(found)
 
 
 def check_labels(name: str) -> None:
