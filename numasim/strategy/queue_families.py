@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,9 @@ from numasim.machine.routing import distance_classes
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import QueueSpec, StrategySpec
+from numasim.parts.models.strategy_terms import UnitName
 from numasim.schema.enumerations import NO_QUEUE, End, Full
-from numasim.strategy.steal_plan import QUEUE, Unit
+from numasim.strategy.steal_plan import QUEUE
 
 # ---- The units of the machine to which each worker belongs -----------------------------------------------------------
 #
@@ -23,7 +24,6 @@ from numasim.strategy.steal_plan import QUEUE, Unit
 
 I64 = npt.NDArray[np.int64]
 NOWHERE = -1
-UNIT_NAMES = tuple(unit.name.lower() for unit in Unit)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Units:
     @classmethod
     def on(cls, machine: Machine, workers: WorkerMap) -> Units:
         """Build the units of ``workers`` on ``machine``."""
-        return cls({kind: _positions(workers, kind) for kind in UNIT_NAMES}, machine, workers)
+        return cls({kind: _positions(workers, kind) for kind in get_args(UnitName)}, machine, workers)
 
     @property
     def workers(self) -> int:

@@ -11,7 +11,6 @@ anchors are preceded by a row for each worker, which is empty if the worker does
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -28,18 +27,6 @@ from numasim.schema.enumerations import (
     Anchor,
     Pick,
 )
-
-
-class Unit(IntEnum):
-    """A part of the machine to which queues and workers belong."""
-
-    WORKER = 0
-    CORE = 1
-    LLC = 2
-    NODE = 3
-    SOCKET = 4
-    MACHINE = 5
-
 
 LEVEL, QUEUE, CHANCE, DATA = (
     np.dtype(record.descr())

@@ -130,7 +130,7 @@ def test_the_heuristic_is_figure_7(study: Study) -> None:
             plan = build_plan(setting.spec(wanted))
             placed = plan.placement.drawn(0)
             nodes = plan.machine.nodes
-            assert [placed.home_of_page(0, page) for page in range(nodes)] == list(range(nodes))
+            assert placed.page_homes(0)[:nodes].tolist() == list(range(nodes))
             assert plan.placement.unplaced.tolist() == [False, True][: len(plan.workload.regions)]
             assert (len(plan.workload.regions) == 2) == (row == "yada")
             assert (plan.helpers is not None) == ((machine, workers) == ("numa32", 16))

@@ -135,11 +135,6 @@ class Placement:
     capacity: Capacity | None
     home_of_node: I64  # [nodes] the node that gets a page that is wanted on a node: the node itself, if it has memory
 
-    def home_of_page(self, region: int, page: int) -> int:
-        """Return the node of a page before the run, or -1 where it has none."""
-        homes = self.homes[region]
-        return NO_HOME if homes is None else homes.of_page(page)
-
     def page_homes(self, region: int) -> I16:
         """[pages] the node of every page of ``region`` before the run, -1 where it has none."""
         homes, pages = self.homes[region], int(self.pages[region])

@@ -130,10 +130,6 @@ class Homes(ABC):
     node: npt.NDArray[np.integer[Any]]
 
     @abstractmethod
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-
-    @abstractmethod
     def of_pages(self, pages: int) -> I16:
         """[pages] the nodes of the first ``pages`` pages."""
 
@@ -163,10 +159,6 @@ class CyclicHomes(Homes):
     node: I64
     page_bytes: int
 
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[page % len(self.node)])
-
     def of_pages(self, pages: int) -> I16:
         """[pages] the nodes of the first ``pages`` pages."""
         return np.resize(self.node.astype(np.int16), pages)
@@ -194,10 +186,6 @@ class SteppedHomes(Homes):
     first: I64
     node: I64
     page_bytes: int
-
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[np.searchsorted(self.first, page, side="right") - 1])
 
     def of_pages(self, pages: int) -> I16:
         """[pages] the nodes of the first ``pages`` pages."""
@@ -227,10 +215,6 @@ class TabulatedHomes(Homes):
     page_bytes: int
     nodes: int
 
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[page])
-
     def of_pages(self, pages: int) -> I16:
         """[pages] the nodes of the first ``pages`` pages."""
         return self.node[:pages]
@@ -258,13 +242,9 @@ class HashedHomes(Homes):
     node: I64  # ascending
     grain: int
 
-    def of_page(self, page: int) -> int:
-        """Return the only node if there is one node, else `NO_HOME`: the bytes of a page live on all nodes."""
-        return NO_HOME if self.single is None else self.single
-
     def of_pages(self, pages: int) -> I16:
-        """[pages] the same of each page."""
-        return np.full(pages, self.of_page(0), np.int16)
+        """[pages] the only node if there is one node, else `NO_HOME`: the bytes of a page live on all nodes."""
+        return np.full(pages, NO_HOME if self.single is None else self.single, np.int16)
 
     def pages_by_home(self, pages: int, nodes: int) -> I64:
         """[nodes] the pages dealt evenly, the remainder to the first nodes."""
