@@ -81,7 +81,12 @@ def _put(node: Node, assignment: Assignment, depth: int) -> Node:
     if isinstance(node.content, list):
         return _put_item(node, assignment, depth)
     if not isinstance(node.content, dict):
-        raise _no_inside(node, assignment, depth)
+        raise InputError(
+            f"the value is {shown(node.plain())}, which has no field {str(part)!r}",
+            path=assignment.path[:depth],
+            place=str(assignment.place) or None,
+            expected="a mapping; set the field as a whole, such as field={key: value}",
+        )
     inner = node.content.get(part) or Node({}, assignment.place)
     place = node.keys[part] if part in node.content and depth + 1 < len(assignment.path) else assignment.place
     return node.replaced(part, _put(inner, assignment, depth + 1), place)
@@ -100,13 +105,4 @@ def _put_item(node: Node, assignment: Assignment, depth: int) -> Node:
         )
     return Node(
         [_put(item, assignment, depth + 1) if at == part else item for at, item in enumerate(items)], node.place
-    )
-
-
-def _no_inside(node: Node, assignment: Assignment, depth: int) -> InputError:
-    return InputError(
-        f"the value is {shown(node.plain())}, which has no field {str(assignment.path[depth])!r}",
-        path=assignment.path[:depth],
-        place=str(assignment.place) or None,
-        expected="a mapping; set the field as a whole, such as field={key: value}",
     )

@@ -24,28 +24,6 @@ from numasim.parts.models.meanings import (
 )
 from numasim.schema.enumerations import MOST_BYTES, MOST_UNITS_PER_S, JoinKind, ProducerKind
 
-__all__ = [
-    "MAX_TASKS",
-    "BackoffSpec",
-    "Capacity",
-    "CostSpec",
-    "FractionRule",
-    "Full",
-    "FullRule",
-    "Join",
-    "JoinKind",
-    "ProducerKind",
-    "QueueOrder",
-    "ReleaseRule",
-    "Rule",
-    "RuntimeSpec",
-    "Tasks",
-    "ThresholdRule",
-    "YesNo",
-    "by_shape",
-    "shape",
-]
-
 FullRule = Literal["grow", "inline", "next", "block"]
 ReleaseRule = Literal["queue", "begin"]
 QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
