@@ -45,7 +45,7 @@ _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DO
 
 @dataclass(frozen=True)
 class _Complaint:
-    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` name the branches on the way."""
+    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` are branches of unions on the way."""
 
     kind: str
     text: str
@@ -57,7 +57,7 @@ class _Complaint:
 
     @property
     def wrong_kind(self) -> bool:
-        """Whether the value is of another kind than the branch wants."""
+        """Whether the value is of another kind than the branch accepts."""
         return self.kind in _KINDS or self.kind == "literal_error"
 
 
@@ -90,7 +90,7 @@ def _some(error: ValidationError) -> list[Any]:
 
 
 def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
-    """Return the same error with the place of the field that it names relative to ``node``."""
+    """Return ``error`` with the place of its field; the path of the field begins at ``node``."""
     if len(error.each) > 1:
         return together([placed(each, node, path) for each in error.each], error.cut)
     found, used, _ = _descend(node, error.path)
@@ -159,7 +159,7 @@ def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_
 
 
 def _meant(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
-    """Return the complaints without those of all but the best-fitting branch of each union, outermost unions first."""
+    """Return the complaints of the best-fitting branch of each union only, outermost unions first."""
     unions = sorted({path for each in complaints for path, _ in each.labels}, key=len)
     for union in unions:
         branches: dict[str, list[_Complaint]] = {}

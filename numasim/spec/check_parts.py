@@ -115,7 +115,7 @@ def _check_link_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
 
 
 def _links_beside(node: int, links: Sequence[tuple[int, int]]) -> str:
-    """Return the links that may be meant: the links that leave ``node``, or if there are none all nodes with links."""
+    """Return which links exist: the links that leave ``node`` or, if there is no such link, the nodes with links."""
     if not links:
         return "no links, since the machine has one node"
     targets = " or ".join(str(target) for source, target in links if source == node)
@@ -155,7 +155,7 @@ class Distances:
 
 
 def check_distances(machine: MachineSpec, distances: Distances) -> None:
-    """InputError for a machine whose latencies exceed what the engines hold."""
+    """InputError for a machine whose latencies exceed the largest that engines can hold."""
     if distances.farthest_ps > MOST_COST_PS:
         raise InputError(
             f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps",
@@ -165,7 +165,7 @@ def check_distances(machine: MachineSpec, distances: Distances) -> None:
 
 
 def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, distances: Distances) -> None:
-    """InputError, with the path of the field, for a program whose times or numbers exceed what the engines hold."""
+    """InputError, with the path of the field, for a program with larger times or numbers than engines can hold."""
     parameters, given = workload, workload.model_fields_set
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(workers)
@@ -176,7 +176,7 @@ def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, dis
 
 
 def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
-    """InputError for a program, read from a file or grown by draws, that exceeds what the engines hold."""
+    """InputError for a program from a file or from draws that is larger than engines can hold."""
     totals = totals_of(work)
     distances = Distances.on(machine)
     if problem := excess(totals) or too_long(totals, distances, mlp_ppm):

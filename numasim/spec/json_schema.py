@@ -1,4 +1,4 @@
-"""JSON Schema (draft 2020-12) of every kind of specification, so that editors complete and check YAML.
+"""JSON Schema (draft 2020-12) of every kind of specification, by which editors complete and check YAML.
 
 Fields are described in the models. The parts of a run, ``like`` and the axes of sweeps are described here.
 """
@@ -66,18 +66,18 @@ def json_schema(kind: str) -> Schema:
 
 
 def with_title(kind: str, schema: Schema) -> Schema:
-    """Return ``schema`` as a document of its own."""
+    """Return ``schema`` as a whole document, with the dialect and a title."""
     return {"$schema": DIALECT, **schema, "title": f"numasim {kind}"}
 
 
 def model_schema(model: Any) -> Schema:
-    """Return the schema of what a model accepts."""
+    """Return the schema of the values that ``model`` accepts."""
     schema: Schema = _bounded(TypeAdapter(model).json_schema(schema_generator=_Generator))
     return schema
 
 
 def _bounded(schema: Any) -> Any:
-    """Rename bounds to JSON Schema's keywords: pydantic uses names of its own for those behind a validator."""
+    """Rename the bounds behind a validator, for which pydantic has its own names, to the keywords of JSON Schema."""
     if isinstance(schema, list):
         return [_bounded(each) for each in schema]
     if not isinstance(schema, dict):

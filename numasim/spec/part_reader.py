@@ -88,7 +88,7 @@ def shipped_file(part: str, node: Node) -> Path | None:
     if not isinstance(node.content, str) or catalog.is_path(node.content):
         return None
     file = catalog.folder(CATALOG[part]) / f"{node.content}.yaml"
-    return file if file.is_file() else None
+    return file if is_file(file) else None
 
 
 def _real(file: Path) -> Path:

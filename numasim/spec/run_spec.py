@@ -43,7 +43,7 @@ from numasim.workload.registry import PARAMETERS
 
 
 class Settings(Model):
-    """The fields of a run that are no parts."""
+    """The fields of a run other than its machine, workload, strategy and runtime."""
 
     workers: PositiveCount = Field(description="Number of workers, each on a hardware thread of its own.")
     model: ModelSpec = Field(
@@ -63,9 +63,9 @@ FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, 
 
 @dataclass(frozen=True, eq=False)
 class RunSpec:
-    """The resolved contents of one simulation; ``repeat`` is how often it is run, each time with a seed of its own.
+    """The resolved contents of one simulation, which is run ``repeat`` times, each time with another seed.
 
-    A specification equals itself alone, and the repeats of a cell share it; `numasim.spec.identity` compares contents.
+    A specification equals itself only; all repeats of a cell share it. `numasim.spec.identity` compares contents.
     """
 
     machine: MachineSpec
@@ -199,7 +199,7 @@ class Resolver:
         return self._made[key]
 
     def _settings(self, document: Node, inner: tuple[Assignment, ...], hidden: Collection[Key]) -> Mapping[str, Any]:
-        """Return the fields that are no parts, by name, without the ``hidden`` ones."""
+        """Return the fields of `Settings` by name, without the ``hidden`` fields."""
         if "workers" in hidden:
             document = document.replaced("workers", Node(1, document.place), document.place)
         given: dict[Key, Node] = {key: node for key, node in document.mapping().items() if key in Settings.model_fields}
@@ -216,7 +216,7 @@ class Resolver:
         return made
 
     def _part(self, part: str, document: Node, inner: tuple[Assignment, ...], workload: Any) -> Mapping[str, Model]:
-        """Return the part of ``document`` by name; a runtime that is not given is the usual one of ``workload``."""
+        """Return the part of ``document`` by name; the default runtime is the runtime of ``workload``."""
         node = document.child(part)
         if node is None and part == "runtime":
             node = Node(workload.default_runtime, document.place)

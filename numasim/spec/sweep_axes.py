@@ -41,7 +41,7 @@ class RangeSpec(Model):
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Excludes the cells in which every named axis has one of the values; ``place`` is that of the entry."""
+    """An entry at ``place`` that excludes the cells in which every named axis has one of the values."""
 
     values: dict[str, list[Any]]
     place: Place
@@ -53,7 +53,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Axes:
-    """The dimensions to multiply, the last fastest; the extra cells; the exclusions; the names in file order."""
+    """The dimensions to multiply, of which the last varies fastest; extra cells; exclusions; names in file order."""
 
     names: tuple[str, ...]
     dimensions: tuple[tuple[Point, ...], ...]
@@ -87,7 +87,7 @@ def read_axes(sweep: Node) -> Axes:
 
 
 def _positions(sweep: Node, key: Key) -> list[tuple[Point, ...]]:
-    """Return the dimensions of the entry ``key``: of ``exclude`` none, of ``include`` one that has all its cells."""
+    """Return the dimensions of the entry ``key``: for ``include`` one with all cells, for ``exclude`` no dimension."""
     if key == "zip":
         return [_group(entry) for entry in _groups(sweep.mapping()[key])]
     if key == "include":
@@ -259,7 +259,7 @@ def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
 
 
 def with_axes(document: Node, assignments: Iterable[Assignment]) -> Node:
-    """Return ``document`` after those of ``assignments`` whose first key is ``sweep``."""
+    """Return ``document`` after the ``assignments`` whose first key is ``sweep``."""
     for each in assignments:
         if each.path[0] == "sweep":
             document = put_all(document, [replace(each, path=("sweep", *_inside(document, each.path[1:])))])

@@ -33,7 +33,7 @@ from numasim.spec.sweep_axes import SPECIAL, Axes, Point, all_points, axis_name,
 from numasim.spec.written_sweep import written
 from numasim.workload.parameters import WorkloadFile
 
-MOST_RUNS = 10_000_000  # every one is planned in memory before the first is started
+MOST_RUNS = 10_000_000  # all runs are planned in memory before the first run starts
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Cell:
 class SweepSpec:
     """The cells of a sweep in order.
 
-    ``contents`` is what all cells share, without axes, repeats and names; ``text`` is the YAML that describes the
-    sweep, ``files`` what it refers to, by paths beside it.
+    ``contents`` are the fields that all cells share, without axes, repeats and names. ``text`` is the YAML of the
+    sweep; ``files`` are the files to which ``text`` refers, by their paths beside it.
     """
 
     axes: tuple[str, ...]
@@ -70,9 +70,9 @@ class SweepSpec:
 def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
     """Return the sweep in a YAML file, of a shipped name or of a mapping; without ``sweep`` it is one cell.
 
-    ``sets`` and ``changes`` are as for `load_run`. The text of a YAML file is kept as it is where nothing but the text
-    describes the sweep; else all is written out (`numasim.spec.written_sweep`). InputError for anything that is wrong;
-    a cell that cannot be run is named by its axis values.
+    ``sets`` and ``changes`` are as for `load_run`. The text of a YAML file is kept unchanged if the text alone
+    describes the sweep; else the sweep is written out (`numasim.spec.written_sweep`). InputError for anything that is
+    wrong; the error of a cell has the cell's axis values.
     """
     assignments = all_assignments(sets, changes)
     document = with_axes(document_of(spec), assignments)

@@ -1,4 +1,4 @@
-"""What the words of machines, strategies, runtimes and effects mean, a line each: behind the types of their fields."""
+"""The meanings of the words of machines, strategies, runtimes and effects, for the types of the fields."""
 
 from numasim.parts.choices import Choices
 

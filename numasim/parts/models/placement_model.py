@@ -249,7 +249,7 @@ class PlacementSpec(PolicySpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy and those of the changes."""
+        """The initial policy, and the policies of the changes."""
         return (self, *self.changes)
 
     def granule_pages(self, page_bytes: int) -> int:
@@ -275,7 +275,7 @@ class TunedPlacementSpec(PlacementSpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy, and those that a controller may choose."""
+        """The initial policy, and the policies that a controller may choose."""
         return (*super().policies, *self.tuned)
 
 

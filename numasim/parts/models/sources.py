@@ -1,8 +1,8 @@
-"""Read the ``sources`` of a machine file: how each value came about, and which numbers have no source.
+"""Read the ``sources`` of a machine file: the origin of each value, and which numbers have no source.
 
 A source may begin with a mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows
-from others by a stated rule) or ``assumed:`` (nobody gave the value). A source without a mark cites who gave the value,
-and counts as ``read``.
+from others by a stated rule) or ``assumed:`` (no measurement and no document gives the value). A source without a mark
+cites a document, and counts as ``read``.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ MARKS: tuple[Mark, ...] = get_args(Mark)
 
 
 def mark_of(source: str) -> Mark:
-    """The mark of a source: ``assumed``, too, if the text has ``(assumed)`` anywhere, for a part of the value."""
+    """Return the mark of a source: ``assumed`` also if ``(assumed)`` stands anywhere in the text."""
     if source.startswith("assumed") or "(assumed)" in source:
         return "assumed"
     return "derived" if source.startswith("derived") else "read"
 
 
 def marked(sources: Mapping[str, str], mark: Mark) -> dict[str, str]:
-    """The sources with a mark, by dotted field; their texts are without the mark."""
+    """Return the sources with ``mark``, by dotted field, without the mark at their begin."""
     return {field: text.removeprefix(f"{mark}:").lstrip() for field, text in sources.items() if mark_of(text) == mark}
 
 
 def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
-    """Refuse a source without text and one for a field that the file does not give."""
+    """Raise InputError for a source without text, and for a source of a field that the file does not give."""
     fields = {field for field, _ in _fields(_given(spec))}
     for field, text in sources.items():
         if field not in fields:

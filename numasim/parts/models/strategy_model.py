@@ -63,7 +63,7 @@ from numasim.schema.enumerations import ThresholdTime
 
 
 class HelperSpec(Model):
-    """Helpers on idle cores, one for each worker whose last-level cache has such a core (Goes et al., section 4.2)."""
+    """Helper threads on idle cores: each worker whose last-level cache has an idle core gets one (Goes et al., 4.2)."""
 
     lifespan: Bytes = Field(
         description="How far a helper runs ahead: so many bytes of what its worker's next unit reads. With 0 there are "
@@ -87,7 +87,7 @@ LEFT_OUT = ("tune", "helpers")  # fields that are no contents of a strategy if t
 
 
 class QueueSpec(Model):
-    """A family of queues, one a unit; a missing capacity is the runtime's for worker queues, none for others."""
+    """A family of queues: one queue for each unit of a kind."""
 
     per: Unit = Field(description="There is one queue of the family for each such unit that has a worker.")
     own: End | None = Field(

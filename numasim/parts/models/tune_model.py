@@ -1,7 +1,7 @@
-"""What chooses tiers, labels, switches and page policies between two iterations: a strategy's controller (model 4.12).
+"""A strategy's controller, which chooses tiers, labels, switches and page policies between iterations (model 4.12).
 
-A controller of the user's is named as ``module:function``. What enters the identity of a run is the function's name and
-a hash of its module's source, not where the file is.
+A user's controller is named as ``module:function``. The name of the function and a hash of the module's source enter
+the identity of a run; the path of the file does not.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from numasim.parts.python_function import PythonFunction, is_python_function
 
 
 class CpuBoundSpec(Model):
-    """When a task is bound by the processor rather than by memory; a program is, if such tasks execute most of its
-    instructions.
+    """When a task is bound by the processor rather than by memory.
+
+    A program is bound by the processor if such tasks execute most of its instructions.
     """
 
     misses_per_million: Annotated[Count, Field(le=10**6)] = Field(
@@ -91,7 +92,7 @@ KINDS_OF_KEY = {
 
 
 class TuneSpec(CheckedModel):
-    """The controller of a strategy, with what it may choose from: a shipped one, or a function of the user's."""
+    """The controller of a strategy, a shipped one or a user's function, and the choices that it has."""
 
     kind_key: ClassVar[str | None] = "what"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY

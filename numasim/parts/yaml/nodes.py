@@ -96,7 +96,7 @@ class Node:
         return node
 
     def mapping(self, path: FieldPath = (), what: str = "a mapping of keys to values") -> dict[Key, Node]:
-        """Return the content as a mapping; InputError when it is anything else."""
+        """Return the content as a mapping; InputError for any other content."""
         if not isinstance(self.content, dict):
             raise InputError(f"got {shown(self.plain())}", path=path, place=str(self.place), expected=what)
         return self.content

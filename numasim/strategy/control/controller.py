@@ -27,7 +27,7 @@ U8 = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What a controller knows of the program and of the machine, the same in every iteration; T tasks.
+    """The program and the machine as a controller sees them, the same in every iteration; T tasks.
 
     - ``parent`` [T]: who creates each task, -1 for roots; ``depth`` [T]: 0 for roots.
     - ``subtree_end`` [T]: the descendants of task i are ``i + 1 .. subtree_end[i] - 1``.
@@ -65,7 +65,7 @@ class Program:
 
 
 class Measures(NamedTuple):
-    """What was measured of an iteration that has ended; T tasks, N nodes, W workers.
+    """The measurements of an iteration that has ended; T tasks, N nodes, W workers.
 
     A task that has run several times in the iteration, in turns of inner loops, has the sums.
 
@@ -95,8 +95,8 @@ class Controls:
 
     - ``tiers`` [T]: the tier of each task: 1 free, 2 root, 4 local (`numasim.schema.enumerations`).
     - ``labels`` [T]: the unit of each task, 0 to ``units - 1``, or -1 for none.
-    - ``switches``: the names of those that are on, all others are off; rules and levels refer to them by ``when`` and
-      ``unless``.
+    - ``switches``: the names of the switches that are on; all others are off. Rules and levels refer to a switch by
+      ``when`` and ``unless``.
     - ``placement``: the name of one of the page policies listed under ``tune.placements``, for pages that are placed
       from now on.
     """
@@ -108,11 +108,12 @@ class Controls:
 
 
 class Controller(Protocol):
-    """A controller: a pure function of what it is given.
+    """A controller: a pure function of its arguments.
 
-    ``state`` is what it returned last, None at the first call; ``measures`` are those of the iteration that has ended,
-    None before the first one. It returns its new state and the controls of the next iteration.
+    ``state`` is the state that the controller returned last, None at the first call. ``measures`` are the measurements
+    of the iteration that has ended, None before the first iteration. The controller returns its new state and the
+    controls of the next iteration.
     """
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[Any, Controls]:
-        """The new state, and the controls of the next iteration."""
+        """Return the new state, and the controls of the next iteration."""

@@ -1,4 +1,4 @@
-"""What a strategy has decided for all tasks before the first iteration: tiers, labels, switches (model 4.14)."""
+"""The tiers, labels and switches of all tasks before the first iteration (model 4.14)."""
 
 from __future__ import annotations
 
