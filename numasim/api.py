@@ -74,7 +74,7 @@ def run(
 
 
 def _chosen_engine(name: str | None) -> str:
-    """The engine ``name``, by default the fastest one available; warns the caller if that is the reference engine."""
+    """Return the engine ``name``, by default the fastest available; warn if that is the reference engine."""
     if name is None and DEFAULT_ENGINE != "native":
         warnings.warn(NOT_BUILT, RuntimeWarning, 3)
     return name or DEFAULT_ENGINE
@@ -158,5 +158,5 @@ def sweep(
 
 
 def _usual_name(spec: Described, loaded: SweepSpec) -> str:
-    """The folder of a sweep's results where none is given."""
+    """Return the default folder of a sweep's results."""
     return Path(spec).stem if isinstance(spec, str | Path) else f"sweep-{sweep_key(loaded)[:12]}"

@@ -43,7 +43,7 @@ def when_interrupted(kept: Callable[[], str]) -> Iterator[None]:
 
 
 class InputError(NumasimError):
-    """Bad input: the text says where, which field, what was given and what would be right.
+    """Bad input: the text has the place, the field, the given value and the valid values.
 
     ``path`` locates the field inside the document (keys and indices); ``place`` is ``file:line:column`` once known.
     """
@@ -119,7 +119,7 @@ class JointInputError(InputError):
 
 
 def together(errors: Iterable[InputError], cut: bool = False) -> InputError:
-    """One error that reports all of ``errors``, at least one: equal ones once, those of a file in the file's order."""
+    """Return one error for all of ``errors``, at least one: equal errors once, errors of a file in the file's order."""
     errors = list(errors)
     cut = cut or any(error.cut for error in errors)
     each = list({str(single): single for error in errors for single in error.each}.values())

@@ -29,13 +29,14 @@ _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
 class Model(BaseModel):
     """A frozen specification model that refuses unknown keys.
 
-    Validators are built when they are first needed: one run needs a few of them, and building all takes longer. What is
-    known to be right, as defaults are, is made by `model_construct`, which needs none.
+    Validators are built when they are first needed, since one run needs only a few of them. Values that are known to be
+    right, such as defaults, are made by `model_construct`, which needs no validator.
 
-    ``kinds_of_key`` gives, for each field that not every kind of the model has, the kinds that have the field. The
-    field ``kind_key`` says the kind, which a word of ``kind_words`` alone may say, too; without such a field the kind
-    is that of the fields that are given. ``goes_with`` gives the fields that mean nothing after a change of certain
-    others. ``like`` (`numasim.spec.part_merge`) drops fields that mean nothing any more.
+    A model may have several kinds, such as the kinds of locks. ``kinds_of_key`` has the kinds that have a field, for
+    each field that not all kinds have. The field ``kind_key`` has the kind; one of ``kind_words`` in place of the
+    mapping means the mapping with that kind. Without ``kind_key`` the kind follows from the fields that are given.
+    ``goes_with`` has, for a field, the fields whose change makes the field meaningless. ``like``
+    (`numasim.spec.part_merge`) drops meaningless fields.
     """
 
     kind_key: ClassVar[str | None] = None
@@ -49,14 +50,14 @@ class Model(BaseModel):
 
     @classmethod
     def kind_of(cls, given: Mapping[str, Any]) -> str | None:
-        """The kind that a mapping with the fields ``given`` says to be of, None where the mapping says none."""
+        """Return the kind of a mapping with the fields ``given``, or None if these do not determine a kind."""
         if cls.kind_key is not None:
             return given.get(cls.kind_key)
         return next((kinds[0] for key, kinds in cls.kinds_of_key.items() if key in given), None)
 
     @classmethod
     def default_kind(cls) -> str | None:
-        """The kind of a mapping that says none."""
+        """Return the kind of a mapping that gives no kind."""
         default = None if cls.kind_key is None else cls.model_fields[cls.kind_key].default
         return default if isinstance(default, str) else None
 
@@ -66,14 +67,14 @@ class Model(BaseModel):
         return key not in cls.kinds_of_key or kind in cls.kinds_of_key[key]
 
     def _of_another_kind(self) -> Iterator[str]:
-        """Sentences about the fields that were given and that the value's kind does not have."""
+        """Yield a sentence for each field that is given although the value's kind has no such field."""
         kind = self.kind_of({key: getattr(self, key) for key in self.model_fields_set}) or self.default_kind()
         for key, kinds in self.kinds_of_key.items():
             if key in self.model_fields_set and getattr(self, key) is not None and kind not in kinds:
                 yield f"{key} goes with {self.kind_key}: {' or '.join(kinds)}, not with {self.kind_key}: {kind}"
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other values of some fields, which knows nothing of what was derived from the old ones."""
+        """Return a copy with other values of some fields; cached properties are not copied."""
         copied = super().model_copy(update=update, deep=deep)
         for derived in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[derived]
@@ -101,12 +102,13 @@ class CheckedModel(Model):
 
     @abstractmethod
     def _problems(self) -> Iterator[str]:
-        """Sentences about fields that contradict each other."""
+        """Yield sentences about fields that contradict each other."""
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and without spaces; a decimal is written in normal form, so that 1.50 equals 1.5, and an
-    object as its contents.
+    """Return ``value`` as JSON with sorted keys and without spaces.
+
+    A decimal is written in normal form, so that 1.50 equals 1.5; a `Held` object is written as its contents.
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_normal)
 
@@ -146,7 +148,7 @@ def _decimal(value: Any) -> Any:
 
 
 def size_bytes(value: Any) -> Any:
-    """A number of bytes, of a text such as 64KiB; ValueError where it is none."""
+    """Return the number of bytes that a number or a text such as 64KiB means; ValueError for anything else."""
     if isinstance(value, str):
         found = _BYTES.fullmatch(value.strip())
         if not found or found[2] not in _UNITS:
@@ -196,7 +198,7 @@ MOST_PROCESSORS = 65_536  # of one system; Linux itself is built for 8,192 at mo
 
 
 def number_list(text: str) -> frozenset[int]:
-    """The numbers of a list as the kernel writes it: ``0-3,8``.
+    """Return the numbers of a list as the kernel writes it: ``0-3,8``.
 
     ValueError for anything else, and for a number that is not below `MOST_PROCESSORS`.
     """
@@ -211,7 +213,7 @@ def number_list(text: str) -> frozenset[int]:
 
 
 def as_list(numbers: Iterable[int]) -> str:
-    """Numbers as the kernel writes them."""
+    """Return ``numbers`` as the kernel writes them."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:

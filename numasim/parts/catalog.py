@@ -14,7 +14,7 @@ KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime",
 SUFFIXES = (".yaml", ".yml")
 _PACKAGE = Path(__file__).resolve().parents[1]
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that is not that of an initial
+_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that does not end an initial
 
 
 def folder(kind: str) -> Path:
@@ -29,7 +29,7 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def described(kind: str, name: str) -> str:
-    """Return what the shipped file of ``name`` is, in a line: the first sentence of the comment at its head.
+    """Return the first sentence of the comment at the head of the shipped file ``name``.
 
     InputError, without a place, for a name that is not shipped.
     """
@@ -45,7 +45,7 @@ def is_path(text: str) -> bool:
 
 
 def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
-    """Return the file of a shipped name, or the path ``text`` in the folder ``relative_to``; it need not exist.
+    """Return the file of a shipped name, or the path ``text`` in the folder ``relative_to``; a path need not exist.
 
     InputError, without a place, for a name that is not shipped.
     """

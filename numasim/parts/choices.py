@@ -1,4 +1,4 @@
-"""What the words stand for that a field allows: one line for each, kept beside the type."""
+"""The meanings of the words that a field allows, one line for each word, kept beside the type of the field."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pydantic import BaseModel
 
 
 class Choices:
-    """The meaning of each word of a `Literal` or enumeration; stands behind it in an ``Annotated``.
+    """The meaning of each word of a `Literal` or enumeration, given in an ``Annotated`` behind the type.
 
-    JSON Schemas have the meanings as ``enumDescriptions``, in the order of ``enum``, as editors read them, or as the
+    In a JSON Schema the meanings are the ``enumDescriptions``, in the order of ``enum``, which editors show, or the
     description of a ``const``.
     """
 
@@ -29,7 +29,7 @@ class Choices:
         self.meanings = meanings
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """The schema of the words, with their meanings."""
+        """Return the schema of the words, with their meanings."""
         schema = handler(core_schema)
         if "enum" in schema:
             return {**schema, "enumDescriptions": [self.meanings[word] for word in schema["enum"]]}
@@ -37,16 +37,12 @@ class Choices:
 
 
 def choices_of(field: FieldInfo) -> dict[str, str]:
-    """All words that a field allows, wherever they stand in its type, with what they mean."""
-    return {word: meaning for words, known in words_of(field) for word, meaning in _described(words, known)}
-
-
-def _described(words: tuple[str, ...], known: Choices | None) -> list[tuple[str, str]]:
-    return [(word, known.meanings[word] if known else "") for word in words]
+    """Return all words that a field allows, wherever they stand in its type, with their meanings."""
+    return {word: known.meanings[word] if known else "" for words, known in words_of(field) for word in words}
 
 
 def words_of(field: FieldInfo) -> Iterator[tuple[tuple[str, ...], Choices | None]]:
-    """The words of every `Literal` and enumeration in the type of a field, and what says their meanings."""
+    """Yield the words of every `Literal` and enumeration in the type of a field, with their meanings or None."""
     yield from _words(field.annotation, field.metadata)
 
 

@@ -38,10 +38,10 @@ class PythonFunction:
 
     @classmethod
     def of(cls, text: str, folder: Path) -> PythonFunction:
-        """The function that ``text`` names in a specification that is in ``folder``: of a ``.py`` file beside it, of
-        one at a path that starts there, or of a module that can be imported.
+        """Return the function that ``text`` names in a specification in ``folder``.
 
-        InputError where there is no such file or module.
+        The module is a ``.py`` file in ``folder``, a path from ``folder``, or a module that can be imported. InputError
+        if there is no such file or module.
         """
         where, _, name = text.rpartition(":")
         if where.endswith(SUFFIX):
@@ -53,22 +53,22 @@ class PythonFunction:
 
     @property
     def text(self) -> str:
-        """The function as a specification in any folder names it."""
+        """The name of the function for a specification in any folder."""
         return f"{self.module or self.file}:{self.name}"
 
     def source(self) -> bytes:
-        """The source of the module. InputError where it cannot be read."""
+        """Return the source of the module. InputError if the file cannot be read."""
         return read_bytes(self.file, PYTHON)
 
     def source_hash(self) -> str:
-        """The hash of the module's source: blake2b-128 as 32 hex digits."""
+        """Return the hash of the module's source: blake2b-128 as 32 hex digits."""
         return blake2b(self.source(), digest_size=16).hexdigest()
 
 
 def name_of_function(function: Callable[..., object]) -> str:
-    """The text that names ``function`` in a specification.
+    """Return the text that names ``function`` in a specification.
 
-    InputError unless it is defined at the top of a module that has a file and is not the program that runs.
+    InputError unless the function is defined at the top of a module with a file, other than the program that runs.
     """
     module, name = function.__module__, function.__qualname__
     try:
@@ -91,7 +91,7 @@ def _existing(file: Path, written: str) -> Path:
 
 
 def _found(name: str, within: Sequence[str] | None) -> ModuleSpec | None:
-    """What Python would import by ``name``, of a package in whose folders ``within``."""
+    """Return the spec of the module ``name`` that Python would import, in the folders ``within`` of its package."""
     for finder in sys.meta_path:
         found = finder.find_spec(name, within)
         if found is not None:
@@ -101,7 +101,7 @@ def _found(name: str, within: Sequence[str] | None) -> ModuleSpec | None:
 
 @lru_cache
 def _imported(module: str, beside: Path) -> Path:
-    """The source of an importable module. Neither the module nor a package that it is in is imported."""
+    """Return the source file of an importable module. Neither the module nor its packages are imported."""
     found: ModuleSpec | None = None
     parts = module.split(".")
     for depth in range(1, len(parts) + 1):

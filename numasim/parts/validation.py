@@ -1,15 +1,15 @@
 """From placed values to validated models: an error of pydantic becomes one InputError at its place.
 
-Errors of several fields are reported together, in the order of the document; of the branches of a union, those of the
-one whose keys and kind fit best. A field that is missing is not reported beside an unknown one that may be the same
-field misspelt.
+Errors of several fields are reported together, in the order of the document. Of the branches of a union, the errors of
+the branch are reported whose keys and kind fit best. A missing field is not reported beside an unknown field that may
+be the missing one, misspelt.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -45,7 +45,7 @@ _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DO
 
 @dataclass(frozen=True)
 class _Complaint:
-    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` name the branches on the way."""
+    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` are branches of unions on the way."""
 
     kind: str
     text: str
@@ -57,7 +57,7 @@ class _Complaint:
 
     @property
     def wrong_kind(self) -> bool:
-        """Whether the value is of another kind than the branch wants."""
+        """Whether the value is of another kind than the branch accepts."""
         return self.kind in _KINDS or self.kind == "literal_error"
 
 
@@ -78,7 +78,7 @@ def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
 
 
 def _some(error: ValidationError) -> list[Any]:
-    """The first errors of each field, in their order: of thousands of wrong values the first ones say enough."""
+    """Return the first errors of each field, in their order, and at most `MOST_COMPLAINTS` in all."""
     seen: Counter[str | int] = Counter()
     found = []
     for each in error.errors(include_url=False):
@@ -90,25 +90,30 @@ def _some(error: ValidationError) -> list[Any]:
 
 
 def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
-    """Return the same error with the place of the field that it names relative to ``node``."""
+    """Return ``error`` with the place of its field; the path of the field begins at ``node``."""
     if len(error.each) > 1:
         return together([placed(each, node, path) for each in error.each], error.cut)
-    found, used = _descend(node, error.path)
+    found, used, _ = _descend(node, error.path)
     place = error.place or str(_key_place(node, used) or found.place) or None
     again = InputError(error.problem, path=path + error.path, place=place, expected=error.expected)
     again.nearest = error.nearest
     return again
 
 
-def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath]:
-    """Return the deepest node on ``loc`` and the path to it; names of branches on the way are skipped."""
-    used: list[str | int] = []
+def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath, tuple[tuple[FieldPath, str], ...]]:
+    """Return the deepest node on ``loc``, the path to the node, and the names of branches on the way.
+
+    The name of a branch of a union leads to no value: it comes with the path at which the union stands.
+    """
+    path: FieldPath = ()
+    labels: list[tuple[FieldPath, str]] = []
     for part in loc:
         inner = node.child(part)
-        if inner is not None:
-            node = inner
-            used.append(part)
-    return node, tuple(used)
+        if inner is None:
+            labels.append((path, str(part)))
+        else:
+            node, path = inner, (*path, part)
+    return node, path, tuple(labels)
 
 
 def _key_place(root: Node, path: FieldPath) -> Place | None:
@@ -119,8 +124,7 @@ def _key_place(root: Node, path: FieldPath) -> Place | None:
 def _complaint(root: Node, error: Any) -> _Complaint:
     loc = list(error["loc"])
     missing = loc.pop() if error["type"] == "missing" else None
-    node, path = _descend(root, loc)
-    labels = _labels(root, loc)
+    node, path, labels = _descend(root, loc)
     place = (_key_place(root, path) if error["type"] == "extra_forbidden" else None) or node.place
     text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     path = path if missing is None else (*path, missing)
@@ -128,21 +132,8 @@ def _complaint(root: Node, error: Any) -> _Complaint:
     return _refined(complaint, root) if complaint.kind == "value_error" else complaint
 
 
-def _labels(root: Node, loc: Sequence[str | int]) -> tuple[tuple[FieldPath, str], ...]:
-    labels: list[tuple[FieldPath, str]] = []
-    node = root
-    path: FieldPath = ()
-    for part in loc:
-        inner = node.child(part)
-        if inner is None:
-            labels.append((path, str(part)))
-        else:
-            node, path = inner, (*path, part)
-    return tuple(labels)
-
-
 def _refined(complaint: _Complaint, root: Node) -> _Complaint:
-    """Use the place of the field with which a sentence begins, relative to the value or the mapping around it."""
+    """Return ``complaint`` at the place of the field with which its sentence begins, if there is such a field."""
     found = _FIELD_FIRST.fullmatch(complaint.text)
     if not found:
         return complaint
@@ -154,7 +145,7 @@ def _refined(complaint: _Complaint, root: Node) -> _Complaint:
 
 
 def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
-    """What is reported: one complaint a field, without the missing fields that may be there under a wrong name."""
+    """Return one complaint for each field, without missing fields that may be there under a wrong name."""
     by_field: dict[FieldPath, _Complaint] = {}
     for each in _meant(complaints, model):
         by_field.setdefault(each.path, each)
@@ -168,7 +159,7 @@ def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_
 
 
 def _meant(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
-    """Only the errors of the best-fitting branch, for every union, outermost first."""
+    """Return the complaints of the best-fitting branch of each union only, outermost unions first."""
     unions = sorted({path for each in complaints for path, _ in each.labels}, key=len)
     for union in unions:
         branches: dict[str, list[_Complaint]] = {}
@@ -227,7 +218,7 @@ def _expected(complaint: _Complaint) -> str:
 
 
 def _own_sentence(complaint: _Complaint) -> str:
-    """Return the validator's own message, and the value unless the message quotes it."""
+    """Return the validator's own message, followed by the value unless the message quotes the value."""
     value = complaint.value
     quote = shown(value)
     simple = value is not None and not isinstance(value, dict | list | tuple | BaseModel)

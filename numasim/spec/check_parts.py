@@ -1,4 +1,4 @@
-"""Whether the parts of a run go together: workers, threads, nodes and background loads that the machine has."""
+"""Whether the parts of a run go together: the machine has the workers, threads, nodes and loads that a run names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check_workers(machine: MachineSpec, workers: int, document: Node) -> None:
-    """InputError, as in all of these functions placed in ``document``, for more workers than hardware threads."""
+    """InputError for more workers than hardware threads; all functions here place their errors in ``document``."""
     if workers > machine.threads:
         raise InputError(
             f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads",
@@ -51,7 +51,7 @@ def check_team(workload: AnyWorkload, workers: int, document: Node) -> None:
 
 
 def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node) -> None:
-    """InputError for a page placement that names a node which the machine has not, or which has no memory."""
+    """InputError for a page placement that names a node that does not exist or has no memory."""
     nodes = machine.node_count
     with_memory = [number for number, node in enumerate(machine.node_shapes) if node.memory]
     for policy in strategy.whole_placement.policies:
@@ -73,7 +73,7 @@ def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node
 
 
 def check_background(machine: MachineSpec, background: BackgroundSpec, document: Node) -> None:
-    """InputError for a load of something that the machine has not, or that leaves nothing of it."""
+    """InputError for a load of a missing node or link, and for a load that leaves no bandwidth."""
     try:
         _check_node_loads(machine, background)
         _check_link_loads(machine, background)
@@ -115,7 +115,7 @@ def _check_link_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
 
 
 def _links_beside(node: int, links: Sequence[tuple[int, int]]) -> str:
-    """What to take for a link that is not there: one that leaves ``node``, or, if there is none, any node that has."""
+    """Return which links exist: the links that leave ``node`` or, if there is no such link, the nodes with links."""
     if not links:
         return "no links, since the machine has one node"
     targets = " or ".join(str(target) for source, target in links if source == node)
@@ -131,8 +131,8 @@ def _check_something_left(load_gbs: Decimal, most_gbs: Decimal, what: str, path:
 
 # ---- Whether a program fits: the parts of a run together, before anything of it is built -----------------------------
 #
-# A family's own parameters are checked where they are read (`numasim.workload.parameters`). How long its work takes
-# also follows from the machine, and how many threads it has from the workers of the run.
+# The parameters of a family alone are checked when they are read (`numasim.workload.parameters`). The time of a program
+# also depends on the machine, and its number of threads on the workers of the run.
 
 
 @dataclass(frozen=True)
@@ -144,18 +144,18 @@ class Distances:
 
     @classmethod
     def of(cls, spec: MachineSpec) -> Distances:
-        """Those of the machine that ``spec`` describes."""
+        """Return the distances of the machine that ``spec`` describes."""
         return cls.on(build(spec))
 
     @classmethod
     def on(cls, machine: Machine) -> Distances:
-        """Those of ``machine``, where a hit in a cache may take longer than a miss."""
+        """Return the distances of ``machine``, in which a hit in a cache may take longer than a miss."""
         hits_ps = machine.caches.llc_hit_ps, machine.caches.llc_remote_hit_ps
         return cls(max(int(machine.latency_ps.max()), *hits_ps), machine.nodes)
 
 
 def check_distances(machine: MachineSpec, distances: Distances) -> None:
-    """InputError for a machine whose latencies exceed what the engines hold."""
+    """InputError for a machine whose latencies exceed the largest that engines can hold."""
     if distances.farthest_ps > MOST_COST_PS:
         raise InputError(
             f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps",
@@ -165,7 +165,7 @@ def check_distances(machine: MachineSpec, distances: Distances) -> None:
 
 
 def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, distances: Distances) -> None:
-    """InputError, with the path of the field, for a program whose times or numbers exceed what the engines hold."""
+    """InputError, with the path of the field, for a program with larger times or numbers than engines can hold."""
     parameters, given = workload, workload.model_fields_set
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(workers)
@@ -176,7 +176,7 @@ def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, dis
 
 
 def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
-    """InputError for a program, read from a file or grown by draws, that exceeds what the engines hold."""
+    """InputError for a program from a file or from draws that is larger than engines can hold."""
     totals = totals_of(work)
     distances = Distances.on(machine)
     if problem := excess(totals) or too_long(totals, distances, mlp_ppm):
@@ -184,7 +184,7 @@ def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
 
 
 def too_long(totals: Totals, distances: Distances, mlp_ppm: int = MILLION) -> str | None:
-    """What of the times on this machine does not fit, as the part of a sentence: even if all memory is the farthest."""
+    """Return the end of a sentence on times that do not fit if all memory is the farthest, or None if all fit."""
     latency_ps = distances.farthest_ps
     if totals.access_lines * latency_ps * THOUSAND > MOST_PS:
         return f"moves {totals.access_lines:,} lines in one access, too many where a miss takes {latency_ps:,} ps"

@@ -17,7 +17,7 @@ from numasim.workload.registry import PARAMETERS, described
 
 
 def describe_sweep(name: str) -> str:
-    """Lines of text about the shipped sweep ``name``: its description, number of runs, fields and axes."""
+    """Return lines of text about the shipped sweep ``name``: its description, number of runs, fields and axes."""
     loaded = load_sweep(name)
     rows = [*_common(name, loaded), *_axes(loaded)]
     width = max(len(field) for field, _ in rows)
@@ -38,17 +38,17 @@ def _axes(loaded: SweepSpec) -> Iterator[tuple[str, str]]:
 
 
 def flow(value: Any) -> str:
-    """A value as it may stand in YAML."""
+    """Return ``value`` as YAML."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {flow(inner)}' for key, inner in value.items())}}}"
     return value if isinstance(value, str) else canonical_json(value)
 
 
-# ---- A family of workloads for people: its parameters, which are needed, and what the others are without a value -----
+# ---- A family of workloads for people: its parameters with their defaults --------------------------------------------
 
 
 def describe_family(name: str) -> str:
-    """What the family ``name`` is, and a line for each parameter: its name, its default and its meaning."""
+    """Return what the family ``name`` is, and a line with name, default and meaning for each parameter."""
     rows = list(_parameters(name))
     names, defaults = (max(len(row[at]) for row in rows) for at in (0, 1))
     lines = (f"  {name:<{names}}  {default:<{defaults}}  {meaning}".rstrip() for name, default, meaning in rows)
@@ -68,7 +68,7 @@ UNSAID = ("name", "sources")
 
 
 def describe_runtime(runtime: RuntimeSpec) -> str:
-    """The name, then a line for each field that has a value: its dotted name, the value and its meaning."""
+    """Return the name of ``runtime``, and a line with name, value and meaning for each field that has a value."""
     rows = list(_fields(runtime, ""))
     names, values = (max(len(row[at]) for row in rows) for at in (0, 1))
     lines = (f"  {name:<{names}}  {value:<{values}}  {meaning}".rstrip() for name, value, meaning in rows)

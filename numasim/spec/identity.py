@@ -1,4 +1,4 @@
-"""The identity of a run: the contents of everything that is simulated, not names, paths or comments.
+"""The identity of a run: a hash of the contents of all parts, without names, paths and comments.
 
 A run's identity is a 128-bit BLAKE2b hash (RFC 7693) of canonical JSON: sorted keys, no spaces, normalised decimals.
 """
@@ -30,7 +30,7 @@ def run_id(spec: RunSpec, seed_r: int) -> str:
 
 @lru_cache(maxsize=2)
 def _around_the_seed(spec: RunSpec) -> tuple[str, str]:
-    """The contents of ``spec`` as JSON up to the seed, and from there to the workload: alike for all its repeats."""
+    """Return the JSON of ``spec`` before the seed and from the seed to the workload; all repeats share both texts."""
     before = (
         ("machine", spec.machine.contents_json),
         ("model", canonical_json(spec.model.model_dump(exclude={"skip"}))),

@@ -1,6 +1,6 @@
-"""JSON Schema (draft 2020-12) of every kind of specification, so that editors complete and check YAML.
+"""JSON Schema (draft 2020-12) of every kind of specification, by which editors complete and check YAML.
 
-Descriptions are those of the models' fields; what users write beside them is described here.
+Fields are described in the models. The parts of a run, ``like`` and the axes of sweeps are described here.
 """
 
 from __future__ import annotations
@@ -66,18 +66,18 @@ def json_schema(kind: str) -> Schema:
 
 
 def with_title(kind: str, schema: Schema) -> Schema:
-    """Return ``schema`` as a document of its own."""
+    """Return ``schema`` as a whole document, with the dialect and a title."""
     return {"$schema": DIALECT, **schema, "title": f"numasim {kind}"}
 
 
 def model_schema(model: Any) -> Schema:
-    """Return the schema of what a model accepts."""
+    """Return the schema of the values that ``model`` accepts."""
     schema: Schema = _bounded(TypeAdapter(model).json_schema(schema_generator=_Generator))
     return schema
 
 
 def _bounded(schema: Any) -> Any:
-    """Rename bounds to JSON Schema's keywords: pydantic uses names of its own for those behind a validator."""
+    """Rename the bounds behind a validator, for which pydantic has its own names, to the keywords of JSON Schema."""
     if isinstance(schema, list):
         return [_bounded(each) for each in schema]
     if not isinstance(schema, dict):
@@ -100,7 +100,7 @@ def _part(part: str) -> Schema:
 
 
 def _merged(model: type[Model]) -> Iterator[type[Model]]:
-    """The models of the mappings inside of a part that ``like`` merges, so that their fields may be left out."""
+    """Yield the models of mappings inside of a part that ``like`` merges: their fields may be left out."""
     for key in spelled(model):
         inner = field_model(model, key)
         if inner is not None:
@@ -109,7 +109,7 @@ def _merged(model: type[Model]) -> Iterator[type[Model]]:
 
 
 def _needed(model: type[Model]) -> Schema:
-    """The schema of the fields that a mapping needs where it is not merged with another, level by level."""
+    """Return the schema of the fields that a mapping needs, level by level, if it is not merged with another."""
     required = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
     inner = {key: _needed(found) for key in spelled(model) if (found := field_model(model, key))}
     properties = {key: {"if": {"type": "object"}, "then": each} for key, each in inner.items() if each}

@@ -1,8 +1,8 @@
-"""One run of a document: that which it describes or, of a sweep, one of its cells.
+"""One run of a document: the run that the document describes or, of a sweep, one of its cells.
 
-Of a sweep that is the first of those cells which have the values that changes give to axes and, as far as there are
-any, those that the document itself gives beside its axes. A change to a value that no cell has makes a run beside the
-cells: the value replaces that of the axis. A change of a whole field leaves no axis inside it.
+Of a sweep the first cell is run that has the values which changes give to axes. Of several such cells, cells that have
+the values which the document gives beside its axes are preferred. A change to a value that no cell has makes a run
+beside the cells: the value replaces the value of the axis. A change of a whole field removes all axes inside the field.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numasim.spec.sweep_axes import Point, all_points, axis_name, axis_values, r
 
 @dataclass(frozen=True)
 class OneRun:
-    """A run; of a sweep also its number among the ``cells``, None if it is none of them.
+    """A run; of a sweep also the ``index`` of the run among the ``cells``, or None if the run is no cell.
 
     ``axes`` has the value of each axis in this run, ``other`` an axis and a value of it that another cell has.
     """
@@ -41,7 +41,7 @@ def load_run(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, An
 
 
 def load_one(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> OneRun:
-    """Return the run that `load_run` returns, and which cell of a sweep it is."""
+    """Return the run that `load_run` returns, with its cell if the document is a sweep."""
     assignments = all_assignments(sets, changes)
     document = with_axes(document_of(spec), assignments)
     others = [each for each in assignments if each.path[0] != "sweep"]
@@ -67,7 +67,7 @@ def load_one(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, An
 
 
 def _fitting(points: Sequence[Point], assignments: Sequence[Assignment]) -> tuple[Sequence[int], list[Assignment]]:
-    """The points with the values that ``assignments`` give to axes, and the assignments that are still needed."""
+    """Return the points with the values that ``assignments`` give to axes, and the assignments that no point has."""
     fitting: Sequence[int] = range(len(points))
     needed = []
     for each in assignments:
@@ -79,7 +79,7 @@ def _fitting(points: Sequence[Point], assignments: Sequence[Assignment]) -> tupl
 
 
 def _preferred(points: Sequence[Point], fitting: Sequence[int], document: Node) -> int:
-    """The first of the ``fitting`` points, among those that have the values of the document itself."""
+    """Return the first of the ``fitting`` points, preferably one with the values of the document itself."""
     for each in points[fitting[0]]:
         own = document.follow(each.path)
         if own is not None:
@@ -89,22 +89,22 @@ def _preferred(points: Sequence[Point], fitting: Sequence[int], document: Node) 
 
 
 def _has(point: Point, wanted: Assignment) -> bool:
-    """Whether the axis that ``wanted`` is to has its value, or a mapping of that name."""
+    """Whether the axis of ``wanted`` has the wanted value at ``point``, or a mapping with the wanted name."""
     value = axis_values(point).get(axis_name(wanted), _Nothing)
     plain = wanted.value.plain()
     return bool(value == plain or (isinstance(value, dict) and isinstance(plain, str) and value.get("name") == plain))
 
 
 class _Nothing:
-    """No value of an axis equals it."""
+    """Stands for a missing value; no value of an axis equals this class."""
 
 
 def _covers(whole: Assignment, part: Assignment) -> bool:
-    """Whether ``part`` is to the same field as ``whole``, or inside of it."""
+    """Whether ``part`` assigns to the field of ``whole``, or inside of that field."""
     return part.path[: len(whole.path)] == whole.path
 
 
 def _other(points: Sequence[Point], values: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """An axis with a short value that is not that of the run."""
+    """Return an axis, and a short value of that axis that the run does not have; None if there is none."""
     found = ((name, value) for point in points for name, value in axis_values(point).items())
     return next((each for each in found if isinstance(each[1], str | int) and each[1] != values.get(each[0])), None)

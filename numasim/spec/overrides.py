@@ -42,7 +42,7 @@ def from_text(text: str) -> Assignment:
 
 
 def flow_value(text: str, source: Source) -> Node:
-    """Return the YAML scalar or flow collection ``text``; InputError, placed at ``source``, where it is none."""
+    """Return the YAML scalar or flow collection ``text``; InputError, placed at ``source``, for other texts."""
     if not text.strip():
         raise InputError("there is no value after =", place=source.name, expected="field=value, such as workers=24")
     try:
@@ -59,7 +59,7 @@ def _placed(node: Node, place: Place) -> Node:
 
 
 def from_mapping(changes: Mapping[str, Any]) -> list[Assignment]:
-    """One assignment for each dotted field of ``changes``; the values are plain Python data."""
+    """Return an assignment for each dotted field of ``changes``; the values are plain Python data."""
     made = []
     for name, value in changes.items():
         place = Place(Source(name, Path()))
@@ -81,7 +81,12 @@ def _put(node: Node, assignment: Assignment, depth: int) -> Node:
     if isinstance(node.content, list):
         return _put_item(node, assignment, depth)
     if not isinstance(node.content, dict):
-        raise _no_inside(node, assignment, depth)
+        raise InputError(
+            f"the value is {shown(node.plain())}, which has no field {str(part)!r}",
+            path=assignment.path[:depth],
+            place=str(assignment.place) or None,
+            expected="a mapping; set the field as a whole, such as field={key: value}",
+        )
     inner = node.content.get(part) or Node({}, assignment.place)
     place = node.keys[part] if part in node.content and depth + 1 < len(assignment.path) else assignment.place
     return node.replaced(part, _put(inner, assignment, depth + 1), place)
@@ -100,13 +105,4 @@ def _put_item(node: Node, assignment: Assignment, depth: int) -> Node:
         )
     return Node(
         [_put(item, assignment, depth + 1) if at == part else item for at, item in enumerate(items)], node.place
-    )
-
-
-def _no_inside(node: Node, assignment: Assignment, depth: int) -> InputError:
-    return InputError(
-        f"the value is {shown(node.plain())}, which has no field {str(assignment.path[depth])!r}",
-        path=assignment.path[:depth],
-        place=str(assignment.place) or None,
-        expected="a mapping; set the field as a whole, such as field={key: value}",
     )

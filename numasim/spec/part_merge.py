@@ -1,16 +1,17 @@
-"""What ``like`` does: the mapping of a part with that of another laid over it, key by key and level by level.
+"""How ``like`` merges two mappings of a part: the upper is laid over the lower, key by key and level by level.
 
-A value of the upper mapping replaces that of the lower, except where both are mappings with fields of their own: these
-are merged likewise. What the lower mapping leaves out is there by its default: a default that is written out, and one
-that is not, are the same. A word that names a kind is the mapping with that kind: ``placement: interleave`` is
-``placement: {policy: interleave}``. Replaced as wholes are therefore
+A value of the upper mapping replaces the value of the lower mapping, unless both values are mappings with fields of
+their own: these are merged likewise. A field that the lower mapping leaves out has its default, as if the default were
+written. A word that names a kind is the mapping with that kind: ``placement: interleave`` is ``placement: {policy:
+interleave}``. Replaced as wholes are therefore
 
 - lists and other words: ``steal``, ``dispatch``, ``turbo``, ``amount: half``, ``links: ring`` over a list of links;
 - collections whose keys the file chooses: ``queues``.
 
-A field that means nothing beside the fields of the upper mapping goes, all others stay: ``batch`` of ``locks: {kind:
-cohort, batch: 8, home: owner}`` under ``locks: {kind: mutex}``, ``count`` of an amount under ``amount: {share: 2}``,
-``routes`` where ``links`` are others. Sources are merged, too; that of a value which changes goes with that value.
+A field that means nothing beside the fields of the upper mapping is dropped; all others stay. Dropped are ``batch`` of
+``locks: {kind: cohort, batch: 8, home: owner}`` under ``locks: {kind: mutex}``, ``count`` of an amount under ``amount:
+{share: 2}``, and ``routes`` if ``links`` change. Sources are merged, too; the source of a value that changes is
+dropped.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SOURCES = "sources"
 
 
 def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
-    """Return the mapping ``top`` laid over ``base``, which both describe a ``model`` in part."""
+    """Return the mapping ``top`` laid over ``base``; both are incomplete descriptions of a ``model``."""
     merged, changed = _merged(base, top.without(SOURCES), model)
     sources = _sources(base.child(SOURCES), top.child(SOURCES), changed)
     if sources is None or SOURCES not in spelled(model):
@@ -32,14 +33,14 @@ def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
 
 
 def field_model(model: type[Model], key: Key) -> type[Model] | None:
-    """The model of a field's value in the form of a mapping, if it has exactly one."""
+    """Return the model of the field ``key`` if its value can be a mapping of exactly one model, else None."""
     annotation = spelled(model).get(str(key))
     models = models_of(annotation) if annotation is not None else []
     return models[0] if len(models) == 1 and issubclass(models[0], Model) else None
 
 
 def _merged(base: Node, top: Node, model: type[Model], above: str = "") -> tuple[Node, set[str]]:
-    """``top`` over ``base``, and the dotted paths of the values of ``base`` that change or go."""
+    """Return ``top`` over ``base``, and the dotted paths of the values of ``base`` that change or are dropped."""
     content, changed = dict(base.mapping()), set()
     for key in _without_meaning(base, top, model):
         del content[key]
@@ -63,7 +64,7 @@ def _merged(base: Node, top: Node, model: type[Model], above: str = "") -> tuple
 
 
 def _without_meaning(base: Node, top: Node, model: type[Model]) -> list[Key]:
-    """The keys of ``base`` that mean nothing to the kind that ``top`` says."""
+    """Return the keys of ``base`` that mean nothing for the kind of ``top``."""
     kind = model.kind_of(top.plain())
     if kind is None or kind == (model.kind_of(base.plain()) or model.default_kind()):
         return []
@@ -71,7 +72,7 @@ def _without_meaning(base: Node, top: Node, model: type[Model]) -> list[Key]:
 
 
 def _default(model: type[Model], key: Key, place: Place) -> Node | None:
-    """What a field that is left out is, if that is a mapping."""
+    """Return the default of the field ``key``, if the default is a mapping."""
     field = next((field for name, field in model.model_fields.items() if (field.alias or name) == key), None)
     if field is None or not isinstance(field.default, Model):
         return None
@@ -80,7 +81,7 @@ def _default(model: type[Model], key: Key, place: Place) -> Node | None:
 
 
 def _as_mappings(base: Node, top: Node, model: type[Model]) -> tuple[Node, Node] | None:
-    """Both values as mappings of ``model``, None where one of them is neither that nor a word for it."""
+    """Return both values as mappings of ``model``, or None if a value is neither a mapping nor a word for one."""
     if not any(isinstance(each.content, dict) for each in (base, top)):
         return None
     lower, upper = _spelled_out(base, model), _spelled_out(top, model)
@@ -96,7 +97,7 @@ def _spelled_out(node: Node, model: type[Model]) -> Node:
 
 
 def _sources(base: Node | None, top: Node | None, changed: set[str]) -> Node | None:
-    """The sources of both; without those of the lower mapping for fields of which anything has ``changed``."""
+    """Return the sources of both mappings, without the lower mapping's sources for fields that have ``changed``."""
     if base is None or not isinstance(base.content, dict) or (top is not None and not isinstance(top.content, dict)):
         return top or base
     kept = base.without(*(str(field) for field in base.mapping() if _is_touched(str(field), changed)))

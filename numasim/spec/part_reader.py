@@ -28,19 +28,19 @@ from numasim.strategy.control.loaded_controller import PATH, check_source
 from numasim.strategy.control.task_control import check_labels
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The functions that a strategy names: a controller, which is found but not executed where the strategy is read, and
-# labels.
+# The functions that a strategy names: labels, and a controller, which is found but not executed when the strategy is
+# read.
 #
-# What a controller is called depends on the folder of the file that names it; a strategy that has been read has a
-# name which leads to it from everywhere. A function of labels has a registered name
+# The name of a controller in a file depends on the folder of that file. When the strategy has been read, the name leads
+# to the controller from any folder. A function of labels has a registered name
 # (`numasim.strategy.control.task_control`).
 
 
 def with_named_functions(part: str, document: Node) -> Node:
-    """``document`` of a ``part``, in which the function of a strategy's ``tune.python`` is named by its file.
+    """Return ``document`` of a ``part`` with the function of a strategy's ``tune.python`` named by its file.
 
-    InputError where there is no such function, one with other arguments, or no function of that name for the
-    strategy's ``labels``. What is no name of a function stays as it is.
+    InputError if there is no such function, if it takes other arguments, or if no function is registered by the name in
+    the strategy's ``labels``. A value that is no name of a function stays as it is.
     """
     if part != "strategy":
         return document
@@ -74,7 +74,7 @@ CATALOG = {"machine": "machines", "strategy": "strategies", "runtime": "runtimes
 
 @cache
 def _shipped_document(file: Path, _changed_ns: int) -> Node:
-    """Return the document in a shipped file. Many runs of a process name it; it is read again only after a change."""
+    """Return the document in a shipped file, which is read again only after a change."""
     return load(file)
 
 
@@ -88,11 +88,11 @@ def shipped_file(part: str, node: Node) -> Path | None:
     if not isinstance(node.content, str) or catalog.is_path(node.content):
         return None
     file = catalog.folder(CATALOG[part]) / f"{node.content}.yaml"
-    return file if file.is_file() else None
+    return file if is_file(file) else None
 
 
 def _real(file: Path) -> Path:
-    """The file that a path leads to, however the path is written."""
+    """Return the file to which a path leads, with all links resolved."""
     return Path(os.path.realpath(file))
 
 

@@ -43,7 +43,7 @@ from numasim.workload.registry import PARAMETERS
 
 
 class Settings(Model):
-    """The fields of a run that are no parts."""
+    """The fields of a run other than its machine, workload, strategy and runtime."""
 
     workers: PositiveCount = Field(description="Number of workers, each on a hardware thread of its own.")
     model: ModelSpec = Field(
@@ -63,9 +63,9 @@ FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, 
 
 @dataclass(frozen=True, eq=False)
 class RunSpec:
-    """The resolved contents of one simulation; ``repeat`` is how often it is run, each time with a seed of its own.
+    """The resolved contents of one simulation, which is run ``repeat`` times, each time with another seed.
 
-    A specification equals itself alone, and the repeats of a cell share it; `numasim.spec.identity` compares contents.
+    A specification equals itself only; all repeats of a cell share it. `numasim.spec.identity` compares contents.
     """
 
     machine: MachineSpec
@@ -148,24 +148,24 @@ class Resolver:
         hidden = {*varied, *(name for name in FIELDS if document.child(name) is None and {name, None} & misspelt)}
         values: dict[str, Any] = {}
 
-        def take(make: Callable[[], Mapping[str, Any] | None]) -> None:
+        def take(make: Callable[..., Mapping[str, Any] | None], *arguments: Any) -> None:
             try:
-                values.update(make() or {})
+                values.update(make(*arguments) or {})
             except InputError as error:
                 mistakes.append(error)
 
-        take(lambda: self._settings(document, _below(inner, *Settings.model_fields), hidden))
+        take(self._settings, document, _below(inner, *Settings.model_fields), hidden)
         if "workload" not in hidden:
             take(lambda: {"workload": self.workload(_required(document, "workload"), _below(inner, "workload"))})
         for part in PARTS:
             if part not in hidden and (document.child(part) or part != "runtime" or "workload" in values):
-                take(lambda part=part: {part: self._part(part, document, _below(inner, part), values.get("workload"))})
+                take(self._part, part, document, _below(inner, part), values.get("workload"))
         whole = put_all(document, _below(inner, "model")) if "model" in values else document
         for needed, check in _CHECKS:
             if values.keys() >= needed:
-                take(lambda check=check: check(values, whole))
+                take(check, values, whole)
         if not mistakes and values.keys() >= RunSpec.__dataclass_fields__.keys():
-            take(lambda: self._check_size(RunSpec(**values), document, _below(inner, "workload")))
+            take(self._check_size, RunSpec(**values), document, _below(inner, "workload"))
         return values, mistakes
 
     def _check_size(self, spec: RunSpec, document: Node, inner: tuple[Assignment, ...]) -> None:
@@ -199,7 +199,7 @@ class Resolver:
         return self._made[key]
 
     def _settings(self, document: Node, inner: tuple[Assignment, ...], hidden: Collection[Key]) -> Mapping[str, Any]:
-        """Return the fields that are no parts, by name, without the ``hidden`` ones."""
+        """Return the fields of `Settings` by name, without the ``hidden`` fields."""
         if "workers" in hidden:
             document = document.replaced("workers", Node(1, document.place), document.place)
         given: dict[Key, Node] = {key: node for key, node in document.mapping().items() if key in Settings.model_fields}
@@ -215,13 +215,12 @@ class Resolver:
         )
         return made
 
-    def _part(self, part: str, document: Node, inner: tuple[Assignment, ...], workload: Any) -> Any:
+    def _part(self, part: str, document: Node, inner: tuple[Assignment, ...], workload: Any) -> Mapping[str, Model]:
+        """Return the part of ``document`` by name; the default runtime is the runtime of ``workload``."""
         node = document.child(part)
         if node is None and part == "runtime":
-            key: tuple[Any, ...] = (part, workload.default_runtime, *inner)
             node = Node(workload.default_runtime, document.place)
-            return self._remember(key, lambda: self._validated(part, node, inner))
-        return self.part(part, _required(document, part), inner)
+        return {part: self.part(part, node or _required(document, part), inner)}
 
     def part(self, part: str, node: Node, inner: tuple[Assignment, ...]) -> Model:
         """Return the checked machine, strategy or runtime of ``node`` after the assignments ``inner`` to its fields."""

@@ -1,4 +1,4 @@
-"""One part or workload on its own, as a command line names it: a shipped name, a path or a YAML flow mapping."""
+"""A part or workload that a command line names: by a shipped name, a path or a YAML flow mapping."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from numasim.spec.part_reader import PARTS, PartReader
 from numasim.spec.run_spec import validated_workload, workload_mapping
 from numasim.workload.parameters import AnyWorkload
 
-NOWHERE = Place(Source("", Path()))  # a command line is no file
+NOWHERE = Place(Source("", Path()))  # values of a command line have no place in a file
 
 
 def read_machine(text: str) -> MachineSpec:
-    """The machine of a shipped name or path. InputError for anything that is wrong, with its place."""
+    """Return the machine of a shipped name or path. InputError with its place for anything that is wrong."""
     return cast(MachineSpec, _read_part("machine", text))
 
 
 def read_strategy(text: str) -> StrategySpec:
-    """The strategy of a shipped name or path. InputError for anything that is wrong, with its place."""
+    """Return the strategy of a shipped name or path. InputError with its place for anything that is wrong."""
     return cast(StrategySpec, _read_part("strategy", text))
 
 
 def read_runtime(text: str) -> RuntimeSpec:
-    """The runtime of a shipped name or path. InputError for anything that is wrong, with its place."""
+    """Return the runtime of a shipped name or path. InputError with its place for anything that is wrong."""
     return cast(RuntimeSpec, _read_part("runtime", text))
 
 
 def read_workload(text: str, parameters: Sequence[str] = ()) -> AnyWorkload:
-    """The workload of a name or a flow mapping such as ``{name: fib, n: 20}``, with ``parameters`` such as ``n=20``."""
+    """Return the workload of a name or mapping such as ``{name: fib, n: 20}``, with ``parameters`` like ``n=20``."""
     node = workload_mapping(_flow_value(text)) if text else Node({}, NOWHERE)
     for word in parameters:
         name, equals, value = word.partition("=")
@@ -50,7 +50,7 @@ def read_workload(text: str, parameters: Sequence[str] = ()) -> AnyWorkload:
 
 
 def _flow_value(text: str, whole: str | None = None) -> Node:
-    """The YAML value ``text``; errors of its syntax are placed at the ``whole`` word that it stands in."""
+    """Return the YAML value ``text``; errors of syntax are placed at the ``whole`` word that contains the text."""
     return from_python(flow_value(text, Source(whole or text, Path())).plain(), NOWHERE)
 
 

@@ -41,7 +41,7 @@ class RangeSpec(Model):
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Excludes the cells in which every named axis has one of the values; ``place`` is that of the entry."""
+    """An entry at ``place`` that excludes the cells in which every named axis has one of the values."""
 
     values: dict[str, list[Any]]
     place: Place
@@ -53,7 +53,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Axes:
-    """The dimensions to multiply, the last fastest; the extra cells; the exclusions; the names in file order."""
+    """The dimensions to multiply, of which the last varies fastest; extra cells; exclusions; names in file order."""
 
     names: tuple[str, ...]
     dimensions: tuple[tuple[Point, ...], ...]
@@ -87,7 +87,7 @@ def read_axes(sweep: Node) -> Axes:
 
 
 def _positions(sweep: Node, key: Key) -> list[tuple[Point, ...]]:
-    """Return the dimensions of the entry ``key``: of ``exclude`` none, of ``include`` one that has all its cells."""
+    """Return the dimensions of the entry ``key``: for ``include`` one with all cells, for ``exclude`` no dimension."""
     if key == "zip":
         return [_group(entry) for entry in _groups(sweep.mapping()[key])]
     if key == "include":
@@ -259,7 +259,7 @@ def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
 
 
 def with_axes(document: Node, assignments: Iterable[Assignment]) -> Node:
-    """Return ``document`` after those of ``assignments`` whose first key is ``sweep``."""
+    """Return ``document`` after the ``assignments`` whose first key is ``sweep``."""
     for each in assignments:
         if each.path[0] == "sweep":
             document = put_all(document, [replace(each, path=("sweep", *_inside(document, each.path[1:])))])
@@ -267,7 +267,7 @@ def with_axes(document: Node, assignments: Iterable[Assignment]) -> Node:
 
 
 def _inside(document: Node, path: FieldPath) -> FieldPath:
-    """The keys below ``sweep`` that ``path``, in which names of axes are split at their dots, leads through."""
+    """Return the keys below ``sweep`` for ``path``, in which the names of axes are split at their dots."""
     node = document.child("sweep")
     if not path:
         return ()
@@ -280,7 +280,7 @@ def _inside(document: Node, path: FieldPath) -> FieldPath:
 
 
 def _of_axis(axes: Node | None, path: FieldPath) -> FieldPath:
-    """The key of the axis, and what of ``path`` goes on inside of its values."""
+    """Return the key of the axis of ``path``, followed by the rest of ``path``, which leads into the values."""
     for key in _keys(axes):
         name = path_parts(str(key))
         inner = path[len(name) :]
@@ -294,6 +294,6 @@ def _keys(axes: Node | None) -> list[Key]:
 
 
 def _goes_on(axes: Node | None, key: Key, part: Key) -> bool:
-    """Whether the values of the axis ``key`` have something at ``part``: an entry of a list, or the end of a range."""
+    """Whether ``part`` may lead into the values of the axis ``key``: to an entry of a list or a field of a range."""
     values = axes.child(key) if axes else None
     return values is not None and (isinstance(values.content, dict) or isinstance(part, int))

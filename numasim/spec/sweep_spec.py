@@ -33,7 +33,7 @@ from numasim.spec.sweep_axes import SPECIAL, Axes, Point, all_points, axis_name,
 from numasim.spec.written_sweep import written
 from numasim.workload.parameters import WorkloadFile
 
-MOST_RUNS = 10_000_000  # every one is planned in memory before the first is started
+MOST_RUNS = 10_000_000  # all runs are planned in memory before the first run starts
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Cell:
 class SweepSpec:
     """The cells of a sweep in order.
 
-    ``contents`` is what all cells share, without axes, repeats and names; ``text`` is the YAML that describes the
-    sweep, ``files`` what it refers to, by paths beside it.
+    ``contents`` are the fields that all cells share, without axes, repeats and names. ``text`` is the YAML of the
+    sweep; ``files`` are the files to which ``text`` refers, by their paths beside it.
     """
 
     axes: tuple[str, ...]
@@ -70,9 +70,9 @@ class SweepSpec:
 def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
     """Return the sweep in a YAML file, of a shipped name or of a mapping; without ``sweep`` it is one cell.
 
-    ``sets`` and ``changes`` are as for `load_run`. The text of a YAML file is kept as it is where nothing but the text
-    describes the sweep; else all is written out (`numasim.spec.written_sweep`). InputError for anything that is wrong;
-    a cell that cannot be run is named by its axis values.
+    ``sets`` and ``changes`` are as for `load_run`. The text of a YAML file is kept unchanged if the text alone
+    describes the sweep; else the sweep is written out (`numasim.spec.written_sweep`). InputError for anything that is
+    wrong; the error of a cell has the cell's axis values.
     """
     assignments = all_assignments(sets, changes)
     document = with_axes(document_of(spec), assignments)
@@ -86,7 +86,7 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
 
 
 def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
-    """Whether anything of the sweep is in a file of the user's beside its own."""
+    """Whether the sweep refers to other files of the user: parts, task graphs or controllers."""
     specs = {id(cell.spec.strategy): cell.spec for cell in made.cells}.values()
     calls = any(spec.strategy.tune is not None and spec.strategy.tune.function for spec in specs)
     return calls or resolver.reads_files or any(isinstance(cell.spec.workload, WorkloadFile) for cell in made.cells)
@@ -136,7 +136,7 @@ def _check_runs(cells: int, repeat: int, document: Node) -> None:
 
 
 def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], points: Sequence[Point]) -> Iterator[Cell]:
-    """The cells in order; InputError with all that is wrong with any of them."""
+    """Yield the cells in order; InputError with the mistakes of all cells."""
     for index, point in enumerate(points):
         try:
             spec = resolver.run(document, (*base, *point))
@@ -153,7 +153,7 @@ MOST_TRIED, ENOUGH = 300, 100  # cells that are looked at, and mistakes after wh
 
 
 def _in_cell(error: InputError, index: int, point: Point) -> InputError:
-    """Return the same error, naming the cell."""
+    """Return the same error with the cell in its sentence."""
     values = ", ".join(f"{name} = {_short(value)}" for name, value in axis_values(point).items())
     problem = f"{error.problem} (in cell {index}: {values})" if point else error.problem
     again = InputError(problem, path=error.path, place=error.place, expected=error.expected)
@@ -168,9 +168,9 @@ def _short(value: Any) -> str:
 def _of_cells(
     resolver: Resolver, document: Node, base: Sequence[Assignment], points: Sequence[Point], failed: int
 ) -> InputError:
-    """What is wrong with the cell number ``failed`` and with others that show a value of an axis for the first time.
+    """Return the mistakes of the cell ``failed`` and of all cells that show a value of an axis for the first time.
 
-    What is wrong with several of them alike is said of the first.
+    A mistake of several cells is reported for the first of them.
     """
     found: dict[str, InputError] = {}
     for tried, index in enumerate(_telling(points, failed)):
@@ -186,7 +186,7 @@ def _of_cells(
 
 
 def _telling(points: Sequence[Point], failed: int) -> list[int]:
-    """The cells that show a value of an axis for the first time, and the cell ``failed``, in order."""
+    """Return the cell ``failed`` and the cells that show a value of an axis for the first time, in order."""
     first: dict[int, int] = {}
     for index, point in enumerate(points):
         for each in point:
@@ -195,13 +195,13 @@ def _telling(points: Sequence[Point], failed: int) -> list[int]:
 
 
 def _beside_axes(resolver: Resolver, document: Node, base: Sequence[Assignment]) -> list[InputError]:
-    """What is wrong with the fields that no axis changes, where the axes themselves are wrong."""
+    """Return the mistakes of the fields that no axis changes, for a sweep whose axes are wrong."""
     missing = {name for name in FIELDS if document.child(name) is None}  # may be what a wrong axis stands for
     return resolver.resolved(document.without("sweep"), base, {*_varied(document.child("sweep")), *missing})[1]
 
 
 def _varied(axes: Node | None) -> Iterator[Key]:
-    """The fields that axes are, or are inside of."""
+    """Yield the fields that axes change, as wholes or inside."""
     if axes is None or not isinstance(axes.content, dict | list):
         return
     if isinstance(axes.content, list):

@@ -1,8 +1,8 @@
-"""A sweep as the text of a YAML file, from which it can be run again anywhere.
+"""A sweep as the text of a YAML file, from which the sweep can be run again in any folder.
 
-Machines and strategies that are objects of Python, or in files of the user's, are written out as mappings. Task graphs
-and the modules of controllers become files beside the text, since their paths would lead elsewhere from another folder.
-Overrides are written into the fields, or into the values of the axis, that they change.
+Machines and strategies that are objects of Python or files of the user are written out as mappings. Task graphs and the
+modules of controllers become files beside the text, since a path does not lead to the same file from another folder.
+Overrides are written into the fields, or into the values of axes, that they change.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FI
 
 @dataclass
 class WrittenSweep:
-    """The text of a sweep, and the files that it refers to, by their paths beside it."""
+    """The text of a sweep, and the contents of the files to which the text refers, by their paths beside the text."""
 
     text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
 
 
 def written(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> WrittenSweep:
-    """Write out ``document`` after ``assignments``, none of which is to an axis."""
+    """Return ``document`` after ``assignments`` as text and files; no assignment is to an axis."""
     writer = _Writer(resolver)
     sweep = document.child("sweep")
     changed, writer.of_axes = _changed(document.without("sweep"), assignments, resolver)
@@ -53,14 +53,14 @@ def written(document: Node, assignments: Iterable[Assignment], resolver: Resolve
 
 
 def _long_axes(sweep: Node | None) -> Iterator[str]:
-    """The dotted paths of lists that have mappings, each of which gets a line."""
+    """Yield the dotted paths of lists with mappings, which are written with a line for each item."""
     for key, node in (sweep.mapping() if sweep else {}).items():
         if isinstance(node.content, list) and any(isinstance(item.content, dict) for item in node.content):
             yield f"sweep.{key}"
 
 
 def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
-    """``document`` after ``assignments``, and those that change every value of a field which is an axis."""
+    """Return ``document`` after ``assignments``, and the assignments inside of fields that are axes."""
     assignments = list(assignments)
     document = put_all(document, (each for each in assignments if len(each.path) == 1))
     left = []
@@ -78,14 +78,14 @@ def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolv
 
 
 def _whole(field_name: str, node: Node, resolver: Resolver) -> Node:
-    """The value of a field as a mapping whose fields can be set."""
+    """Return the value of a field as a mapping whose fields can be set."""
     if field_name in CATALOG:
         return resolver.expand(field_name, node)
     return workload_mapping(node) if field_name == "workload" else node
 
 
 class _Writer:
-    """Writes values out, and keeps the files that they need."""
+    """Writes values into a form that can be read in any folder, and collects the files that the values need."""
 
     def __init__(self, resolver: Resolver) -> None:
         self.made = WrittenSweep()
@@ -93,7 +93,7 @@ class _Writer:
         self._resolver = resolver
 
     def field(self, name: str, node: Node) -> Node:
-        """The value of a field in a form that can be read anywhere."""
+        """Return the value of a field in a form that can be read in any folder."""
         for each in self.of_axes:
             if each.path[0] == name:
                 node = put_all(_whole(name, node, self._resolver), [each], 1)
@@ -138,7 +138,7 @@ class _Writer:
         return node.replaced("file", self._file(file), file.place)
 
     def _file(self, node: Node) -> Node:
-        """The path beside the text of a copy of a task graph."""
+        """Copy a task graph and return the path of the copy beside the text."""
         folder = node.place.source.folder.absolute()
         file = Path(os.path.abspath(folder / str(node.content)))
         content = read_bytes(file, kind_of(file))
@@ -155,7 +155,7 @@ class _Writer:
         return part.replaced("tune", tune.replaced("python", self._controller(node), node.place), tune.place)
 
     def _controller(self, node: Node) -> Node:
-        """The name of a controller in a copy of its module beside the text."""
+        """Copy the module of a controller and return the name of the controller in the copy."""
         function = PythonFunction.of(str(node.content), node.place.source.folder)
         path = f"{CONTROLLERS}/{function.source_hash()[:8]}/{function.file.name}"
         self.made.files[path] = function.source()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,32 +15,30 @@ from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
 from numasim.schema.enumerations import EVERY_TIER, FLAG_COPY, FLAG_SOURCE, NONE8, Anchor, Tier
-from numasim.strategy.levels import LevelTable, Rule
+from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import Units, build_families, own_queues, queue_records
 from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, is_unconditional
+from numasim.workload.builder import frozen
 
 # ---- The default dispatch rules of a strategy that gives none --------------------------------------------------------
 #
-# A worker keeps what it spawns. An extra producer has no queue of its own and deals round robin, as does a worker
-# whose queue is full when the runtime scans on to the next one (thesis chapter 3).
+# A worker keeps the tasks that it spawns. An extra producer has no queue of its own and deals round robin. A worker
+# whose queue is full deals round robin, too, if the runtime goes on to the next queue (thesis chapter 3).
 
 
-def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[Rule]:
-    """Return the strategy's rules, or those that follow from the runtime."""
+def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
+    """Return the dispatch rules of the strategy or else of the runtime; True: the rule is for an extra producer."""
     if spec.dispatch is not None:
-        return [Rule(rule) for rule in spec.dispatch]
-    rules = [Rule(DispatchSpec.model_construct(target="own"))]
+        return [(rule, False) for rule in spec.dispatch]
+    rules = [(DispatchSpec.model_construct(target="own"), False)]
     if runtime.on_full == "next" or runtime.producer == "extra":
         around = DispatchSpec.model_construct(target="any", pick="round-robin")
-        rules.append(Rule(around, for_producer=runtime.on_full != "next"))
+        rules.append((around, runtime.on_full != "next"))
     return rules
 
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-
 def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
-    """Return ``runtime`` with the join and the back-off of the strategy, where it gives them."""
+    """Return ``runtime`` with the join and the back-off of the strategy, if the strategy gives them."""
     given = {"join": spec.join, "backoff": spec.backoff}
     return runtime.model_copy(update={key: value for key, value in given.items() if value is not None})
 
@@ -49,8 +46,9 @@ def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
 def compile_strategy(
     spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int | None = None
 ) -> StealPlan:
-    """Compile ``spec``; ``task_ps`` is the mean duration of a task, the first wait of a back-off with ``first_ns:
-    task``, None where it is not known before a run.
+    """Compile ``spec``; ``task_ps`` is the mean duration of a task, or None if it is not known before a run.
+
+    ``task_ps`` is the first wait of a back-off with ``first_ns: task``.
 
     Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
@@ -60,32 +58,32 @@ def compile_strategy(
     table = LevelTable(spec, machine, units, families)
     for level in spec.steal:
         table.add_level(level)
-    for rule in dispatch_rules(spec, runtime):
-        table.add_rule(rule)
+    for rule, for_producer in dispatch_rules(spec, runtime):
+        table.add_rule(rule, for_producer)
     plan = StealPlan(
         name=spec.name,
         workers=workers.workers,
         steal_levels=len(spec.steal),
-        level=_frozen(table.array()),
-        row=_frozen(table.rows.row()),
-        seg=_frozen(table.rows.seg()),
-        queue=_frozen(table.rows.queue()),
-        weight=_frozen(table.rows.weight()),
-        watch=_frozen(table.watches.array()),
-        chance=_frozen(table.chances.array()),
-        data=_frozen(table.data.array()),
-        node=_frozen(units.of["node"].astype(np.int32)),
-        domains=_frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),
+        level=frozen(table.array()),
+        row=frozen(table.rows.row()),
+        seg=frozen(table.rows.seg()),
+        queue=frozen(table.rows.queue()),
+        weight=frozen(table.rows.weight()),
+        watch=frozen(table.watches.array()),
+        chance=frozen(table.chances.array()),
+        data=frozen(table.data.array()),
+        node=frozen(units.of["node"].astype(np.int32)),
+        domains=frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),
         latency_ps=machine.latency_ps,
-        queues=_frozen(queue_records(spec, runtime, units, families)),
-        own=_frozen(own_queues(spec, families, workers.workers)),
+        queues=frozen(queue_records(spec, runtime, units, families)),
+        own=frozen(own_queues(spec, families, workers.workers)),
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
         work_first_tiers=_work_first_tiers(spec),
         adaptive=_adaptive(spec),
         thresholds=_thresholds(spec, runtime),
         backoff=_backoff(runtime.backoff, task_ps),
-        gate=_frozen(_gates(spec, workers)),
+        gate=frozen(_gates(spec, workers)),
         live_most=spec.live.most if isinstance(spec.live, LiveSpec) else 0,
         switches=spec.switches,
     )
@@ -93,11 +91,6 @@ def compile_strategy(
     if runtime.producer == "extra":
         _check_producer_can_dispatch(plan)
     return plan
-
-
-def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    array.setflags(write=False)
-    return array
 
 
 def _adaptive(spec: StrategySpec) -> Adaptive | None:
@@ -116,7 +109,7 @@ def _work_first_tiers(spec: StrategySpec) -> int:
 
 
 def _gates(spec: StrategySpec, workers: WorkerMap) -> npt.NDArray[np.int32]:
-    """[workers] the unit of each worker whose live subtrees are counted, of those that have workers."""
+    """[workers] the number of the worker's unit, whose live subtrees count; only units with workers are numbered."""
     unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
     return np.unique(unit, return_inverse=True)[1].astype(np.int32)
 
@@ -149,7 +142,7 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken[plan.own[plan.own < len(taken)]] = True
     split = _first_queue_of_dispatch(plan)
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        if level["anchor"] != Anchor.LAST:  # whose queues are those that another level has found
+        if level["anchor"] != Anchor.LAST:  # another level has found the queues of such a level
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]

@@ -1,8 +1,8 @@
-"""The distributions by name: the unit of each item, and at how many pairs of an item and a unit it looks.
+"""The distributions by name: the unit of each item, and the number of pairs of an item and a unit that are looked at.
 
-Souris 2020, section 4.2.3. The cost of an item is the same for all units of a node, so that the order in which units
-come is that of their nodes by cost, and by number among equals. To know what an item has on each node takes a look at
-its cell of every unit; to order the units by what it costs them takes another at each (A-73).
+Souris 2020, section 4.2.3. The cost of an item is the same for all units of a node. Units are therefore ordered by the
+cost of their nodes, and by number if the costs are equal. A distribution looks at each pair of an item and a unit once
+to find the item's bytes on each node, and once more to order the units by cost (A-73).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from numasim.workload.algorithms.serial_parts import with_serial_parts
 from numasim.workload.builder import frozen
 from numasim.workload.graph import I64, Mode, RangeFamily, Workload
 
-# ---- What a distribution knows of the items of a range: their bytes by node, and what those cost each unit -----------
+# ---- What a distribution knows of the items of a range: the bytes by node, and the cost for each unit ----------------
 
 MOST = 2**62
 
 
 @dataclass(frozen=True, eq=False)
 class KnownItems:
-    """``bytes`` [items, nodes] are what items read on each node, ``node`` [units] where each unit is.
+    """The items of a range: ``bytes`` [items, nodes] are the bytes that each item reads on each node.
 
-    ``groups`` are the nodes with units, ascending; ``cost`` [items, groups] is what an item costs a unit there: the sum
-    of bytes times latency over the nodes that have them.
+    ``node`` [units] is the node of each unit, ``groups`` are the nodes with units, ascending. ``cost`` [items, groups]
+    is the cost of an item for a unit on that node: the sum of bytes times latency over all nodes.
     """
 
     bytes: I64
@@ -57,9 +57,9 @@ class KnownItems:
 
 
 def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
-    """Of ``family`` on ``machine``, for units on ``node`` [units].
+    """Return the items of ``family`` on ``machine``, for units on ``node`` [units].
 
-    InputError for items whose bytes are drawn by the run, which nobody knows before it.
+    InputError if each run draws the bytes of the items, so that the bytes are not known before the run.
     """
     read = np.zeros((family.count, machine.nodes), np.int64)
     everyone = np.arange(family.count)
@@ -79,7 +79,7 @@ def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
 
 
 def _cost(read: I64, latency_ps: I64) -> I64:
-    """[items, groups] exactly; in units that keep sums below 2**63."""
+    """[items, groups] the exact cost, in a unit of time that keeps sums below 2**63."""
     latency = latency_ps // max(int(np.gcd.reduce(latency_ps.ravel())), 1)
     most = int(read.sum(axis=1).max(initial=0)) * int(latency.max(initial=0))
     if most >= MOST:
@@ -108,33 +108,33 @@ class Dealt(NamedTuple):
 
 
 def random(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Any unit."""
+    """Deal each item to a unit that is drawn."""
     draws = stream_array(base(spec.seed, DrawClass.DISPATCH, 0), known.items)
     return Dealt(below_array(draws, known.units).astype(np.int64), 0)
 
 
 def interleave(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """In turn."""
+    """Deal the items to the units in turn."""
     return Dealt(np.arange(known.items) % known.units, 0)
 
 
 def locality(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """The first of the cheapest units."""
+    """Deal each item to the first of its cheapest units."""
     return Dealt(_cheapest(known), 2 * known.items * known.units)
 
 
 def balanced(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """The first unit, in the order of cost, that is not overloaded by the item."""
+    """Deal each item to the first unit, in the order of cost, that the item does not overload."""
     return Dealt(_balanced(known, spec, np.full(known.items, NOBODY)), 2 * known.items * known.units)
 
 
 def mixed_locality_balanced(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """The cheapest unit for those that it has for itself, overloaded or not; the others as `balanced`."""
+    """Deal exclusive items to their cheapest unit, whatever its load, and the others as `balanced` does."""
     return Dealt(_balanced(known, spec, _exclusive(known, spec)), 2 * known.items * known.units)
 
 
 def mixed_locality_interleave(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """The cheapest unit for those that it has for itself; the others in turn."""
+    """Deal exclusive items to their cheapest unit, and the others in turn."""
     own, turn = _exclusive(known, spec), interleave(known, spec).units
     return Dealt(np.where(own == NOBODY, turn, own), known.items * known.units)
 
@@ -158,7 +158,7 @@ def _cheapest(known: KnownItems) -> I64:
 
 
 def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
-    """[items] the cheapest unit of each item whose bytes lie on its node to a large part; NOBODY for the others."""
+    """[items] the cheapest unit of each exclusive item, most of whose bytes are on the unit's node; else NOBODY."""
     cheapest = _cheapest(known)
     there = known.bytes[np.arange(known.items), known.node[cheapest]]
     share = ppm(spec.exclusivity)
@@ -166,8 +166,10 @@ def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
 
 
 def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
-    """[items] units by decreasing bytes of the items, where none is ``given``; what is given counts as load in its
-    turn. Where every unit would be overloaded, the one with the least load, of several the first in the order of cost.
+    """[items] the unit of each item, dealt in the order of decreasing bytes; units that are ``given`` stay.
+
+    An item goes to the first unit with room in the order of cost. If no unit has room, the item goes to the unit with
+    the least load, of several such units to the first in the order of cost.
     """
     size = known.bytes.sum(axis=1)
     limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # of a unit's load times units times a million
@@ -190,7 +192,7 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
 
 
 def _ties(cost: I64) -> list[tuple[tuple[int, ...], ...]]:
-    """[items] the groups in the order of their cost, those of equal cost together; ``cost`` is [items, groups]."""
+    """[items] the groups by ascending cost, groups of equal cost together; ``cost`` is [items, groups]."""
     order = np.argsort(cost, axis=1, kind="stable")
     ordered = np.take_along_axis(cost, order, axis=1)
     dearer = ordered[:, 1:] != ordered[:, :-1]  # than the group before
@@ -201,7 +203,7 @@ def _ties(cost: I64) -> list[tuple[tuple[int, ...], ...]]:
 
 
 def _tiers(order: I64, starts: I64) -> tuple[tuple[int, ...], ...]:
-    """The groups in ``order``, cut before each of ``starts``."""
+    """Return the groups in ``order``, cut before each of ``starts``."""
     return tuple(tuple(tier.tolist()) for tier in np.split(order, starts))
 
 
@@ -214,9 +216,9 @@ def _first_with_room(
     least: int,
     most: int,
 ) -> int:
-    """The first unit, in the order of cost, whose load stays within ``most``; NOBODY if there is none.
+    """Return the first unit, in the order of cost, whose load stays within ``most``; NOBODY if there is no such unit.
 
-    ``open_from`` leaves out the first units of each group that have no room for the ``least`` item.
+    ``open_from`` has the number of units at the begin of each group that have no room, not even for the ``least`` item.
     """
     for tier in tiers:
         best = NOBODY
@@ -243,9 +245,11 @@ PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
 
 class DealtItems(NamedTuple):
-    """``labels`` [items of all families] is empty where the strategy has no distribution, and so is ``nodes``, the node
-    of the unit with that label; ``workload`` has, before each phase whose range is dealt at a cost, a serial phase in
-    which worker 0 pays for it: its last ``segments`` segments.
+    """The dealt items of a workload.
+
+    ``labels`` [items of all families] has the unit of each item, ``nodes`` the node of that unit; both are empty if the
+    strategy has no distribution. In ``workload`` a serial phase precedes each phase whose range is dealt at a cost:
+    worker 0 pays the cost in the last ``segments`` segments.
     """
 
     labels: I32
@@ -258,9 +262,9 @@ NO_ITEM_LABELS: I32 = np.zeros(0, np.int32)
 
 
 def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> DealtItems:
-    """The labels that ``spec`` gives the items of ``workload``, which is not folded.
+    """Return the items of ``workload``, which is not folded, as the distribution of ``spec`` deals them.
 
-    InputError where they depend on what each run draws.
+    InputError if the labels depend on bytes that each run draws.
     """
     distribution = spec.distribution
     if distribution is None or not workload.ranges:
@@ -282,8 +286,9 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
 
 @lru_cache(maxsize=2)
 def undealt(work: Workload, segments: int) -> Workload:
-    """The workload of `DealtItems` without what finds the labels of its items, which is the strategy's and not the
-    program's: the last ``segments`` take no time.
+    """Return ``work`` with a time of zero for its last ``segments`` segments, in which worker 0 deals the items.
+
+    The program without its strategy has no such time.
     """
     if not segments:
         return work

@@ -39,13 +39,15 @@ NO_ROW = Row((), ())
 
 
 class Level:
-    """One steal level or dispatch rule; ``watch``, ``chance`` and ``switch`` are NO_INDEX, ``data`` None where there is
-    none; ``tiers`` is a mask of those that the rule asks for, 0 where it asks for none. A level with ``heads`` has a
-    row for each worker in front, empty where the worker leaves the level out.
+    """One steal level or dispatch rule.
+
+    ``watch``, ``chance`` and ``switch`` are NO_INDEX, and ``data`` is None, if the level has none. ``tiers`` is a mask
+    of the tiers that the rule asks for, 0 if the rule asks for no tier. A level with ``heads`` has a row for each
+    worker before the rows of the anchors; the row is empty if the worker leaves the level out.
     """
 
     def __init__(self, plan: StealPlan, index: int) -> None:
-        """Decode record ``index``; its rows are decoded when they are first needed."""
+        """Decode record ``index``; each row is decoded when it is first needed."""
         record = plan.level[index]
         end = int(plan.level["row"][index + 1]) if index + 1 < plan.levels else len(plan.row) - 1
         self._plan = plan
@@ -72,12 +74,12 @@ class Level:
 
     @property
     def is_always(self) -> bool:
-        """Whether it is in force all the time, whatever runs."""
+        """Whether the level is in force all the time: in all iterations, without a switch and without a gate."""
         every = (self.first_iteration, self.last_iteration) == (0, ALL32)
         return every and self.switch < 0 and not self.gated
 
     def row_of(self, anchor: int, worker: int) -> Row:
-        """Return the candidates of steal level and ``anchor`` for ``worker``, none where the worker leaves it out."""
+        """Return the candidates at ``anchor`` for ``worker``; none if the worker leaves the level out."""
         if not self.heads:
             return self.row(anchor)
         return self.row(self._plan.workers + anchor) if self.row(worker).groups else NO_ROW

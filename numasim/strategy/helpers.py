@@ -1,7 +1,7 @@
 """Which workers have a helper thread, how far it runs ahead and what it costs (model 4.11).
 
-A helper needs an idle core of its worker's node that shares the last-level cache with it. Of the workers there, those
-with the lowest ids have one each, as far as the cores last.
+A helper needs an idle core of its worker's node that shares the last-level cache with the worker. The workers with the
+lowest ids get the idle cores, one core each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}
 
 @dataclass(frozen=True)
 class Helpers:
-    """``has[w]`` is whether worker w has one; times in picoseconds, ``work_ppm`` of a unit's computing is its own."""
+    """The helpers of a run: ``has[w]`` is whether worker w has a helper; times are in picoseconds.
+
+    A helper itself executes ``work_ppm`` parts per million of the computing of a unit.
+    """
 
     has: tuple[bool, ...]
     lifespan_bytes: int
@@ -29,9 +32,9 @@ class Helpers:
 
 
 def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, work: Workload) -> Helpers | None:
-    """The helpers of a run, or None where no worker has one; they also need caches (`completed`).
+    """Return the helpers of a run, or None if no worker has a helper; without caches `completed` drops the helpers.
 
-    There are none where the program is none of units that a worker executes one after the other, such as a worklist.
+    Helpers need a program of units that a worker executes one after the other, such as a worklist.
     """
     spec = strategy.helpers
     if spec is None or not _is_of_units(work):
@@ -43,7 +46,7 @@ def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, wor
 
 
 def _has_helper(machine: Machine, workers: WorkerMap) -> list[bool]:
-    """[workers] whether an idle core is left for each."""
+    """[workers] whether an idle core is left for the worker's helper."""
     busy = set(workers.core.tolist())
     places = list(zip(machine.node_of_core.tolist(), machine.llc_of_core.tolist(), strict=True))
     idle = Counter(place for core, place in enumerate(places) if core not in busy)
@@ -57,5 +60,5 @@ def _has_helper(machine: Machine, workers: WorkerMap) -> list[bool]:
 
 
 def _is_of_units(work: Workload) -> bool:
-    """Whether a worker executes the tasks one after the other: none waits, calls, or is an item of a range."""
+    """Whether a worker executes the tasks one after the other: no task waits, calls, or is an item of a range."""
     return not work.ranges and JOINING.isdisjoint(work.op_code.tolist())

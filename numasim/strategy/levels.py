@@ -62,8 +62,8 @@ from numasim.strategy.steal_plan import CHANCE, DATA, LEVEL
 
 # ---- Conditions and chances of levels, and data conditions of dispatch rules, as table entries -----------------------
 #
-# A watch is a bit for each queue, set when the queue's length reaches one bound and cleared when it falls to another.
-# Those of the status VICTIM may be written by the owners of queues alone (A-42).
+# A watch is a bit for each queue, set when the queue's length reaches one bound and cleared when the length falls to
+# another bound. The bits of the status VICTIM may be written by the owners of queues alone (A-42).
 
 AT_MARK = {"max": MAX_MARK, "min": MIN_MARK}
 BELOW_MARK = {"max": BELOW_MAX_MARK, "min": BELOW_MIN_MARK}
@@ -76,13 +76,16 @@ ANNOUNCED: dict[Announcement, tuple[int, int]] = {  # the latched VICTIM status 
 
 @dataclass
 class WatchTable:
-    """The distinct watches of a strategy, as (set at, cleared at) bounds; ``announcement`` is who announces queues."""
+    """The distinct watches of a strategy: the lengths at which each is set and cleared.
+
+    ``announcement`` says which workers announce a queue as a victim.
+    """
 
     announcement: Announcement = "always"
     bounds: list[tuple[int, int]] = field(default_factory=list)
 
     def index(self, condition: Condition | None) -> tuple[int, bool]:
-        """Return (number of the watch or NONE8, whether its bit is read inverted)."""
+        """Return the number of the watch of ``condition``, or NONE8, and whether the watch's bit is read inverted."""
         if condition is None:
             return NONE8, False
         own = ANNOUNCED[self.announcement]
@@ -131,7 +134,7 @@ class DataTable:
     records: list[tuple[int, ...]] = field(default_factory=list)
 
     def index(self, rule: DispatchSpec) -> int:
-        """Return the number of the record of ``rule``, or NONE8 where it has no such condition."""
+        """Return the number of the record of ``rule``, or NONE8 if the rule has no condition on tasks."""
         flags = FLAG_LOOKS * rule.looks_at_data | FLAG_UNEVEN * rule.uneven
         flags |= FLAG_HERE * rule.here | FLAG_SOURCE * rule.source
         if not flags:
@@ -147,9 +150,9 @@ class DataTable:
         return np.array(self.records, DATA)
 
 
-# ---- The candidate queues of one position, sorted into groups (nearest first) and segments (one a family) ------------
+# ---- The candidate queues of a position, in groups, nearest first, and in each group a segment for each family -------
 
-WEIGHT_SCALE = 2**40  # weight of a queue is this over the latency to it in ps; sums stay far inside 64 bits
+WEIGHT_SCALE = 2**40  # divided by the latency to a queue in ps this is the queue's weight; sums stay inside 64 bits
 DISTANCE = "distance"
 
 
@@ -198,7 +201,7 @@ class RowTable:
         return _pointers(_joined(self.sizes))
 
     def queue(self) -> npt.NDArray[np.uint32]:
-        """Every segment's queues, one after the other."""
+        """[queues of all segments] the queues, segment by segment."""
         return _joined(self.queues).astype(np.uint32)
 
     def weight(self) -> npt.NDArray[np.uint64]:
@@ -234,8 +237,8 @@ def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I6
 
 # ---- Blocks of near neighbours, the static vicinities of home scheduling ---------------------------------------------
 #
-# Nearest groups are paired again and again, so that on a mesh four workers form a 2 x 2 block and sixteen a 4 x 4
-# block; the resulting order is cut into blocks of the wanted size.
+# Each worker begins as a group. The nearest groups are paired until one group is left, so that on a mesh four workers
+# form a 2 x 2 block and sixteen a 4 x 4 block. The order of the workers in that group is cut into blocks.
 
 I64 = npt.NDArray[np.int64]
 FARTHEST = np.iinfo(np.int64).max
@@ -253,7 +256,7 @@ def vicinities(units: Units, size: int) -> I64:
 
 
 def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64]:
-    """Join each group, in order, with the free group nearest to it; ``between`` sums the distances of members."""
+    """Return the groups joined in pairs, each with the nearest free group, and the summed distances between members."""
     free = np.ones(len(groups), bool)
     pairs = []
     for a in range(len(groups)):
@@ -269,7 +272,7 @@ def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64
     return merged, sums
 
 
-# ---- Which queues stand in a named relation to a worker: its own, others, those inside or outside its unit -----------
+# ---- The named relations of queues to a worker: own, others, inside and outside of the worker's unit -----------------
 
 Mask = npt.NDArray[np.bool_]
 Relation = Callable[[Units, Pool, int], Mask]  # (units, pool, position) -> [queues of the pool], own queues included
@@ -302,7 +305,7 @@ RELATIONS: dict[str, Relation] = {
 
 
 def relation(name: str | Vicinity, units: Units) -> Relation:
-    """Return the relation of that name, or the vicinity of that size."""
+    """Return the relation ``name``; of a `Vicinity` the relation of queues to workers of the same block."""
     if isinstance(name, str):
         return RELATIONS[name]
     block = vicinities(units, name.vicinity)
@@ -313,16 +316,8 @@ AFTER_ME = "after-me"
 MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF, "last": Anchor.LAST}
 SCANNING = frozenset(
     {Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN}
-)  # a dispatch rule that scans finds room wherever there is any
+)  # with these picks a dispatch rule finds each queue that has room
 NAMED_AMOUNTS = {"one": (AmountKind.COUNT, 1), "half": (AmountKind.SHARE, 2), "all": (AmountKind.SHARE, 1)}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A dispatch rule; a rule ``for_producer`` has empty rows for the workers."""
-
-    spec: DispatchSpec
-    for_producer: bool = False
 
 
 @dataclass
@@ -350,7 +345,7 @@ class LevelTable:
         record["anchor"] = self._add_steal_rows(level, pool, record)
         record["tries"] = ALL16 if level.tries == "all" else level.tries
         if level.source == "last":
-            record["pick"] = Pick.IN_ORDER  # one queue, which is there without a draw
+            record["pick"] = Pick.IN_ORDER  # of a single queue nothing is drawn
         record["leave"] = level.leave
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self.chances.index(level.chance, len(self.records))
@@ -360,17 +355,17 @@ class LevelTable:
         record["flags"] |= FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 
-    def add_rule(self, rule: Rule) -> None:
-        """Append a dispatch rule and its rows."""
-        pool = self._pool(rule.spec)
-        record = self._record(rule.spec, pool)
-        record["anchor"] = self._add_dispatch_rows(rule, pool)
+    def add_rule(self, rule: DispatchSpec, for_producer: bool = False) -> None:
+        """Append a dispatch rule and its rows; a rule ``for_producer`` has empty rows for the workers."""
+        pool = self._pool(rule)
+        record = self._record(rule, pool)
+        record["anchor"] = self._add_dispatch_rows(rule, for_producer, pool)
         record["tries"] = ALL16 if Pick(int(record["pick"][0])) in SCANNING else 1
         record["chance"] = NONE8
-        record["data"] = self.data.index(rule.spec)
-        record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.spec.tier or ())) << TIER_SHIFT
+        record["data"] = self.data.index(rule)
+        record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.tier or ())) << TIER_SHIFT
         record["amount"] = 1
-        record["flags"] |= FLAG_COPY if rule.spec.copies else 0
+        record["flags"] |= FLAG_COPY if rule.copies else 0
         self.records.append(record)
 
     def array(self) -> npt.NDArray[Any]:
@@ -425,8 +420,8 @@ class LevelTable:
                 mask = mask & ~pool.is_mine(worker)
             self.rows.arrange(pool, np.flatnonzero(mask), worker, how)
 
-    def _add_dispatch_rows(self, rule: Rule, pool: Pool) -> Anchor:
-        target, after_me = rule.spec.target, rule.spec.pick == AFTER_ME
+    def _add_dispatch_rows(self, rule: DispatchSpec, for_producer: bool, pool: Pool) -> Anchor:
+        target, after_me = rule.target, rule.pick == AFTER_ME
         if target == "lightest":
             return self._add_node_rows(pool, after_me)
         if target == "data":
@@ -435,12 +430,12 @@ class LevelTable:
             return self._add_unit_rows(pool, after_me)
         named = relation(target, self.units)
         how = Arrangement(after_me=after_me)
-        if target == "any" and not after_me and not rule.for_producer:
+        if target == "any" and not after_me and not for_producer:
             self.rows.arrange(pool, np.arange(len(pool.queue)), 0, how)
             return Anchor.ALL
         for position in range(self.units.positions):
             mask = named(self.units, pool, position)
-            if rule.for_producer and position < self.units.workers:
+            if for_producer and position < self.units.workers:
                 mask = np.zeros_like(mask)
             self.rows.arrange(pool, np.flatnonzero(mask), position, how)
         return Anchor.ME
@@ -453,7 +448,7 @@ class LevelTable:
         return Anchor.LIGHTEST
 
     def _add_domain_rows(self, pool: Pool, after_me: bool) -> Anchor:
-        """For each node the queues of its workers; a queue shared by several nodes is in the row of each."""
+        """Append a row for each node: the queues of the node's workers, shared queues among them."""
         node = self.units.of["node"][: self.units.workers]
         for there in range(self.machine.nodes):
             mine = pool.mine[:, np.flatnonzero(node == there)]
@@ -461,7 +456,7 @@ class LevelTable:
         return Anchor.DATA
 
     def _add_unit_rows(self, pool: Pool, after_me: bool) -> Anchor:
-        """For each unit that has a worker its queue in every family, all of which are of like units."""
+        """Append a row for each unit that has a worker: the unit's queue in every family."""
         number = np.concatenate([np.arange(size) for size in np.bincount(pool.family)])
         for unit in range(int(number.max()) + 1):
             self.rows.arrange(pool, np.flatnonzero(number == unit), 0, Arrangement(after_me=after_me))
@@ -469,10 +464,10 @@ class LevelTable:
 
     @staticmethod
     def _is_head(pool: Pool, worker: int) -> bool:
-        """Whether ``worker`` is the first of its unit of the level's first family."""
+        """Whether ``worker`` is the first worker of its unit, by the units of the first family of ``pool``."""
         return bool(pool.first[pool.queue == pool.mine[0, worker]][0] == worker)
 
 
 def _pick(name: str) -> Pick:
-    """The rows of `after-me` are already rotated, so they are read in order."""
+    """Return the pick ``name``; of `after-me` the pick in order, since the rows begin after the worker."""
     return Pick.IN_ORDER if name == AFTER_ME else Pick[name.upper().replace("-", "_")]

@@ -1,6 +1,6 @@
 """How a queue is picked inside one segment: at random, along a ring, by length, by task index.
 
-Each picker is a lazy generator: it reads the state of the run at the instant at which the next queue is requested.
+Each picker is a generator, which reads the state of the run at the instant at which the next queue is requested.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _B = 0x94D049BB133111EB
 
 
 class Stream:
-    """The draws of one (class, id); ``drawn`` counts them. Equal to `numasim.draws.draw`, with the mixer inlined."""
+    """The draws of one class and id, which equal `numasim.draws.draw`; ``drawn`` counts the draws."""
 
     __slots__ = ("base", "drawn")
 
@@ -56,7 +56,7 @@ class View(Protocol):
 
     @property
     def iteration(self) -> int:
-        """The iteration that is running, from zero."""
+        """Number of the iteration that is running, from zero."""
 
     @property
     def switches(self) -> int:
@@ -64,15 +64,15 @@ class View(Protocol):
 
     @property
     def live(self) -> Sequence[int]:
-        """[units] how many subtrees are live in each unit that the gates of workers count."""
+        """[units] the number of live subtrees of each unit; gated levels ask for it."""
 
     @property
     def awaited(self) -> Sequence[int]:
-        """[units] how many subtrees that are labelled for each of these units have not begun in this phase."""
+        """[units] the number of subtrees with the label of each unit that have not begun in this phase."""
 
 
 class WorkerState:
-    """The interpreter's memory of one position; a queue or worker is UNKNOWN until there is one."""
+    """What the interpreter remembers of a position: `last`, `parent`, `thief` and `taker` are UNKNOWN at first."""
 
     def __init__(self, position: int, own: int, levels: int, victims: Stream, dispatch: Stream) -> None:
         """Start with no memory; ``own`` is the position's own queue."""
@@ -81,9 +81,9 @@ class WorkerState:
         self.last = UNKNOWN
         self.parent = UNKNOWN
         self.thief = UNKNOWN
-        self.robbed = 0  # tasks that others have taken from its own queue
-        self.leapfrogs = False  # its joins leapfrog
-        self.leaps = False  # it waits in one of them, for a child that `taker` has begun
+        self.robbed = 0  # number of tasks that other workers have taken from the own queue
+        self.leapfrogs = False  # whether joins of the worker leapfrog
+        self.leaps = False  # whether the worker waits in such a join, for a child that `taker` has begun
         self.taker = UNKNOWN
         self.cursor = [0] * levels
         self.chance_ppm: list[int] = []
@@ -93,8 +93,9 @@ class WorkerState:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """One decision: the worker, its draws, and the state it sees; for dispatch, task ``index`` of ``count``, of which
-    tier, and for which unit.
+    """One decision: the worker, the stream of draws, and the visible state.
+
+    For dispatch the task is number ``index`` of ``count``; ``tier`` is the task's tier and ``label`` the task's unit.
     """
 
     state: WorkerState
@@ -107,7 +108,7 @@ class Turn:
 
 
 def in_force(level: Level, view: View) -> bool:
-    """Whether a level or rule is in force now, by the iteration and by its switch."""
+    """Whether a level or rule is in force now: by its iterations and by its switch."""
     if not level.first_iteration <= view.iteration <= level.last_iteration:
         return False
     return level.switch < 0 or bool(view.switches >> level.switch & 1) != level.switched_off
@@ -196,8 +197,9 @@ PICKERS: dict[Pick, Picker] = {
 
 
 def within_reach(turn: Turn, level: Level, segment: Segment) -> Iterable[int]:
-    """The queues of a segment that picks may come to while the view stays as it is: all candidates where they are drawn
-    or taken in turn, else those that are picked each time.
+    """Return the queues of a segment that rounds may probe while the view stays as it is.
+
+    These are all candidates if the pick draws or goes round, else the queues that every round picks.
     """
     some = candidates(level, segment, turn.view)
     if level.pick in (Pick.RANDOM, Pick.ROTATE, Pick.ROUND_ROBIN):

@@ -81,7 +81,7 @@ def is_single(row: Row) -> bool:
 
 
 def pick_clause(plan: StealPlan, level: Level, row: Row) -> str:
-    """How many queues, and in which order; a row of one queue is named, with what is not usual for that."""
+    """Return how many queues are probed and in which order; a row of a single queue is named."""
     number = (
         "all queues" if level.tries == ALL16 else "one queue" if level.tries == 1 else f"up to {level.tries} queues"
     )
@@ -95,7 +95,7 @@ def pick_clause(plan: StealPlan, level: Level, row: Row) -> str:
 
 
 def condition_clause(plan: StealPlan, level: Level) -> str:
-    """The condition that a queue must meet."""
+    """Return the condition that a queue must meet."""
     if level.watch < 0:
         return ""
     at, until = (int(bound) for bound in plan.watch[level.watch])
@@ -110,7 +110,7 @@ def condition_clause(plan: StealPlan, level: Level) -> str:
 
 
 def visit_clause(level: Level, row: Row) -> str:
-    """The groups that are searched."""
+    """Return which groups are searched."""
     if level.visit is Visit.RANDOM:
         return ", in one group drawn at random"
     if level.visit is Visit.WEIGHTED:
@@ -125,7 +125,7 @@ def group_lines(plan: StealPlan, row: Row) -> list[str]:
 
 
 def shortened(lines: list[str], rest: str) -> list[str]:
-    """``lines``, of many the first ones and how many there are more."""
+    """Return ``lines``; of more than `LISTED` lines the first ones, and the number of the others."""
     return lines if len(lines) <= LISTED else [*lines[: LISTED - 1], f"and {len(lines) - LISTED + 1} {rest}"]
 
 
@@ -135,7 +135,7 @@ def _segment_text(plan: StealPlan, segment: Segment) -> str:
 
 
 def listed(numbers: Sequence[int]) -> str:
-    """``numbers`` in their order, those of equal distance as 1, 3, ..., 23: none is lost."""
+    """Return ``numbers`` in their order as text; runs of equal distance are shortened to 1, 3, ..., 23."""
     said: list[str] = []
     at = 0
     while at < len(numbers):
@@ -150,20 +150,20 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def _run(numbers: Sequence[int]) -> int:
-    """How many of the first ``numbers`` are at equal distances."""
+    """Return how many of ``numbers``, from the first on, are at equal distances."""
     steps = [b - a for a, b in pairwise(numbers)]
     return 1 + next((at for at, step in enumerate(steps) if step != steps[0]), len(steps))
 
 
 def amount_clause(level: Level) -> str:
-    """How many tasks a successful attempt takes."""
+    """Return how many tasks a successful attempt takes."""
     if level.amount_kind is AmountKind.COUNT:
         return "one task" if level.amount == 1 else f"{level.amount} tasks"
     return {1: "all tasks", 2: "half of the tasks"}.get(level.amount, f"one {level.amount}-th of the tasks")
 
 
 def threshold_lines(plan: StealPlan) -> list[str]:
-    """How S and s are determined, and whether anything asks for them."""
+    """Return how S and s are determined, and whether any rule asks for them."""
     idle = "" if plan.refill is None or (plan.watch < 0).any() else ", which nothing asks for"
     rule = plan.thresholds
     low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
@@ -181,7 +181,7 @@ def _high_text(rule: Thresholds) -> str:
 
 
 def node_clause(rule: DataRule) -> str:
-    """The node, or nodes, chosen by the task's objects."""
+    """Return the node or nodes that the task's objects choose."""
     return NODE_TEXT[rule.rank].format(data=_data(rule))
 
 
@@ -191,7 +191,7 @@ def _data(rule: DataRule) -> str:
 
 
 def guard_clause(rule: Level) -> str:
-    """The tasks to which a dispatch rule applies."""
+    """Return the tasks to which a dispatch rule applies."""
     asked = rule.data
     if asked is None:
         return ""
@@ -209,12 +209,12 @@ def guard_clause(rule: Level) -> str:
 
 
 def tier_names(tiers: int) -> str:
-    """The tiers of a mask."""
+    """Return the names of the tiers of a mask."""
     return " or ".join(tier.name.lower() for tier in Tier if tiers & tier)
 
 
 def only_clauses(plan: StealPlan, level: Level, worker: int) -> list[str]:
-    """When a level or rule is in force for ``worker``, and for tasks of which tiers."""
+    """Return when a level or rule is in force for ``worker``, and for tasks of which tiers."""
     said = []
     if level.first_iteration or level.last_iteration != ALL32:
         last = "the last" if level.last_iteration == ALL32 else f"{level.last_iteration}"
@@ -244,7 +244,7 @@ def backoff_sentence(backoff: Backoff) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a strategy says beside its levels, rules and locks, a line each: places, pages, tiers, labels, a controller.
+# The other fields of a strategy, a line each: places, pages, tiers, labels, the controller.
 
 HEADINGS = {
     "placement": "Pages",
@@ -258,7 +258,7 @@ USUAL = {"tiers": "none", "labels": "none", "live": "none", "tune": None, "helpe
 
 
 def place_line(workers: WorkerMap, worker: int) -> str:
-    """Where ``worker`` runs."""
+    """Return on which hardware thread ``worker`` runs."""
     unit = {name: int(getattr(workers, name)[worker]) for name in ("thread", "core", "llc", "node", "socket")}
     return (
         f"It runs on hardware thread {unit['thread']}: core {unit['core']}, cache domain {unit['llc']}, "
@@ -267,7 +267,7 @@ def place_line(workers: WorkerMap, worker: int) -> str:
 
 
 def setting_lines(spec: StrategySpec) -> Iterator[str]:
-    """The fields of ``spec`` that are no part of its tables of levels, as in its YAML file, without usual values."""
+    """Yield the other fields of ``spec`` that differ from their defaults, in YAML."""
     for key, heading in HEADINGS.items():
         value = getattr(spec, key)
         if value != USUAL.get(key, ...):
@@ -275,7 +275,7 @@ def setting_lines(spec: StrategySpec) -> Iterator[str]:
 
 
 def _plain(value: Any) -> Any:
-    """A model as the fields that are not as by default."""
+    """Return a model as a mapping of the fields that differ from their defaults."""
     if isinstance(value, Model):
         fields = type(value).model_fields
         given = {field.alias or name: getattr(value, name) for name, field in fields.items()}
@@ -351,7 +351,7 @@ def _own_lines(plan: StealPlan, worker: int) -> list[str]:
 
 
 def _family_lines(plan: StealPlan) -> list[str]:
-    """The queues of each family, which are alike."""
+    """Return a line for each family of queues."""
     lines = []
     for number, name in enumerate(plan.families):
         queues = plan.queues[plan.queues["family"] == number]
@@ -379,7 +379,7 @@ def _level_lines(plan: StealPlan, level: Level, worker: int) -> list[str]:
 
 
 def _moving_lines(plan: StealPlan, level: Level, worker: int, verb: str, does: str) -> list[str]:
-    """A level whose queues are those of another worker, or the one of the last success; its rows show which."""
+    """Return the lines of a level that searches the queues of another worker, or the queue of the last success."""
     here = NOT_HERE if level.heads and not level.row(worker).groups else ""
     first = plan.workers if level.heads else 0
     where = f"{here}{verb} the {MOVING_TEXT[level.anchor]}, if there is one"
@@ -413,7 +413,7 @@ def _rule_lines(plan: StealPlan, rule: Level, worker: int) -> list[str]:
 
 
 def _places(plan: StealPlan, rule: Level) -> list[str]:
-    """The queues of each node, or unit, from which a rule chooses one."""
+    """Return the queues of each node or unit, of which a rule chooses one node or unit."""
     kind = "unit" if rule.anchor is Anchor.LABEL else "node"
     rows = [f"{kind} {at}: {'; '.join(group_lines(plan, rule.row(at)))}" for at in range(rule.anchors)]
     return shortened([row for at, row in enumerate(rows) if rule.row(at).groups], f"more {kind}s")
@@ -438,7 +438,7 @@ PLACE_TEXT: dict[Anchor, Callable[[Level], str]] = {
 
 
 def _only(plan: StealPlan, level: Level, worker: int) -> str:
-    """When a level or rule is in force, and for which tasks."""
+    """Return when a level or rule is in force, and for which tasks."""
     clauses = only_clauses(plan, level, worker)
     return f"; only {', and '.join(clauses)}" if clauses else ""
 
@@ -485,7 +485,7 @@ def _spawn_lines(plan: StealPlan, runtime: RuntimeSpec) -> list[str]:
 
 
 def lock_lines(spec: StrategySpec) -> list[str]:
-    """The locks that a search takes, and the kinds of locks and barriers, a line each."""
+    """Return the locks that a search takes, and the kinds of locks and barriers, a line each."""
     return [*_search_lines(spec), *_kind_lines(spec.locks)]
 
 

@@ -57,7 +57,10 @@ class QuietRound:
 
 
 class Outlook(Enum):
-    """The chance of a level while all probes fail: none for good, none until it rises, between, or certain for good."""
+    """What becomes of the chance of a level while all probes fail.
+
+    NONE: stays 0. RISES: is 0 and will rise. OPEN: is between 0 and 1. CERTAIN: stays 1.
+    """
 
     NONE = auto()
     RISES = auto()
@@ -66,7 +69,7 @@ class Outlook(Enum):
 
 
 class Prober:
-    """The interpreter of one run. It keeps, for every worker, its last victim, parent, thief, cursors and draws."""
+    """The interpreter of one run, with the last victim, parent, thief, cursors and draws of every worker."""
 
     def __init__(self, plan: StealPlan, seed: int) -> None:
         """Decode ``plan`` for the workers and one extra producer, whose position is ``plan.workers``."""
@@ -82,7 +85,7 @@ class Prober:
         self._amounts = [(level.leave, level.amount_kind is AmountKind.SHARE, level.amount) for level in self._steal]
         self._similarity = Similarity(plan)
         self.looked = False  # whether the last `place` looked up the homes of the task's objects
-        self.copies: list[int] = []  # the queues into which it puts a copy of the task each
+        self.copies: list[int] = []  # the queues into which the last `place` put a copy of the task
         self.tracks_parent = any(level.anchor is Anchor.PARENT for level in self._steal)
         self.asks_thief = any(level.anchor is Anchor.THIEF for level in self._steal)
         self._gate: list[int] = plan.gate.tolist()
@@ -136,8 +139,9 @@ class Prober:
         state.leapfrogs, state.leaps, state.taker = True, leaps, taker
 
     def dealing_rule(self, position: int) -> int | None:
-        """Return the rule by which a worker or the producer deals round robin over all queues, or None if there is
-        none.  The rules before it find no queue for this position.
+        """Return the rule by which ``position`` deals round robin over all queues, or None if there is no such rule.
+
+        The rules before that rule find no queue for this position.
         """
         every = tuple(range(len(self._capacity)))
         for rule in self._rules:
@@ -178,12 +182,11 @@ class Prober:
         tier: int = int(Tier.LOCAL),
         label: int = UNKNOWN,
     ) -> int:
-        """Return the queue for a new task, number ``index`` of ``count``, or -1 when every rule finds no room.
+        """Return the queue for a new task, number ``index`` of ``count``, or -1 if no rule finds room.
 
-        `copies` are the other queues that get an entry of it then.
-
-        ``objects`` are those of the task; ``source`` says whether the task has no predecessor; ``tier`` is the one that
-        rules ask for, ``label`` the unit that the task is meant for, or UNKNOWN.
+        The other queues that get an entry of the task are then in `copies`. ``objects`` are the objects of the task;
+        ``source`` says whether the task has no predecessor; ``tier`` is the tier of the task, ``label`` the unit for
+        which the task is meant, or UNKNOWN.
         """
         self.looked = False
         self.copies = []
@@ -224,9 +227,9 @@ class Prober:
         return QuietRound(tuple(levels), tuple(queues))
 
     def within_reach(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
-        """Yield every (level, queue) that some round of ``worker`` may probe while ``view`` stays as it is.
+        """Yield every (level, queue) that a round of ``worker`` may probe while ``view`` stays as it is.
 
-        Levels whose chance is none until probes of others have failed come behind the others, if these probe any queue.
+        Levels whose chance is 0 until probes of other levels have failed come last, if other levels probe any queue.
         """
         state = self._states[worker]
         probes = False
@@ -248,8 +251,10 @@ class Prober:
                 yield level.index, queue
 
     def passes_gate(self, worker: int, level: int, view: View) -> bool:
-        """Return whether steal level ``level`` is open to ``worker``: not gated, or few enough subtrees live, and where
-        own ones come first none of them awaited.
+        """Return whether steal level ``level`` is open to ``worker``.
+
+        A gated level is open while few enough subtrees of the worker's unit are live; with ``own_first`` it also waits
+        until all subtrees with the label of that unit have begun.
         """
         asked, unit = self._steal[level], self._gate[worker]
         if not asked.gated:
@@ -263,7 +268,7 @@ class Prober:
         return state
 
     def _plain_choices(self, state: WorkerState) -> tuple[Choice, ...] | None:
-        """Return the random choices that make up each round of a worker, or None if a round is more than these."""
+        """Return the random choices that make up each round of a worker, or None if rounds have anything else."""
         if not all(level.anchor is Anchor.ME and level.tries == 1 and _is_steady(level) for level in self._steal):
             return None
         return tuple(
@@ -364,7 +369,7 @@ class Prober:
         turn = Turn(apart, apart.victims, view)
         segments = [segment for group in self._row(level, state).groups for segment in group]
         if level.pick is Pick.ROUND_ROBIN and level.visit is Visit.NEAREST and sum(map(bool, segments)) > 1:
-            for _ in range(max(map(len, segments)) + 1):  # after as many rounds they repeat themselves
+            for _ in range(max(map(len, segments)) + 1):  # after so many rounds the picks repeat
                 for segment in segments:
                     yield from PICKERS[level.pick](turn, level, segment)
             return
@@ -387,12 +392,12 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
 
 
 def _is_idle(level: Level, state: WorkerState) -> bool:
-    """Whether the worker leaves the level out: in a leapfrogging join it uses levels of its thief alone."""
+    """Whether the worker leaves the level out: in a leapfrogging join a worker uses only levels from its thief."""
     return state.leaps and level.anchor is not Anchor.THIEF
 
 
 def _is_steady(level: Level) -> bool:
-    """Whether every round of the level is random picks alone: one draw a probe, none where there is no candidate."""
+    """Whether the level only picks at random: one draw for each probe, no draw without a candidate."""
     always = level.is_always and level.chance < 0 and not level.heads
     return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
 
@@ -403,7 +408,7 @@ def _holds_always(rule: Level) -> bool:
 
 
 def _visit(turn: Turn, level: Level, row: Row) -> Iterator[tuple[int, int]]:
-    """Yield the probes of one level: in all groups of ``row``, nearest first, or in the one that a draw chooses."""
+    """Yield the probes of one level: in all groups of ``row``, nearest first, or in one group that is drawn."""
     once = level.pick is Pick.RANDOM and level.tries == 1
     for group in _entered(turn, level, row):
         for segment in group:

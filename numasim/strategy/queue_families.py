@@ -1,10 +1,10 @@
-"""The task queues of a strategy: one for each unit that has a worker, family by family."""
+"""The task queues of a strategy: in each family a queue for each unit that has a worker."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,9 @@ from numasim.machine.routing import distance_classes
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import QueueSpec, StrategySpec
+from numasim.parts.models.strategy_terms import UnitName
 from numasim.schema.enumerations import NO_QUEUE, End, Full
-from numasim.strategy.steal_plan import QUEUE, Unit
+from numasim.strategy.steal_plan import QUEUE
 
 # ---- The units of the machine to which each worker belongs -----------------------------------------------------------
 #
@@ -23,7 +24,6 @@ from numasim.strategy.steal_plan import QUEUE, Unit
 
 I64 = npt.NDArray[np.int64]
 NOWHERE = -1
-UNIT_NAMES = tuple(unit.name.lower() for unit in Unit)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Units:
     @classmethod
     def on(cls, machine: Machine, workers: WorkerMap) -> Units:
         """Build the units of ``workers`` on ``machine``."""
-        return cls({kind: _positions(workers, kind) for kind in UNIT_NAMES}, machine, workers)
+        return cls({kind: _positions(workers, kind) for kind in get_args(UnitName)}, machine, workers)
 
     @property
     def workers(self) -> int:
@@ -46,7 +46,7 @@ class Units:
 
     @property
     def positions(self) -> int:
-        """Number of positions: the workers and one producer."""
+        """Number of positions: all workers, and the extra producer."""
         return self.workers + 1
 
     @cached_property
@@ -65,7 +65,6 @@ def _positions(workers: WorkerMap, kind: str) -> I64:
     return np.append(unit, NOWHERE if kind in ("worker", "core") else unit[0])
 
 
-I64 = npt.NDArray[np.int64]
 OWN_END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
 STEAL_END = OWN_END
 NO_NODE = -1
@@ -145,7 +144,7 @@ def queue_records(
 
 
 def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) -> npt.NDArray[np.uint32]:
-    """[workers] the queue that each worker pops first."""
+    """[workers] the worker's own queue, from which it pops first, or `NO_QUEUE`."""
     name = spec.worker_family
     own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
     return own.astype(np.uint32)

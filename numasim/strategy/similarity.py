@@ -58,7 +58,7 @@ class Similarity:
         self._latency_ps: list[list[int]] = plan.latency_ps.tolist()
 
     def chosen(self, rule: DataRule, objects: Sequence[Objects], position: int) -> list[int] | None:
-        """Return the nodes that ``rule`` chooses for a task of a worker or the producer; None where a guard fails."""
+        """Return the nodes that ``rule`` chooses for a new task of ``position``; None if a guard of the rule fails."""
         counted = [some for some in objects if some.mode & rule.counted]
         if sum(some.bytes for some in counted) < rule.min_bytes:
             return None
@@ -82,7 +82,7 @@ class Similarity:
         return similarity
 
     def _ranked(self, rank: NodeRank, similarity: list[int]) -> list[int]:
-        """Return the chosen nodes, all of which have workers, in ascending order; none for unbound data."""
+        """Return the chosen nodes, ascending; all of them have workers. If all data is unbound, there is none."""
         if not any(similarity):
             return []
         if rank is NodeRank.CHEAPEST:

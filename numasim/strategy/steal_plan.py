@@ -1,17 +1,16 @@
 """The compiled form of a strategy: tables that every executor interprets in the same way.
 
-All arrays are read-only; roles, groups and orders are resolved into ``row``, ``seg`` and ``queue``. Level records come
-steal levels first, then dispatch rules. ``row[level.row + anchor] .. row[level.row + anchor + 1]`` are the segments of
-an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more, an extra producer); a queue for LAST; 0 for
-ALL; a node for LIGHTEST and DATA; a unit for LABEL. With FLAG_HEADS a row for each worker comes before those of the
-anchors, empty where the worker does not use the level. A group is ``level.segments`` consecutive segments, one per
-queue family; segment s holds ``queue[seg[s]:seg[s + 1]]``.
+All arrays are read-only; roles, groups and orders are resolved into ``row``, ``seg`` and ``queue``. The records of
+steal levels come first, the records of dispatch rules follow. ``row[level.row + anchor] .. row[level.row + anchor +
+1]`` are the segments of an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more row, for an extra
+producer); a queue for LAST; 0 for ALL; a node for LIGHTEST and DATA; a unit for LABEL. With FLAG_HEADS the rows of the
+anchors are preceded by a row for each worker, which is empty if the worker does not use the level. A group is
+``level.segments`` consecutive segments, one for each queue family; segment s holds ``queue[seg[s]:seg[s + 1]]``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -28,18 +27,6 @@ from numasim.schema.enumerations import (
     Anchor,
     Pick,
 )
-
-
-class Unit(IntEnum):
-    """A part of the machine to which queues and workers belong."""
-
-    WORKER = 0
-    CORE = 1
-    LLC = 2
-    NODE = 3
-    SOCKET = 4
-    MACHINE = 5
-
 
 LEVEL, QUEUE, CHANCE, DATA = (
     np.dtype(record.descr())
@@ -78,8 +65,10 @@ class Backoff:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """How a worker's spawn order adapts (model 3.3): help-first from ``stack`` calls on; else by the tasks that were
-    stolen from it during its last ``every`` spawns, help-first from ``steals`` on. It starts ``work_first`` or not.
+    """How a worker's spawn order adapts (model 3.3).
+
+    A worker spawns help-first if its stack has ``stack`` calls or more, or if at least ``steals`` tasks were stolen
+    from the worker during its last ``every`` spawns; else work-first. The first ``every`` spawns go by ``work_first``.
     """
 
     stack: int
@@ -120,7 +109,7 @@ class StealPlan:
 
     @property
     def work_first(self) -> bool:
-        """Whether some tasks are begun as they are spawned, so that continuations come into queues."""
+        """Whether workers begin some tasks at their spawn, so that continuations come into queues."""
         return self.work_first_tiers != 0
 
     @property
@@ -136,7 +125,7 @@ class StealPlan:
 
     @property
     def numbers_tasks(self) -> bool:
-        """Whether dispatch rules ask which task of how many a new one is."""
+        """Whether dispatch rules ask for the number of a new task in its phase."""
         return bool(np.isin(self.level["pick"][self.steal_levels :], (Pick.CYCLIC, Pick.BLOCK)).any())
 
     @property

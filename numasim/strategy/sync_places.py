@@ -1,12 +1,12 @@
 """Synchronisation objects and their homes: those declared by a program, and the locks that a strategy uses to steal.
 
-``lock: U`` on a steal level is the lock of the unit U of the queue that is probed: with ``lock: node`` on both levels,
-Algorithm 5 of the thesis holds the own domain's lock while it searches there, and the lock of domain i while it
-searches domain i. Its global lock G is the part of a cohort lock that goes from node to node; to read model 4.6 as one
-lock for all remote searches, write ``lock: machine`` on the remote level. ``lock: yes`` on a family of queues gives
-each queue a lock. A probe that has seen a task takes it, looks again, and holds it until what it took is paid for;
-``locks.probe: lock-first`` takes it before every probe. A worker other than the queue's owner takes it to push a task
-(model 4.1).
+``lock: U`` on a steal level is the lock of the unit U of the queue that is probed. With ``lock: node`` on both levels,
+Algorithm 5 of the thesis holds the lock of the own domain while it searches the own domain, and the lock of domain i
+while it searches domain i. The algorithm's global lock G is the part of a cohort lock that goes from node to node; to
+read model 4.6 as one lock for all remote searches, write ``lock: machine`` on the remote level. ``lock: yes`` on a
+family of queues gives each queue a lock. A probe that has seen a task takes the lock, looks again, and holds the lock
+until the steal is paid for; with ``locks.probe: lock-first`` every probe takes the lock. A worker other than the
+queue's owner takes the lock to push a task (model 4.1).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ NO_LOCK = -1
 
 @dataclass(frozen=True)
 class SyncPlaces:
-    """The synchronisation objects of a run: those of the program first, then those of the strategy.
+    """The synchronisation objects of a run: the objects of the program first, then the locks of the strategy.
 
     ``home`` is the node in whose memory an object is. ``level_lock`` and ``queue_lock`` are the locks that a probe
-    takes, or `NO_LOCK`; they are empty where no level, or no queue, has one. ``weights`` are those of
+    takes, or `NO_LOCK`; the tables are empty if no level, or no queue, has a lock. ``weights`` are the weights of
     `numasim.workload.sync_parameters`.
     """
 
@@ -68,14 +68,14 @@ class SyncPlaces:
 
     @property
     def locks_probes(self) -> bool:
-        """Whether fruitless probes take locks, too."""
+        """Whether probes that find no task take locks, too."""
         return len(self.level_lock) > 0 or (len(self.queue_lock) > 0 and not self.looks_first)
 
 
 def place_words(
     spec: StrategySpec, steal: StealPlan, machine: Machine, workers: WorkerMap, declared: Sequence[SyncObject] = ()
 ) -> SyncPlaces:
-    """Give every synchronisation object its kind and its home; ``declared`` are those of the program."""
+    """Return every synchronisation object with its kind and home; the program has the objects ``declared``."""
     owners = [word.owner % workers.workers for word in declared]
     names = [word.name or f"word {number}" for number, word in enumerate(declared)]
     table = _SearchLocks(workers, names, owners)
@@ -115,7 +115,7 @@ class _SearchLocks:
     owners: list[int]
 
     def of_levels(self, spec: StrategySpec, steal: StealPlan) -> I32:
-        """[steal levels, queues] the lock of each level: one for each unit of the kind that it names."""
+        """[steal levels, queues] the lock that a probe of each queue by each level takes."""
         table = np.full((len(spec.steal), len(steal.queues)), NO_LOCK)
         if not any(level.lock for level in spec.steal):
             return _frozen(table[:0], np.int32)
@@ -128,7 +128,7 @@ class _SearchLocks:
         return _frozen(table, np.int32)
 
     def of_queues(self, spec: StrategySpec, steal: StealPlan) -> I32:
-        """[queues] the lock of each queue of a family that has locks."""
+        """[queues] the lock of each queue, if the queues of its family have locks."""
         locked = np.array([family.lock for family in spec.queues.values()])[steal.queues["family"]]
         table = np.full(len(steal.queues), NO_LOCK)
         for queue in np.flatnonzero(locked).tolist():

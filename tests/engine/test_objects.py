@@ -187,7 +187,7 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
         begin = offset + row * int(one.stride[j])
         end = begin + int(one.row_bytes[j])
         for page in range(begin // page_bytes, -(-end // page_bytes)):
-            home = given_plan.placement.drawn(SEED).home_of_page(int(one.region[j]), page)
+            home = given_plan.placement.drawn(SEED).page_homes(int(one.region[j]))[page]
             here = min(end, (page + 1) * page_bytes) - max(begin, page * page_bytes)
             total[max(0, home)] += here  # what is fresh is on node 0, where worker 0 is
     return home_of(total), sum(total)

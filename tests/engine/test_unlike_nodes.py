@@ -70,12 +70,6 @@ def test_memory_that_a_node_without_memory_touches_first_is_on_the_nearest_that_
     assert result.node_bytes.sum() == result.node_bytes[:, 0].sum() == 2 * PAGE
 
 
-@pytest.mark.parametrize("placement", [{"policy": "bind", "node": 2}, {"policy": "interleave", "nodes": [0, 2]}])
-def test_memory_on_a_node_without_memory_is_refused(placement: Any) -> None:
-    with pytest.raises(InputError, match=r"node 2 of machine 'toy' has no memory; expected one of nodes 0-1"):
-        touching(placement)
-
-
 def test_a_core_of_half_the_speed_computes_twice_as_long_and_waits_no_longer() -> None:
     """Worker 0 is on the fast core, worker 1 on the slow one; each has a task of 1000 ns, nothing else costs time."""
     kinds = [{"count": 1}, {"count": 1, "speed_ppm": 500_000}]

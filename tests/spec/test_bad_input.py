@@ -167,6 +167,21 @@ STRATEGIES = [
     steal("open end", "{steal: [{from: others}], dispatch: [{to: own, if: {below: 2}}]}", 47, "may have no condition"),
     steal("thresholds crossed", "{steal: [], thresholds: {max: 2, min: 4}}", 35, "min must be less than max"),
     steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 11, "no node 2 on machine 'toy'", "0 to 1"),
+    Bad(
+        "node without memory",
+        "run.yaml:3:11",
+        ("strategy.placement: node 2 of machine 'toy' has no memory; expected one of nodes 0-1",),
+        {
+            "machine.yaml": MACHINE.replace("nodes: {cores", "nodes: [{socket: 0, cores")
+            .replace(
+                "gbs: 30}",
+                "gbs: 30}, {socket: 1, cores: 6, memory: 1GiB, imc_bandwidth_gbs: 9}, {socket: 1, cores: 1}]",
+            )
+            .replace("latency_ns: [[77.3, 124.7], [122.8, 75.0]]", "local_latency_ns: 77\nhop_latency_ns: 40")
+            .replace("11}]", "11}, {between: [1, 2], bandwidth_gbs: 11}]"),
+            "run.yaml": edited(RUN, 3, "strategy: {steal: [], placement: {policy: bind, node: 2}}").replace("24", "2"),
+        },
+    ),
     steal(
         "scan that never comes",
         "{steal: [], placement: {policy: numa-balancing, scan: {period_ns: 0}}}",

@@ -1,8 +1,7 @@
-"""What `like` does with nested mappings: by hand, and that no shipped file changed its meaning by it."""
+"""What `like` does with nested mappings, by hand and with defaults written out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,14 +13,12 @@ from numasim.parts import catalog
 from numasim.parts.models.runtime_model import BackoffSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import validate
-from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import Node, Place, Source, from_python
 from numasim.spec.part_merge import laid_over
-from numasim.spec.part_reader import CATALOG, PARTS, PartReader
+from numasim.spec.part_reader import PARTS, PartReader
 from numasim.spec.single_part import read_machine, read_strategy
 
 HERE = Place(Source("", Path()))
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 
 def read(strategy: Any) -> StrategySpec:
@@ -195,44 +192,3 @@ def test_an_error_in_a_merged_mapping_is_where_it_was_written(tmp_path: Path) ->
     file.write_text("like: affinity-locks\nlocks: {batch: 0}\n")
     with pytest.raises(InputError, match=rf"{file}:2:16: strategy.locks.batch: got 0; expected at least 1"):
         read_strategy(str(file))
-
-
-def documents() -> Iterator[tuple[str, Node]]:
-    """Every shipped part, and every mapping with `like` in an experiment, as (part, node)."""
-    for part, kind in CATALOG.items():
-        for name in catalog.names(kind):
-            yield part, from_python(name, HERE)
-    for file in sorted(EXPERIMENTS.rglob("*.yaml")):
-        for node in mappings(load(file)):
-            like = node.mapping().get("like")
-            for part, kind in CATALOG.items():
-                if like is not None and like.content in catalog.names(kind):
-                    yield part, node
-
-
-def mappings(node: Node) -> Iterator[Node]:
-    """All mappings in a document."""
-    inner = node.content.values() if isinstance(node.content, dict) else node.content
-    for child in inner if isinstance(node.content, dict | list) else ():
-        yield from mappings(child)  # type: ignore[arg-type]
-    if isinstance(node.content, dict):
-        yield node
-
-
-def shallow(part: str, node: Node) -> dict[str, Any]:
-    """The part by the rule of version 0.1: the uppermost keys replace those of the part that `like` names."""
-    if isinstance(node.content, str):
-        node = load(catalog.find(CATALOG[part], node.content))
-    own = node.plain()
-    base = shallow(part, node.mapping()["like"]) if "like" in own else {}
-    return {**base, **{key: value for key, value in own.items() if key != "like"}}
-
-
-def test_no_shipped_file_changed_its_meaning() -> None:
-    seen = 0
-    for part, node in documents():
-        now = validate(PARTS[part], PartReader().expand(part, node))
-        before = validate(PARTS[part], from_python(shallow(part, node), HERE))
-        assert now.contents_json == before.contents_json
-        seen += 1
-    assert seen > 50

@@ -63,11 +63,6 @@ def test_every_shipped_strategy_resolves(run_file: Write, name: str, machine: st
     assert load_run(run_file(), [f"strategy={name}", f"machine={machine}"]).strategy.name == name
 
 
-@pytest.mark.parametrize("name", catalog.names("machines"))
-def test_every_shipped_machine_resolves(run_file: Write, name: str) -> None:
-    assert load_run(run_file(), [f"machine={name}", "workers=4"]).machine.name == name
-
-
 def test_a_shipped_file_is_read_again_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "_PACKAGE", tmp_path / "numasim")
     shutil.copytree(Path(__file__).parents[2] / "configs", tmp_path / "configs")
@@ -150,29 +145,11 @@ def test_set_wins_over_keywords(run_file: Write) -> None:
     assert load_run(run_file(), ["workers=5"], {"workers": 3}).workers == 5
 
 
-def test_all_hardware_threads_and_no_more(run_file: Write) -> None:
-    assert load_run(run_file(), ["workers=24"]).workers == 24
-    assert "got 25 workers, but 'toy' has 24 hardware threads; expected 1 to 24" in refusal(run_file(), "workers=25")
-
-
 def test_effects_have_defaults_and_can_be_switched_off(run_file: Write) -> None:
     every = load_run(run_file()).model
     assert (every.cache, every.contention, every.smt, every.clock) == ("share", "fluid", "compute", "turbo")
     none = load_run(run_file("model: {cache: none, contention: none, smt: none, clock: fixed}\n")).model
     assert (none.cache, none.contention, none.smt, none.clock) == ("none", "none", "none", "fixed")
-
-
-def test_an_effect_that_does_not_exist_is_named_with_its_place(run_file: Write) -> None:
-    message = refusal(run_file("model: {cache: shared}\n"))
-    assert message.startswith("run.yaml:5:16: model.cache: ")
-    assert "'shared'" in message
-    assert "did you mean 'share'?" in message
-
-
-def test_a_sweep_can_be_run_with_its_axes_chosen(run_file: Write) -> None:
-    text = "machine: ./machine.yaml\nworkload: {name: fib, n: 4}\nstrategy: ring\nsweep: {workers: [2, 4]}\n"
-    assert load_run(run_file(text=text)).workers == 2
-    assert load_run(run_file(text=text), ["workers=4"]).workers == 4
 
 
 def test_a_graph_file_is_known_by_what_is_in_it(folder: Path, run_file: Write) -> None:

@@ -128,16 +128,11 @@ REFUSED = {
     "  wrokers: [2]\n": "run.yaml:6:3: sweep: there is no field 'wrokers' here; expected one of machine",
     "  workload.m: [2]\n": "run.yaml:6:3: workload: there is no field 'm' here (in cell 0: workload.m = 2)",
     "  repeat: [2]\n": "run.yaml:6:3: sweep: repeat cannot be an axis",
-    "  workers: []\n": "run.yaml:6:12: sweep.workers: this axis has no values; expected a list of values, or {from",
-    "  workers: 4\n": "run.yaml:6:12: sweep.workers: got 4; expected a list of values, or {from: 2, to: 24, step: 2}",
     "  workload: {n: [2, 4]}\n": "run.yaml:6:13: sweep.workload: got a mapping; expected a list of values, or "
     "{from: 2, to: 24, step: 2}; nested fields are dotted, such as workload.n: [1, 2]",
-    "  workers: {from: 4, to: 2}\n": "run.yaml:6:12: sweep.workers: the range from 4 to 2 in steps of 1 has 0 values",
-    "  workers: {from: 4, to: 8, step: 0}\n": "run.yaml:6:35: sweep.workers.step: got 0; expected more than 0",
     "  workers: {from: 4, too: 8}\n": "run.yaml:6:22: sweep.workers: there is no field 'too' here; expected one of "
     "from, to, step; did you mean 'to'?",
     "  workers: {from: 1, to: 10000000}\n": "run.yaml:6:12: sweep.workers: the range from 1 to 10000000 in steps of 1",
-    "  workers: [2, 4, 2]\n": "run.yaml:6:19: sweep.workers: the value 2 stands here twice; expected each value once",
     "  zip: {workers: [2, 4], seed: [1]}\n": "run.yaml:6:26: sweep.zip.seed: this axis has 1 values, but 'workers' "
     "beside it has 2; expected axes of equal length under zip",
     "  workers: [2]\n  zip: {workers: [4], seed: [1]}\n": "run.yaml:7:9: sweep: the axis 'workers' is given twice",
@@ -145,11 +140,8 @@ REFUSED = {
     "  include: [{wrokers: 2}]\n": "run.yaml:6:14: sweep: there is no field 'wrokers' here",
     "  workers: [2]\n  exclude: [{worker: 2}]\n": "run.yaml:7:14: sweep.exclude: there is no axis 'worker' in this "
     "sweep; expected one of workers; did you mean 'workers'?",
-    "  workers: [2]\n  exclude: [{workers: 3}]\n": "run.yaml:7:13: sweep.exclude[0]: no cell has these values",
-    "  workers: [2]\n  exclude: [{workers: 2}]\n": "run.yaml:6:3: sweep: the sweep has no cells",
     "  workers: [2, 48]\n": "run.yaml:6:16: workers: got 48 workers, but 'toy' has 24 hardware threads (in cell 1: "
     "workers = 48); expected 1 to 24",
-    "  strategy: [ring, rign]\n": "run.yaml:6:20: strategy: there is no strategy 'rign' (in cell 1: strategy = 'rign')",
     "  seed: {from: 1, to: 2000}\n  zip: {workload.n: {from: 1, to: 2000}}\n": "run.yaml:6:3: sweep: the sweep has "
     "4,000,000 cells; expected at most 1,000,000",
     "  {}\n": "run.yaml:6:3: sweep: there is no axis; expected at least one axis",

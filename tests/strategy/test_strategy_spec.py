@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from pydantic import ValidationError
 from strategy_setup import STRATEGIES, runtime, strategy
 
 from numasim.machine.mapping import MAPPINGS
-from numasim.parts.models.placement_model import PlacementSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.placement.compile_placement import POLICIES
@@ -185,24 +183,10 @@ def test_bad_strategies(changes: dict[str, Any], sentence: str) -> None:
     assert sentence in problem({"steal": OTHERS, **changes})
 
 
-def test_a_strategy_without_steal_is_told_so() -> None:
-    assert problem({"name": "idle"}) == "Field required"
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_every_shipped_strategy_is_valid_and_named_after_its_file(name: str) -> None:
-    assert strategy(name).name == name
-
-
 def test_shipped_strategies_leave_back_off_and_the_rule_for_s_to_the_runtime() -> None:
     specs = [strategy(name) for name in STRATEGIES]
     assert all(spec.backoff is None for spec in specs)
     assert all(spec.thresholds != "none" and spec.thresholds.rule is None for spec in specs)
-
-
-def test_a_placement_name_stands_for_its_mapping() -> None:
-    spec = StrategySpec.model_validate({"steal": OTHERS, "placement": "block"})
-    assert spec.placement == PlacementSpec(policy="block")
 
 
 def test_the_names_of_mappings_and_policies_are_those_of_the_registries() -> None:
@@ -213,17 +197,6 @@ def test_the_names_of_mappings_and_policies_are_those_of_the_registries() -> Non
 
 def test_what_a_runtime_leaves_out_is_as_in_bare() -> None:
     assert RuntimeSpec(name="bare") == runtime("bare")
-
-
-def test_presets_are_those_of_the_model() -> None:
-    own, ompi = runtime("own"), runtime("ompi")
-    assert (own.producer, own.capacity_tasks, own.on_full, own.s_rule) == ("extra", 500, "next", "literal")
-    assert (own.backoff.first_ns, own.backoff.factor, own.backoff.max_ns) == ("task", 2, "none")
-    assert (ompi.join, ompi.capacity_tasks, ompi.on_full, ompi.s_rule) == ("help", 256, "inline", "avail")
-    assert (ompi.poll_ns, ompi.resume, ompi.backoff.first_ns) == (270, Decimal("0.7"), 0)
-    assert own.costs == ompi.costs
-    assert own.costs.line
-    assert (own.costs.push_ns, own.costs.pop_ns, own.costs.probe_ns, own.costs.take_ns) == (60, 40, 20, 60)
 
 
 def test_bare_costs_nothing_but_probes() -> None:

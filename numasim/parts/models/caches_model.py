@@ -3,24 +3,24 @@
 Cores are numbered node by node. A machine without last-level caches has a cache domain for each core.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import count
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from numasim.errors import InputError
-from numasim.parts.base import Bytes, GigabytesPerSecond, Model, Nanoseconds, PositiveCount, as_list, number_list
+from numasim.parts.base import Bytes, CheckedModel, GigabytesPerSecond, Nanoseconds, PositiveCount, as_list, number_list
 from numasim.parts.models.meanings import CACHES_LLC_SCOPE
 from numasim.parts.models.nodes_model import NodeShape
 from numasim.parts.models.runtime_model import YesNo
 
 
-class CachesSpec(Model):
+class CachesSpec(CheckedModel):
     """Cache sizes, and which cores share one last-level cache (LLC).
 
-    It is said by ``llc_scope``, as a number of neighbouring cores, or cache by cache.
+    The sharing is given by ``llc_scope``, as a number of neighbouring cores, or cache by cache.
     """
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -78,26 +78,20 @@ class CachesSpec(Model):
         "rather than only what they alone have (Intel's MESIF).",
     )
 
-    @model_validator(mode="after")
-    def _sharers_fit_size(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         ways = (self.llc_scope != "none") + (self.cores_per_llc is not None) + (self.llc_cores is not None)
         if ways != (1 if self.llc else 0):
-            raise ValueError(
+            yield (
                 "llc and its cores go together: a size with one of llc_scope (socket, node or core), cores_per_llc or "
                 "llc_cores; none of them without a size"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _sizes_fit_caches(self) -> Self:
         sizes = self.llc_sizes
         if sizes is not None and (len(sizes) != len(self.llc_cores or ()) or not min(sizes) or max(sizes) != self.llc):
-            raise ValueError("llc_sizes has a size above 0 for each cache in llc_cores; the largest one is llc")
-        return self
+            yield "llc_sizes has a size above 0 for each cache in llc_cores; the largest one is llc"
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without the ways to say who shares a cache, of which size, and what it hands on, not used."""
+        """Return the contents without the optional fields that are not used."""
         contents: dict[str, Any] = contents_of(self)
         unused = [name for name in ("cores_per_llc", "llc_cores", "llc_sizes") if getattr(self, name) is None]
         unused += [] if self.forward else ["forward"]
@@ -105,7 +99,7 @@ class CachesSpec(Model):
 
 
 def cache_domains(caches: CachesSpec, nodes: Sequence[NodeShape]) -> list[int]:
-    """The cache domain of every core; InputError where ``caches`` does not say it for each core once."""
+    """Return the cache domain of every core; InputError unless ``caches`` gives each core one domain."""
     if caches.llc_cores is not None:
         return _listed(caches.llc_cores, sum(node.cores for node in nodes))
     if caches.cores_per_llc is not None:

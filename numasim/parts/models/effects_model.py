@@ -24,7 +24,7 @@ LoadGbs = Annotated[Exact, Field(ge=0, le=100_000, description="of it in use by 
 
 
 class LinkLoadSpec(Model):
-    """What others send over the link ``from`` one node ``to`` another, in this direction."""
+    """The traffic of other programs on the link ``from`` one node ``to`` another, in this direction."""
 
     source: Count = Field(alias="from", description="Node at which the link begins.")
     target: Count = Field(alias="to", description="Node at which the link ends.")
@@ -32,7 +32,7 @@ class LinkLoadSpec(Model):
 
 
 class BackgroundSpec(CheckedModel):
-    """What programs beside the simulated one use of memory controllers, by node, and of links, all the time."""
+    """The bandwidth of memory controllers, by node, and of links that other programs use all the time."""
 
     nodes: dict[NodeNumber, LoadGbs] = Field(
         default_factory=dict,
@@ -133,7 +133,7 @@ class ModelSpec(CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without a background that loads nothing: the identity of such a run is that of one without."""
+        """Return the contents without a background that loads nothing: the run has the identity of a run without it."""
         contents: dict[str, Any] = contents_of(self)
         if not self.background.loads:
             contents.pop("background", None)

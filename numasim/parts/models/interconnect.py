@@ -32,7 +32,7 @@ LEAST_LADDER = 8
 
 
 def ring(nodes: int) -> Pairs:
-    """Yield the links of a ring; of two nodes there is one, of one none."""
+    """Yield the links of a ring; two nodes have one link, one node has none."""
     yield from ((node, node + 1) for node in range(nodes - 1))
     if nodes > 2:
         yield 0, nodes - 1
@@ -44,7 +44,7 @@ def fully_connected(nodes: int) -> Pairs:
 
 
 def twisted_ladder(nodes: int) -> Pairs:
-    """Yield the links of a twisted ladder in ascending order; ``nodes`` is as `fits_ladder` wants it."""
+    """Yield the links of a twisted ladder in ascending order; `fits_ladder` holds for ``nodes``."""
     middle = nodes // 2
     across = {middle - 2: (middle + 1,), middle - 1: (middle,)}  # where the rails cross
     rungs = {node for node in range(0, nodes, 2) if node not in (middle - 2, middle)}
@@ -118,7 +118,7 @@ class LinkSpec(Model):
         return self
 
     def directions(self) -> tuple[tuple[int, int], ...]:
-        """Give the (from, to) pairs that the entry stands for."""
+        """Return the (from, to) pairs of the entry."""
         if self.between:
             return self.between, (self.between[1], self.between[0])
         assert self.source is not None
@@ -179,7 +179,7 @@ class TopologySpec(CheckedModel):
             yield f"rows and columns go with topology: mesh, not with topology: {self.topology}"
 
     def pairs(self, nodes: int) -> list[tuple[int, int]]:
-        """The directed links among ``nodes`` nodes as (from, to) pairs, those of one pair of nodes together."""
+        """Return the directed links among ``nodes`` nodes as (from, to) pairs, both directions of a link together."""
         if self.rows is not None and self.columns is not None:
             return sorted(_both_ways(mesh(self.rows, self.columns)))
         return list(_both_ways(BY_NODES[self.topology](nodes)))

@@ -48,8 +48,7 @@ from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
 
 Row = tuple[Nanoseconds, ...]
-MOST_MESSAGE_BYTES = 64
-"""Of a message of coherence: it has no line in it."""
+MOST_MESSAGE_BYTES = 64  # of a message of coherence, which contains no line
 CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 
 
@@ -235,9 +234,7 @@ class MachineSpec(Model):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without the usual bandwidth of links, the messages of coherence and the rate of a core where
-        there are none.
-        """
+        """Return the contents without three optional fields, if these are not given."""
         contents: dict[str, Any] = contents_of(self)
         for field in ("link_bandwidth_gbs", "snoop", "core_steps_per_s"):
             if getattr(self, field) is None:

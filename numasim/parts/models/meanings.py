@@ -1,4 +1,4 @@
-"""What the words of machines, strategies, runtimes and effects mean, a line each: behind the types of their fields."""
+"""The meanings of the words of machines, strategies, runtimes and effects, for the types of the fields."""
 
 from numasim.parts.choices import Choices
 
@@ -20,7 +20,7 @@ LINKS_TOPOLOGY = Choices(
 )
 MODEL_CONTENTION = Choices(
     {
-        "none": "Nobody holds anybody back.",
+        "none": "Segments do not slow each other down.",
         "snapshot": "A segment keeps the share that it gets when it starts.",
         "fluid": "Shares are found anew whenever a segment starts or ends.",
     }
@@ -52,21 +52,21 @@ LOCK_FAIRNESS = Choices(
 )
 LOCK_HOME = Choices(
     {
-        "owner": "Each on the node of the worker that it is kept for.",
-        "master": "All on the node of worker 0, as a runtime does that allocates them in its first thread.",
+        "owner": "Each line on the node of the worker for which the line is kept.",
+        "master": "All lines on the node of worker 0, as in a runtime that allocates them in its first thread.",
     }
 )
 LOCK_WORDS = Choices(
     {
-        "cached": "From the core that had it last.",
-        "memory": "From the memory of its home every time, as equations 6.2 and 6.3 of the thesis have it.",
+        "cached": "From the core that had the line last.",
+        "memory": "Every time from the memory of the line's home, as in equations 6.2 and 6.3 of the thesis.",
     }
 )
 LOCK_BARRIER = Choices(
     {
-        "central": "All count on one line; the last one opens the barrier, and the others read that line one after "
-        "the other.",
-        "flag": "Each worker but the first writes a flag of its own, which the first one reads; then it opens the "
+        "central": "All workers count on one line; the last worker opens the barrier, and the others read that line "
+        "one after the other.",
+        "flag": "Each worker but the first writes a flag of its own; the first worker reads all flags and opens the "
         "barrier on one line.",
         "tree": "Workers go up a binary tree to the first one, and down again.",
         "per-domain": "A central barrier within each node, then one among the last of each node (thesis, section "
@@ -75,35 +75,36 @@ LOCK_BARRIER = Choices(
 )
 LOCK_PROBE = Choices(
     {
-        "look-first": "A probe looks without the lock; it tries the lock where there is something to take, and "
-        "fails where somebody has it.",
+        "look-first": "A probe looks without the lock; if it sees a task it tries the lock, and fails if another "
+        "worker holds the lock.",
         "lock-first": "A probe waits for the lock and then looks.",
     }
 )
-PLACEMENT_ADDING = Choices({"first-touch": "It lives on the node of the worker that first touches it."})
+PLACEMENT_ADDING = Choices({"first-touch": "The memory lives on the node of the worker that first touches it."})
 PLACEMENT_OVERFLOW = Choices(
     {
         "none": "Nodes are never full.",
-        "next": "The page goes to the nearest node that has room; where none has, it stays where it was wanted.",
+        "next": "The page goes to the nearest node that has room; if no node has room, it stays on the wanted node.",
     }
 )
 JOIN = Choices(
     {
-        "help": "It keeps the task on its stack and runs any other task meanwhile, as OMPi does.",
-        "own": "It keeps the task on its stack and runs tasks of its own queue alone.",
-        "strict": "It keeps the task on its stack and runs descendants of that task alone.",
-        "continuation": "It leaves the task; the worker that finishes the last child goes on with it, as in Cilk.",
-        "block": "It sleeps until the last child has finished.",
-        "leapfrog": "It keeps the task on its stack and runs tasks of its own queue; it steals only by levels from: "
-        "thief, and the thief is the worker that has begun a child of the task (A-48).",
+        "help": "The worker keeps the task on its stack and runs any other task meanwhile, as OMPi does.",
+        "own": "The worker keeps the task on its stack and runs tasks of its own queue alone.",
+        "strict": "The worker keeps the task on its stack and runs descendants of that task alone.",
+        "continuation": "The worker leaves the task; the worker that finishes the last child resumes the task, as in "
+        "Cilk.",
+        "block": "The worker sleeps until the last child has finished.",
+        "leapfrog": "The worker keeps the task on its stack and runs tasks of its own queue; it steals only by levels "
+        "from: thief, where the thief is the worker that has begun a child of the task (A-48).",
     }
 )
 FULL = Choices(
     {
-        "grow": "Nothing but what happens anyway: a full queue is passed over, and a task for which no queue has "
-        "room is executed at once.",
-        "inline": "From a full own queue on, a worker executes what it spawns at once, until the queue has drained "
-        "(see resume).",
+        "grow": "The task goes to the next queue with room that dispatch finds, and is executed at once if there is "
+        "none.",
+        "inline": "Once its own queue is full, a worker executes the tasks that it spawns at once, until the queue has "
+        "drained (see resume).",
         "next": "The worker's tasks are dealt to all queues in turn.",
         "block": "As grow.",
     }
@@ -122,19 +123,19 @@ BACKOFF_AFTER = Choices(
         "probe": "Each probe that found nothing.",
     }
 )
-BACKOFF_EMPTY = Choices({"skip": "It is no attempt.", "count": "It is a failed attempt."})
+BACKOFF_EMPTY = Choices({"skip": "The round is no attempt.", "count": "The round is a failed attempt."})
 RUNTIME_PRODUCER = Choices(
     {
-        "none": "Nobody: they are dealt to the workers when the phase starts, in no time.",
+        "none": "No thread: the items are dealt to the workers when the phase starts, in no time.",
         "extra": "A thread beside the workers, one item every push_ns.",
         "master": "Worker 0, before it executes any.",
     }
 )
 RUNTIME_RELEASE = Choices(
     {
-        "queue": "It goes into the queue that dispatch names.",
-        "begin": "The worker that finished the predecessor begins it, if it has nothing else in hand (Arora, "
-        "Blumofe and Plaxton 1998).",
+        "queue": "The task goes into the queue that dispatch chooses.",
+        "begin": "The worker that finished the predecessor begins the task, if the worker has no other task in hand "
+        "(Arora, Blumofe and Plaxton 1998).",
     }
 )
 RUNTIME_QUEUE_ORDER = Choices(
@@ -157,18 +158,18 @@ BOUND = Choices({"min": "The threshold s of the queue.", "max": "The threshold S
 AMOUNT_SHARE = Choices({"workers": "The number of workers."})
 CONDITION = Choices(
     {
-        "announced": "Queues with the status VICTIM of the thesis: set when the length reaches S, cleared when it "
-        "has fallen to s (A-8).",
+        "announced": "Queues with the status VICTIM of the thesis: set when the length reaches S, cleared when the "
+        "length has fallen to s (A-8).",
     }
 )
 AMOUNT = Choices({"one": "One task.", "half": "Half of the queue, rounded up.", "all": "The whole queue."})
 SOURCE = Choices(
     {
         "own": "The queue of the worker's own unit.",
-        "others": "All queues but the worker's own.",
-        "parent": "The queue of the worker that spawned the task that this one ran last.",
+        "others": "All queues except the worker's own.",
+        "parent": "The queue of the worker that spawned the task which the searching worker ran last.",
         "last": "The queue of the worker's last successful steal.",
-        "thief": "The queue of the worker that stole from this one last.",
+        "thief": "The queue of the worker that stole from the searching worker last.",
         "own-core": "The queues of the worker's core.",
         "own-llc": "The queues of the cores that share its last-level cache.",
         "own-node": "The queues of its NUMA node.",
@@ -192,8 +193,8 @@ LEVEL_VISIT = Choices(
     {
         "nearest": "All, the nearest first.",
         "random": "One, by a draw.",
-        "weighted": "One, by a draw that prefers near groups: weights fall with the latency and grow with the "
-        "number of queues.",
+        "weighted": "One, by a draw that prefers near groups: weights fall with the latency and grow with the number "
+        "of queues.",
     }
 )
 _PICKS = {
@@ -219,27 +220,28 @@ DISPATCH_PICK = Choices(
         "block": "Task i of the N of its phase goes to queue i * n div N of n.",
     }
 )
-LEVEL_TRIES = Choices({"all": "All of them, until a probe finds a task."})
+LEVEL_TRIES = Choices({"all": "All queues, until a probe finds a task."})
 LEVEL_WHO = Choices({"head": "The first worker of each unit of the queues."})
 LEVEL_ITERATIONS = Choices({"last": "To the end."})
 TIER = Choices(
     {
         "free": "Above the subtrees that are kept together.",
         "root": "The topmost task of such a subtree.",
-        "local": "Below the root of one; the tier of all tasks where the strategy gives no tiers.",
+        "local": "Below the root of such a subtree; the tier of all tasks if the strategy gives no tiers.",
     }
 )
 STRATEGY_TIERS = Choices(
     {
-        "slices": "Tasks without a label are free, the topmost ones with a label roots, those below them local.",
+        "slices": "Tasks without a label are free; the topmost tasks with a label are roots; tasks below roots are "
+        "local.",
         "tune": "All are local until the controller says otherwise (tune).",
         "none": "All are local.",
     }
 )
 STRATEGY_LABELS = Choices(
     {
-        "slices": "The slice of the data that the task works on: as many slices as there are units (LAWS, equation "
-        "1; model 4.8).",
+        "slices": "The slice of the data that the task works on: as many slices as there are units (LAWS, equation 1; "
+        "model 4.8).",
         "tune": "None until the controller says otherwise (tune).",
         "none": "No task has one.",
     }
@@ -250,7 +252,8 @@ DISPATCH_TARGET = Choices(
         "own": "The queue of the spawning worker's own unit.",
         "any": "All queues.",
         "data": "The queues of the node that has most of the task's data, or as rank says (thesis, equation 5.2).",
-        "label": "The queues of the unit that the task's label names (model 4.14); where it has none, the next rule.",
+        "label": "The queues of the unit that the task's label names (model 4.14); a task without a label goes on to "
+        "the next rule.",
         "lightest": "The queues of the node whose queues hold the fewest tasks.",
         "own-core": "The queues of the spawning worker's core.",
         "own-llc": "The queues of the cores that share its last-level cache.",
@@ -260,19 +263,19 @@ DISPATCH_TARGET = Choices(
 )
 DISPATCH_RANK = Choices(
     {
-        "most": "The node on which most of them is at home.",
-        "cheapest": "The node with the least sum of weights times latencies to their homes.",
-        "any": "Every node on which one of them is at home.",
+        "most": "The node that is the home of most of the task's objects.",
+        "cheapest": "The node with the least sum, over the objects, of weight times latency to the object's home.",
+        "any": "Every node that is the home of one of the objects.",
     }
 )
 DISPATCH_COUNT = Choices(
     {
-        "both": "Those that it reads and those that it writes.",
-        "reads": "Those that it reads.",
-        "writes": "Those that it writes.",
+        "both": "The objects that the task reads and the objects that it writes.",
+        "reads": "The objects that the task reads.",
+        "writes": "The objects that the task writes.",
     }
 )
-DISPATCH_WEIGH = Choices({"bytes": "Its bytes.", "objects": "One."})
+DISPATCH_WEIGH = Choices({"bytes": "The object's bytes.", "objects": "One, whatever its size."})
 END = Choices({"lifo": "The newest task.", "fifo": "The oldest task."})
 TUNE_WHAT = Choices(
     {
@@ -288,11 +291,11 @@ PACKING_START = Choices(
 )
 PACKING_MOVES = Choices(
     {
-        "children": "To smaller subtrees: those of the roots' children, for as long as an iteration gets faster.",
-        "parents": "To larger subtrees: those of the roots' parents, until an iteration is slower.",
+        "children": "To smaller subtrees, whose roots are the children, for as long as an iteration gets faster.",
+        "parents": "To larger subtrees, whose roots are the parents, until an iteration is slower.",
     }
 )
-PACKING_KEEP = Choices({"faster": "The one with the shorter iteration."})
+PACKING_KEEP = Choices({"faster": "The packing with the shorter iteration."})
 PACKING_WITHIN = Choices(
     {
         "tree": "A subtree may be a whole tree.",
@@ -310,8 +313,8 @@ THRESHOLD_WHEN = Choices(
 )
 THRESHOLD_ANNOUNCE = Choices(
     {
-        "always": "Whoever changes the queue, at every change.",
-        "owner": "The worker whose queue it is, where it takes a task and where it has executed one.",
+        "always": "Each worker that changes the queue, at every change.",
+        "owner": "The worker that owns the queue, when it takes a task and when it has executed a task.",
         "owner-exact": "As owner, by equality of lengths, as the algorithm of the thesis is printed.",
     }
 )
@@ -325,8 +328,8 @@ STRATEGY_REFILL = Choices({"min": "The threshold s of the queue."})
 STRATEGY_THRESHOLDS = Choices({"none": "There are none."})
 STRATEGY_MAPPING = Choices(
     {
-        "numa-even-cores-first": "Worker i on node i mod M; within a node every core has a worker before any core "
-        "has two.",
+        "numa-even-cores-first": "Worker i on node i mod M; within a node every core has a worker before any core has "
+        "two.",
         "contiguous": "Node 0 is filled, then node 1, and so on; cores before second threads.",
         "smt-first": "The threads of core 0 are filled, then those of core 1, and so on.",
         "os-order": "Worker i on hardware thread i, as operating systems number them.",

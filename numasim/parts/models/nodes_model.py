@@ -58,7 +58,7 @@ class CoresSpec(Model):
 
 
 class NodeSpec(CheckedModel):
-    """One NUMA node, or ``count`` alike ones in a row on one socket; a node without memory has no bandwidth."""
+    """One NUMA node, or ``count`` alike nodes in a row on one socket; a node without memory has no bandwidth."""
 
     count: PositiveCount = Field(1, le=MAX_NODES, description="Alike nodes in a row that the entry stands for.")
     socket: SocketNumber = Field(description="Socket of the node, from 0.")
@@ -137,7 +137,7 @@ def node_shapes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> tuple[
 
 
 def check_nodes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> None:
-    """Refuse more nodes or threads than can be simulated, sockets without cores, and machines without memory."""
+    """Raise InputError for too many nodes or threads, sockets without cores, and machines without memory."""
     if isinstance(nodes, NodesSpec):
         count, threads = sockets * nodes.per_socket, nodes.cores * nodes.threads_per_core
         if count > MAX_NODES:

@@ -25,7 +25,8 @@ from numasim.parts.choices import Choices
 from numasim.parts.models.meanings import PLACEMENT_ADDING, PLACEMENT_OVERFLOW
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
-# Fresh memory is placed by its touchers, initialised memory is on worker 0's node; `PageRule` says what else is done.
+# Under these policies fresh memory is placed by the workers that touch it, and initialised memory is on worker 0's
+# node.
 TouchPolicyName = Literal["first-touch", "next-touch", "deferred", "numa-balancing"]
 PolicyName = Literal[
     TouchPolicyName,
@@ -88,18 +89,20 @@ MOST_IN_A_ROW = 255  # hinting faults
 
 @dataclass(frozen=True)
 class PageRule:
-    """What is done with the pages of dynamic regions while the program runs, besides placing them; times in ps.
+    """How pages of dynamic regions are treated while the program runs, besides being placed; times in ps.
 
     Stages of a plan have fields of these names (`numasim.schema.plan_fields`).
     """
 
-    reads_place: bool = True  # reads place pages as writes do
-    marks: bool = False  # every page that is placed when the policy comes into force migrates to its next toucher
+    reads_place: bool = True  # whether reads place pages as writes do
+    marks: bool = (
+        False  # whether each page that is placed when the policy comes into force migrates to its next toucher
+    )
     scan_delay_ps: int = 0  # from when the policy comes into force to the first scan
     scan_period_ps: int = 0  # between scans; 0: nothing is scanned
     scan_bytes: int = 1  # of a scan
-    hint_fault_ps: int = -1  # of each page; -1: as any page fault
-    migrate_after: int = 1  # hinting faults of one node in a row
+    hint_fault_ps: int = -1  # time of a hinting fault of a page; -1: as any page fault
+    migrate_after: int = 1  # hinting faults of one node in a row after which a page migrates to the node
 
     @property
     def migrates(self) -> bool:
@@ -179,14 +182,14 @@ class PolicySpec(CheckedModel):
 
     @property
     def rule(self) -> PageRule:
-        """What the policy does with pages while the program runs."""
+        """How the policy treats pages while the program runs."""
         if self.policy == "numa-balancing":
             return (self.scan or ScanSpec()).rule
         return PageRule(reads_place=self.policy != "deferred", marks=self.policy == "next-touch")
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents with scans where the policy scans, its defaults spelt out, and without the key elsewhere."""
+        """Return the contents with all values of ``scan`` if the policy scans, and without the key if it does not."""
         contents: dict[str, Any] = contents_of(self)
         if self.policy != "numa-balancing":
             contents.pop("scan", None)
@@ -246,11 +249,11 @@ class PlacementSpec(PolicySpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy and those of the changes."""
+        """The initial policy, and the policies of the changes."""
         return (self, *self.changes)
 
     def granule_pages(self, page_bytes: int) -> int:
-        """How many pages of that size are placed together."""
+        """Return how many pages of ``page_bytes`` bytes are placed together."""
         if isinstance(self.granule, int):
             return self.granule
         whole_pages: int = size_bytes(self.granule) // page_bytes
@@ -272,7 +275,7 @@ class TunedPlacementSpec(PlacementSpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy, and those that a controller may choose."""
+        """The initial policy, and the policies that a controller may choose."""
         return (*super().policies, *self.tuned)
 
 

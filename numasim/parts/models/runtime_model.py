@@ -24,28 +24,6 @@ from numasim.parts.models.meanings import (
 )
 from numasim.schema.enumerations import MOST_BYTES, MOST_UNITS_PER_S, JoinKind, ProducerKind
 
-__all__ = [
-    "MAX_TASKS",
-    "BackoffSpec",
-    "Capacity",
-    "CostSpec",
-    "FractionRule",
-    "Full",
-    "FullRule",
-    "Join",
-    "JoinKind",
-    "ProducerKind",
-    "QueueOrder",
-    "ReleaseRule",
-    "Rule",
-    "RuntimeSpec",
-    "Tasks",
-    "ThresholdRule",
-    "YesNo",
-    "by_shape",
-    "shape",
-]
-
 FullRule = Literal["grow", "inline", "next", "block"]
 ReleaseRule = Literal["queue", "begin"]
 QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
@@ -57,7 +35,7 @@ MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled
 
 
 def shape(value: Any) -> str:
-    """Return the form in which a value was written: text, mapping or number. It selects the branch of a union."""
+    """Return the form in which a value was written, which selects the branch of a union: text, mapping or number."""
     if isinstance(value, str):
         return "text"
     return "mapping" if isinstance(value, Mapping | BaseModel) else "number"

@@ -1,8 +1,8 @@
-"""Read the ``sources`` of a machine file: how each value came about, and which numbers have no source.
+"""Read the ``sources`` of a machine file: the origin of each value, and which numbers have no source.
 
 A source may begin with a mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows
-from others by a stated rule) or ``assumed:`` (nobody gave the value). A source without a mark cites who gave the value,
-and counts as ``read``.
+from others by a stated rule) or ``assumed:`` (no measurement and no document gives the value). A source without a mark
+cites a document, and counts as ``read``.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ MARKS: tuple[Mark, ...] = get_args(Mark)
 
 
 def mark_of(source: str) -> Mark:
-    """The mark of a source: ``assumed``, too, if the text has ``(assumed)`` anywhere, for a part of the value."""
+    """Return the mark of a source: ``assumed`` also if ``(assumed)`` stands anywhere in the text."""
     if source.startswith("assumed") or "(assumed)" in source:
         return "assumed"
     return "derived" if source.startswith("derived") else "read"
 
 
 def marked(sources: Mapping[str, str], mark: Mark) -> dict[str, str]:
-    """The sources with a mark, by dotted field; their texts are without the mark."""
+    """Return the sources with ``mark``, by dotted field, without the mark at their begin."""
     return {field: text.removeprefix(f"{mark}:").lstrip() for field, text in sources.items() if mark_of(text) == mark}
 
 
 def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
-    """Refuse a source without text and one for a field that the file does not give."""
-    fields = set(_fields(_given(spec)))
+    """Raise InputError for a source without text, and for a source of a field that the file does not give."""
+    fields = {field for field, _ in _fields(_given(spec))}
     for field, text in sources.items():
         if field not in fields:
             raise InputError(
@@ -48,10 +48,10 @@ def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
 
 
 def unsourced(spec: BaseModel) -> list[str]:
-    """List the dotted fields with numbers for which neither they nor a field above them has a source."""
-    given = _given(spec)
+    """Return the dotted fields with numbers for which neither the field nor a field above has a source."""
     sources = getattr(spec, "sources", {})
-    return sorted({field for field in _numbers(given) if not _covered(field, sources)})
+    numbers = {field for field, value in _fields(_given(spec)) if _is_number(value)}
+    return sorted(field for field in numbers if not _covered(field, sources))
 
 
 def _given(spec: BaseModel) -> dict[str, Any]:
@@ -63,25 +63,16 @@ def _covered(field: str, sources: Mapping[str, str]) -> bool:
     return any(".".join(parts[:length]) in sources for length in range(1, len(parts) + 1))
 
 
-def _fields(value: Any, above: str = "") -> Iterator[str]:
-    """Yield the dotted path of every field; list items share the path of their list."""
+def _fields(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted path and the value of every field; items of a list have the path of the list."""
     if isinstance(value, Mapping):
-        for key, item in value.items():
-            path = f"{above}.{key}" if above else str(key)
-            yield path
-            yield from _fields(item, path)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _fields(item, above)
+        pairs = [(f"{above}.{key}" if above else str(key), item) for key, item in value.items()]
+    else:
+        pairs = [(above, item) for item in value] if isinstance(value, list | tuple) else []
+    for path, item in pairs:
+        yield path, item
+        yield from _fields(item, path)
 
 
-def _numbers(value: Any, above: str = "") -> Iterator[str]:
-    """Yield the dotted path of every number."""
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _numbers(item, f"{above}.{key}" if above else str(key))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _numbers(item, above)
-    elif isinstance(value, int | Decimal) and not isinstance(value, bool):
-        yield above
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)

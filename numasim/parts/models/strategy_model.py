@@ -63,7 +63,7 @@ from numasim.schema.enumerations import ThresholdTime
 
 
 class HelperSpec(Model):
-    """Helpers on idle cores, one for each worker whose last-level cache has such a core (Goes et al., section 4.2)."""
+    """Helper threads on idle cores: each worker whose last-level cache has an idle core gets one (Goes et al., 4.2)."""
 
     lifespan: Bytes = Field(
         description="How far a helper runs ahead: so many bytes of what its worker's next unit reads. With 0 there are "
@@ -83,11 +83,11 @@ class HelperSpec(Model):
 
 End = Annotated[Literal["lifo", "fifo"], END]
 
-LEFT_OUT = ("tune", "helpers")  # of the contents of a strategy without them
+LEFT_OUT = ("tune", "helpers")  # fields that are no contents of a strategy if they are not given
 
 
 class QueueSpec(Model):
-    """A family of queues, one a unit; a missing capacity is the runtime's for worker queues, none for others."""
+    """A family of queues: one queue for each unit of a kind."""
 
     per: Unit = Field(description="There is one queue of the family for each such unit that has a worker.")
     own: End | None = Field(
@@ -273,14 +273,14 @@ class StrategySpec(CheckedModel):
         return "always" if self.thresholds == "none" else self.thresholds.announce
 
     def families(self, entry: LevelSpec | DispatchSpec) -> tuple[str, ...]:
-        """The names of the queue families of a level or rule, by default the workers' own, of from: last all."""
+        """Return the queue families of a level or rule. Default: the workers' own family; of ``from: last`` all."""
         if entry.queue is None and isinstance(entry, LevelSpec) and entry.source == "last":
             return tuple(self.queues)
         return entry.queue or (self.worker_family or next(iter(self.queues)),)
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents without a controller and without helpers where there are none."""
+        """Return the contents, without the keys of a controller and of helpers if there are none."""
         contents: dict[str, Any] = contents_of(self)
         return {key: value for key, value in contents.items() if key not in LEFT_OUT or value is not None}
 
@@ -314,13 +314,13 @@ class StrategySpec(CheckedModel):
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """The names of the switches that levels and rules depend on, in the order in which they come up."""
+        """The names of the switches on which levels and rules depend, in their order."""
         entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]
         return tuple(dict.fromkeys(entry.switch for entry in entries if entry.switch is not None))
 
     @property
     def distribution(self) -> DistributionSpec | None:
-        """How the items of ranges are dealt, None where labels do not say it."""
+        """How the items of ranges are dealt, or None if ``labels`` names no distribution."""
         if isinstance(self.labels, DistributionSpec):
             return self.labels
         return DistributionSpec.model_validate({"deal": self.labels}) if self.labels in DISTRIBUTIONS.meanings else None
@@ -332,12 +332,12 @@ class StrategySpec(CheckedModel):
 
     @property
     def needs_every_task(self) -> bool:
-        """Whether tasks are told apart, so that each has to have a row of its own."""
+        """Whether tiers, labels or a controller tell tasks apart, so that every task needs a row of its own."""
         return self.tiers != "none" or self.labels != "none" or self.tune is not None
 
     @property
     def numbers_tasks(self) -> bool:
-        """Whether dispatch rules ask which task of how many a new one is (model 4.13)."""
+        """Whether dispatch rules ask for the number of a new task in its phase (model 4.13)."""
         return any(rule.pick in ("cyclic", "block") for rule in self.dispatch or ())
 
     def _problems(self) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import BeforeValidator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field, Tag
 
 from numasim.parts.base import CheckedModel, Count, Fraction, Label, Model, Nanoseconds, PositiveCount, SignedFraction
 from numasim.parts.choices import Choices
@@ -46,7 +46,7 @@ Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
 
 
 class Sometimes(Model):
-    """What a level or a rule may ask of the state of the run before it looks at any queue."""
+    """When a level or a rule is in force: in which iterations, and while which switch is on or off."""
 
     iterations: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
         (0, "last"),
@@ -61,22 +61,22 @@ class Sometimes(Model):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first and the last iteration in which it is in force."""
+        """The first and the last iteration in which the level or rule is in force."""
         first, last = self.iterations
         return first, LAST_ITERATION if last == "last" else int(last)
 
     @property
     def switch(self) -> str | None:
-        """The switch that it depends on."""
+        """The switch on which the level or rule depends, or None."""
         return self.when or self.unless
 
     @property
     def is_always(self) -> bool:
-        """Whether it is in force all the time."""
+        """Whether the level or rule is in force all the time."""
         return self.span == (0, LAST_ITERATION) and self.switch is None
 
     def never(self) -> Iterator[str]:
-        """Why it can never be in force, or on too many conditions."""
+        """Yield sentences on iterations that are never reached, and on two switches at once."""
         if self.span[0] > self.span[1]:
             yield f"iterations run from {self.span[0]} to {self.span[1]}, which is never"
         if self.when is not None and self.unless is not None:
@@ -98,13 +98,16 @@ Bound = Annotated[
 ]
 
 
-def _exactly_one(model: Model) -> None:
-    names = list(type(model).model_fields)
-    if sum(getattr(model, name) is not None for name in names) != 1:
-        raise ValueError(f"exactly one of {' and '.join(names)} is needed here")
+class OneOfAll(CheckedModel):
+    """A model of which exactly one field is given."""
+
+    def _problems(self) -> Iterator[str]:
+        names = list(type(self).model_fields)
+        if sum(getattr(self, name) is not None for name in names) != 1:
+            yield f"exactly one of {' and '.join(names)} is needed here"
 
 
-class LengthCondition(Model):
+class LengthCondition(OneOfAll):
     """Only queues with at least ``length``, or with fewer than ``below``, tasks now."""
 
     length: Bound | None = Field(
@@ -116,13 +119,8 @@ class LengthCondition(Model):
         description="Only queues that hold fewer tasks now; max and min are the thresholds S and s.",
     )
 
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        _exactly_one(self)
-        return self
 
-
-class AmountSpec(Model):
+class AmountSpec(OneOfAll):
     """``count`` tasks, or one ``share``-th of the queue rounded up; ``workers`` is the number of workers."""
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"count": ("count",), "share": ("share",)}
@@ -139,13 +137,8 @@ class AmountSpec(Model):
         description="One of so many parts of the queue, rounded up; workers is the number of workers.",
     )
 
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        _exactly_one(self)
-        return self
 
-
-class ChanceSpec(Model):
+class ChanceSpec(CheckedModel):
     """The probability of entering a level instead of the remaining ones, and its change by success and failure."""
 
     first: Fraction = Field(description="Probability at the start, which is also the least one.")
@@ -169,11 +162,9 @@ class ChanceSpec(Model):
         description="Change of the probability by a probe of another level that finds none.",
     )
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self.first > self.most:
-            raise ValueError(f"first is the least probability and may not exceed most, but {self.first} > {self.most}")
-        return self
+            yield f"first is the least probability and may not exceed most, but {self.first} > {self.most}"
 
 
 class LiveSpec(Model):
@@ -209,7 +200,7 @@ class AdaptiveSpec(Model):
 
 
 class SpawnSpec(CheckedModel):
-    """A spawn order that is not the same for all spawns: by the tier of the child, or one that adapts."""
+    """A spawn order that differs between spawns: by the tier of the child, or adapted to what is stolen."""
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "adaptive": ("adaptive",),
@@ -225,7 +216,7 @@ class SpawnSpec(CheckedModel):
 
     @property
     def by_tier(self) -> bool:
-        """Whether it goes by the tier of the child."""
+        """Whether the order depends on the tier of the child."""
         return self.adaptive is None
 
     def _problems(self) -> Iterator[str]:
@@ -276,7 +267,7 @@ Source = Annotated[
 
 
 def is_symbolic(condition: Condition | None) -> bool:
-    """Whether a condition asks for the thresholds S or s, or for what was announced by them."""
+    """Whether a condition asks for the thresholds S or s, or for the status that they set."""
     if isinstance(condition, LengthCondition):
         return bool({condition.length, condition.below} & {"min", "max"})
     return condition == "announced"

@@ -1,7 +1,7 @@
-"""What chooses tiers, labels, switches and page policies between two iterations: a strategy's controller (model 4.12).
+"""A strategy's controller, which chooses tiers, labels, switches and page policies between iterations (model 4.12).
 
-A controller of the user's is named as ``module:function``. What enters the identity of a run is the function's name and
-a hash of its module's source, not where the file is.
+A user's controller is named as ``module:function``. The name of the function and a hash of the module's source enter
+the identity of a run; the path of the file does not.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from numasim.parts.python_function import PythonFunction, is_python_function
 
 
 class CpuBoundSpec(Model):
-    """When a task is bound by the processor rather than by memory; a program is, if such tasks execute most of its
-    instructions.
+    """When a task is bound by the processor rather than by memory.
+
+    A program is bound by the processor if such tasks execute most of its instructions.
     """
 
     misses_per_million: Annotated[Count, Field(le=10**6)] = Field(
@@ -91,7 +92,7 @@ KINDS_OF_KEY = {
 
 
 class TuneSpec(CheckedModel):
-    """The controller of a strategy, with what it may choose from: a shipped one, or a function of the user's."""
+    """The controller of a strategy, a shipped one or a user's function, and the choices that it has."""
 
     kind_key: ClassVar[str | None] = "what"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
@@ -139,23 +140,23 @@ class TuneSpec(CheckedModel):
     _source: str = PrivateAttr("")  # hash of the source of the function's module
 
     def model_post_init(self, context: Any) -> None:
-        """Hash the module of the function, if there is any; `numasim.spec.part_reader` finds out beforehand."""
+        """Hash the module of the function, if one is given; `numasim.spec.part_reader` has found the module before."""
         if self.python is not None:
             self._source = PythonFunction.of(self.python, Path()).source_hash()
 
     @classmethod
     def kind_of(cls, given: Mapping[str, Any]) -> str | None:
-        """The shipped controller, or python."""
+        """Return the name of the shipped controller, or ``python``."""
         return PYTHON if given.get(PYTHON) is not None else super().kind_of(given)
 
     @property
     def function(self) -> PythonFunction | None:
-        """The user's own function; None where the controller is a shipped one."""
+        """The user's own function, or None if the controller is a shipped one."""
         return None if self.python is None else PythonFunction.of(self.python, Path())
 
     @property
     def source_hash(self) -> str:
-        """The hash of the function's module when the strategy was read; empty where the controller is a shipped one."""
+        """The hash of the function's module when the strategy was read; empty if the controller is a shipped one."""
         return self._source
 
     @property
@@ -176,7 +177,7 @@ class TuneSpec(CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The contents with the function's name and source in place of where it is."""
+        """Return the contents, with the name and the hash of a user's function in place of its path."""
         contents: dict[str, Any] = contents_of(self)
         if self.python is not None:
             contents["python"] = {"function": PythonFunction.of(self.python, Path()).name, "source": self._source}

@@ -1,9 +1,9 @@
 """YAML documents as trees of placed values, with limits against malicious and broken files.
 
-The tree is built from the parser's events with an explicit stack, not by a recursive composer, so that nesting and
-aliases are bounded while they are read. The parser takes 30 microseconds for a value: a text for which that would come
-to seconds is refused before it is parsed, and lists of numbers on one line do not go through it. The dialect is YAML
-1.2 without tags: `no` is a text, `012` is twelve.
+The tree is built from the parser's events with an explicit stack, so that nesting and aliases are bounded while the
+document is read. The parser takes 30 microseconds for a value. A text that would take seconds is refused before it is
+parsed, and lists of numbers on one line bypass the parser. The dialect is YAML 1.2 without tags: `no` is a text, `012`
+is twelve.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numasim.files.reader import YAML as KIND
 from numasim.files.reader import read_text
 from numasim.parts.yaml.nodes import Key, Node, Place, Scalar, Source, scalar
 
-# ---- A part of a specification as the text of a YAML file, which depends on the contents alone -----------------------
+# ---- A part of a specification as the text of a YAML file; equal contents give equal texts ---------------------------
 #
 # Mappings and lists stand on one line unless their dotted path is named as a block; a comment may follow any line.
 
@@ -40,7 +40,7 @@ _SIZE = re.compile(r"\d+[KMGT]?i?B")
 def yaml_text(
     document: Mapping[str, Any], *, heading: str = "", blocks: Collection[str] = (), comments: Mapping[str, str] = {}
 ) -> str:
-    """``document`` below the comment ``heading``; ``blocks`` and ``comments`` are by dotted path."""
+    """Return ``document`` as YAML below the comment ``heading``; ``blocks`` and ``comments`` are by dotted path."""
     lines = [f"# {line}".rstrip() for line in heading.splitlines()]
     return "\n".join([*lines, *_lines(document, "", "", blocks, comments), ""])
 
@@ -63,7 +63,7 @@ def _lines(
 
 
 def flow_text(value: Any) -> str:
-    """``value`` on one line."""
+    """Return ``value`` as YAML on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -91,29 +91,28 @@ def _scalar(value: Any) -> str:
 # ---- Lists of numbers on one line, taken out of a text before it is parsed as YAML -----------------------------------
 #
 # The parser takes 30 microseconds for a value, and a machine of 256 nodes has a matrix of 65,536 latencies. So each
-# list such as `[77, 124.5]` is replaced by as many marks as it has characters, which the parser takes for one word,
-# and every place in the text stays as it is. Where the list was text after all, as in quotes or in the middle of a
-# sentence, the characters come back. A list is left to the parser where something stands directly behind it, such as
-# a comment.
+# character of a list such as `[77, 124.5]` is replaced by a mark. The parser takes the marks for one word, and every
+# place in the text stays the same. If the list was text after all, as in quotes or in the middle of a sentence, the
+# characters are put back. A list is left to the parser if anything follows directly, such as a comment.
 
 MARK = "\ue000"  # of the private use area, which has no characters
 _NUMBER = r"[-+]?\.?[0-9][0-9.eE+-]*+"
 _NUMBERS = re.compile(rf"(?:(?<=[\s\[,])|^)\[ *+{_NUMBER}(?: *+, *+{_NUMBER})++ *+\](?=[\s,\]}}]|$)")
 _MARKS = re.compile(f"{MARK}+")
-_OWN_MARK = re.compile(rf"{MARK}|\\u0*e000", re.IGNORECASE)  # itself, or as an escape in quotes
+_OWN_MARK = re.compile(rf"{MARK}|\\u0*e000", re.IGNORECASE)  # the mark itself, or its escape in quotes
 _COMMA = re.compile(" *, *")
 
 
 @dataclass(frozen=True)
 class PackedText:
-    """``text`` with marks in place of lists of numbers, which begin at ``starts``, ascending, and read ``lists``."""
+    """``text`` with marks in place of lists of numbers: ``lists[i]`` begins at ``starts[i]``, which ascend."""
 
     text: str
     starts: list[int]
     lists: list[str]
 
     def restored(self, value: str, begin: int) -> str:
-        """What a scalar that begins at ``begin`` says, for which the parser found ``value``."""
+        """Return the text of the scalar that begins at ``begin``, for which the parser found ``value``."""
         if not self.lists:
             return value
         at = bisect_left(self.starts, begin)
@@ -121,7 +120,7 @@ class PackedText:
         def lists(marks: re.Match[str]) -> str:
             nonlocal at
             first, left = at, len(marks[0])
-            while left > 0:  # lists that stood on two lines of a text in quotes may have come together
+            while left > 0:  # lists on two lines of a text in quotes may have been joined
                 left -= len(self.lists[at])
                 at += 1
             return "".join(self.lists[first:at])
@@ -130,7 +129,7 @@ class PackedText:
 
 
 def packed(text: str) -> PackedText:
-    """``text`` with its lists of numbers taken out; none are where the text has marks of its own."""
+    """Return ``text`` with its lists of numbers replaced by marks; unchanged if the text has marks of its own."""
     found = [] if _OWN_MARK.search(text) else list(_NUMBERS.finditer(text))
     if not found:
         return PackedText(text, [], [])
@@ -142,7 +141,7 @@ def packed(text: str) -> PackedText:
 
 
 def items(numbers: str) -> list[tuple[int, str]]:
-    """The items of such a list, each with its distance from the list's beginning."""
+    """Return the items of a list of numbers, each with its distance from the list's begin."""
     inside = numbers[1:-1]
     first = 1 + len(inside) - len(inside.lstrip(" "))
     found, at = [], first
@@ -154,14 +153,14 @@ def items(numbers: str) -> list[tuple[int, str]]:
 
 DEEPEST = 100  # levels of nesting
 MOST_VALUES = 100_000  # aliases expanded; the latencies of 316 nodes
-MOST_PARSED = 30_000  # lines, commas and colons outside of lists of numbers; fifty times the longest shipped file
+MOST_PARSED = 30_000  # lines, commas and colons outside of lists of numbers; 50 times as many as in a shipped file
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _TAB = re.compile(r"^ *\t", re.MULTILINE)
 
 
 def load(path: Path, named_at: Place | None = None) -> Node:
-    """Return the document in the file ``path``; ``named_at`` is the place of the path, if a document gave it.
+    """Return the document in the file ``path``; ``named_at`` is the place at which a document names the path, if any.
 
     InputError when the file cannot be read, is not YAML 1.2, or exceeds the limits of this module.
     """
@@ -195,7 +194,7 @@ def parse(text: str, source: Source) -> Node:
 
 
 class _Reader(Reader):
-    """The parser's reader without its pattern of allowed characters, which are looked at before (`parse`)."""
+    """The parser's reader without the check of characters, which `parse` has made before."""
 
     def check_printable(self, data: str) -> None:
         """Take every character."""
@@ -236,22 +235,15 @@ def _syntax_error(error: MarkedYAMLError, text: str, source: Source) -> InputErr
 
 
 @dataclass
-class _Open:
-    """A mapping or list whose end has not been read yet."""
+class _Value:
+    """A value with its number of values and levels, aliases counted out; of an open mapping also the key being read."""
 
     node: Node
-    anchor: str | None
+    anchor: str | None = None
     size: int = 1
     height: int = 0
     key: Key | None = None
     key_place: Place | None = None
-
-
-@dataclass(frozen=True)
-class _Anchored:
-    node: Node
-    size: int
-    height: int
 
 
 @dataclass
@@ -261,8 +253,8 @@ class _Builder:
     source: Source
     text: PackedText
     root: Node | None = None
-    open: list[_Open] = field(default_factory=list)
-    anchors: dict[str, _Anchored] = field(default_factory=dict)
+    open: list[_Value] = field(default_factory=list)
+    anchors: dict[str, _Value] = field(default_factory=dict)
     last: Place = field(init=False)
 
     def __post_init__(self) -> None:
@@ -298,7 +290,7 @@ class _Builder:
         if self._wants_key():
             self._key(content if type(content) is int else text)
         else:
-            self._add(_Anchored(Node(content, self.last), 1, 0), event.anchor)
+            self._add(_Value(Node(content, self.last), event.anchor))
 
     def _plain(self, text: str, place: Place) -> Scalar:
         try:
@@ -307,7 +299,7 @@ class _Builder:
             raise InputError(str(error), place=str(place), expected="a finite number of moderate size") from None
 
     def _numbers(self, text: str, event: ev.ScalarEvent) -> None:
-        """Take a list of numbers, of which ``event`` has the marks."""
+        """Take a list of numbers, for which ``event`` has marks."""
         if event.value.strip(MARK):
             raise self.fail("text follows the list that begins here", "',' or the next line")
         self._refuse_list()
@@ -316,19 +308,18 @@ class _Builder:
         line, column = event.end_mark.line + 1, event.end_mark.column - len(text) + 1
         places = [(Place(self.source, line, column + at), number) for at, number in items(text)]
         numbers = [Node(self._plain(number, place), place) for place, number in places]
-        self._add(_Anchored(Node(numbers, self.last), 1 + len(numbers), 1), event.anchor)
+        self._add(_Value(Node(numbers, self.last), event.anchor, 1 + len(numbers), 1))
 
     def start(self, event: ev.MappingStartEvent | ev.SequenceStartEvent) -> None:
         """Open a mapping or list."""
         self._refuse_tag(event)
         self._refuse_list()
         empty: Any = {} if isinstance(event, ev.MappingStartEvent) else []
-        self.open.append(_Open(Node(empty, self.last), event.anchor))
+        self.open.append(_Value(Node(empty, self.last), event.anchor))
 
     def end(self, event: ev.MappingEndEvent | ev.SequenceEndEvent) -> None:
         """Close a mapping or list."""
-        done = self.open.pop()
-        self._add(_Anchored(done.node, done.size, done.height), done.anchor)
+        self._add(self.open.pop())
 
     def alias(self, event: ev.AliasEvent) -> None:
         """Insert the value of an anchor once more."""
@@ -338,7 +329,7 @@ class _Builder:
             inside = any(each.anchor == event.anchor for each in self.open)
             problem = f"the alias *{event.anchor} " + ("stands inside its own anchor" if inside else "has no anchor")
             raise self.fail(problem, "an anchor before it", value=event.anchor, known=self.anchors)
-        self._add(self.anchors[event.anchor], None)
+        self._add(self.anchors[event.anchor])
 
     def _refuse_tag(self, event: Any) -> None:
         if event.tag is not None:
@@ -348,7 +339,7 @@ class _Builder:
         return self.fail(f"the document has more than {MOST_VALUES:,} values, aliases counted out", "fewer aliases")
 
     def _refuse_list(self) -> None:
-        """Refuse a mapping or list where none may begin."""
+        """Refuse a mapping or list that begins in place of a key, or too deep."""
         if self._wants_key():
             raise self.fail("a key may not be a mapping or list", "a word")
         if len(self.open) >= DEEPEST:
@@ -367,32 +358,25 @@ class _Builder:
             raise self.fail(f"the key {str(key)!r} stands here twice, first in line {first.line}", "each key once")
         mapping.key, mapping.key_place = key, self.last
 
-    def _add(self, value: _Anchored, anchor: str | None) -> None:
-        if anchor:
-            self.anchors[anchor] = value
-        if value.size > MOST_VALUES:
-            raise self._too_many()
+    def _add(self, value: _Value) -> None:
+        """Put a whole value into the innermost open mapping or list; refuse it if the document gets too large."""
+        if value.anchor:
+            self.anchors[value.anchor] = value
         if not self.open:
             self.root = value.node
             return
-        self._grow(self.open[-1], value)
-        self._insert(self.open[-1], value.node)
-
-    def _grow(self, parent: _Open, value: _Anchored) -> None:
+        parent = self.open[-1]
         parent.size += value.size
         parent.height = max(parent.height, value.height + 1)
         if parent.size > MOST_VALUES:
             raise self._too_many()
         if len(self.open) + value.height > DEEPEST:
             raise self._too_deep()
-
-    @staticmethod
-    def _insert(parent: _Open, node: Node) -> None:
         content: Any = parent.node.content
         if isinstance(content, list):
-            content.append(node)
+            content.append(value.node)
             return
-        content[parent.key] = node
+        content[parent.key] = value.node
         parent.node.keys[parent.key] = parent.key_place  # type: ignore[index]
         parent.key = None
 

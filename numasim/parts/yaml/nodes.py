@@ -20,26 +20,26 @@ LONGEST_SHOWN = 60
 
 
 class Held(ABC):
-    """An object of Python in the place of a part of a specification: a machine, a strategy or a task graph."""
+    """An object of Python that stands for a part of a specification: a machine, a strategy or a task graph."""
 
-    part: ClassVar[str]  # the field that it can be the value of
+    part: ClassVar[str]  # the field of a specification whose value the object can be
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is called in tables."""
+        """The name of the object in tables."""
 
     @property
     @abstractmethod
     def contents(self) -> str:
-        """A text that objects of equal contents share, and others do not."""
+        """A text that is equal for objects of equal contents only."""
 
     @abstractmethod
     def specified(self) -> Any:
-        """What stands for it in a specification: of a machine or strategy plain data, of a graph what engines read."""
+        """Return plain data for a machine or strategy, and for a graph the workload that engines read."""
 
     def written(self) -> bytes:
-        """The file that has its contents, of an object that cannot be written into a text."""
+        """Return the contents of a file for an object that cannot be written into the text of a specification."""
         raise NotImplementedError
 
 
@@ -53,7 +53,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Place:
-    """A position in a source; line and column count from one, line 0 stands for the source as a whole."""
+    """A position in a source; lines and columns count from one, and line 0 is the source as a whole."""
 
     source: Source
     line: int = 0
@@ -66,7 +66,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
-    """One value with its place; ``keys`` are the places of a mapping's keys. Two nodes are equal only if identical."""
+    """One value with its place; ``keys`` has the places of a mapping's keys. A node equals itself only."""
 
     content: Scalar | Held | list[Node] | dict[Key, Node]
     place: Place
@@ -96,7 +96,7 @@ class Node:
         return node
 
     def mapping(self, path: FieldPath = (), what: str = "a mapping of keys to values") -> dict[Key, Node]:
-        """Return the content as a mapping; InputError when it is anything else."""
+        """Return the content as a mapping; InputError for any other content."""
         if not isinstance(self.content, dict):
             raise InputError(f"got {shown(self.plain())}", path=path, place=str(self.place), expected=what)
         return self.content

@@ -1,1 +1,1 @@
-"""What a strategy decides for all tasks of a program at once: tiers, labels, and what changes between iterations."""
+"""Decisions of a strategy on all tasks of a program at once: tiers, labels, and controllers between iterations."""

@@ -1,4 +1,4 @@
-"""The controllers that are shipped, by the names that ``tune: {what: NAME}`` has for them.
+"""The shipped controllers, by the names in ``tune: {what: NAME}``.
 
 Each entry makes a `Controller` from the fields of ``tune``. A new one is a module of this package, its entry here, and
 its word and fields in `numasim.parts.models.tune_model`.

@@ -1,9 +1,10 @@
 """Controllers: pure functions that choose, between two iterations, how a strategy treats the tasks of the next one.
 
 A controller is called once before the first iteration of a run, with ``state=None`` and ``measures=None``, and then
-after each iteration, before the next one begins. An *iteration* is one pass through an outermost loop of the program
-(`numasim.workload.phases`). Whatever the controller wants to remember it returns as its state, which it is given back
-at the next call; it keeps nothing else, so that equal runs are controlled alike, on every engine and in any order.
+after each iteration, before the next iteration begins. An *iteration* is one pass through an outermost loop of the
+program (`numasim.workload.phases`). A controller returns all that it wants to remember as its state, and gets the state
+back at the next call. A controller keeps nothing else, so that equal runs are controlled alike, on every engine and in
+any order.
 
 All numbers are integers: times in picoseconds, sizes in bytes. Row i of every array over tasks is task i: the tasks of
 the program in depth-first preorder, calls and implicit bodies among them. Arrays given to a controller are read-only.
@@ -26,7 +27,7 @@ U8 = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What a controller knows of the program and of the machine, the same in every iteration; T tasks.
+    """The program and the machine as a controller sees them, the same in every iteration; T tasks.
 
     - ``parent`` [T]: who creates each task, -1 for roots; ``depth`` [T]: 0 for roots.
     - ``subtree_end`` [T]: the descendants of task i are ``i + 1 .. subtree_end[i] - 1``.
@@ -64,7 +65,7 @@ class Program:
 
 
 class Measures(NamedTuple):
-    """What was measured of an iteration that has ended; T tasks, N nodes, W workers.
+    """The measurements of an iteration that has ended; T tasks, N nodes, W workers.
 
     A task that has run several times in the iteration, in turns of inner loops, has the sums.
 
@@ -94,8 +95,8 @@ class Controls:
 
     - ``tiers`` [T]: the tier of each task: 1 free, 2 root, 4 local (`numasim.schema.enumerations`).
     - ``labels`` [T]: the unit of each task, 0 to ``units - 1``, or -1 for none.
-    - ``switches``: the names of those that are on, all others are off; rules and levels refer to them by ``when`` and
-      ``unless``.
+    - ``switches``: the names of the switches that are on; all others are off. Rules and levels refer to a switch by
+      ``when`` and ``unless``.
     - ``placement``: the name of one of the page policies listed under ``tune.placements``, for pages that are placed
       from now on.
     """
@@ -107,11 +108,12 @@ class Controls:
 
 
 class Controller(Protocol):
-    """A controller: a pure function of what it is given.
+    """A controller: a pure function of its arguments.
 
-    ``state`` is what it returned last, None at the first call; ``measures`` are those of the iteration that has ended,
-    None before the first one. It returns its new state and the controls of the next iteration.
+    ``state`` is the state that the controller returned last, None at the first call. ``measures`` are the measurements
+    of the iteration that has ended, None before the first iteration. The controller returns its new state and the
+    controls of the next iteration.
     """
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[Any, Controls]:
-        """The new state, and the controls of the next iteration."""
+        """Return the new state, and the controls of the next iteration."""

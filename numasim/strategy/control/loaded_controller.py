@@ -1,8 +1,8 @@
 """A user's controller: its source is read with the strategy, its module is executed when a run begins.
 
 Reading never executes anything: `check_source` looks for the function in the text of the module. `loaded_controller`
-says on stderr which file it executes, then executes the module, once a process for each content of its source: who
-changes the file gets another controller. What is wrong is said in one sentence.
+says on stderr which file is executed, then executes the module, once a process for each content of the file. Errors are
+one sentence each.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ SIGNATURE = "a function of program, state and measures, which returns a state an
 
 
 def check_source(function: PythonFunction) -> None:
-    """InputError where the source of the module of ``function`` is no Python, binds no such name, or defines the
-    function with other arguments. Nothing is executed.
+    """Raise InputError if the module of ``function`` is no Python, or has no such function of three arguments.
+
+    Nothing is executed.
     """
     try:
         module = ast.parse(function.source(), str(function.file))
@@ -43,10 +44,10 @@ def check_source(function: PythonFunction) -> None:
 
 
 def loaded_controller(function: PythonFunction, source_hash: str) -> Controller:
-    """The function that ``function`` names, of the module whose source has ``source_hash``; says that on stderr.
+    """Execute the module of ``function``, say so on stderr, and return the controller.
 
-    InputError where the source is another one, where the module cannot be executed, or where it has no such function
-    of three arguments.
+    InputError if the source has another hash than ``source_hash``, if the module cannot be executed, or if the module
+    has no such function of three arguments.
     """
     check_unchanged(function, source_hash)
     _say(function.file, function.name)
@@ -59,7 +60,7 @@ def loaded_controller(function: PythonFunction, source_hash: str) -> Controller:
 
 
 def check_unchanged(function: PythonFunction, source_hash: str) -> None:
-    """InputError unless the source of the module of ``function`` is the one with ``source_hash``."""
+    """Raise InputError unless the source of the module of ``function`` has the hash ``source_hash``."""
     if function.source_hash() != source_hash:
         raise InputError(
             f"{function.file.name} has changed since the strategy was read",
@@ -71,7 +72,7 @@ def check_unchanged(function: PythonFunction, source_hash: str) -> None:
 
 @lru_cache
 def _say(file: Path, name: str) -> None:
-    """Say once, and not again in the worker processes of a sweep, whose code is executed."""
+    """Print which code is executed: once, and not in the worker processes of a sweep."""
     from multiprocessing import parent_process
 
     if parent_process() is None:
@@ -79,7 +80,7 @@ def _say(file: Path, name: str) -> None:
 
 
 def _bound_names(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
-    """The names that the statements of a module bind, each with its node; ``*`` where all names of another module."""
+    """Yield the names that the statements of a module bind, each with its node; ``*`` for ``from module import *``."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield statement.name, statement
@@ -153,13 +154,13 @@ def _failed(file: Path, error: BaseException) -> InputError:
 
 
 def said(error: BaseException) -> str:
-    """The kind of the error and what it says, on one line."""
+    """Return the type and the message of ``error`` on one line."""
     text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def raised_at(error: BaseException, file: Path) -> str:
-    """Where in ``file`` the error was raised: the innermost line of it that was at work, as ``file:line``."""
+    """Return the place in ``file`` at which ``error`` was raised, as ``file:line``; of several the innermost."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"{error.filename or file}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]

@@ -1,6 +1,6 @@
-"""Packings: sets of tasks whose subtrees a socket executes one at a time, and what tiers follow from them (model 4.8).
+"""Packings: sets of tasks whose subtrees a socket executes one at a time, and the tiers of tasks (model 4.8).
 
-A packing is given by its roots, ascending task numbers of which none lies below another. All functions are pure.
+A packing is an array of its roots: ascending task numbers, none of which is below another. All functions are pure.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Move = Callable[[Program, I64], I64]
 
 
 def initial_packing(program: Program, used: I64, cache_bytes: int) -> I64:
-    """The largest subtrees that fit: ``S <= Sc``, and ``S > Sc`` of the parent (Chen and Guo 2015, section 3.3.1).
+    """Return the largest subtrees that fit: ``S <= Sc``, and ``S > Sc`` of the parent (Chen and Guo 2015, 3.3.1).
 
-    ``used`` [tasks] is S, what each subtree uses of the shared cache, and ``cache_bytes`` is Sc. Where a whole tree
-    fits, its root is one. A task without children that does not fit is in no subtree.
+    ``used`` [tasks] is S, the bytes of shared cache that each subtree uses, and ``cache_bytes`` is Sc. If a whole tree
+    fits, the root of the tree is a root. A task without children that does not fit is in no subtree.
     """
     fits = used <= cache_bytes
     above = np.append(fits, False)[program.parent]  # a root's parent, -1, does not fit
@@ -28,31 +28,31 @@ def initial_packing(program: Program, used: I64, cache_bytes: int) -> I64:
 
 
 def packing_at_depth(program: Program, depth: int) -> I64:
-    """All tasks at ``depth``; roots have depth 0."""
+    """Return all tasks at ``depth``; roots have depth 0."""
     return np.flatnonzero(program.depth == depth)
 
 
 def packing_of_labels(program: Program, labels: I64) -> I64:
-    """The topmost tasks that have a label."""
+    """Return the tasks that have a label and whose parent has none."""
     labelled = labels >= 0
     return np.flatnonzero(labelled & ~np.append(labelled, False)[program.parent])
 
 
 def child_packing(program: Program, roots: I64) -> I64:
-    """Smaller subtrees: the children of ``roots``. A root without children stays (A-16)."""
+    """Return smaller subtrees: the children of ``roots``. A root without children stays (A-16)."""
     ptr, child = children(program.parent)
     count = ptr[roots + 2] - ptr[roots + 1]
     return np.sort(np.concatenate([roots[count == 0], child[ragged(ptr[roots + 1], count)]]))
 
 
 def parent_packing(program: Program, roots: I64) -> I64:
-    """Larger subtrees: the parents of ``roots``, the outer one where they nest. The root of a tree stays."""
+    """Return larger subtrees: the outermost of the parents of ``roots``. The root of a tree stays."""
     parent = program.parent[roots]
     return outermost(np.where(parent < 0, roots, parent), program.subtree_end)
 
 
 def outermost(tasks: I64, subtree_end: I64) -> I64:
-    """Those of ``tasks`` that are in no other one's subtree, ascending and each once."""
+    """Return the ``tasks`` that are in the subtree of no other of them, ascending and each once."""
     tasks = np.unique(tasks)
     ends = np.maximum.accumulate(subtree_end[tasks])
     covered = np.zeros(len(tasks), bool)
@@ -61,11 +61,11 @@ def outermost(tasks: I64, subtree_end: I64) -> I64:
 
 
 def packing_within(program: Program, roots: I64, labels: I64) -> I64:
-    """``roots``, and instead of those without a label the topmost tasks below them that have one."""
+    """Return ``roots``; a root without a label is replaced by the topmost tasks with a label in its subtree."""
     whole = roots[labels[roots] >= 0]
     cut = roots[labels[roots] < 0]
     topmost = packing_of_labels(program, labels)
-    last = np.searchsorted(cut, topmost, side="right") - 1  # the last of them at or before each
+    last = np.searchsorted(cut, topmost, side="right") - 1  # the last cut root at or before each topmost task
     inside = np.append(program.subtree_end[cut], 0)[last] > topmost
     return np.sort(np.concatenate([whole, topmost[inside]]))
 
@@ -103,13 +103,13 @@ NO_LABEL = -1
 
 
 def slices(program: Program, units: int) -> I64:
-    """[tasks] the unit whose slice of the data holds each task's part, 0 to ``units - 1``; -1 where none does.
+    """[tasks] the unit whose slice of the data contains the task's part, 0 to ``units - 1``; -1 if no slice does.
 
-    Calls and implicit bodies divide data as spawned tasks do. A root that several phases name has its part of the first
-    one.
+    Calls and implicit bodies divide data as spawned tasks do. A root of several phases has its part in the first of
+    these phases.
     """
     ptr, child = children(program.parent)
-    top = np.full(program.tasks, NO_LABEL, np.int64)  # the label of those whose parent has none
+    top = np.full(program.tasks, NO_LABEL, np.int64)  # the labels of tasks whose parent has none
     placed: set[int] = set()
     for roots in program.roots:
         straddling = _divide(np.array(roots, np.int64), 0, 1, units, top, placed)
@@ -121,13 +121,15 @@ def slices(program: Program, units: int) -> I64:
 
 
 def _divide(siblings: I64, part: int, of: int, units: int, top: I64, placed: set[int]) -> list[tuple[int, int, int]]:
-    """Let ``siblings`` divide part ``part`` of ``of`` equal ones of the data: ``top`` gets the labels of those within a
-    slice. Returns those that straddle slices, each with its part and of how many. Leaves out those already ``placed``.
+    """Divide the data of part ``part`` of ``of`` equal parts among ``siblings``, except the tasks already ``placed``.
+
+    ``top`` gets the labels of the siblings within a slice. Returns the siblings that straddle slices, each with the
+    number of its part and the number of equal parts.
     """
     if not len(siblings):
         return []
     count, finer = len(siblings), of * len(siblings)
-    first = part * units // of  # the unit that owns the begin
+    first = part * units // of  # the unit in whose slice the part begins
     borders = range(first + 1, -(-(part + 1) * units // of))  # unit m begins at m D / M, strictly inside the part
     behind = [-(-border * finer // units) - part * count for border in borders]  # first sibling that begins there
     cut = sorted({place - 1 for border, place in zip(borders, behind, strict=True) if border * finer % units})
@@ -140,7 +142,7 @@ def _divide(siblings: I64, part: int, of: int, units: int, top: I64, placed: set
 
 
 def _inherited(top: I64, subtree_end: I64) -> I64:
-    """Labels of all tasks, where those of ``top`` hold for whole subtrees, which do not overlap."""
+    """Return the labels of all tasks: a label in ``top`` holds for a whole subtree; these subtrees do not overlap."""
     roots = np.flatnonzero(top != NO_LABEL)
     change = np.zeros(len(top) + 1, np.int64)
     change[roots] += top[roots] - NO_LABEL

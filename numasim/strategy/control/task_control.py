@@ -1,4 +1,4 @@
-"""What a strategy has decided for all tasks before the first iteration: tiers, labels, switches (model 4.14)."""
+"""The tiers, labels and switches of all tasks before the first iteration (model 4.14)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from numasim.parts.models.strategy_terms import TierDepth
 from numasim.schema.enumerations import Tier
 from numasim.strategy.control.controller import I32, U8, Program
 from numasim.strategy.control.packing import slices
+from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import levels
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.one_worker import LINE_BYTES
@@ -27,7 +28,7 @@ UNIT_WITHOUT_RULES = "socket"
 
 
 def label_unit(spec: StrategySpec) -> str:
-    """The kind of unit that labels name: that of the queues of the first rule ``to: label``, or sockets."""
+    """Return the kind of unit that labels name: the unit of the queues of the first rule ``to: label``, or socket."""
     for rule in spec.dispatch or ():
         if str(rule.target) == "label":
             return spec.queues[spec.families(rule)[0]].per
@@ -36,10 +37,9 @@ def label_unit(spec: StrategySpec) -> str:
 
 @dataclass(frozen=True)
 class LabelUnits:
-    """The units that labels name, in ascending order: those that have a worker.
+    """The units that labels name: the units that have a worker, in ascending order.
 
-    ``llc_bytes`` is the size of the last-level caches in which workers of a unit have a part, of the unit with the
-    least.
+    ``llc_bytes`` is the size of all last-level caches that workers of a unit use, of the unit with the smallest size.
     """
 
     count: int
@@ -47,7 +47,7 @@ class LabelUnits:
 
     @classmethod
     def of(cls, kind: str, machine: Machine, workers: WorkerMap) -> LabelUnits:
-        """The units of ``kind`` on which ``workers`` are: worker, core, llc, node, socket or machine."""
+        """Return the units of ``kind`` (worker, core, llc, node, socket or machine) that have any of ``workers``."""
         unit = workers.unit(kind)
         domains = {(int(u), int(llc)) for u, llc in zip(unit, workers.llc, strict=True)}
         size: dict[int, int] = {}
@@ -64,16 +64,16 @@ def known_program(
     switches: tuple[str, ...] = (),
     placements: tuple[str, ...] = (),
 ) -> Program:
-    """The `Program` of ``workload``, written out, on ``machine``, whose labels name units of ``kind``.
+    """Return the `Program` of ``workload``, unfolded, on ``machine``; labels name units of ``kind``.
 
     ``switches`` and ``placements`` are the names that a controller may choose.
     """
     units = LabelUnits.of(kind, machine, workers)
     return Program(
         parent=workload.parent,
-        depth=_frozen(_depth(workload.parent)),
+        depth=frozen(_depth(workload.parent)),
         subtree_end=workload.subtree_end(),
-        compute_ps=_frozen(_own_compute_ps(workload)),
+        compute_ps=frozen(_own_compute_ps(workload)),
         roots=tuple(phase.roots for phase in workload.phases),
         loops=workload.loops,
         iterations=tuple(iterations_of(workload.phases, workload.loops)),
@@ -104,16 +104,11 @@ def _own_compute_ps(workload: Workload) -> I64:
     return found
 
 
-def _frozen(array: I64) -> I64:
-    array.setflags(write=False)
-    return array
-
-
 # ---- The labels of tasks: for which unit each is meant, by functions that are registered here (model 4.14) -----------
 #
-# A function of labels is given what is known of the program and how many units there are. It returns a number for
-# each task, of the unit that it is meant for, from 0 to ``units - 1``, or -1 for none; it depends on nothing else.
-# What deals the items of ranges by their data is in `numasim.strategy.dealing`.
+# A function of labels takes the `Program` and the number of units. It returns for each task the number of the unit for
+# which the task is meant, from 0 to ``units - 1``, or -1 for no unit; the result depends on nothing else. The items of
+# ranges are dealt by their data in `numasim.strategy.dealing`.
 
 Labelling = Callable[[Program, int], npt.NDArray[np.integer]]
 LABELLINGS: dict[str, Labelling] = {"slices": slices}
@@ -122,30 +117,25 @@ NOT_FUNCTIONS = ("none", "tune")  # words that are allowed as labels
 
 
 def labels_of(spec: StrategySpec, program: Program) -> I32:
-    """[tasks] the label of each task before the first iteration; empty where none has one.
+    """[tasks] the label of each task before the first iteration; empty if no task has a label.
 
-    Raises InputError for a name that is not registered, be it in this process alone.
+    Raises InputError for a name that is not registered in this process.
     """
     if isinstance(spec.labels, DistributionSpec):
-        return _frozen(np.full(program.tasks, -1, np.int32))
+        return frozen(np.full(program.tasks, -1, np.int32))
     check_labels(spec.labels)
     if spec.labels == "none":
         return NO_LABELS
     if spec.labels == "tune" or spec.distribution:
-        return _frozen(np.full(program.tasks, -1, np.int32))
+        return frozen(np.full(program.tasks, -1, np.int32))
     found = np.ascontiguousarray(LABELLINGS[spec.labels](program, program.units), np.int32)
     assert found.shape == (program.tasks,)
     assert not program.tasks or (found.min() >= -1 and found.max() < program.units)
-    return _frozen(found)
-
-
-def _frozen(labels: I32) -> I32:
-    labels.setflags(write=False)
-    return labels
+    return frozen(found)
 
 
 def check_labels(name: str) -> None:
-    """InputError, with the nearest name, for labels that are no word of the grammar and no registered function."""
+    """Raise InputError, with the nearest name, unless ``name`` is a word of the grammar or a registered function."""
     known = (*LABELLINGS, *DISTRIBUTIONS.meanings, *NOT_FUNCTIONS)
     if name not in known:
         raise InputError(
@@ -164,7 +154,7 @@ NO_TIERS: U8 = np.zeros(0, np.uint8)
 
 
 def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
-    """[tasks] the tier of each task before the first iteration; empty where all are local."""
+    """[tasks] the tier of each task before the first iteration; empty if all tasks are local."""
     if isinstance(spec.tiers, TierDepth):
         return by_depth(program, spec.tiers.depth)
     if spec.tiers == "slices":
@@ -174,12 +164,12 @@ def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
 
 
 def by_depth(program: Program, depth: int) -> U8:
-    """[tasks] free above ``depth``, root at it, local below it."""
+    """[tasks] free above ``depth``, root at ``depth``, local below."""
     return _tiers(program.depth < depth, program.depth == depth)
 
 
 def by_labels(program: Program, labels: I32) -> U8:
-    """[tasks] free without a label; of those with one, root where no task above has one, and else local."""
+    """[tasks] free without a label; with a label root if no task above has a label, else local."""
     labelled = labels >= 0
     below = np.zeros(len(labelled), bool)
     for depth, tasks in enumerate(levels(program.parent)):
@@ -199,13 +189,13 @@ def _tiers(free: npt.NDArray[np.bool_], root: npt.NDArray[np.bool_]) -> U8:
 
 @dataclass(frozen=True, eq=False)
 class TaskControl:
-    """What holds in the first iteration; engines keep a copy, which a controller may replace between two iterations.
+    """The controls of the first iteration; engines keep a copy, which a controller may replace between two iterations.
 
-    ``tiers`` [tasks] is empty where all tasks are local, ``labels`` [tasks] where none has one. Item i of a range of n
-    has the label ``i * item_units div n``, or none where ``item_units`` is 0, unless ``item_labels`` [items of all
-    ranges], which is empty otherwise, says it; then ``item_nodes`` has the node of the unit that the label names. The
-    last ``dealing`` segments are those in which worker 0 finds these. Bit k of ``switches`` is that of
-    `numasim.strategy.steal_plan.StealPlan.switches` number k.
+    ``tiers`` [tasks] is empty if all tasks are local, ``labels`` [tasks] if no task has a label. ``item_labels`` [items
+    of all ranges] has the labels of dealt items, ``item_nodes`` the nodes of the units that the labels name; worker 0
+    deals in the last ``dealing`` segments. If these are empty, item i of a range of n has the label
+    ``i * item_units div n``, and no label if ``item_units`` is 0. Bit k of ``switches`` is on if switch number k of
+    `numasim.strategy.steal_plan.StealPlan.switches` is on.
     """
 
     tiers: U8
@@ -229,9 +219,9 @@ def compile_control(
     item_nodes: I32 = NO_LABELS,
     dealing: int = 0,
 ) -> TaskControl:
-    """The tiers and labels that ``spec`` gives the tasks of ``workload``, which is written out where it gives any.
-    ``item_labels`` are those that its distribution gives the items of ranges, in the last ``dealing`` segments, and
-    ``item_nodes`` the nodes of the units that they name.
+    """Return the tiers and labels that ``spec`` gives the tasks of ``workload``, which is unfolded if there are any.
+
+    ``item_labels``, ``item_nodes`` and ``dealing`` are as in `TaskControl`.
 
     Raises InputError for labels by a function that is not registered.
     """

@@ -1,19 +1,19 @@
-"""Page placement compiled: the homes known before a run, and the rules that place pages during it (model 2.2).
+"""Page placement compiled: the homes known before a run, and the rules that place pages during the run (model 2.2).
 
-A plan has the `PlacementRules`, a run the `Placement` that they give for its seed: the policy `random` draws homes.
+A plan has `PlacementRules`. A run has the `Placement` that follows from the rules and the run's seed, since the policy
+`random` draws homes.
 
-The homes of a static region are known before the run; the pages of a dynamic region are placed or moved during it.
+The homes of a static region are known before the run; the pages of a dynamic region are placed or moved during the run.
 Dynamic regions are
 
 - fresh regions under a policy that places by touch;
-- fresh regions under any policy but first-touch-master if the placement changes at a phase: pages not yet touched then
-  follow the policy in force;
+- fresh regions under any policy but first-touch-master if the placement changes at a phase: pages that no task has
+  touched by then follow the new policy;
 - fresh regions that are placed by touch because tasks add tasks (`PlacementSpec.adding`);
 - all regions where a policy may migrate pages.
 
-Implicit ranges have no single accesses: fresh memory that they touch is placed by worker 0 before the run, or by the
-formula of the policy if it has one; pages that they touch cannot migrate. Static memory is placed before the run,
-without page faults.
+Implicit ranges have no single accesses. Fresh memory of a range is placed before the run, by the formula of the policy
+or else by worker 0; the pages of a range cannot migrate. Static memory is placed before the run, without page faults.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from numasim.workload.graph import Op, Phase, Region, Workload
 
 # ---- Memory capacity: pages for which their node has no room go to the next node by distance (model 2.2) -------------
 #
-# Memory is given out in the order of regions and pages. If no node has room, a page keeps the home that its policy
+# Memory is given out in the order of regions and pages. If no node has room, a page keeps the home that the policy
 # gives.
 
 
@@ -57,7 +57,7 @@ class Capacity:
         self.order = nodes_by_distance(machine)
 
     def settle(self, homes: Homes, region: Region) -> Homes:
-        """Take the memory of a region placed by ``homes``; return the homes that its pages get."""
+        """Take memory for the pages of ``region``, which ``homes`` place; return the homes that the pages get."""
         pages = -(-region.bytes // self._machine.page_bytes)
         wanted = homes.pages_by_home(pages, self._machine.nodes)
         if not pages or (wanted <= self.free).all():
@@ -82,18 +82,18 @@ class Capacity:
         return homes
 
     def _target(self, node: int, free: I64) -> int:
-        """The node that gets a page whose policy gives ``node``."""
+        """Return the node that gets a page for which the policy gives ``node``."""
         return next((int(other) for other in self.order[node] if free[other] > 0), node)
 
 
 def _first_too_many(homes: I16, node: int, room: int) -> int:
-    """The first page for which ``node`` has no room, when it has room for ``room``."""
+    """Return the first page for which ``node`` has no room, if the node has room for ``room`` pages."""
     mine = np.flatnonzero(homes == node)
     return int(mine[max(0, room)]) if room < len(mine) else len(homes)
 
 
 def nodes_by_distance(machine: Machine) -> I64:
-    """[nodes, nodes] the nodes in the order of the latency from each one, itself first, ties by id."""
+    """[nodes, nodes] for each node all nodes by ascending latency: the node itself first, equal latencies by id."""
     latency = machine.latency_ps.astype(np.int64).copy()
     np.fill_diagonal(latency, -1)
     return np.argsort(latency, axis=1, kind="stable")
@@ -101,16 +101,16 @@ def nodes_by_distance(machine: Machine) -> I64:
 
 I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
-NO_PHASE = 1 << 30  # the first number of stages that a controller enters, in place of a phase
+NO_PHASE = 1 << 30  # the phase of stages that a controller enters is this number or larger
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The treatment of dynamic regions from ``phase`` on, or once a controller chooses it (`NO_PHASE`).
+    """The treatment of dynamic regions from ``phase`` on, or from when a controller chooses the stage (`NO_PHASE`).
 
-    ``wish[region]`` are the homes of pages that are placed, None for the node of the toucher; ``rule`` says what else
-    is done with pages.
+    A page that is placed gets its home of ``wish[region]``, or, where that is None, the node of the worker that touches
+    the page. ``rule`` says what else is done with pages.
     """
 
     phase: int
@@ -122,8 +122,8 @@ class Stage:
 class Placement:
     """The homes of every region in one run.
 
-    ``homes`` are those before the run (None: unplaced), ``dynamic`` [regions] marks the regions whose pages are placed
-    or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the free memory, if it limits placement.
+    ``homes`` are the homes before the run (None: unplaced). ``dynamic`` [regions] marks the regions whose pages are
+    placed or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the free memory, if memory is limited.
     """
 
     homes: tuple[Homes | None, ...]
@@ -133,12 +133,7 @@ class Placement:
     stages: tuple[Stage, ...]
     granule: int
     capacity: Capacity | None
-    home_of_node: I64  # [nodes] where pages live that are wanted on a node, such as by a worker there that touches them
-
-    def home_of_page(self, region: int, page: int) -> int:
-        """Return the node of a page before the run, or -1 where it has none."""
-        homes = self.homes[region]
-        return NO_HOME if homes is None else homes.of_page(page)
+    home_of_node: I64  # [nodes] the node that gets a page that is wanted on a node: the node itself, if it has memory
 
     def page_homes(self, region: int) -> I16:
         """[pages] the node of every page of ``region`` before the run, -1 where it has none."""
@@ -201,9 +196,9 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 class PlacementRules:
     """How the regions of ``workload`` are placed: all that is known of their homes without a seed.
 
-    ``pages`` [regions] counts the pages of each; ``unplaced`` [regions] marks the regions that workers place during the
-    run, ``dynamic`` [regions] those whose pages are placed or moved then. ``settled`` is the placement of every run,
-    None where homes are drawn.
+    ``pages`` [regions] counts the pages of each region; ``unplaced`` [regions] marks the regions that workers place
+    during the run, ``dynamic`` [regions] the regions whose pages are placed or moved during the run. ``settled`` is the
+    placement of every run, None if homes are drawn.
     """
 
     spec: PlacementSpec
@@ -216,12 +211,12 @@ class PlacementRules:
     settled: Placement | None
 
     def drawn(self, seed: int) -> Placement:
-        """The placement of a run with ``seed``: the same object for all seeds, unless homes are drawn."""
+        """Return the placement of a run with ``seed``: one object for all seeds, unless homes are drawn."""
         return self.settled or place(self.spec, self.machine, self.workers, self.workload, seed)
 
 
 def placement_rules(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload) -> PlacementRules:
-    """The rules by which the regions of ``work`` are placed as ``spec`` says. Raises InputError as `place` does."""
+    """Return the rules by which ``spec`` places the regions of ``work``. Raises InputError as `place` does."""
     _check(spec, machine, work)
     draws = any(POLICIES[policy.policy].draws for policy in spec.policies)
     return PlacementRules(
@@ -237,10 +232,10 @@ def placement_rules(spec: PlacementSpec, machine: Machine, workers: WorkerMap, w
 
 
 def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload, seed: int = 0) -> Placement:
-    """Place the regions of ``work`` as ``spec`` says; ``seed`` is that of the random draws.
+    """Return the placement of the regions of ``work`` by ``spec``; ``seed`` is the seed of the random draws.
 
-    Raises InputError for a node that the machine does not have, a phase that the program does not have, pages that
-    would have to migrate between the items of a range, and more pages than homes can be drawn for.
+    Raises InputError for a phase that the program does not have, pages that would have to migrate between the items of
+    a range, and more pages than homes can be drawn for. The nodes that ``spec`` names have to exist and have memory.
     """
     _check(spec, machine, work)
     ground = Ground(machine, workers, seed)
@@ -266,7 +261,7 @@ def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workl
 
 
 def _check(spec: PlacementSpec, machine: Machine, work: Workload) -> None:
-    """Raise InputError for what does not fit together, whatever homes are drawn."""
+    """Raise InputError if ``spec`` and ``work`` do not fit together, whatever homes are drawn."""
     if _moving(spec):
         _refuse_ranges(work, _moving(spec)[0])
     later = [work.regions[r] for r in np.flatnonzero(_dynamic(spec, work))]
@@ -276,7 +271,7 @@ def _check(spec: PlacementSpec, machine: Machine, work: Workload) -> None:
 
 
 def _pages(machine: Machine, work: Workload) -> I64:
-    """[regions] the number of pages of each region, the last one possibly in part."""
+    """[regions] the number of pages of each region; the last page may be used in part."""
     return np.array([-(-region.bytes // machine.page_bytes) for region in work.regions], np.int64)
 
 
@@ -294,7 +289,7 @@ def _unplaced(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
 
 
 def _by_touch_as_added(spec: PlacementSpec, work: Workload) -> bool:
-    """Whether tasks add tasks, and fresh memory is with who touches it first because of that."""
+    """Whether fresh memory is placed by its first toucher because tasks add tasks."""
     return spec.adding is not None and bool((work.op_code == Op.SPAWN).any())
 
 
@@ -305,7 +300,7 @@ def _dynamic(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
 
 
 def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region, ranged: bool) -> Homes:
-    """The homes of a region that is placed before the run; worker 0 touches fresh memory of ranges then."""
+    """Return the homes of a region that is placed before the run; fresh memory of ranges is touched by worker 0."""
     policy = POLICIES[spec.policy]
     if ranged and policy.by_touch and not region.initialised:
         return on_one(int(ground.home_of_worker[0]), ground.page_bytes)
@@ -313,7 +308,7 @@ def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region
 
 
 def _regions_of_ranges(work: Workload) -> dict[int, str]:
-    """The regions that range items access, with the name of a family that does."""
+    """Return the regions that items of ranges access, each with the name of a family of such items."""
     return {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
 
 
@@ -333,7 +328,7 @@ def _stages(spec: PlacementSpec, ground: Ground, work: Workload, dynamic: npt.ND
 
 
 def _changes(spec: PlacementSpec, work: Workload) -> dict[int, PolicySpec]:
-    """The policies that come into force at later phases, by the numbers of these."""
+    """Return the policies that come into force after the begin, by the number of their phase."""
     changes: dict[int, PolicySpec] = {}
     if isinstance(spec, TunedPlacementSpec):
         return {NO_PHASE + number: policy for number, policy in enumerate(spec.tuned)}

@@ -14,15 +14,16 @@ from numasim.errors import InputError
 
 # ---- The bytes of two-dimensional accesses by class of page, counted without a walk over pages -----------------------
 #
-# An access is ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart. For a memory cut at a few borders, the
-# bytes below a border follow from how many rows end before it; for one that repeats with a period, rows repeat as well.
+# An access is ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart. If memory is cut at a few borders, the
+# bytes below a border follow from the number of rows that end before the border. If homes repeat with a period, rows
+# do, too.
 
 I64 = npt.NDArray[np.int64]
 CELLS_AT_ONCE = 1 << 21  # rows times slots that temporaries hold
 
 
 class Spans(NamedTuple):
-    """Accesses, one an entry."""
+    """Accesses: entry i of each array belongs to access i."""
 
     offset: I64
     row_bytes: I64
@@ -49,7 +50,7 @@ def _bytes_below(spans: Spans, border: I64) -> I64:
     step = np.maximum(stride, 1)
     whole = np.clip((border - row_bytes - offset) // step + 1, 0, rows)
     begun = np.clip(-((offset - border) // step), whole, rows)
-    cut = begun - whole  # rows that cross the border; more than one only where rows overlap
+    cut = begun - whole  # rows that cross the border; several rows do so only if rows overlap
     inside = cut * (border - offset) - stride * (cut * (whole + begun - 1) // 2)
     constant = np.clip(border - offset, 0, row_bytes) * rows
     return np.asarray(np.where(stride > 0, whole * row_bytes + inside, constant))
@@ -88,7 +89,7 @@ def _below_in_slots(position: I64, page_bytes: int, slots: int) -> I64:
 
 
 class PagePrefix:
-    """How many of the pages before each one live on each node, for memory whose homes follow no rule."""
+    """Prefix sums over pages of the number of pages on each node, for memory whose homes follow no rule."""
 
     def __init__(self, home: npt.NDArray[np.integer[Any]], page_bytes: int, nodes: int) -> None:
         self._home = np.append(home, 0)
@@ -118,20 +119,15 @@ class PagePrefix:
         return found
 
 
-I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
 MOST_TABULATED = 2**28  # pages times nodes of a region whose homes follow no rule: a gigabyte
-NO_HOME = -1  # of a page that is not placed, or whose bytes live on several nodes
+NO_HOME = -1  # the home of a page that is not placed, or whose bytes live on several nodes
 
 
 class Homes(ABC):
     """The homes of the pages of one region; ``node`` has the node of each page, or of each run of pages."""
 
     node: npt.NDArray[np.integer[Any]]
-
-    @abstractmethod
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
 
     @abstractmethod
     def of_pages(self, pages: int) -> I16:
@@ -163,10 +159,6 @@ class CyclicHomes(Homes):
     node: I64
     page_bytes: int
 
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[page % len(self.node)])
-
     def of_pages(self, pages: int) -> I16:
         """[pages] the nodes of the first ``pages`` pages."""
         return np.resize(self.node.astype(np.int16), pages)
@@ -194,10 +186,6 @@ class SteppedHomes(Homes):
     first: I64
     node: I64
     page_bytes: int
-
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[np.searchsorted(self.first, page, side="right") - 1])
 
     def of_pages(self, pages: int) -> I16:
         """[pages] the nodes of the first ``pages`` pages."""
@@ -227,10 +215,6 @@ class TabulatedHomes(Homes):
     page_bytes: int
     nodes: int
 
-    def of_page(self, page: int) -> int:
-        """Return the node of ``page``."""
-        return int(self.node[page])
-
     def of_pages(self, pages: int) -> I16:
         """[pages] the nodes of the first ``pages`` pages."""
         return self.node[:pages]
@@ -258,13 +242,9 @@ class HashedHomes(Homes):
     node: I64  # ascending
     grain: int
 
-    def of_page(self, page: int) -> int:
-        """No page lives on one node, unless there is only one."""
-        return NO_HOME if self.single is None else self.single
-
     def of_pages(self, pages: int) -> I16:
-        """[pages] likewise."""
-        return np.full(pages, self.of_page(0), np.int16)
+        """[pages] the only node if there is one node, else `NO_HOME`: the bytes of a page live on all nodes."""
+        return np.full(pages, NO_HOME if self.single is None else self.single, np.int16)
 
     def pages_by_home(self, pages: int, nodes: int) -> I64:
         """[nodes] the pages dealt evenly, the remainder to the first nodes."""
@@ -282,7 +262,7 @@ class HashedHomes(Homes):
 
 
 def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:
-    """[counts, nodes] ``count`` in grains, dealt to ``node`` in turn from the first one on; the last may be short."""
+    """[counts, nodes] ``count`` dealt to the nodes ``node`` in turn, in grains; the last grain may be short."""
     grains, rest = np.divmod(count, grain)
     rounds, over = np.divmod(grains, len(node))
     slot = np.arange(len(node))
@@ -309,7 +289,7 @@ def in_blocks(page_node: I64, pages: int, page_bytes: int) -> SteppedHomes:
 
 
 def require_tabulated(name: str, pages: int, nodes: int) -> None:
-    """Raise InputError where the homes of so many pages, one by one, would not fit."""
+    """Raise InputError if a table with the home of each page of the region ``name`` would be too large."""
     if pages * nodes > MOST_TABULATED:
         raise InputError(
             f"region {name!r} has {pages} pages, too many to place one by one on {nodes} nodes",

@@ -1,14 +1,14 @@
-"""The page placement policies by name: the homes that each gives the pages of a region (model 2.2).
+"""The page placement policies by name: the homes that each policy gives the pages of a region (model 2.2).
 
-A policy with a formula places all memory by it. A policy by touch places only memory that the program has initialised
-before its parallel part; fresh memory is placed by the workers that touch it:
+A policy with a formula places all memory by the formula. A policy by touch places only memory that the program has
+initialised before its parallel part; fresh memory is placed by the workers that touch it first:
 
-- first-touch, and those that differ from it by their `PageRule` alone: worker 0 initialises;
+- first-touch, and the policies that differ from first-touch in their `PageRule` alone: worker 0 initialises;
 - parallel-first-touch: page p of n is initialised by worker floor(p * P / n);
 - first-touch-init: page p of n is initialised by task t = floor(p * T / n) of T, which worker t mod P executes.
 
-Memory that is wanted on a node without memory lives on the nearest node that has some; formulas deal pages to nodes
-with memory alone.
+A page that is wanted on a node without memory lives on the nearest node with memory. Formulas deal pages to nodes with
+memory only.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Ground:
 
     @property
     def home_of_worker(self) -> I64:
-        """[workers] the node on which memory lives that the worker touches first."""
+        """[workers] the home of memory that each worker is the first to touch."""
         return self.machine.home_of_node[self.workers.node]
 
     def pages(self, region: Region) -> int:
-        """The number of pages of the region, the last one possibly in part."""
+        """Return the number of pages of the region; the last page may be used in part."""
         return -(-region.bytes // self.page_bytes)
 
 
@@ -69,7 +69,7 @@ def _by_workers(_spec: PolicySpec, ground: Ground, _number: int, region: Region)
 
 
 def _by_tasks(spec: PolicySpec, ground: Ground, _number: int, region: Region) -> Homes:
-    assert spec.tasks is not None  # the specification sees to it
+    assert spec.tasks is not None  # the model of the specification requires this field
     nodes = ground.home_of_worker
     executed_on = nodes[np.arange(spec.tasks) % len(nodes)]
     return in_blocks(executed_on, max(1, ground.pages(region)), ground.page_bytes)
@@ -81,7 +81,7 @@ def _interleave(spec: PolicySpec, ground: Ground, _number: int, _region: Region)
 
 
 def _bind(spec: PolicySpec, ground: Ground, _number: int, _region: Region) -> Homes:
-    assert spec.node is not None  # the specification sees to it
+    assert spec.node is not None  # the model of the specification requires this field
     return on_one(spec.node, ground.page_bytes)
 
 
@@ -117,8 +117,10 @@ def _nodes_with_memory(ground: Ground) -> I64:
 
 @dataclass(frozen=True)
 class Policy:
-    """``homes`` (spec, ground, number of the region, region) are the homes of memory placed before the run;
-    ``by_touch`` says whether fresh memory is placed by its touchers instead, ``draws`` whether each run draws homes.
+    """A page placement policy.
+
+    ``homes`` (spec, ground, number of the region, region) returns the homes of memory that is placed before the run.
+    With ``by_touch`` fresh memory is placed by the workers that touch it; with ``draws`` each run draws homes.
     """
 
     homes: Callable[[PolicySpec, Ground, int, Region], Homes]
