@@ -1,4 +1,4 @@
-"""Runs by iteration: which phases count, and what figures and pages draw of them."""
+"""Runs by iteration: the phases that count, and figures and pages of iterations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def phase_run(run_id: str, phase: int, iteration: int, turn: int, time_ps: int, 
 
 
 def looping(run_id: str, times: list[int]) -> list[dict[str, object]]:
-    """A phase that initialises, then a loop over two phases, the second of which takes a tenth of the first."""
+    """A phase that initialises, then a loop over two phases; the second phase takes a tenth of the first."""
     loop = [
         phase_run(run_id, phase, number, number, time // part, remote=number)
         for number, time in enumerate(times)

@@ -124,7 +124,7 @@ def test_the_p_value_of_a_difference_is_that_of_the_sign_test(change):
 
 @given(st.lists(st.integers(-9, 9), min_size=6, max_size=40))
 def test_the_interval_of_a_median_is_that_of_scipy_and_says_what_the_p_value_says(sample):
-    """Where they differed, an answer would be sure of a sign that its interval leaves open."""
+    """If interval and p-value disagreed, an answer could be sure of a sign although the interval contains zero."""
     change = np.array(sample, float)
     found, exact = median_estimate(change), scipy.stats.quantile_test(change, p=0.5).confidence_interval(0.95)
     assert (found.value, found.low, found.high) == (np.median(change), exact.low, exact.high)

@@ -1,4 +1,4 @@
-"""The summary of one run: every counter in its unit, bars that are exactly full."""
+"""The summary of one run: every counter has its unit, and bars are exactly full."""
 
 import io
 import subprocess

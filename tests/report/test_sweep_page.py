@@ -1,4 +1,4 @@
-"""The page of a sweep as text, and the command that opens it."""
+"""The page of a sweep as text, and the command that opens the page."""
 
 import base64
 import hashlib

@@ -170,7 +170,7 @@ def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
-    """Nobody will answer, so that there is nothing to wait for; whatever the connection has come to, this ends it."""
+    """Wait only shortly for an answer, because nobody will answer."""
     monkeypatch.setattr(handshake, "ANSWER_S", 0.3)
 
 
@@ -239,7 +239,7 @@ def test_a_worker_that_comes_later_with_another_numasim_does_no_batch() -> None:
 
 
 class Threads:
-    """A client whose cluster has as many threads as one says."""
+    """A client whose cluster has the number of threads in ``threads``."""
 
     threads = 1
 
@@ -358,7 +358,7 @@ def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themse
 
 
 def identity_of(address: str, security: Security) -> object:
-    """What a process of Dask answers to the first question of a stranger; OSError where it refuses to."""
+    """Return the identity of a process of Dask; OSError if the process refuses the connection."""
 
     from distributed.comm import connect
 
@@ -386,7 +386,7 @@ def ticks_apart(dask_scheduler: Any) -> float:
 
 
 def everyone_below(number: int) -> list[int]:
-    """The processes that a process has started with any of its threads, and theirs."""
+    """Return the ids of all descendants of a process."""
     tasks = Path(f"/proc/{number}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
     return children + [each for child in children for each in everyone_below(child)]

@@ -1,4 +1,4 @@
-"""The described tables are those that a sweep, a run, a reproduction and a validation leave."""
+"""The described tables are the tables of a sweep, a run, a reproduction and a validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of phases of a sweep: which runs have rows, what is in them, and that an interrupted sweep has the same."""
+"""The table of iterations of a sweep: its runs and columns, also of a sweep that was extended."""
 
 from __future__ import annotations
 

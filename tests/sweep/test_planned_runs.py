@@ -1,4 +1,4 @@
-"""The runs of a sweep follow each other so that what they share is prepared once."""
+"""The order of the runs of a sweep: each plan is prepared once."""
 
 from __future__ import annotations
 

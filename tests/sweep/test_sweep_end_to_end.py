@@ -1,4 +1,4 @@
-"""A sweep from its YAML to its frame, with the reference engine."""
+"""A sweep from YAML to DataFrame, with the reference engine."""
 
 from __future__ import annotations
 
