@@ -13,7 +13,7 @@ from pathlib import Path
 
 from waiting import WAIT_S, wait_until
 
-from numasim.sweep.local_cluster import SETTINGS, variables
+from numasim.sweep.dask_cluster import SETTINGS, variables
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -34,7 +34,7 @@ from waiting import WAIT_S, be_patient, wait_until
 from numasim import cli
 from numasim.errors import InputError
 from numasim.sweep import dask_cluster as cluster
-from numasim.sweep import handshake, local_cluster
+from numasim.sweep import handshake
 from numasim.sweep.batch import DIED
 from numasim.sweep.run_sweep import SweepOutcome
 from numasim.sweep.store.results_tables import RESULTS
@@ -338,11 +338,11 @@ def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themse
     from distributed import Client, Security
 
     with (
-        local_cluster.local_cluster(1) as (address, security, _),
+        cluster.local_cluster(1) as (address, security, _),
         Client(address, set_as_default=False, security=security) as client,
     ):
         client.wait_for_workers(1, timeout=WAIT_S)
-        assert list(client.run(settings, list(local_cluster.SETTINGS)).values()) == [local_cluster.SETTINGS]
+        assert list(client.run(settings, list(cluster.SETTINGS)).values()) == [cluster.SETTINGS]
         assert client.run_on_scheduler(ticks_apart) == 1000
         ((worker, about),) = client.scheduler_info()["workers"].items()
         for port in (address, worker, about["nanny"]):
