@@ -44,7 +44,6 @@ def collect_runs(
     engine: str,
     runner: Runner,
     progress: bool = True,
-    check: bool = False,
     pairs: bool = False,
 ) -> Collected:
     """Simulate those of ``runs`` that ``directory`` lacks, and return all runs, with their node pairs if asked for.
@@ -53,7 +52,7 @@ def collect_runs(
     call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.
     """
     with chosen_workers(jobs, None, engine) as workers, open_store(Path(directory), MANY) as store:
-        do_missing(runs, store, Task(runner, engine, check, fail_fast=False), workers, progress)
+        do_missing(runs, store, Task(runner, engine, check=False, fail_fast=False), workers, progress)
         return _read(store, {run.run_id for run in runs}, pairs)
 
 

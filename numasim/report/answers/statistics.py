@@ -65,7 +65,7 @@ def mean_interval(sample: FloatArray) -> Estimate:
     return Estimate(mean, mean - half, mean + half, count)
 
 
-def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP_SEED) -> Estimate:
+def ratio_interval(part: FloatArray, whole: FloatArray) -> Estimate:
     """Return ``sum(part) / sum(whole)`` with its paired bootstrap interval; NaN if the sum of the wholes is zero.
 
     ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. With fewer than `FEWEST` observations the
@@ -79,7 +79,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
     value = float(part.sum()) / total
     if count == 1:
         return Estimate(value, math.nan, math.nan, 1)
-    low, high = _linear_bounds(part, whole) if count < FEWEST else _bootstrap_bounds(part, whole, seed)
+    low, high = _linear_bounds(part, whole) if count < FEWEST else _bootstrap_bounds(part, whole)
     return Estimate(value, low, high, count)
 
 
@@ -190,8 +190,8 @@ def _linear_bounds(part: FloatArray, whole: FloatArray) -> tuple[float, float]:
     return value + residual.low, value + residual.high
 
 
-def _bootstrap_bounds(part: FloatArray, whole: FloatArray, seed: int) -> tuple[float, float]:
-    counts = resample_counts(len(part), seed)
+def _bootstrap_bounds(part: FloatArray, whole: FloatArray) -> tuple[float, float]:
+    counts = resample_counts(len(part), BOOTSTRAP_SEED)
     wholes = counts @ whole
     drawn = wholes != 0  # a resample without a single attempt has no ratio
     tail = expanded_tail(len(part))
