@@ -76,8 +76,16 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     except ImportError as error:
         problem = f"a cluster needs the package {error.name or 'distributed'}, which is not installed"
         raise InputError(problem, expected="pip install 'numasim[cluster]'") from None
-    with _silence(), ExitStack() as stack:
-        scheduler, security, more_may_come = stack.enter_context(_scheduler_of(address))
+    from distributed.utils import silence_logging_cmgr
+
+    with ExitStack() as stack:
+        for name in LOGGERS:  # kept off the terminal, because all that concerns the user is raised as an error
+            stack.enter_context(silence_logging_cmgr(logging.CRITICAL + 1, name))
+        scheduler, security, more_may_come = str(address), None, lambda: True  # the certificate is in Dask's settings
+        if isinstance(address, int):
+            scheduler, security, more_may_come = stack.enter_context(local_cluster(address))
+        else:
+            require_scheduler(address)
         client = distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False, security=security)
         stack.callback(lambda: client.close(timeout=CLOSE_S))
         workers = ClusterWorkers(client, scheduler, more_may_come)
@@ -254,32 +262,6 @@ def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
     with _scheduler_errors(scheduler):
         answers = client.run(installed, engine, on_error="return")
     require_agreement({f"the worker {place}": answer for place, answer in answers.items()})
-
-
-@contextmanager
-def _scheduler_of(address: int | str) -> Iterator[tuple[str, Security | None, Callable[[], bool]]]:
-    """Yield a scheduler: its address, the certificate to speak with it, and whether workers may still join.
-
-    Without a certificate, that of Dask's settings is used. ``address`` is a number of workers on this machine, or the
-    address of a scheduler that a user started.
-    """
-    if isinstance(address, str):
-        require_scheduler(address)
-        yield address, None, lambda: True
-        return
-    with local_cluster(address) as found:
-        yield found
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep distributed's own loggers off the terminal, because all that concerns the user is raised as an error."""
-    from distributed.utils import silence_logging_cmgr
-
-    with ExitStack() as stack:
-        for name in LOGGERS:
-            stack.enter_context(silence_logging_cmgr(logging.CRITICAL + 1, name))
-        yield
 
 
 # ---- A cluster on this machine ---------------------------------------------------------------------------------------
