@@ -81,11 +81,13 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     with ExitStack() as stack:
         for name in LOGGERS:  # kept off the terminal, because all that concerns the user is raised as an error
             stack.enter_context(silence_logging_cmgr(logging.CRITICAL + 1, name))
-        scheduler, security, more_may_come = str(address), None, lambda: True  # the certificate is in Dask's settings
+        found: tuple[str, Security | None, Callable[[], bool]]
         if isinstance(address, int):
-            scheduler, security, more_may_come = stack.enter_context(local_cluster(address))
+            found = stack.enter_context(local_cluster(address))
         else:
             require_scheduler(address)
+            found = address, None, lambda: True  # the certificate is in Dask's settings
+        scheduler, security, more_may_come = found
         client = distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False, security=security)
         stack.callback(lambda: client.close(timeout=CLOSE_S))
         workers = ClusterWorkers(client, scheduler, more_may_come)
