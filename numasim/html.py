@@ -116,9 +116,16 @@ def table(
 
 def shaded_table(corner: object, names: Sequence[object], values: Sequence[Sequence[tuple[object, float]]]) -> Html:
     """Return a square table with equal names of rows and columns; each value is a text and a shade from 0 to 1."""
+    style = "padding: 2px 8px; border: none; text-align: right; white-space: nowrap; background-color: rgba"
+
+    def shaded(content: object, shade: float) -> Html:
+        return element(
+            "td", content, style=f"{style}({SHADE}, {0.6 * shade:.3f})"
+        )  # translucent, for text of any colour
+
     head = element("tr", *(element("th", name, style=f"{CELL}; text-align: right") for name in (corner, *names)))
     lines = (
-        element("tr", element("th", name, style=f"{CELL}; text-align: right"), *(_shaded(*cell) for cell in row))
+        element("tr", element("th", name, style=f"{CELL}; text-align: right"), *(shaded(*cell) for cell in row))
         for name, row in zip(names, values, strict=True)
     )
     return _table(head, *lines)
@@ -176,11 +183,6 @@ def folded(summary: object, *children: object) -> Html:
 
 def _table(*lines: Html) -> Html:
     return element("table", *lines, style="border-collapse: collapse; margin: 2px 0; border: none; font-size: 12px")
-
-
-def _shaded(content: object, shade: float) -> Html:
-    style = "padding: 2px 8px; border: none; text-align: right; white-space: nowrap"
-    return element("td", content, style=f"{style}; background-color: rgba({SHADE}, {0.6 * shade:.3f})")  # translucent
 
 
 def _percent(share: float) -> str:

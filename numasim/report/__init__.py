@@ -1,1 +1,1 @@
-"""What people read: answers in tables, summaries of one run, and the standard figures."""
+"""Reports of runs and sweeps: answers in tables and sentences, figures, traces, notebooks, pages."""

@@ -1,1 +1,1 @@
-"""Sweeps: many runs of one specification, stored in a directory that stays valid after any interruption."""
+"""Sweeps: many runs of one specification, stored in a directory that is valid after any interruption."""

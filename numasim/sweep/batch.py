@@ -124,7 +124,11 @@ class BatchSize:
 
 
 class Dispatch:
-    """The progress of a sweep: the number of ended runs, and the messages of failed runs."""
+    """The progress of a sweep: the number of ended runs, and the messages of failed runs.
+
+    The future of a batch raises `BrokenExecutor` if a worker died with the batch. Batches are pickled by name, so that
+    workers must be able to import their functions and classes.
+    """
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from numasim.sweep.batch import Runner, Task
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.run_sweep import chosen_workers, do_missing
 from numasim.sweep.store.parquet import COUNTERS, RUN, read_shards
-from numasim.sweep.store.results_store import Identity, Store, open_store
+from numasim.sweep.store.results_store import Identity, open_store
 from numasim.sweep.store.results_tables import PAIRS, rows_of_runs
 
 MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specifications\n")
@@ -44,7 +44,6 @@ def collect_runs(
     engine: str,
     runner: Runner,
     progress: bool = True,
-    check: bool = False,
     pairs: bool = False,
 ) -> Collected:
     """Simulate those of ``runs`` that ``directory`` lacks, and return all runs, with their node pairs if asked for.
@@ -53,13 +52,10 @@ def collect_runs(
     call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.
     """
     with chosen_workers(jobs, None, engine) as workers, open_store(Path(directory), MANY) as store:
-        do_missing(runs, store, Task(runner, engine, check, fail_fast=False), workers, progress)
-        return _read(store, {run.run_id for run in runs}, pairs)
-
-
-def _read(store: Store, wanted: set[str], pairs: bool) -> Collected:
-    nested = [PAIRS] if pairs else []
-    table = read_shards(store.shard_paths(), [*(name for name in RUN.names if name != "engine_s"), *nested])
+        do_missing(runs, store, Task(runner, engine, check=False, fail_fast=False), workers, progress)
+        columns = [*(name for name in RUN.names if name != "engine_s"), *([PAIRS] if pairs else [])]
+        table = read_shards(store.shard_paths(), columns)
+    wanted = {run.run_id for run in runs}
     chosen = {run_id: row for run_id, row in rows_of_runs(table).items() if run_id in wanted}
     rows = table.take(pa.array(chosen.values(), pa.int64())).to_pylist()
     counters = {row["run_id"]: {name: row[name] for name in COUNTERS} for row in rows if row["error"] is None}

@@ -4,19 +4,32 @@ Only the results directory of this process records which runs have ended. Worker
 Therefore workers need no common file system, and a failure of the scheduler loses only the running batches. If a worker
 dies, the scheduler gives its batch to another worker. After several deaths (distributed's ``allowed-failures``) the
 batch counts as lost, and its runs are simulated one at a time.
+
+A cluster on this machine lasts for one sweep: its scheduler is in this process, and its workers are processes that
+Dask's command starts, as on any cluster. Therefore workers never import the caller's main module, an interrupt from the
+terminal does not reach them, and they end when their scheduler is gone. A scheduler executes the code that it is sent,
+and a port of this machine is open to all its users. Therefore scheduler and workers speak only TLS, with a key and a
+certificate that are made for the sweep and that only the user can read. Dask's pages on HTTP are left out.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import pickle
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from numasim.errors import InputError
+from numasim.files.writer import write_bytes
 from numasim.sweep.handshake import (
     Installed,
     disagreement,
@@ -25,6 +38,7 @@ from numasim.sweep.handshake import (
     require_agreement,
     require_scheduler,
 )
+from numasim.sweep.pool import same_imports
 
 if TYPE_CHECKING:
     from distributed import Client, Security
@@ -36,6 +50,17 @@ ANY_WORKER_S = 120.0  # longest time without a worker during a sweep, in which a
 CLOSE_S = 5.0
 CANCELLED = ("tornado.application", "asyncio")  # loggers that report cancelled requests
 LOGGERS = ("distributed", "distributed.client", *CANCELLED)
+HOST = "127.0.0.1"
+LONELY_S = 10  # time that a worker waits for a scheduler
+SETTINGS: Mapping[str, str | bool | list[str]] = {  # without monitoring, which Dask does up to a hundred times a second
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.worker.profile.enabled": False,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.nanny.http.routes": [],
+}
 
 
 @contextmanager
@@ -51,8 +76,18 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     except ImportError as error:
         problem = f"a cluster needs the package {error.name or 'distributed'}, which is not installed"
         raise InputError(problem, expected="pip install 'numasim[cluster]'") from None
-    with _silence(), ExitStack() as stack:
-        scheduler, security, more_may_come = stack.enter_context(_scheduler_of(address))
+    from distributed.utils import silence_logging_cmgr
+
+    with ExitStack() as stack:
+        for name in LOGGERS:  # kept off the terminal, because all that concerns the user is raised as an error
+            stack.enter_context(silence_logging_cmgr(logging.CRITICAL + 1, name))
+        found: tuple[str, Security | None, Callable[[], bool]]
+        if isinstance(address, int):
+            found = stack.enter_context(local_cluster(address))
+        else:
+            require_scheduler(address)
+            found = address, None, lambda: True  # the certificate is in Dask's settings
+        scheduler, security, more_may_come = found
         client = distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False, security=security)
         stack.callback(lambda: client.close(timeout=CLOSE_S))
         workers = ClusterWorkers(client, scheduler, more_may_come)
@@ -231,29 +266,65 @@ def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
     require_agreement({f"the worker {place}": answer for place, answer in answers.items()})
 
 
-@contextmanager
-def _scheduler_of(address: int | str) -> Iterator[tuple[str, Security | None, Callable[[], bool]]]:
-    """Yield a scheduler: its address, the certificate to speak with it, and whether workers may still join.
+# ---- A cluster on this machine ---------------------------------------------------------------------------------------
 
-    Without a certificate, that of Dask's settings is used. ``address`` is a number of workers on this machine, or the
-    address of a scheduler that a user started.
+
+@contextmanager
+def local_cluster(count: int) -> Iterator[tuple[str, Security, Callable[[], bool]]]:
+    """Yield the address of a scheduler with ``count`` workers of one thread each, which may still be starting.
+
+    With the address comes the certificate to speak with the scheduler, and a function that returns whether the process
+    that restarts dead workers is alive. Raises `InputError` if certificates cannot be made.
     """
-    if isinstance(address, str):
-        require_scheduler(address)
-        yield address, None, lambda: True
-        return
-    from numasim.sweep.local_cluster import local_cluster
+    import dask
+    from distributed import LocalCluster, Security
 
-    with local_cluster(address) as found:
-        yield found
+    try:
+        security = Security.temporary()
+    except ImportError:
+        problem = "a local cluster needs the package cryptography, which is not installed"
+        raise InputError(problem, expected="pip install 'numasim[cluster]', or --jobs in place of --cluster") from None
+    status_page = {"dashboard_address": f"{HOST}:0"}  # Dask always starts the page; its usual port may be in use
+    with dask.config.set(SETTINGS):
+        scheduler = LocalCluster(
+            n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page, security=security
+        )
+    with scheduler, TemporaryDirectory(prefix="numasim-") as scratch:
+        address: str = scheduler.scheduler_address
+        workers = _start_workers(address, count, Path(scratch), security)
+        try:
+            yield address, security, lambda: workers.poll() is None
+        finally:
+            with suppress(ProcessLookupError):  # the workers have died
+                os.killpg(workers.pid, signal.SIGKILL)
+            workers.wait()
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep distributed's own loggers off the terminal, because all that concerns the user is raised as an error."""
-    from distributed.utils import silence_logging_cmgr
+def _start_workers(address: str, count: int, scratch: Path, security: Security) -> subprocess.Popen[bytes]:
+    """Start the workers. The files of the certificate are in ``scratch``, a folder that only the user can open."""
+    made = security.get_tls_config_for_role("worker")
+    files = {f"tls-{name}": scratch / f"{name}.pem" for name in ("ca-file", "cert", "key")}
+    for option, file in files.items():
+        write_bytes(file, made[option.removeprefix("tls-").replace("-", "_")].encode())
+    options = {
+        **{option: str(file) for option, file in files.items()},
+        "nworkers": str(count),
+        "nthreads": "1",
+        "memory-limit": "0",
+        "death-timeout": str(LONELY_S),
+        "local-directory": str(scratch),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", "worker", address, "--no-dashboard"]
+        + [f"--{name}={value}" for name, value in options.items()],
+        env={**same_imports(), **variables(SETTINGS)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
-    with ExitStack() as stack:
-        for name in LOGGERS:
-            stack.enter_context(silence_logging_cmgr(logging.CRITICAL + 1, name))
-        yield
+
+def variables(settings: Mapping[str, str | bool | list[str]]) -> dict[str, str]:
+    """Return the environment variables from which a process of Dask takes ``settings``."""
+    names = {name: f"DASK_{name.upper().replace('.', '__').replace('-', '_')}" for name in settings}
+    return {names[name]: str(value) for name, value in settings.items()}

@@ -13,7 +13,7 @@ HOSTILE = "<script>alert('x')</script> & \"quoted\" \N{RIGHT-TO-LEFT OVERRIDE}\x
 
 
 class Walked(HTMLParser):
-    """The elements and the text of a page; raises where one is closed that was not open."""
+    """The elements and the text of a page; raises if an element is closed that is not open."""
 
     def __init__(self, page):
         super().__init__()

@@ -71,7 +71,7 @@ def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2,
 
 
 def make_workers(frame):
-    """Each run's time divided among its workers, worker i on node i mod 2, late workers idler."""
+    """Return the time of each run by worker: worker i is on node i mod 2, and late workers idle more."""
     import pandas as pd
 
     rows = []

@@ -22,7 +22,7 @@ SHARED = {
 
 
 def cell(repeats: list[dict[str, int]], **identity: Any) -> list[dict[str, Any]]:
-    """A run for each of ``repeats``, which has the components of its time split; the makespan follows from them."""
+    """Return a run for each of ``repeats``, which are time splits; the makespan is their sum over the workers."""
     rows = []
     for repeat, split in enumerate(repeats):
         row = dict.fromkeys(COLUMNS, 0) | SHARED | identity | {"repeat": repeat, "error": None} | split
@@ -33,15 +33,15 @@ def cell(repeats: list[dict[str, int]], **identity: Any) -> list[dict[str, Any]]
 
 
 def table(*cells: list[dict[str, Any]]) -> pd.DataFrame:
-    """The runs of the cells."""
+    """Return the runs of the cells as a table."""
     return pd.DataFrame([row for each in cells for row in each])
 
 
 def busy(*works: int, **other: int) -> list[dict[str, int]]:
-    """Repeats with so much local work each, and the same other components."""
+    """Return repeats with these amounts of local work, and the same ``other`` components."""
     return [{"work_local_ps": work, **other} for work in works]
 
 
 def always(work: int, **other: int) -> list[dict[str, int]]:
-    """So many repeats that do not differ that a cause is named: 2 / 2**12 is below 0.001."""
+    """Return equal repeats, so many that a cause is named: 2 / 2**12 is below 0.001."""
     return busy(*[work] * REPEATS, **other)

@@ -1,4 +1,4 @@
-"""The text that a sweep ends with: the answer first; it fits, folds, counts failures and says how sure it is."""
+"""The text at the end of a sweep: the answer comes first, the table fits, and failed runs are counted."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""The file of all answers: its rows against values worked out by hand, and its documented columns."""
+"""The file of all answers: rows against values worked out by hand, and documented columns."""
 
 from __future__ import annotations
 

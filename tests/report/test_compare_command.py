@@ -1,4 +1,4 @@
-"""`numasim compare`: what Python answers, as text and as JSON; mistakes are one sentence."""
+"""`numasim compare` prints the answers of the Python function, as text and as JSON; a mistake is one sentence."""
 
 from __future__ import annotations
 

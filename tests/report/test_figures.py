@@ -399,7 +399,7 @@ def kind_runs():
 
 @pytest.fixture
 def kind_pairs(kind_runs):
-    """Within a node twice what goes between nodes; run c moves three times as much as the others."""
+    """Twice as many bytes within a node as between nodes; run c moves three times as many as the other runs."""
     rows = []
     for run in kind_runs["run_id"]:
         for source, target in np.ndindex(2, 2):

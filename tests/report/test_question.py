@@ -1,4 +1,4 @@
-"""Any question to a sweep: effects that were worked out by hand, their words, and what is refused."""
+"""Questions about a sweep: effects worked out by hand, their words, and refused questions."""
 
 from __future__ import annotations
 
@@ -323,7 +323,7 @@ def test_axes_begin_with_fields_of_a_specification():
 
 
 def test_what_few_pairs_cannot_say_is_said():
-    """Pairs that all agree are one side of 2 / 2**pairs; over three settings that is below 0.05 from seven pairs on."""
+    """If all pairs agree, p is 2 / 2**pairs. For three settings, 3 p is below 0.05 from seven pairs on."""
     five = compare(two_strategies(busy(*[100] * 5), busy(*[80] * 5)))
     assert (only(five).sure, math.isnan(only(five).p)) == (False, True)
     assert five.sentences[0].endswith("-20.0 % (-20.0 to -20.0), of 5 pairs: at least 6 are needed to be sure.")
@@ -356,7 +356,7 @@ def test_a_field_is_asked_about_before_programs_with_their_runtimes():
 
 
 def on_machines(**columns):
-    """A machine `b` whose runs take a fifth less than those of `a`; ``columns`` have a value for each machine."""
+    """Runs on machines `a` and `b`; runs on `b` take a fifth less. ``columns`` have a value for each machine."""
     cells = []
     for at, (machine, works) in enumerate((("a", (200, 220, 180) * 2), ("b", (160, 176, 144) * 2))):
         rows = cell(busy(*works), machine=machine)

@@ -1,4 +1,4 @@
-"""The figures of one run hold its numbers, at 2 and at 128 workers, and say so where something is left out."""
+"""Figures of one run show its numbers, with 1 to 128 workers, and say if something is left out."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_row_of_the_timeline_has_the_colours_of_what_its_worker_did(name: str)
 
 
 def painted_rows(axes: Axes, node: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """(thing, what is painted in the middle of its row)."""
+    """Yield the number of each row, and the colours in the middle of the row."""
     (image,) = axes.images
     _, _, bottom, top = image.get_extent()
     picture = np.asarray(image.get_array())
@@ -235,7 +235,7 @@ def test_traffic_is_drawn_on_every_link_and_node(name: str) -> None:
 
 
 def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
-    """All parts of a worker's time but overhead and idleness, of the time that its node's workers have together."""
+    """Busy is the time of all workers of a node without overhead and idleness, as a share of all their time."""
     result, over_time = watched("a mesh")
     machine = over_time.plan.machine
     loads = loads_of(machine, result)

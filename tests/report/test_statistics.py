@@ -54,7 +54,6 @@ def test_few_repeats_have_the_interval_of_the_linearised_ratio(pairs):
     half = scipy.stats.t.ppf(0.975, count - 1) * math.sqrt(variance)
     assert estimate.value == ratio
     assert (estimate.low, estimate.high) == pytest.approx((ratio - half, ratio + half), abs=1e-9)
-    assert ratio_interval(part, whole, seed=1) == estimate
 
 
 def test_bounds_are_percentiles_of_resamples_widened_to_t():
@@ -78,12 +77,6 @@ def test_the_ratio_interval_covers_what_it_claims(repeats):
         estimate = ratio_interval(whole * 0.3 + noise.normal(0, 5, repeats), whole)
         hits += estimate.low <= 0.3 <= estimate.high
     assert 0.95 - 0.03 < hits / 600 < 0.95 + 0.03
-
-
-def test_the_seed_decides_the_bootstrap():
-    part, whole = np.arange(1.0, 11.0), np.full(10, 20.0)
-    assert ratio_interval(part, whole, seed=3) == ratio_interval(part, whole, seed=3)
-    assert ratio_interval(part, whole, seed=3) != ratio_interval(part, whole, seed=4)
 
 
 def test_zero_over_zero_is_null():
@@ -124,7 +117,7 @@ def test_the_p_value_of_a_difference_is_that_of_the_sign_test(change):
 
 @given(st.lists(st.integers(-9, 9), min_size=6, max_size=40))
 def test_the_interval_of_a_median_is_that_of_scipy_and_says_what_the_p_value_says(sample):
-    """Where they differed, an answer would be sure of a sign that its interval leaves open."""
+    """If interval and p-value disagreed, an answer could be sure of a sign although the interval contains zero."""
     change = np.array(sample, float)
     found, exact = median_estimate(change), scipy.stats.quantile_test(change, p=0.5).confidence_interval(0.95)
     assert (found.value, found.low, found.high) == (np.median(change), exact.low, exact.high)

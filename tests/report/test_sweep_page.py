@@ -1,4 +1,4 @@
-"""The page of a sweep as text, and the command that opens it."""
+"""The page of a sweep as text, and the command that opens the page."""
 
 import base64
 import hashlib
@@ -12,8 +12,7 @@ import pytest
 from numasim.cli import BAD_INPUT, OK, main
 from numasim.errors import InputError
 from numasim.report.answers.question import compare
-from numasim.report.page.page_pictures import page_pictures
-from numasim.report.page.sweep_page import sweep_page
+from numasim.report.page.sweep_page import page_pictures, sweep_page
 from numasim.report.sweep_result import SweepResult, current_page
 
 NO_PAIRS = pd.DataFrame({"run_id": []})

@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, runs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One page for all tests, each of which says what it needs chosen; nothing was complained of or asked for."""
+    """One page for all tests. Each test chooses its axes. The browser must not complain or request anything."""
     file: Path = tmp_path_factory.mktemp("sent") / "index.html"
     file.write_text(sweep_page(runs, NO_PAIRS, f"# {HOSTILE}", None))
     opened = open_page(browser, viewport={"width": 1280, "height": 1000})
@@ -85,7 +85,7 @@ DRAWN = """() => {
 
 
 def drawn(page: Page) -> tuple[list[str], str, float, float]:
-    """The colours of the first panel's marks, the kind of its scale, and from where to where that goes."""
+    """Return the colours of the first panel's marks, and the kind, the start and the end of its scale."""
     page.locator("#chart[data-drawn]").wait_for()
     colours, kind, low, high = page.evaluate(DRAWN)
     return colours, kind, low, high

@@ -1,4 +1,4 @@
-"""Readers of traces that know nothing of the writers: what a trace holds; AssertionError for the first thing wrong.
+"""Readers of traces that share no code with the writers; AssertionError for the first mistake in a trace.
 
 Each reader holds a file against its format, as any other reader of the format would.
 """
@@ -23,7 +23,7 @@ PS_PER_US, PS_PER_S = 10**6, 10**12
 
 @dataclass
 class Trace:
-    """What a trace holds: ``time_ps`` is the time on each track by name of slice."""
+    """The contents of a trace: ``time_ps`` is the time on each track by name of slice."""
 
     slices: int = 0
     arrows: int = 0
@@ -33,7 +33,7 @@ class Trace:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace of the form that its first line tells."""
+    """Return the contents of a trace, whose first line shows its form."""
     lines = lines_of(path)
     first = next(lines)
     if first.startswith("%EventDef"):
@@ -126,7 +126,7 @@ class PerfettoReader:
 
 @dataclass
 class Container:
-    """A container that was created: its type, name, the state it is in and since when."""
+    """A container of a Paje trace: its type and name, its present state, and the begin of the state."""
 
     kind: str
     name: str

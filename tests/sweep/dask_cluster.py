@@ -13,14 +13,14 @@ from pathlib import Path
 
 from waiting import WAIT_S, wait_until
 
-from numasim.sweep.local_cluster import SETTINGS, variables
+from numasim.sweep.dask_cluster import SETTINGS, variables
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
 
 class DaskCluster:
-    """``scratch`` is for the processes' files; each process leads a session, so that its children end with it."""
+    """A cluster with its files in ``scratch``. Each process leads a session, so that its children can be killed."""
 
     def __init__(self, scratch: Path, allowed_failures: int) -> None:
         self.scratch = scratch
@@ -44,7 +44,7 @@ class DaskCluster:
         return str(json.loads(self.file.read_text())["address"])
 
     def add_workers(self, count: int, paths: Sequence[Path] = (HERE, ROOT)) -> None:
-        """Start workers of one thread, one process each, which nobody starts again when they die."""
+        """Start worker processes of one thread each; dead workers are not restarted."""
         for _ in range(count):
             self._start("worker", self.address, "--no-nanny", "--nthreads=1", paths=paths)
 

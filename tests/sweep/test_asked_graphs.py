@@ -48,7 +48,7 @@ def test_a_chain_takes_its_length_on_every_machine(
 
 
 def test_a_single_cell_is_an_answer(graph: Path, tmp_path: Path) -> None:
-    """One machine, one strategy and one number of workers: that was refused, since no axis had two values."""
+    """With one machine, one strategy and one number of workers, no axis has two values."""
     assert asked(graph, "-m", "xeon-e5-2620-2s", "-s", "randomized", "-w", "2", *TIMES, "-o", tmp_path / "r") == 0
     assert set(SweepResult(tmp_path / "r").to_frame()["makespan_ps"]) == {7_000_000}
 

@@ -34,7 +34,7 @@ from waiting import WAIT_S, be_patient, wait_until
 from numasim import cli
 from numasim.errors import InputError
 from numasim.sweep import dask_cluster as cluster
-from numasim.sweep import handshake, local_cluster
+from numasim.sweep import handshake
 from numasim.sweep.batch import DIED
 from numasim.sweep.run_sweep import SweepOutcome
 from numasim.sweep.store.results_tables import RESULTS
@@ -170,7 +170,7 @@ def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
-    """Nobody will answer, so that there is nothing to wait for; whatever the connection has come to, this ends it."""
+    """Wait only shortly for an answer, because nobody will answer."""
     monkeypatch.setattr(handshake, "ANSWER_S", 0.3)
 
 
@@ -239,7 +239,7 @@ def test_a_worker_that_comes_later_with_another_numasim_does_no_batch() -> None:
 
 
 class Threads:
-    """A client whose cluster has as many threads as one says."""
+    """A client whose cluster has the number of threads in ``threads``."""
 
     threads = 1
 
@@ -338,11 +338,11 @@ def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themse
     from distributed import Client, Security
 
     with (
-        local_cluster.local_cluster(1) as (address, security, _),
+        cluster.local_cluster(1) as (address, security, _),
         Client(address, set_as_default=False, security=security) as client,
     ):
         client.wait_for_workers(1, timeout=WAIT_S)
-        assert list(client.run(settings, list(local_cluster.SETTINGS)).values()) == [local_cluster.SETTINGS]
+        assert list(client.run(settings, list(cluster.SETTINGS)).values()) == [cluster.SETTINGS]
         assert client.run_on_scheduler(ticks_apart) == 1000
         ((worker, about),) = client.scheduler_info()["workers"].items()
         for port in (address, worker, about["nanny"]):
@@ -358,7 +358,7 @@ def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themse
 
 
 def identity_of(address: str, security: Security) -> object:
-    """What a process of Dask answers to the first question of a stranger; OSError where it refuses to."""
+    """Return the identity of a process of Dask; OSError if the process refuses the connection."""
 
     from distributed.comm import connect
 
@@ -386,7 +386,7 @@ def ticks_apart(dask_scheduler: Any) -> float:
 
 
 def everyone_below(number: int) -> list[int]:
-    """The processes that a process has started with any of its threads, and theirs."""
+    """Return the ids of all descendants of a process."""
     tasks = Path(f"/proc/{number}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
     return children + [each for child in children for each in everyone_below(child)]

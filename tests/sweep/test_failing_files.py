@@ -1,4 +1,4 @@
-"""Every call by which a sweep reads or writes its folder fails once: the sweep says so, and the next one makes it good.
+"""Every call by which a sweep reads or writes its folder fails once: the sweep says so, and the next sweep succeeds.
 
 Calls are counted and let fail below Python, those that its modules in C make, too. With ``NUMASIM_TEST_ALL_FAULTS`` set
 each fails with every error that it knows, in some minutes; else with one of them, every third call of the longer sweep.
@@ -31,7 +31,7 @@ def library(c_compiler: str) -> Path:
 
 
 def outcomes(library: Path, folder: Path, before: str, step: int) -> list[dict[str, Any]]:
-    """What comes of each fault."""
+    """Return the outcome of each fault."""
     command = [sys.executable, FAULTS / "sweep_with_faults.py", library, folder, before, str(step)]
     environment = {**os.environ, "LD_PRELOAD": str(library)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -40,7 +40,7 @@ def outcomes(library: Path, folder: Path, before: str, step: int) -> list[dict[s
 
 
 def is_sound(outcome: dict[str, Any]) -> bool:
-    """The sweep has done all, or says in a sentence what it could not; the next one does all, and no more."""
+    """Whether the sweep succeeded, or failed with one sentence; and whether the next sweep succeeded without traces."""
     says_why = outcome["status"] == BAD_INPUT and outcome["said"] and "\n" not in outcome["said"]
     has_ended = says_why or (outcome["status"] == OK and outcome["complete"])
     is_resumed = outcome["following"] == [OK, ""] and outcome["same"] and not outcome["left behind"]

@@ -34,7 +34,7 @@ def shards(directory: Path) -> int:
 
 
 def end_by(number: int, process: subprocess.Popen[str]) -> str:
-    """Send a signal, wait for the end, and return what was said on stderr.
+    """Send a signal, wait for the end, and return the text on stderr.
 
     An interrupt goes to the workers as well, as it does from a terminal; a kill meets the sweep alone.
     """
@@ -106,7 +106,7 @@ class Crash(BaseException):
 
 
 def crash_at(rename: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the ``rename``-th file that is put in its place be the end."""
+    """Crash when the file number ``rename`` is to be put in its place."""
     replace, left = os.replace, iter(range(rename))
 
     def replace_or_crash(*paths: Path) -> None:
@@ -156,7 +156,7 @@ def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KiB; where it may not be mounted, the limit on file sizes above is the whole test."""
+    """Yield a file system of 64 KiB; skip if mounting is not permitted."""
     disk = tmp_path / "disk"
     disk.mkdir()
     if os.geteuid() != 0 or shutil.which("mount") is None:

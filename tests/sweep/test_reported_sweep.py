@@ -1,4 +1,4 @@
-"""What a complete sweep leaves beside its tables: the same bytes, whatever came between."""
+"""The report of a complete sweep has the same bytes after any interruption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sweep refuses to write into, and that a refusal leaves everything as it was."""
+"""Directories that a sweep refuses; a refused directory is not changed."""
 
 from __future__ import annotations
 

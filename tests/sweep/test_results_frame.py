@@ -79,7 +79,7 @@ def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_whose_manifest_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without its manifest a changed table was read as one that the sweep wrote, and nothing was said."""
+    """Without a manifest a changed table cannot be detected, and a remark says so."""
     sweep_toy(toy_sweep(), tmp_path)
     load(tmp_path)
     assert capsys.readouterr().err == ""

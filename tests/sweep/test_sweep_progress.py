@@ -35,7 +35,7 @@ def test_nothing_is_said_unasked(
 
 
 class Output:
-    """IPython's output of one cell: what is shown in it last, and how often it was drawn."""
+    """The output of a notebook's cell: ``shown`` has every text that was drawn there."""
 
     def __init__(self) -> None:
         self.shown: list[str] = []

@@ -113,7 +113,10 @@ def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
 
 
 def stall() -> None:
-    """Wait to be killed, or for a file ``released``; who stalls leaves its id in a file, both where it was started."""
+    """Wait to be killed, or for a file ``released``, and leave the id of this process in a file.
+
+    Both files are in the folder in which the process was started.
+    """
     mark = Path(f"{os.getpid()}.stalls")
     mark.with_suffix(".part").write_text(str(os.getpid()))
     mark.with_suffix(".part").rename(mark)
@@ -186,7 +189,7 @@ def sweep_toy(
 
 
 def main(directory: str, workers: str, runner: str, repeat: str) -> None:
-    """Sweep in a process of its own, for tests that kill it; ``workers`` is a number of jobs, or a cluster."""
+    """Sweep in this process, which a test kills; ``workers`` is a number of jobs, or a cluster."""
     from waiting import be_patient
 
     be_patient()

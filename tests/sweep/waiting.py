@@ -23,13 +23,12 @@ def be_patient(change: Callable[[ModuleType, str, float], None] = setattr) -> No
     """Raise all time limits of numasim and of Dask in this process, so that none ends while a test waits."""
     import dask
 
-    from numasim.sweep import dask_cluster, handshake, local_cluster
+    from numasim.sweep import dask_cluster, handshake
 
     dask.config.set({"distributed.comm.timeouts.connect": f"{WAIT_S}s"})
     limits = {
         handshake: ("CONNECT_S", "ANSWER_S"),
-        dask_cluster: ("CONNECT_S", "FIRST_WORKER_S", "ANY_WORKER_S", "CLOSE_S"),
-        local_cluster: ("LONELY_S",),
+        dask_cluster: ("CONNECT_S", "FIRST_WORKER_S", "ANY_WORKER_S", "CLOSE_S", "LONELY_S"),
     }
     for module, names in limits.items():
         for name in names:

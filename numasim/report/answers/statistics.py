@@ -65,7 +65,7 @@ def mean_interval(sample: FloatArray) -> Estimate:
     return Estimate(mean, mean - half, mean + half, count)
 
 
-def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP_SEED) -> Estimate:
+def ratio_interval(part: FloatArray, whole: FloatArray) -> Estimate:
     """Return ``sum(part) / sum(whole)`` with its paired bootstrap interval; NaN if the sum of the wholes is zero.
 
     ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. With fewer than `FEWEST` observations the
@@ -79,8 +79,15 @@ def ratio_interval(part: FloatArray, whole: FloatArray, *, seed: int = BOOTSTRAP
     value = float(part.sum()) / total
     if count == 1:
         return Estimate(value, math.nan, math.nan, 1)
-    low, high = _linear_bounds(part, whole) if count < FEWEST else _bootstrap_bounds(part, whole, seed)
-    return Estimate(value, low, high, count)
+    if count < FEWEST:
+        residual = mean_interval((part - value * whole) / whole.mean())
+        return Estimate(value, value + residual.low, value + residual.high, count)
+    counts = resample_counts(count, BOOTSTRAP_SEED)
+    wholes = counts @ whole
+    drawn = wholes != 0  # a resample without a single attempt has no ratio
+    tail = expanded_tail(count)
+    low, high = np.quantile((counts @ part)[drawn] / wholes[drawn], (tail, 1 - tail))
+    return Estimate(value, float(low), float(high), count)
 
 
 def median_interval(sample: FloatArray) -> Estimate:
@@ -182,21 +189,6 @@ def _t_quantile(count: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
-
-
-def _linear_bounds(part: FloatArray, whole: FloatArray) -> tuple[float, float]:
-    value = float(part.sum() / whole.sum())
-    residual = mean_interval((part - value * whole) / whole.mean())
-    return value + residual.low, value + residual.high
-
-
-def _bootstrap_bounds(part: FloatArray, whole: FloatArray, seed: int) -> tuple[float, float]:
-    counts = resample_counts(len(part), seed)
-    wholes = counts @ whole
-    drawn = wholes != 0  # a resample without a single attempt has no ratio
-    tail = expanded_tail(len(part))
-    low, high = np.quantile((counts @ part)[drawn] / wholes[drawn], (tail, 1 - tail))
-    return float(low), float(high)
 
 
 def expanded_tail(count: int) -> float:

@@ -160,14 +160,11 @@ def detail(values_of: Callable[[str], FloatArray], contrast: Contrast, cause: Pa
         sizes = {name: abs(after - before) for name, (before, after) in found.items()}
         main = max(sizes, key=sizes.__getitem__, default="")
         return f"mostly {WAITS[main]}" if main and sizes[main] >= MAIN_SHARE * sum(sizes.values()) else ""
-    growth = {name: _growth(*sorted(map(abs, ends))) for name, ends in found.items()}
+    sorted_ends = {name: sorted(map(abs, ends)) for name, ends in found.items()}
+    growth = {name: high / low if low else math.inf for name, (low, high) in sorted_ends.items()}
     named = sorted((name for name in found if growth[name] >= LEAST_GROWTH), key=lambda name: -growth[name])
     texts = {name: [value_text(name, value) for value in found[name]] for name in named[:MOST_DETAILS]}
     return ", ".join(f"{DESCRIBED[name].label} {after} instead of {before}" for name, (before, after) in texts.items())
-
-
-def _growth(low: float, high: float) -> float:
-    return high / low if low else math.inf
 
 
 # ---- The assumptions behind the runs of a table: equal cores, guessed bytes, assumed values --------------------------

@@ -82,11 +82,17 @@ def timeline(over_time: OverTime) -> Figure:
     scale, unit = time_scale(over_time)
     _draw_states(above, over_time, rows, scale)
     _draw_steals(above, over_time, rows, scale)
-    above.set_title(_title(over_time))
+    made, kept = int(over_time.steals_made.sum()), len(over_time.steals)
+    steals = f"{made:,} steals" + ("" if made == kept else f", the first {kept:,} of them marked")
+    above.set_title(f"{over_time.plan.workload.name}, {over_time.plan.steal.name}: {steals}")
     label_rows(above, rows, "worker")
     _draw_counts(below, over_time, scale)
     below.set_xlabel(f"time ({unit})")
-    legend_below(figure, _legend(over_time))
+    marks = [
+        Line2D([], [], color=colour, marker="o", markersize=4, linewidth=1, label=label)
+        for label, colour in (("steal inside a node", NEAR), ("steal from another node", FAR))
+    ]
+    legend_below(figure, [*state_patches(over_time), *marks])
     return figure
 
 
@@ -129,12 +135,6 @@ def label_rows(axes: Axes, rows: Rows, what: str) -> None:
     right.spines[:].set_visible(False)
 
 
-def _title(over_time: OverTime) -> str:
-    made, kept = int(over_time.steals_made.sum()), len(over_time.steals)
-    steals = f"{made:,} steals" if made == kept else f"{made:,} steals, the first {kept:,} of them marked"
-    return f"{over_time.plan.workload.name}, {over_time.plan.steal.name}: {steals}"
-
-
 def _draw_states(axes: Axes, over_time: OverTime, rows: Rows, scale: int) -> None:
     """Paint every bin of every worker in the mean colour of the activities in the bin."""
     workers = len(rows.order)
@@ -168,14 +168,6 @@ def _draw_counts(axes: Axes, over_time: OverTime, scale: int) -> None:
     axes.set_ylim(0, max(1, 1.05 * float((near + far).max())))
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     axes.set_ylabel("steals")
-
-
-def _legend(over_time: OverTime) -> list[Patch | Line2D]:
-    steals = (("steal inside a node", NEAR), ("steal from another node", FAR))
-    marks = (
-        Line2D([], [], color=colour, marker="o", markersize=4, linewidth=1, label=label) for label, colour in steals
-    )
-    return [*state_patches(over_time), *marks]
 
 
 def state_patches(over_time: OverTime) -> list[Patch]:

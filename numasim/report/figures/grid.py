@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -40,12 +41,21 @@ def panel_grid(
     Titles and the ``heading`` above all panels need height of their own. If there are too many panels, a line below the
     panels says so, and the returned panels are those that fit.
     """
-    shown = [_wrapped(title, width) for title in titles[:PANEL_LIMIT]]
+    room = width - MARGIN_INCHES
+    shown = [
+        (
+            textwrap.wrap(title, int(room / BOLD_CHARACTER_INCHES)),
+            textwrap.wrap(below, int(room / SMALL_CHARACTER_INCHES)),
+        )
+        for title, below in titles[:PANEL_LIMIT]
+    ]
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
     titles_height = max(len(title) + len(subtitle) for title, subtitle in shown) * LINE_INCHES
     full_width = width * columns + 0.7
-    above = _heading_lines(heading, int((full_width - HEADING_MARGIN) / SMALL_CHARACTER_INCHES))
+    characters = int((full_width - HEADING_MARGIN) / SMALL_CHARACTER_INCHES)
+    parts = [heading] if len(heading) <= characters else heading.split("; ")
+    above = [line for part in parts for line in textwrap.wrap(part, characters)]
     full_height = (height + titles_height) * rows + 0.8 + len(above) * LINE_INCHES
     figure = Figure(figsize=(full_width, full_height), layout="constrained")
     if above:
@@ -53,8 +63,11 @@ def panel_grid(
     axes = list(figure.subplots(rows, columns, sharey=share_y, squeeze=False).flat)
     for unused in axes[len(shown) :]:
         unused.remove()
-    for index, title in enumerate(shown):
-        _write_title(axes[index], *title)
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    for index, (title, below) in enumerate(shown):
+        axes[index].set_title("\n".join(title), pad=6 + SUBTITLE_POINTS * len(below))
+        if below:
+            axes[index].annotate("\n".join(below), (0, 1), (0, 4), **place, fontsize=9)
         if index + columns >= len(shown):
             axes[index].set_xlabel(x_label)
         if index % columns == 0:
@@ -79,29 +92,6 @@ def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     figure.legend(
         handles=list(handles), loc="outside lower center", ncols=max(1, columns), columnspacing=1.6, handlelength=1.8
     )
-
-
-def _heading_lines(heading: str, characters: int) -> list[str]:
-    """Return the lines of a heading. A heading that is too long for one line is first broken at its semicolon."""
-    parts = [heading] if len(heading) <= characters else heading.split("; ")
-    return [line for part in parts for line in textwrap.wrap(part, characters)]
-
-
-def _wrapped(title: Title, width: float) -> tuple[list[str], list[str]]:
-    """Return the lines of title and subtitle in a panel of ``width`` inches."""
-    room = width - MARGIN_INCHES
-    above, below = title
-    return textwrap.wrap(above, int(room / BOLD_CHARACTER_INCHES)), textwrap.wrap(
-        below, int(room / SMALL_CHARACTER_INCHES)
-    )
-
-
-def _write_title(axes: Axes, above: list[str], below: list[str]) -> None:
-    axes.set_title("\n".join(above), pad=6 + SUBTITLE_POINTS * len(below))
-    if below:
-        axes.annotate(
-            "\n".join(below), (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", fontsize=9
-        )
 
 
 def empty_figure(message: str) -> Figure:

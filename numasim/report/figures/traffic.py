@@ -102,7 +102,11 @@ def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
         _draw_link(axes, machine, layout, loads, most, link)
     for node in range(machine.nodes):
         _draw_node(axes, layout, loads, most, node)
-    figure.text(0.2 / page[0], 1 - 0.3 / page[1], _title(machine, result), fontsize=10.5, weight="bold")
+    total = int(result.node_bytes.sum())
+    remote = total - int(np.trace(result.node_bytes))
+    share = f", {100 * remote / total:.1f} % of them to or from another node" if total else ""
+    title = f"{machine.name}: {bytes_text(total)} moved{share}"
+    figure.text(0.2 / page[0], 1 - 0.3 / page[1], title, fontsize=10.5, weight="bold")
     if not layout.detailed and result.per_worker:
         figure.text(0.2 / page[0], 1 - 0.52 / page[1], SMALL_BOXES, fontsize=9)
     mappable = ScalarMappable(Normalize(0, most), colormaps[COLOUR_MAP])
@@ -110,13 +114,6 @@ def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
     bar.set_label("mean load (% of capacity)")
     bar.outline.set_visible(False)
     return figure
-
-
-def _title(machine: Machine, result: Result) -> str:
-    total = int(result.node_bytes.sum())
-    remote = total - int(np.trace(result.node_bytes))
-    share = f", {100 * remote / total:.1f} % of them to or from another node" if total else ""
-    return f"{machine.name}: {bytes_text(total)} moved{share}"
 
 
 def _draw_node(axes: Axes, layout: Layout, loads: Loads, most: float, node: int) -> None:

@@ -1,1 +1,1 @@
-"""What notebooks show of results: one run, a sweep, figures."""
+"""Runs, sweeps and figures as HTML for notebooks."""

@@ -1,1 +1,1 @@
-"""The page of a sweep: one file with its answers, its plot, the machine's traffic, the specification and provenance."""
+"""The page of a sweep: one file with answers, plots, the machine's traffic, the specification and provenance."""

@@ -1,1 +1,1 @@
-"""Traces of single runs for Perfetto."""
+"""Traces of single runs for Perfetto, Paje and Paraver, written during the run."""

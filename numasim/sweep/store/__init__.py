@@ -1,1 +1,1 @@
-"""The results directory: files that are whole or absent, shards, tables."""
+"""The results directory: shards of finished runs, and tables. Each file is complete or absent."""

@@ -122,18 +122,14 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
     for the original.
     """
     values = [row.cell.axes.get(part) for row in rows]
-    names = [_name(getattr(row.cell.spec, part)) for row in rows]
+    parts = [getattr(row.cell.spec, part) for row in rows]
+    names = [str(each.name) if hasattr(each, "name") else Path(each.file).stem for each in parts]  # a graph in a file
     labelled = labels(values)
     distinct = [name if text is None else text for name, text in zip(names, labelled, strict=True)]
     if len(set(distinct)) > len(set(names)):
         return distinct
     unnamed = [isinstance(value, Mapping) and "like" in value and "name" not in value for value in values]
     return [text if variant else name for variant, name, text in zip(unnamed, names, distinct, strict=True)]
-
-
-def _name(part: Any) -> str:
-    """Return the name of a part; a task graph that was read from a file has the name of the file."""
-    return str(part.name) if hasattr(part, "name") else Path(part.file).stem
 
 
 def labels(values: Sequence[Any]) -> list[str | None]:

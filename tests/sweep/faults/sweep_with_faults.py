@@ -46,11 +46,11 @@ class Faults:
         self._library.failing_files_call.restype = ctypes.c_char_p
 
     def begin(self, folder: str, nth: int, choice: int) -> None:
-        """Let the call number ``nth`` in ``folder`` fail with the error number ``choice``, modulo those it knows."""
+        """Let the call number ``nth`` in ``folder`` fail with its error ``choice``, modulo the number of errors."""
         self._library.failing_files_begin(folder.encode(), ctypes.c_long(nth), choice)
 
     def end(self) -> tuple[str, str, int] | None:
-        """The call that has failed, its error, and how many it knows; None where there were not as many calls."""
+        """Return the failed call, its error, and the number of its errors; None if there were fewer calls."""
         call, error = self._library.failing_files_call(), self._library.failing_files_error()
         choices = self._library.failing_files_choices()
         self.begin("", 0, 0)
@@ -58,14 +58,14 @@ class Faults:
 
 
 def spec_of(folder: Path, repeat: int) -> SweepSpec:
-    """A sweep of one cell, which is read before anything fails."""
+    """Return a sweep of one cell, which is read before any call fails."""
     path = folder / f"sweep-{repeat}.yaml"
     path.write_text(f"{SPEC}repeat: {repeat}\nsweep: {{workers: [2]}}\n")
     return load_sweep(str(path))
 
 
 def sweep(spec: SweepSpec, place: Path) -> tuple[int, str]:
-    """The exit status of a command that sweeps into ``place``, and what it says."""
+    """Sweep into ``place``; return the exit status and the message of the command."""
     try:
         run_sweep(spec, place, jobs=1, engine="reference", runner=simulate_spec, progress=False)
     except NumasimError as error:
@@ -76,21 +76,21 @@ def sweep(spec: SweepSpec, place: Path) -> tuple[int, str]:
 
 
 def tables(place: Path) -> list[bytes] | None:
-    """The contents of all tables, or None where one is missing."""
+    """Return the contents of all tables, or None if a table is missing."""
     files = [place / name for name in TABLES]
     return [file.read_bytes() for file in files] if all(file.exists() for file in files) else None
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is swept, the folder before (which may be missing), and the tables of an undisturbed sweep."""
+    """A sweep, the folder before the sweep (which may be missing), and the tables of an undisturbed sweep."""
 
     spec: SweepSpec
     before: Path
     whole: list[bytes]
 
     def outcome(self, faults: Faults, place: Path, nth: int, choice: int) -> dict[str, Any] | None:
-        """What comes of a sweep whose call number ``nth`` fails, and of the next one; None where it has fewer calls."""
+        """Return the outcome of a sweep whose call ``nth`` fails, and of the next sweep; None for fewer calls."""
         mine = MINE if self.before.exists() else {}
         if self.before.exists():
             shutil.copytree(self.before, place)
@@ -115,7 +115,7 @@ class Case:
 
 
 def case_of(folder: Path, extended: bool) -> Case:
-    """A sweep of one run into a new folder; or of two into that of one of them, with files of the user's in it."""
+    """Return a sweep of one run into a new folder, or of two runs into a folder with one run and a user's files."""
     spec, before = spec_of(folder, 2 if extended else 1), folder / "before"
     assert sweep(spec, folder / "undisturbed") == (OK, "")
     whole = tables(folder / "undisturbed")
@@ -129,7 +129,7 @@ def case_of(folder: Path, extended: bool) -> Case:
 
 
 def all_faults(faults: Faults, case: Case, place: Path, step: int) -> Iterator[dict[str, Any]]:
-    """The outcome of each fault."""
+    """Yield the outcome of each fault."""
     for at in count(1):
         for choice in count():
             found = case.outcome(faults, place, at * step, at) if step else case.outcome(faults, place, at, choice)
