@@ -1,4 +1,4 @@
-"""`numasim list` and `numasim show`: everything that ships, by kind and by name."""
+"""`numasim list` and `numasim show`: everything that ships with numasim, by kind and by name."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated
@@ -12,13 +12,13 @@ from numasim.errors import InputError
 if TYPE_CHECKING:
     from numasim.objects.shipped import Shipped
 
-FILES = ("machines", "strategies", "runtimes", "sweeps")  # kinds whose names are YAML files
+FILES = ("machines", "strategies", "runtimes", "sweeps")  # kinds that are YAML files
 KINDS = ("machines", "workloads", "strategies", "runtimes", "sweeps", "studies")
 SINGULAR = dict(zip(KINDS, ("machine", "workload", "strategy", "runtime", "sweep", "study"), strict=True))
 
 
 def shipped(kind: str) -> "Shipped":
-    """The names of ``kind``, each with its line."""
+    """Return the names of ``kind``, each with a line of description."""
     from numasim.objects import shipped as lists
 
     if kind == "studies":
@@ -30,7 +30,7 @@ def shipped(kind: str) -> "Shipped":
 
 
 def print_shipped(kinds: Iterable[str], as_json: bool) -> None:
-    """Print names with a line each, or as JSON objects with kind, name and description."""
+    """Print the names of ``kinds`` with a line each, or as JSON objects with kind, name and description."""
     lists = {kind: shipped(kind) for kind in kinds}
     if as_json:
         import json

@@ -85,7 +85,7 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def _files(incomplete: str, suffixes: Sequence[str]) -> Iterator[str]:
-    """Folders, each with a slash behind it, and files with ``suffixes`` whose paths begin as ``incomplete``."""
+    """Yield folders, with a slash at the end, and files with ``suffixes`` whose paths begin with ``incomplete``."""
     head, slash, _ = incomplete.rpartition("/")
     try:
         entries = sorted(Path(head + slash).iterdir())
@@ -126,7 +126,7 @@ def say(text: object, *, err: bool = False) -> None:
 
 
 def chosen_engine(name: str | None) -> str:
-    """The engine ``name``, by default the fastest one available; prints a notice if that is the reference engine."""
+    """Return the engine ``name``, by default the fastest one; prints a notice if only the reference engine is built."""
     from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, NOT_BUILT
 
     if name is None and "native" not in ENGINES:
@@ -135,7 +135,7 @@ def chosen_engine(name: str | None) -> str:
 
 
 def print_columns(rows: Iterable[tuple[str, str]]) -> None:
-    """Print names and what is to be said of each, side by side."""
+    """Print names and their descriptions in two columns."""
     rows = list(rows)
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
@@ -143,7 +143,7 @@ def print_columns(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def print_file(kind: str, name: str) -> None:
-    """Print the file of a shipped machine, strategy, runtime or sweep, or that at a path, as it stands."""
+    """Print the file of a shipped machine, strategy, runtime or sweep, or the file at a path, unchanged."""
     from numasim.files.reader import YAML as YAML_FILE
     from numasim.files.reader import read_text
     from numasim.parts import catalog
