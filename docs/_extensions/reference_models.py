@@ -104,7 +104,7 @@ def unit_of(name: str, field: Mapping[str, Any]) -> str:
 
 
 def type_text(field: Mapping[str, Any], info: FieldInfo, definitions: Mapping[str, Any]) -> str:
-    """What a field accepts, in words."""
+    """Return the values that a field accepts, in words."""
     by_name = {inner.__name__: inner for inner in _nested(info)}
     words = dict.fromkeys(_type_words(each, by_name, definitions) for each in _alternatives(field))
     return " or ".join(word for word in words if word != "whole number" or "number" not in words)

@@ -6,8 +6,8 @@ writes calibrated.yaml beside this file. The paper prints no time, so that the r
 known. One number for each machine is therefore fitted: the time of a thousand operations. The fitted time is the time
 at which LAWS saves the printed share of Cilk's time, for the smaller size of one program (section 6.4). All other
 values are predictions. The interval has all times whose savings differ from the printed one by no more than the
-rounding and the scatter over seeds. If no time gives the printed saving, or if the interval reaches an end of the range, the number
-is refused, and the generators keep their own time.
+rounding and the scatter over seeds. If no time gives the printed saving, or if the interval reaches an end of the
+range, the number is refused, and the generators keep their own time.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def noise_ceiling(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRu
 
 
 def expected_error(deviation: float, runs: int) -> float:
-    """Return the mean absolute distance of a mean of ``runs`` runs from the expectation, in the unit of ``deviation``."""
+    """Return the mean absolute error of a mean of ``runs`` runs whose single runs have the standard ``deviation``."""
     return math.sqrt(2 / math.pi) * deviation / math.sqrt(runs)
 
 
@@ -118,10 +118,10 @@ def _expectations(deviation: float) -> Callable[[Cell], FloatArray]:
 
 
 # Digits: a column whose ratios to another column are numbers of few decimals was computed, not measured. The exact
-# values of printed numbers a and b lie within half a unit of the last digit, h_a and h_b, so that their ratio lies between
-# (a - h_a) / (b + h_b) and (a + h_a) / (b - h_b). By chance this interval includes a number of d decimals with the
-# probability p = width x 10^d, at most 1. The number of rows that do so by chance is a sum of unequal trials (Poisson
-# 1837), whose tail is computed exactly.
+# values of printed numbers a and b lie within half a unit of the last digit, h_a and h_b, so that their ratio lies
+# between (a - h_a) / (b + h_b) and (a + h_a) / (b - h_b). By chance this interval includes a number of d decimals with
+# the probability p = width x 10^d, at most 1. The number of rows that do so by chance is a sum of unequal trials
+# (Poisson 1837), whose tail is computed exactly.
 
 DECIMALS = 2
 LEVEL = Fraction(1, 100)  # a column with a smaller probability by chance was computed

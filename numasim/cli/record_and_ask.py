@@ -83,8 +83,8 @@ def ask(
 ) -> None:
     """Simulate a task graph on machines under strategies.
 
-    It is a sweep like any other: its directory has a page, the answers and the specification, and a stopped one
-    resumes.
+    The runs are a sweep like any other: the results directory has a page, the answers and the specification, and a
+    stopped sweep resumes.
     """
     from numasim.engine.simulate import require_engine
     from numasim.spec.sweep_spec import load_sweep
