@@ -147,7 +147,6 @@ SLOW = (  # modules, tests of a module, or some parameters of a test: whatever b
     "files/test_folders_of_commands.py",
     "files/test_killed_commands.py",
     "files/test_legible_text.py::test_a_terminal_of_ascii_gets_ascii",
-    "files/test_legible_text.py::test_other_paths_that_are_not_utf_8_are_one_sentence",
     "files/test_legible_text.py::test_paths_that_are_not_utf_8_work",
     "files/test_one_rule.py",
     "files/test_standard_streams.py",

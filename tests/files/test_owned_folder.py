@@ -90,12 +90,6 @@ def test_a_link_to_nothing_is_refused_and_one_to_a_folder_is_followed(tmp_path: 
     assert contents(tmp_path / "real") == OURS
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path / ("n" * 256), r"cannot be written \(File name too long\)")
-    with pytest.raises(InputError, match=r"/proc/here: cannot be written"), owned_folder(Path("/proc/here"), KIND):
-        pass
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -192,13 +186,6 @@ def test_a_file_in_the_place_of_a_sub_folder_is_refused(tmp_path: Path) -> None:
     folder = written(tmp_path / "out", {"page.html": b"page"})
     (folder / "tables").write_bytes(b"mine")
     refused(folder, "tables: is a file, where `numasim toil` has a folder", lambda owned: owned.write(OURS))
-
-
-def test_a_file_that_already_is_as_it_shall_be_is_not_touched(tmp_path: Path) -> None:
-    folder = written(tmp_path / "out")
-    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    written(folder)
-    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
 
 
 # ---- what killed commands left ----

@@ -12,7 +12,6 @@ from trees import tree
 from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
 from numasim.files.writer import (
-    require_writable,
     temporary_name,
     unfinished,
     write_bytes,
@@ -67,15 +66,6 @@ def test_a_temporary_tells_what_it_was_to_become() -> None:
     assert [unfinished(name) for name in ("table", ".tmp-table", ".tmp-x-table", ".tmp-4711-")] == [None] * 4
     assert temporary_name("table") != temporary_name("table")
     assert len(os.fsencode(temporary_name("é" * 127))) == 255
-
-
-def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    require_writable(tmp_path / "new")
-    for path in (tmp_path / "folder", tmp_path / "no" / "new"):
-        with pytest.raises(InputError, match="cannot be written"):
-            require_writable(path)
-    assert os.listdir(tmp_path) == ["folder"]
 
 
 WRITERS = {

@@ -59,11 +59,6 @@ if __name__ == '__main__':
     assert interpret(program, tmp_path).split() == ["15", "2", "Figure", "2"]
 
 
-def test_a_name_that_does_not_exist_is_an_attribute_error(tmp_path: Path) -> None:
-    program = "import numasim as ns\ntry:\n    ns.steal\nexcept AttributeError as error:\n    print(error)"
-    assert interpret(program, tmp_path) == "module 'numasim' has no attribute 'steal'\n"
-
-
 SPEC = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "strategy": "randomized", "workers": 4}
 
 

@@ -130,17 +130,3 @@ def test_as_many_values_are_noisy_as_take_part(question: str, deviations: float)
     after = [cell(row, 10 * ratio, 1.0, baseline="before") for row, ratio in rows.items()]
     found = PARTS.noisy_bound([table([*before, *after])], ScoreRule("times", "mape", question=question), 0.02)
     assert found.value == pytest.approx(deviations * math.sqrt(2 / math.pi) * 0.02, rel=0.03)
-
-
-def test_bytes_are_lines_that_wait_one_by_one_on_each_worker() -> None:
-    """6.4 GB are 100 million lines of 64 bytes; at 50 ns more each that is 5 s, on ten workers half a second."""
-    assert PARTS.explained_seconds(6.4, 50.0, 64, 10) == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "explained", "part"),
-    [(4.0, 2.0, 0.5, 0.25), (4.0, 2.0, 3.0, 1.0), (4.0, 2.0, -1.0, 0.0), (2.0, 2.0, 1.0, None), (2.0, 3.0, 1.0, None)],
-)
-def test_the_part_that_is_explained(before: float, after: float, explained: float, part: float | None) -> None:
-    assert PARTS.Gain(before, after, explained).part == part
-    assert PARTS.Gain(4.0, 2.0, 0.5).least_error == pytest.approx(1.5 / 4 / 2)  # 4 is said to be 2.5, and 2 is met

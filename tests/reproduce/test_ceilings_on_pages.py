@@ -58,15 +58,6 @@ def test_a_ceiling_says_what_it_bounds_or_why_nothing() -> None:
     assert bound_sentence(replace(NOISE, bounds=(SIGNS,))) == "It bounds signs (right direction at most 90%)."
 
 
-def test_of_several_ceilings_the_one_that_leaves_least_counts() -> None:
-    signs = replace(TIMES, name="signs", metric="sign-agreement")
-    more = replace(NOISE, bounds=(replace(BOUND, value=0.03), replace(SIGNS, value=0.8)))
-    less = replace(NOISE, bounds=(BOUND, SIGNS))
-    volumes = replace(TIMES, name="volumes")
-    found = [_worst(score, [less, more, BESIDE]) for score in (TIMES, signs, volumes)]
-    assert found == [0.03, 0.8, None]
-
-
 def test_page_and_markdown_have_every_sentence_after_the_scores() -> None:
     found = findings(NOISE, BESIDE)
     html, text = page(found, {"scores": "<svg/>"}), markdown(found, {"scores": ""})

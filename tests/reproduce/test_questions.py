@@ -90,16 +90,6 @@ def orders(*rows: list[float]) -> Observations:
     return Observations(published, nothing, nothing.astype(bool), numbers, numbers)
 
 
-def test_a_random_order_of_two_is_right_or_wrong_and_the_least_of_two_rows_mostly_wrong() -> None:
-    least = METRICS["least-rank-correlation"].chance
-    mean = METRICS["rank-correlation"].chance
-    assert least is not None
-    assert mean is not None
-    assert least(orders([1.0, 2.0])) == pytest.approx(0.0)
-    assert least(orders([1.0, 2.0], [1.0, 2.0])) == pytest.approx(0.25 * 1 + 0.75 * -1)
-    assert mean(orders([1.0, 2.0], [1.0, 2.0])) == 0.0
-
-
 def test_the_least_of_random_orders_is_that_of_all_pairs_of_orders() -> None:
     from itertools import permutations, product
 

@@ -158,42 +158,6 @@ def test_what_is_not_the_plain_reproduction_is_said(changes: dict[str, object], 
         assert words in " ".join(Texts(render(small(**changes), {})).text.split())
 
 
-def test_a_report_says_what_cannot_be_known_where_a_score_falls_short_and_only_there() -> None:
-    good = Score("good", "mape", 0.1, None, 0.2, 0.15, 3, against_null=0.1, unknown="nothing had to be")
-    missed = replace(good, name="missed", value=0.3, against_null=0.1, unknown="longer queues")
-    beaten = replace(good, name="beaten", against_null=0.3, unknown="shorter queues")
-    found = replace(small(), scores=(good, missed, beaten))
-    for text in (markdown(found, {"scores": ""}), Texts(page(found, {"scores": "<svg/>"})).text):
-        assert "longer queues" in text
-        assert "shorter queues" in text
-        assert "nothing had to be" not in text
-    assert "cannot be known" not in markdown(replace(found, scores=(good,)), {"scores": ""})
-
-
-def test_the_first_sentences_have_the_numbers_of_scores_and_none_without_one(findings: Findings) -> None:
-    times = next(score for score in findings.scores if score.name == "times")
-    expected = f"The error of times is {times.value:.1%}, that of the null model {times.null:.1%}."
-    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
-        assert expected in text
-        assert "of that name" not in text
-
-
-def test_readings_refused_fits_and_what_was_tried_are_told(findings: Findings) -> None:
-    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
-        for told in (
-            "How many workers ran chapter 3?",
-            "section 2.3.1",
-            "the best value is an end of the range",
-            "threads are pinned",
-            "chosen with scored figures in view: 1 reading",
-            "1 reading that the text decides",
-            "assumed where the text does not say: 0 readings",
-            "fitted: 2 parameters",
-            "1 more was refused",
-        ):
-            assert told in text, told
-
-
 def test_beside_a_missed_score_stands_what_came_nearest(findings: Findings) -> None:
     tried = [Tried("times", "h", f"change {after}", 0.2, after, True, False) for after in (0.3, 0.1, 0.5, 0.4)]
     missed = Score("step", "mape", 0.3, None, 0.2, 0.15, 3, against_null=0.3, unknown="what ran", question="one-step")
@@ -241,3 +205,31 @@ def test_markdown_tables_have_as_many_cells_in_every_row(findings: Findings) -> 
     assert len(blocks) == len(TABLES) + 8
     for block in blocks:
         assert len({line.count("|") for line in block}) == 1, block[0]
+
+
+def test_a_report_says_what_cannot_be_known_where_a_score_falls_short_and_only_there() -> None:
+    good = Score("good", "mape", 0.1, None, 0.2, 0.15, 3, against_null=0.1, unknown="nothing had to be")
+    missed = replace(good, name="missed", value=0.3, against_null=0.1, unknown="longer queues")
+    beaten = replace(good, name="beaten", against_null=0.3, unknown="shorter queues")
+    found = replace(small(), scores=(good, missed, beaten))
+    for text in (markdown(found, {"scores": ""}), Texts(page(found, {"scores": "<svg/>"})).text):
+        assert "longer queues" in text
+        assert "shorter queues" in text
+        assert "nothing had to be" not in text
+    assert "cannot be known" not in markdown(replace(found, scores=(good,)), {"scores": ""})
+
+
+def test_readings_refused_fits_and_what_was_tried_are_told(findings: Findings) -> None:
+    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
+        for told in (
+            "How many workers ran chapter 3?",
+            "section 2.3.1",
+            "the best value is an end of the range",
+            "threads are pinned",
+            "chosen with scored figures in view: 1 reading",
+            "1 reading that the text decides",
+            "assumed where the text does not say: 0 readings",
+            "fitted: 2 parameters",
+            "1 more was refused",
+        ):
+            assert told in text, told

@@ -52,14 +52,6 @@ def test_a_cell_has_what_its_runs_say_alone_one_for_each_seed(make: Make) -> Non
     assert (cell.role, cell.score, cell.variant, cell.unit) == (Role.PREDICTED, "times", "domains", "s")
 
 
-def test_roles_may_differ_within_a_column(make: Make) -> None:
-    found = cells(make("1.2"), "1.2")
-    assert {row: cell.role for (row, _), cell in found.items()} == {
-        "2": Role.FITTED, "24": Role.PREDICTED, "32": Role.PREDICTED,
-    }  # fmt: skip
-    assert found["24", "attempts"].null == 300.0
-
-
 def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
     cell = cells(make("1.2"), "1.2")["32", "attempts"]
     assert cell.simulated == ()
@@ -191,10 +183,3 @@ def test_a_run_that_fails_leaves_its_cells_empty_and_says_why(make: Make, monkey
     assert found.note == "failed: AssertionError: this run was done before"
     monkeypatch.undo()
     assert len(cells(make("1.1"), "1.1")["small", "plain_s"].simulated) == 2
-
-
-def test_derived_values_and_notes(make: Make) -> None:
-    found = make()
-    assert [cell.published for cell in cells(found, "figure-1").values()] == [2.0, 3.0]
-    assert [table.id for table in found.tables] == ["1.1", "1.2", "1.3", "figure-1"]
-    assert found.tables[0].notes == ("the first table contradicts itself", "read off a plot")

@@ -39,10 +39,6 @@ def test_only_predictions_that_were_simulated_count() -> None:
     assert found.value == pytest.approx(0.1)
 
 
-def test_a_class_without_cells_has_no_score() -> None:
-    assert class_scores([table([cell("a", 1.0, 1.0)])], [ScoreRule("volumes", "mape")]) == ()
-
-
 def test_a_rule_can_choose_tables_and_another_class() -> None:
     counts = {"unit": "count", "score": "steals"}
     first = [
@@ -85,13 +81,6 @@ def test_each_variant_is_ranked_once_the_fitted_too() -> None:
     assert found.null == 0.0  # 5, 5 and 5 put nothing in order
 
 
-def test_variants_with_one_published_value_are_ranked_as_one() -> None:
-    times = {"first": (5.0, 5.0), "second": (4.0, 4.0), "again": (4.0, 9.0), "third": (3.0, 3.0)}
-    cells = [cell("a", seen, told, column=name, variant=name) for name, (seen, told) in times.items()]
-    found = only([table(cells)], ScoreRule("ranks", "rank-correlation", of="times"))
-    assert (found.cells, found.value) == (3, pytest.approx(1.0))
-
-
 # ---- the null model ----
 
 
@@ -99,11 +88,6 @@ def test_the_null_model_is_scored_on_the_cells_that_have_one() -> None:
     found = only([table([cell("a", 2.0, 3.0, null=4.0), cell("b", 2.0, 2.0)])], TIMES)
     assert found.value == pytest.approx(0.25)
     assert (found.null, found.against_null) == (pytest.approx(1.0), pytest.approx(0.5))
-
-
-def test_without_a_null_model_nothing_is_compared() -> None:
-    found = only([table([cell("a", 2.0, 3.0)])], TIMES)
-    assert (found.null, found.against_null) == (None, None)
 
 
 # ---- intervals ----
@@ -140,16 +124,6 @@ def test_many_seeds_have_the_interval_of_scipy() -> None:
         tuple(simulated), mape, paired=True, vectorized=True, method="percentile", rng=1, n_resamples=20_000
     ).confidence_interval
     assert found.seeds == Interval(pytest.approx(expected.low, rel=0.03), pytest.approx(expected.high, rel=0.03))
-
-
-def test_one_seed_has_no_interval() -> None:
-    found = only([table([cell("a", 1.0, 1.1), cell("b", 1.0, 0.8)])], TIMES)
-    assert found.seeds is None
-
-
-def test_cells_may_have_been_run_unequally_often() -> None:
-    found = only([table([cell("a", 10.0, 11.0, 13.0, 12.0), cell("b", 10.0, 15.0)])], TIMES)
-    assert found.seeds == Interval(pytest.approx((0.1 + 0.5) / 2), pytest.approx((0.3 + 0.5) / 2))
 
 
 def test_the_value_is_inside_where_errors_of_both_signs_cancel() -> None:

@@ -74,11 +74,6 @@ def test_later_ones_override_earlier_ones(study: Study) -> None:
     assert (workers(elsewhere, "domains"), workers(elsewhere, "plain")) == (32, 32)
 
 
-def test_choices_that_set_the_same_are_no_alternatives(study: Study) -> None:
-    assert study.readings["workers of domains"].others == ("one on each thread", "all but one")
-    assert study.readings["steals"].others == ()
-
-
 @pytest.mark.parametrize(
     ("readings", "says"),
     [
