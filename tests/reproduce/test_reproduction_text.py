@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from cells_by_hand import cell
+from cells_by_hand import cell, table
 from made_up_findings import TABLES, made_up
 from rich.console import Console
 

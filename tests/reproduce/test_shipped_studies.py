@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import heapq
 import importlib.util
 import math
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -272,3 +274,40 @@ def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
     makespans = [each["makespan_ps"] for each in found]
     assert baseline <= makespans[0] < 1.1 * baseline
     assert makespans[1] < cyclic
+
+
+# ---- a bound on any single server, for the page on home scheduling ----
+
+Order = Callable[[int, int], int]  # (core, time) of a request -> key; the request with the least key is served first
+
+
+def ends(tasks: int, requests: int, think: int, serve: int, order: Order) -> list[int]:
+    """Return when each task ends. A task thinks and then asks one server, which is never idle while a task asks."""
+    coming = [(think, core) for core in range(tasks)]
+    left, waiting, now, done = [requests] * tasks, [], 0, [0] * tasks
+    while coming or waiting:
+        while coming and (not waiting or coming[0][0] <= now):
+            at, core = heapq.heappop(coming)
+            now = max(now, at)
+            heapq.heappush(waiting, (order(core, at), core))
+        _, core = heapq.heappop(waiting)
+        now += serve
+        left[core] -= 1
+        done[core] = now
+        if left[core]:
+            heapq.heappush(coming, (now + think, core))
+    return done
+
+
+@pytest.mark.parametrize("serve", [1, 2, 3, 8, 40])
+@pytest.mark.parametrize(
+    "order", [lambda core, at: at, lambda core, at: core], ids=["in turn", "always the same first"]
+)
+def test_the_last_task_at_a_single_server_takes_less_than_three_times_the_average(serve: int, order: Order) -> None:
+    """Alone a task takes T = 30 * (40 + s); T + (n - 1) S bounds the last one, T and S (n + 1) / 2 the average."""
+    tasks, requests, think = 64, 30, 40
+    found = ends(tasks, requests, think, serve, order)
+    alone, busy, mean = requests * (think + serve), requests * serve, sum(found) / tasks
+    assert max(found) <= alone + (tasks - 1) * busy
+    assert 2 * mean >= max(2 * alone, busy * (tasks + 1)) * (1 - 1e-9)
+    assert max(found) < 3 * mean
