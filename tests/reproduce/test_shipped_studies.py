@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from types import ModuleType
 
+import pandas as pd
 import pytest
 
 from numasim.engine.simulate import simulate_spec
@@ -276,7 +277,27 @@ def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
     assert makespans[1] < cyclic
 
 
-# ---- a bound on any single server, for the page on home scheduling ----
+# ---- evidence that pages refer to ----
+
+
+def test_laws_saves_a_cacheful_of_misses_in_each_sweep() -> None:
+    """The ten stencils of Table IV, as the page on LAWS explains them."""
+    cache, quarter = 6 * 2**20, {True: 8096 * 1024 * 8 // 4, False: 8096 * 64 * 64 * 8 // 4}
+    printed = pd.read_csv(LAWS.folder / "published" / "laws_table_4_l3_misses_stencils.csv", index_col="program")
+    cilk, laws = printed["cilk"], printed["laws"]
+    saved, error, unchanged = [], [], []
+    for row in printed.index:
+        heat = "Heat-ir" if row.endswith("-ir") else "Heat"
+        turns = 2 if row.startswith("SOR") else 1  # half sweeps
+        data = 2 * quarter[row.split("-")[0] not in ("6P", "25P")]  # the lines of a sweep, in bytes
+        sweeps = turns * cilk[heat] * 64 / (2 * quarter[True])
+        saved.append((cilk[row] - laws[row]) * 64 / sweeps)
+        unchanged.append(math.log(laws[row] / cilk[row]))
+        error.append(unchanged[-1] - math.log(1 - cache / data))
+    assert fmean(saved) / 2**20 == pytest.approx(6.2, abs=0.05)
+    assert fmean(map(abs, error)) == pytest.approx(0.042, abs=5e-4)
+    assert fmean(map(abs, unchanged)) == pytest.approx(0.125, abs=5e-4)
+
 
 Order = Callable[[int, int], int]  # (core, time) of a request -> key; the request with the least key is served first
 
